@@ -1,0 +1,13 @@
+"""What went wrong outside a game, split by who can mend it; an agent's wrong is a verdict, never an exception."""
+
+
+class JudgeError(Exception):
+    """Root of every error that the judge raises on purpose; the text is one sentence an operator can act on."""
+
+
+class InputError(JudgeError):
+    """A person gave something wrong: the text names the file, line or field and the mend."""
+
+
+class HostError(JudgeError):
+    """The Engine, the kernel or the disk failed: no agent is to blame, the game is void."""

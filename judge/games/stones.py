@@ -1,0 +1,94 @@
+"""What all games of five in a row share: squares count from 0, black is colour 0 and plays first.
+
+The words for a square, `7,7 (h8)`, and for what an agent said live here too, so that every such
+game says them alike.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from judge.games.types import Decision, Event, Request
+
+BLACK, WHITE = 0, 1
+COLOURS = ("black", "white")
+
+Square = tuple[int, int]
+"""x (column, from the left) and y (row), both from 0."""
+
+Placed = tuple[int, int, int]
+"""A stone on the board: x, y, colour."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceStone(Request):
+    """`seat` must place a stone; the first `opening` of `stones` stood there before anybody played.
+
+    `stones` is in play order. It is the game's own list, handed out without a copy: it is to be
+    read only, and it grows with the game's next `apply`.
+    """
+
+    stones: Sequence[Placed]
+    opening: int
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stone(Decision):
+    """A stone on x, y. Not yet checked against the board."""
+
+    x: int
+    y: int
+
+
+@dataclass(frozen=True, slots=True)
+class StonePlaced(Event):
+    """`seat` placed a stone of `colour`; the two differ once a game lets its seats swap colours."""
+
+    x: int
+    y: int
+    colour: int
+    seat: int
+
+
+_NAME = re.compile(r"([a-z]{1,2})([0-9]{1,2})")
+
+
+def square_name(x: int, y: int) -> str:
+    """`h8` for 7, 7: the column's letter and the row from 1; after `z` come `aa`, `ab`, ..."""
+    letters, rest = "", x + 1
+    while rest:
+        rest, letter = divmod(rest - 1, 26)
+        letters = chr(ord("a") + letter) + letters
+    return f"{letters}{y + 1}"
+
+
+def square_at(name: str) -> Square:
+    """The square called `name`, in small letters: the inverse of `square_name`.
+
+    `h0` reads as row -1: whether a square is on the board is for the board to say. ValueError where
+    `name` is none.
+    """
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise ValueError(f"{quote(name)} is not the name of a square")
+    column = 0
+    for letter in match[1]:
+        column = column * 26 + ord(letter) - ord("a") + 1
+    return column - 1, int(match[2]) - 1
+
+
+def say_square(x: int, y: int) -> str:
+    """`7,7 (h8)`, for people; without the name where there is none, short for any number."""
+    numbers = f"{_short(x)},{_short(y)}"
+    return f"{numbers} ({square_name(x, y)})" if 0 <= x < 100 and 0 <= y < 100 else numbers
+
+
+def quote(said: str, limit: int = 60) -> str:
+    """`said` in quotes, safe to print: ASCII, one line, escaped, cut after `limit` characters."""
+    return ascii(said) if len(said) <= limit else ascii(said[:limit]) + "..."
+
+
+def _short(number: int) -> str:
+    return str(number) if abs(number) < 1_000_000 else "(huge)"

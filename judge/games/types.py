@@ -1,0 +1,133 @@
+"""The plain types between a game and whoever plays it: request, reply, event, and how a game ends.
+
+A game never talks to an agent and a protocol never knows a rule; they meet here. Nothing in this module does I/O.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar, Protocol
+
+NATURE = -1
+"""The seat that answers chance: from the spec's seed, from a script in a test, from a log in a replay."""
+
+SEATS = (0, 1)
+
+
+class Verdict(StrEnum):
+    """How a game ended, in one word. Public: it stands in records, in `--json` and in the documentation."""
+
+    WIN = "win"
+    DRAW = "draw"
+    FOUL = "foul"
+    ILLEGAL = "illegal"
+    UNREADABLE = "unreadable"
+    RESIGNED = "resigned"
+    START_TIME = "start-time"
+    TURN_TIME = "turn-time"
+    MATCH_TIME = "match-time"
+    MEMORY = "memory"
+    OUTPUT = "output"
+    CRASH = "crash"
+    REFUSED = "refused"
+    VOID = "void"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """`seat` must decide something; each game derives what, with the position that a protocol may show."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chance(Request):
+    """Nature must choose one of `outcomes` equally likely outcomes, numbered from 0; `seat` is NATURE."""
+
+    outcomes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a seat decided; each game derives its own (a stone, a set-up row, a move, a selection)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn(Decision):
+    """What nature chose: the number of the outcome."""
+
+    outcome: int
+
+
+class ReplyKind(StrEnum):
+    """What a protocol made of an agent's bytes."""
+
+    DECIDED = "decided"
+    UNREADABLE = "unreadable"
+    RESIGNED = "resigned"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer to a request: the decision, if one could be read, and the bounded text as it was spoken."""
+
+    kind: ReplyKind
+    said: str = ""
+    decision: Decision | None = None
+
+
+def decided(decision: Decision, said: str = "") -> Reply:
+    """The reply that carries `decision`."""
+    return Reply(ReplyKind.DECIDED, said, decision)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened. `only` names the one seat that may see it; None: both may."""
+
+    only: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleResult:
+    """The rules ended the game: `verdict` is WIN or DRAW, or FOUL against the seat that is not `winner`."""
+
+    verdict: Verdict
+    winner: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFault:
+    """`seat` lost by what its agent did; the other seat wins unless `winner` says otherwise (both at fault)."""
+
+    verdict: Verdict
+    seat: int
+    reason: str
+
+
+class Game(Protocol):
+    """A position under rules: no clock, no bytes, no names of agents.
+
+    `requests` and `events` list every type the game may use, so that a protocol can be checked before play.
+    """
+
+    requests: ClassVar[frozenset[type[Request]]]
+    events: ClassVar[frozenset[type[Event]]]
+
+    @property
+    def end(self) -> RuleResult | AgentFault | None:
+        """How the game ended; None while it goes on."""
+
+    def describe(self) -> dict[str, Any]:
+        """What a protocol must know before play (sizes, rule), as plain data."""
+
+    def pending(self) -> Request:
+        """The one decision the game waits for. Only while `end` is None."""
+
+    def apply(self, reply: Reply) -> Sequence[Event]:
+        """Take the answer to `pending()` and return what happened, in the order in which it is told."""
+
+    def forfeit(self, fault: AgentFault) -> Sequence[Event]:
+        """End the game by what an agent did outside the rules (time, crash, memory, output)."""

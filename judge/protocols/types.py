@@ -1,0 +1,166 @@
+"""Stimulus in, effects out: the plain types between the referee and a protocol, which does no I/O and reads no clock.
+
+A protocol is a state machine. The referee feeds it what happened (a stimulus) and carries out what it returns
+(effects), in order. Every conversation is opened by `Open`, `Ask` or `Close`; it ends with `Ready` (after `Open`),
+with `Answer` (after `Ask`) or with the agent's exit (after `Close`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar, Protocol
+
+from judge.games.types import Event, Reply, Request
+
+UNLIMITED_MS = 2147483647
+"""What an agent is told of time when there is no limit (seed 002, INFO time_left)."""
+
+
+class Wait(StrEnum):
+    """What an agent is being waited for; the policy maps each to a deadline and to who pays."""
+
+    START = "start"
+    """To be ready to play: outside the turn, inside the match, a deadline of its own."""
+    TURN = "turn"
+    """To decide a turn: charged to the turn and to the match."""
+    ROW = "row"
+    """One line of many, each with the whole reply limit (a set-up row)."""
+    COURTESY = "courtesy"
+    """An answer that may never come: short, free, and its absence is an `Alarm`, never a fault."""
+    CLOSE = "close"
+    """To exit after the game."""
+
+
+# --- stimuli ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an agent is told of its limits, in milliseconds and bytes; 0 means none (turn: as fast as possible)."""
+
+    turn_ms: int
+    match_ms: int
+    memory_bytes: int
+    folder: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """The agent runs: say what the protocol says before any request. `names` are one word a seat."""
+
+    seat: int
+    game: dict[str, Any]
+    names: tuple[str, str]
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """What is left when a request is made, in milliseconds; `time_left_ms` may be negative, or UNLIMITED_MS."""
+
+    turn_ms: int
+    time_left_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """Something happened that this seat may see."""
+
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """This seat must decide."""
+
+    request: Request
+    clock: Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Bytes:
+    """The agent wrote to its stdout."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Eof:
+    """The agent's stdout ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """The moment asked for by `WakeAt` is there, or a courtesy answer did not come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """The game is over; say goodbye. `result` is the game's own result line, where it has one."""
+
+    result: str = ""
+
+
+Stimulus = Open | Tell | Ask | Bytes | Eof | Alarm | Close
+
+# --- effects ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Bytes for the agent's stdin."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Await:
+    """From here on the agent is waited for because of `wait`; the same kind again goes on with the same deadline."""
+
+    wait: Wait
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The opening conversation is over; `about` is what the agent said of itself."""
+
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The request is answered. A REFUSED reply may also end an opening conversation."""
+
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Worth keeping: a message of the agent, or what was set aside and why. Public unless `private`."""
+
+    text: str
+    private: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WakeAt:
+    """Feed `Alarm` this many milliseconds before the present deadline (STOP when time is short)."""
+
+    before_deadline_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Respawn:
+    """End this process and start the agent anew: the rest of the effects speak to the new one."""
+
+
+Effect = Write | Await | Ready | Answer | Note | WakeAt | Respawn
+
+
+class AgentProtocol(Protocol):
+    """One agent's side of a conversation. `speaks` lists the requests and events that it can put into words."""
+
+    speaks: ClassVar[frozenset[type[Request] | type[Event]]]
+
+    def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
+        """Take what happened, return what to do, in order."""

@@ -1,0 +1,223 @@
+"""Who is to blame: the one table (cause, evidence -> verdict) that decides every end that the rules did not decide.
+
+A cause is what the referee saw; evidence is what the kernel, PID 1 and the Engine say, which an agent can not make. The
+rows stand in the order of precedence (host, memory, output, time, crash) and the first that fits decides. Nothing
+that an agent can do yields a void: a void needs CPU taken by others, or a container that ended without PID 1's word.
+"""
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict
+
+from judge.games.types import AgentFault, Verdict
+from judge.sandbox.box import Report
+
+
+class Cause(StrEnum):
+    """What the referee saw of a seat when it could not go on with it."""
+
+    HOST = "host"
+    """The Engine, the kernel or the disk failed; `detail` says how."""
+    MEMORY = "memory"
+    """The kernel said that it killed for memory."""
+    TURN_BYTES = "turn-bytes"
+    GAME_BYTES = "game-bytes"
+    START_TIME = "start-time"
+    TURN_TIME = "turn-time"
+    MATCH_TIME = "match-time"
+    DEATH = "death"
+    """The agent's process ended, or its stdout did."""
+
+
+class Evidence(BaseModel):
+    """What is known of a seat when it is judged, from sources it cannot reach; None where the host cannot tell."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    report: str | None = None
+    """PID 1's word, such as `exited 3`."""
+    oom_kills: int | None = None
+    memory_peak_bytes: int | None = None
+    memory_cap_bytes: int | None = None
+    others_share: float | None = None
+    """Share of the slot's core time that went to neither agent while this seat was waited for, 0 to 1."""
+    cpu_ms: int | None = None
+    """CPU time of the seat's whole box so far."""
+    charged_ms: float = 0.0
+    """Time since the clock of this wait began."""
+    allowed_ms: int = 0
+    """What the policy allowed for it, tolerance included."""
+    bytes_read: int = 0
+    """What the seat has printed since its last answer, or in the game, whichever bound was broken."""
+    detail: str = ""
+    """Words of the host on its own failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Void:
+    """The game does not count: the judge or the host is to blame. `reason` says what happened and what to do."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """When one of `causes` is seen and `holds`, the verdict is `verdict` for the reason `because` gives."""
+
+    causes: frozenset[Cause]
+    holds: Callable[[Evidence, "Thresholds"], bool]
+    verdict: Verdict
+    because: Callable[[Evidence], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """The policy's numbers that the table needs."""
+
+    starved_share: float
+
+
+_TIME = frozenset({Cause.START_TIME, Cause.TURN_TIME, Cause.MATCH_TIME})
+_ANY_FAULT = frozenset(Cause) - {Cause.HOST}
+
+
+def _always(_evidence: Evidence, _thresholds: Thresholds) -> bool:
+    return True
+
+
+def _killed_for_memory(evidence: Evidence, _thresholds: Thresholds) -> bool:
+    return bool(evidence.oom_kills)
+
+
+def _starved(evidence: Evidence, thresholds: Thresholds) -> bool:
+    return evidence.others_share is not None and evidence.others_share > thresholds.starved_share
+
+
+def _reported(*kinds: str) -> Callable[[Evidence, Thresholds], bool]:
+    def holds(evidence: Evidence, _thresholds: Thresholds) -> bool:
+        return _kind_of(evidence) in kinds
+
+    return holds
+
+
+def _kind_of(evidence: Evidence) -> str | None:
+    return None if evidence.report is None else Report.decode(evidence.report.encode()).kind
+
+
+def _number_of(evidence: Evidence) -> int:
+    return 0 if evidence.report is None else Report.decode(evidence.report.encode()).number
+
+
+def _mib(count: int | None) -> str:
+    return "?" if count is None else f"{count / (1 << 20):.1f} MiB"
+
+
+def _memory_words(evidence: Evidence) -> str:
+    peak, cap = _mib(evidence.memory_peak_bytes), _mib(evidence.memory_cap_bytes)
+    return f"used more memory than its cap of {cap} (peak {peak}); the kernel killed it"
+
+
+def _time_words(what: str) -> Callable[[Evidence], str]:
+    def because(evidence: Evidence) -> str:
+        return f"{what}: {evidence.charged_ms:.0f} ms of {evidence.allowed_ms} ms allowed, tolerance included"
+
+    return because
+
+
+def _starved_words(evidence: Evidence) -> str:
+    share = (evidence.others_share or 0) * 100
+    return (
+        f"the agent was starved: others took {share:.0f} % of its cores while it was waited for; "
+        "free the slot's cores"
+    )
+
+
+def _bytes_words(what: str) -> Callable[[Evidence], str]:
+    return lambda evidence: f"printed {evidence.bytes_read} bytes, more than the bound {what}"
+
+
+_TIME_WORDS = {
+    Cause.START_TIME: "was not ready in time",
+    Cause.TURN_TIME: "did not answer within the turn",
+    Cause.MATCH_TIME: "used up the time of the match",
+}
+_BYTES_WORDS = {Cause.TURN_BYTES: "of a turn", Cause.GAME_BYTES: "of a game"}
+
+
+def _one(cause: Cause) -> frozenset[Cause]:
+    return frozenset({cause})
+
+
+TABLE: tuple[Row, ...] = (
+    Row(_one(Cause.HOST), _always, Verdict.VOID, lambda evidence: evidence.detail),
+    Row(_ANY_FAULT, _killed_for_memory, Verdict.MEMORY, _memory_words),
+    Row(_one(Cause.MEMORY), _always, Verdict.MEMORY, _memory_words),
+    *(
+        Row(_one(cause), _always, Verdict.OUTPUT, _bytes_words(words))
+        for cause, words in _BYTES_WORDS.items()
+    ),
+    Row(_TIME, _starved, Verdict.VOID, _starved_words),
+    *(
+        Row(_one(cause), _always, Verdict(cause.value), _time_words(words))
+        for cause, words in _TIME_WORDS.items()
+    ),
+    Row(
+        _one(Cause.DEATH),
+        _reported("lost"),
+        Verdict.VOID,
+        lambda _: (
+            "the container ended without a word of its PID 1: somebody outside ended it; play again"
+        ),
+    ),
+    Row(
+        _one(Cause.DEATH),
+        _reported("exec-failed"),
+        Verdict.CRASH,
+        lambda evidence: f"could not be run: {_errno_words(_number_of(evidence))}",
+    ),
+    Row(
+        _one(Cause.DEATH),
+        _reported("exited"),
+        Verdict.CRASH,
+        lambda evidence: f"exited with code {_number_of(evidence)} before the game was over",
+    ),
+    Row(
+        _one(Cause.DEATH),
+        _reported("signalled"),
+        Verdict.CRASH,
+        lambda evidence: f"was ended by signal {_signal_words(_number_of(evidence))}",
+    ),
+    Row(
+        _one(Cause.DEATH),
+        _always,
+        Verdict.CRASH,
+        lambda _: "closed its stdout before the game was over",
+    ),
+)
+"""Exhaustive: every cause has a row that always holds."""
+
+
+def judge(cause: Cause, evidence: Evidence, thresholds: Thresholds, seat: int) -> AgentFault | Void:
+    """The verdict on `seat`."""
+    for row in TABLE:
+        if cause in row.causes and row.holds(evidence, thresholds):
+            reason = row.because(evidence)
+            if row.verdict is Verdict.VOID:
+                return Void(reason)
+            return AgentFault(row.verdict, seat, reason)
+    raise AssertionError(f"the blame table has no row for {cause}")
+
+
+def _errno_words(number: int) -> str:
+    return os.strerror(number)
+
+
+def _signal_words(number: int) -> str:
+    try:
+        return f"{number} ({signal.Signals(number).name})"
+    except ValueError:
+        return str(number)

@@ -1,0 +1,436 @@
+"""The referee of one game: asks, times, tells, decides; it names no game and no protocol, and sees by a wire.
+
+    open both seats, one after the other
+    while the game goes on: ask whoever must decide (or nature), apply the answer, tell who may see what happened
+    close both seats
+
+A conversation with a seat is: feed its protocol, carry out the effects, wait, feed what came, until it is answered or
+until something makes an answer impossible. What then is judged by the blame table, from evidence.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from judge.games.types import (
+    NATURE,
+    SEATS,
+    AgentFault,
+    Event,
+    Game,
+    Reply,
+    ReplyKind,
+    Request,
+    RuleResult,
+    Verdict,
+)
+from judge.protocols.types import (
+    AgentProtocol,
+    Alarm,
+    Answer,
+    Ask,
+    Await,
+    Bytes,
+    Close,
+    Effect,
+    Eof,
+    Note,
+    Open,
+    Ready,
+    Respawn,
+    Stimulus,
+    Tell,
+    Wait,
+    WakeAt,
+    Write,
+)
+from judge.referee.blame import Cause, Evidence, Thresholds, Void, judge
+from judge.referee.clock import MS, Deadline, SeatClock
+from judge.referee.policy import BytesPolicy, ClockPolicy
+from judge.referee.transcript import Kind
+from judge.referee.wire import Happening, Wire
+from judge.sandbox.box import Report
+
+REPORT_GRACE_NS = 2_000_000_000
+"""How long PID 1's word is waited for after an end of file, and the end of file after PID 1's word."""
+
+KEPT_NOTES = 200
+"""How many notes a seat are kept; all that was said stands in the transcript."""
+
+_NO_DEADLINE = Deadline(0, None, 0)
+
+_FAULT_OF_WAIT = {
+    Verdict.START_TIME: Cause.START_TIME,
+    Verdict.TURN_TIME: Cause.TURN_TIME,
+    Verdict.MATCH_TIME: Cause.MATCH_TIME,
+}
+
+
+class Ply(NamedTuple):
+    """One answer: who, what was said, and the time charged for it in nanoseconds."""
+
+    seat: int
+    said: str
+    charged_ns: int
+
+
+@dataclass(slots=True)
+class Side:
+    """What the referee keeps of one seat."""
+
+    protocol: AgentProtocol
+    clock: SeatClock
+    opening: Open
+    about: str = ""
+    notes: list[Note] = field(default_factory=list)
+    fault: AgentFault | None = None
+    evidence: Evidence | None = None
+    turn_bytes: int = 0
+    game_bytes: int = 0
+    stdout_ended: bool = False
+    report: Report | None = None
+    killed_for_memory: bool = False
+    has_started: bool = False
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether it is known that no answer can come any more."""
+        return self.stdout_ended and self.report is not None
+
+    @property
+    def is_living(self) -> bool:
+        """Whether its process was started and may still run."""
+        return self.has_started and not self.is_dead
+
+
+class FaultError(Exception):
+    """A conversation cannot go on; carries the verdict of the blame table."""
+
+    def __init__(self, verdict: AgentFault | Void) -> None:
+        super().__init__(verdict.reason)
+        self.verdict = verdict
+
+
+@dataclass(slots=True)
+class _Talk:
+    """A conversation that is under way: why the agent is waited for, since when and until when."""
+
+    wait: Wait | None = None
+    since: int = 0
+    deadline: Deadline = _NO_DEADLINE
+    alarm_before_ns: int | None = None
+    charged_ns: int = 0
+
+
+class Referee:
+    """Plays one game to its end. `play` may be called once."""
+
+    def __init__(
+        self,
+        game: Game,
+        protocols: Sequence[AgentProtocol],
+        openings: Sequence[Open],
+        wire: Wire,
+        clock: ClockPolicy,
+        bounds: BytesPolicy,
+        chance: Callable[[Request], Reply],
+        watch: Callable[[Ply], None] | None = None,
+    ) -> None:
+        self.game = game
+        self.sides = [
+            Side(protocol, SeatClock(clock), opening)
+            for protocol, opening in zip(protocols, openings, strict=True)
+        ]
+        self.plies: list[Ply] = []
+        self._wire = wire
+        self._bounds = bounds
+        self._thresholds = Thresholds(clock.starved_share)
+        self._chance = chance
+        self._watch = watch
+
+    def play(self) -> RuleResult | AgentFault | Void:
+        """The whole game. Raises HostError when the host fails; the caller makes that a void."""
+        try:
+            for seat in SEATS:
+                self._open(seat)
+            while self.game.end is None:
+                self._step()
+        except FaultError as faulted:
+            if isinstance(faulted.verdict, Void):
+                return faulted.verdict
+            self._tell(self.game.forfeit(faulted.verdict))
+        self._close()
+        return self._ruled()
+
+    def _ruled(self) -> RuleResult | AgentFault:
+        """How the game ended; a seat that is at fault is marked."""
+        end = self.game.end
+        match end:
+            case None:
+                raise TypeError(f"{type(self.game).__name__} goes on after it was over")
+            case AgentFault(seat=seat):
+                self.sides[seat].fault = end
+            case RuleResult(verdict=Verdict.FOUL, winner=int(winner)):
+                loser = 1 - winner
+                self.sides[loser].fault = AgentFault(Verdict.FOUL, loser, end.reason)
+        return end
+
+    # --- the game ----------------------------------------------------------------------------------------------------
+
+    def _step(self) -> None:
+        request = self.game.pending()
+        reply = self._chance(request) if request.seat == NATURE else self._ask(request)
+        self._tell(self.game.apply(reply))
+
+    def _tell(self, events: Sequence[Event]) -> None:
+        for event in events:
+            for seat in SEATS:
+                if event.only is None or event.only == seat:
+                    for effect in self.sides[seat].protocol.feed(Tell(event)):
+                        self._carry_out_idle(seat, effect)
+
+    def _ask(self, request: Request) -> Reply:
+        seat = request.seat
+        side = self.sides[seat]
+        self._judge_what_happened_before(seat)
+        end, charged_ns = self._converse(seat, Ask(request, side.clock.shown()))
+        if not isinstance(end, Answer):
+            raise TypeError(f"{type(side.protocol).__name__} ended a request with {end!r}")
+        side.turn_bytes = 0
+        ply = Ply(seat, end.reply.said, charged_ns)
+        self.plies.append(ply)
+        if self._watch is not None:
+            self._watch(ply)
+        return end.reply
+
+    def _open(self, seat: int) -> None:
+        side = self.sides[seat]
+        side.has_started = True
+        end, _ = self._converse(seat, side.opening, started=self._wire.start(seat))
+        if isinstance(end, Ready):
+            side.about = end.about
+        else:
+            raise FaultError(_refusal(seat, end.reply))
+
+    def _close(self) -> None:
+        """Both seats are let go and told goodbye; whoever still runs after the grace is killed."""
+        deadline = 0
+        living = [seat for seat in SEATS if self.sides[seat].is_living]
+        for seat in living:
+            side = self.sides[seat]
+            for effect in side.protocol.feed(Close(getattr(self.game, "result_line", ""))):
+                self._carry_out_idle(seat, effect)
+            deadline = side.clock.deadline(Wait.CLOSE, self._wire.thaw(seat)).ns
+        while any(self.sides[seat].is_living for seat in living):
+            happening = self._wire.wait(deadline)
+            self._note_happening(happening)
+            if happening.ns >= deadline:
+                break
+        for seat in living:
+            if self.sides[seat].is_living:
+                self._wire.kill(seat)
+
+    # --- one conversation --------------------------------------------------------------------------------------------
+
+    def _converse(
+        self, seat: int, stimulus: Stimulus, started: int | None = None
+    ) -> tuple[Ready | Answer, int]:
+        """Feed `stimulus` and go on until the protocol says that it is done; the time charged, in nanoseconds.
+
+        Everything is queued while the agent stands still; its clock runs from the thaw (or from its start).
+        """
+        side = self.sides[seat]
+        talk = _Talk(since=started or 0)
+        is_running = started is not None
+        end = self._carry_out(seat, side.protocol.feed(stimulus), talk)
+        if end is None:
+            if not is_running:
+                talk.since = self._wire.thaw(seat)
+                self._set_deadline(side, talk)
+                is_running = True
+            while end is None:
+                end = self._next_effects(seat, talk)
+        if is_running:
+            self._wire.freeze(seat)
+        return end, talk.charged_ns
+
+    def _next_effects(self, seat: int, talk: _Talk) -> Ready | Answer | None:
+        """Wait for one thing and feed it, if it is for this conversation."""
+        side = self.sides[seat]
+        alarm_at = _alarm_at(talk)
+        happening = self._wire.wait(talk.deadline.ns if alarm_at is None else alarm_at)
+        self._note_happening(happening)
+        end = None
+        if happening.seat == seat:
+            if happening.kind is Kind.READ:
+                self._judge_bytes(seat)
+                stimulus = Bytes(happening.data) if happening.data else Eof()
+                end = self._carry_out(seat, side.protocol.feed(stimulus), talk, happening.ns)
+                if end is not None:
+                    self._settle(side, talk, happening.ns)
+                    return end
+            self._judge_death(seat, talk, happening.ns)
+        if alarm_at is not None and happening.ns >= alarm_at:
+            talk.alarm_before_ns = None
+            end = self._carry_out(seat, side.protocol.feed(Alarm()), talk, happening.ns)
+        elif happening.ns >= talk.deadline.ns:
+            end = self._miss_deadline(seat, talk, happening.ns)
+        if end is not None:
+            self._settle(side, talk, happening.ns)
+        return end
+
+    def _miss_deadline(self, seat: int, talk: _Talk, now: int) -> Ready | Answer | None:
+        side = self.sides[seat]
+        if talk.deadline.missed is None:
+            return self._carry_out(seat, side.protocol.feed(Alarm()), talk, now)
+        if side.stdout_ended or side.report is not None:
+            raise self._faulted(seat, Cause.DEATH, talk, now)
+        raise self._faulted(seat, _FAULT_OF_WAIT[talk.deadline.missed], talk, now)
+
+    def _carry_out(
+        self, seat: int, effects: Sequence[Effect], talk: _Talk, now: int | None = None
+    ) -> Ready | Answer | None:
+        """Do what a protocol says; `now` is when the agent did what led to it, None while its clock stands."""
+        side = self.sides[seat]
+        end: Ready | Answer | None = None
+        for effect in effects:
+            match effect:
+                case Write(data):
+                    self._wire.write(seat, data)
+                case Answer() | Ready():
+                    end = effect
+                case Await(wait):
+                    if wait is not talk.wait:
+                        self._change_wait(side, talk, wait, now)
+                case WakeAt(before_deadline_ms):
+                    talk.alarm_before_ns = before_deadline_ms * MS
+                case Respawn():
+                    self._settle(side, talk, now or talk.since)
+                    side.stdout_ended, side.report = False, None
+                    now = self._wire.respawn(seat)
+                    talk.since, talk.wait = now, None
+                case Note():
+                    self._keep(side, effect)
+        return end
+
+    def _carry_out_idle(self, seat: int, effect: Effect) -> None:
+        """An effect outside a conversation: something to say or to note, never something to wait for."""
+        match effect:
+            case Write(data):
+                self._wire.write(seat, data)
+            case Note():
+                self._keep(self.sides[seat], effect)
+            case Await(Wait.CLOSE):
+                pass
+            case _:
+                raise TypeError(f"{effect!r} outside a conversation")
+
+    def _change_wait(self, side: Side, talk: _Talk, wait: Wait, now: int | None) -> None:
+        """Another reason to wait: what was waited so far is charged, and a new deadline begins."""
+        if now is not None:
+            self._settle(side, talk, now)
+            talk.since = now
+        talk.wait = wait
+        self._set_deadline(side, talk)
+
+    def _set_deadline(self, side: Side, talk: _Talk) -> None:
+        if talk.wait is None:
+            raise TypeError(f"{type(side.protocol).__name__} awaits nothing and has not answered")
+        talk.deadline = side.clock.deadline(talk.wait, talk.since)
+
+    def _settle(self, side: Side, talk: _Talk, now: int) -> None:
+        """Charge what was waited for up to `now`."""
+        if talk.wait is not None:
+            elapsed = now - talk.since
+            side.clock.charge(talk.wait, elapsed)
+            if talk.wait in (Wait.TURN, Wait.ROW):
+                talk.charged_ns += elapsed
+            talk.since = now
+
+    # --- what happened -----------------------------------------------------------------------------------------------
+
+    def _note_happening(self, happening: Happening) -> None:
+        """Keep what is seen of either seat, whoever is waited for. A death is judged at that seat's next request."""
+        if happening.seat < 0:
+            return
+        side = self.sides[happening.seat]
+        match happening.kind:
+            case Kind.READ if happening.data:
+                side.turn_bytes += len(happening.data)
+                side.game_bytes += len(happening.data)
+            case Kind.READ:
+                side.stdout_ended = True
+            case Kind.REPORT:
+                report = Report.decode(happening.data)
+                if report.kind != "started":
+                    side.report = report
+            case Kind.OOM:
+                side.killed_for_memory = True
+
+    def _judge_what_happened_before(self, seat: int) -> None:
+        """What a seat did out of turn, judged now that it is asked."""
+        side = self.sides[seat]
+        if side.killed_for_memory:
+            raise self._faulted(seat, Cause.MEMORY)
+        self._judge_bytes(seat)
+        if side.is_dead:
+            raise self._faulted(seat, Cause.DEATH)
+
+    def _judge_bytes(self, seat: int) -> None:
+        side = self.sides[seat]
+        if side.game_bytes > self._bounds.game_bytes:
+            raise self._faulted(seat, Cause.GAME_BYTES)
+        if side.turn_bytes > self._bounds.turn_bytes:
+            raise self._faulted(seat, Cause.TURN_BYTES)
+
+    def _judge_death(self, seat: int, talk: _Talk, now: int) -> None:
+        side = self.sides[seat]
+        if side.killed_for_memory:
+            raise self._faulted(seat, Cause.MEMORY, talk, now)
+        if side.is_dead:
+            raise self._faulted(seat, Cause.DEATH, talk, now)
+        if side.stdout_ended or side.report is not None:
+            # The other half of the news comes at once, or never: an agent may close its stdout and live on.
+            deadline = min(talk.deadline.ns, now + REPORT_GRACE_NS)
+            missed = talk.deadline.missed or Verdict.TURN_TIME
+            talk.deadline = Deadline(deadline, missed, talk.deadline.allowed_ms)
+
+    def _faulted(
+        self, seat: int, cause: Cause, talk: _Talk | None = None, now: int = 0
+    ) -> FaultError:
+        """The verdict on a seat, from what is measured now; its time in `talk` is charged up to `now`."""
+        side = self.sides[seat]
+        elapsed_ns, allowed_ms = 0, 0
+        if talk is not None and talk.wait is not None:
+            elapsed_ns, allowed_ms = now - talk.since, talk.deadline.allowed_ms
+            self._settle(side, talk, now)
+        measured = self._wire.measure(seat)
+        readings = measured.readings
+        side.evidence = Evidence(
+            report=None if side.report is None else side.report.encode().decode(),
+            oom_kills=readings.oom_kills,
+            memory_peak_bytes=readings.memory_peak_bytes,
+            memory_cap_bytes=readings.memory_cap_bytes,
+            others_share=measured.others_share,
+            cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // MS,
+            charged_ms=elapsed_ns / MS,
+            allowed_ms=allowed_ms,
+            bytes_read=side.game_bytes if cause is Cause.GAME_BYTES else side.turn_bytes,
+        )
+        return FaultError(judge(cause, side.evidence, self._thresholds, seat))
+
+    def _keep(self, side: Side, note: Note) -> None:
+        if len(side.notes) < KEPT_NOTES:
+            side.notes.append(note)
+
+
+def _refusal(seat: int, reply: Reply) -> AgentFault:
+    verdict = Verdict.REFUSED if reply.kind is ReplyKind.REFUSED else Verdict.UNREADABLE
+    return AgentFault(verdict, seat, f"would not start: {reply.said!r}")
+
+
+def _alarm_at(talk: _Talk) -> int | None:
+    """When the protocol wants to be woken, if that is still to come."""
+    if talk.alarm_before_ns is None:
+        return None
+    return talk.deadline.ns - talk.alarm_before_ns

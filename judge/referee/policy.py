@@ -1,0 +1,231 @@
+"""A policy is one TOML file a contest format: every number that the judge enforces stands in it and nowhere else.
+
+Unknown keys are refused with their line. `[variants.NAME]` tables override the rest of the file: `NAME` is chosen with
+`policy:NAME`; single keys by `--set section.key=value`.
+"""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from judge.errors import InputError
+from judge.sandbox.box import BoxPolicy, Limits
+
+POLICY_DIRECTORY = Path(__file__).resolve().parents[2] / "policies"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class GameChoice(_Section):
+    """Which game, and its own options (checked by the game)."""
+
+    name: str
+    options: dict[str, Any] = Field(default_factory=dict)
+
+
+class ClockPolicy(_Section):
+    """Times in milliseconds."""
+
+    turn_ms: int = Field(default=5000, ge=0)
+    """Limit of a turn; 0: the agent is told to play as fast as possible and has `asap_ms`."""
+    match_ms: int = Field(default=120000, ge=0)
+    """Limit of all turns of a game and of the start-up together; 0: none."""
+    tolerance_ms: int = Field(default=1000, ge=0)
+    """How far a turn may overrun before it is lost; the overrun is charged to the match."""
+    asap_ms: int = Field(default=1000, ge=1)
+    start_ms: int = Field(default=10000, ge=1)
+    """From the agent's first instruction to its being ready; charged to the match, not to a turn."""
+    courtesy_ms: int = Field(default=1000, ge=1)
+    """How long an answer that may never come (ABOUT) is waited for; free."""
+    close_ms: int = Field(default=1000, ge=0)
+    """From the goodbye to the kill."""
+    starved_share: float = Field(default=0.1, gt=0, le=1)
+    """A turn lost on time is void when others took more than this share of the slot's cores meanwhile."""
+
+
+class BytesPolicy(_Section):
+    """How much an agent may print, in bytes."""
+
+    turn_bytes: int = Field(default=1 << 20, ge=1024)
+    """Between two answers of its own; more loses the game."""
+    game_bytes: int = Field(default=16 << 20, ge=1024)
+    """In the whole game; more loses it."""
+    stderr_bytes: int = Field(default=1 << 20, ge=0)
+    """How much of stderr is kept; the rest is read and thrown away."""
+
+
+class LimitsPolicy(_Section):
+    """What the kernel enforces, in bytes and counts; see `judge.sandbox.box.Limits`."""
+
+    memory_bytes: int = Field(default=367001600, ge=0)
+    """Told to the agent, and its cap before the writable directories are added. 0: told that there is no limit."""
+    ceiling_bytes: int = Field(default=1 << 30, ge=16 << 20)
+    """The cap where `memory_bytes` is 0."""
+    temporary_bytes: int = Limits.model_fields["temporary_bytes"].default
+    temporary_inodes: int = Limits.model_fields["temporary_inodes"].default
+    scratch_bytes: int = Limits.model_fields["scratch_bytes"].default
+    scratch_inodes: int = Limits.model_fields["scratch_inodes"].default
+    shm_bytes: int = 0
+    processes: int = Limits.model_fields["processes"].default
+    open_files: int = Limits.model_fields["open_files"].default
+    file_bytes: int = Limits.model_fields["file_bytes"].default
+    stack_bytes: int = Limits.model_fields["stack_bytes"].default
+
+    def enforced(self) -> Limits:
+        """What the box is built with."""
+        numbers = self.model_dump(exclude={"memory_bytes", "ceiling_bytes"})
+        return Limits(memory_bytes=self.memory_bytes or self.ceiling_bytes, **numbers)
+
+
+class Policy(_Section):
+    """A whole contest format."""
+
+    name: str
+    about: str = ""
+    game: GameChoice
+    protocol: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """Options a protocol: `[protocol.gomocup]`."""
+    clock: ClockPolicy = ClockPolicy()
+    bytes: BytesPolicy = BytesPolicy()
+    limits: LimitsPolicy = LimitsPolicy()
+    box: BoxPolicy = BoxPolicy()
+    attempts: int = Field(default=3, ge=1)
+    """How often a void game is played before it is left to the organiser."""
+
+
+def load_policy(name: str, overrides: Sequence[str] = ()) -> Policy:
+    """The policy called `name`: a name of policies/, or a file ending in .toml; `:variant` behind it chooses one.
+
+    `overrides` are `section.key=value` texts. Raises InputError that names file, line or key, and the mend.
+    """
+    path, variant = _locate(name)
+    text = _read(path)
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: {error}") from None
+    variants = document.pop("variants", {})
+    if variant:
+        if variant not in variants:
+            raise InputError(f"{path} has no variant {variant!r}; {_choices(variant, variants)}")
+        _merge(document, variants[variant])
+    for override in overrides:
+        _override(document, override)
+    return _validated(document, path, text)
+
+
+def policy_names() -> list[str]:
+    """The names of the policies that come with the judge, sorted."""
+    return sorted(path.stem for path in POLICY_DIRECTORY.glob("*.toml"))
+
+
+def _locate(name: str) -> tuple[Path, str]:
+    base, _, variant = name.partition(":")
+    if base.endswith(".toml"):
+        return Path(base), variant
+    path = POLICY_DIRECTORY / f"{base}.toml"
+    if not re.fullmatch(r"[A-Za-z0-9._-]+", base) or not path.is_file():
+        raise InputError(f"there is no policy {base!r}; {_choices(base, policy_names())}")
+    return path, variant
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}: give the path of a policy file") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8 text; a policy is a TOML file") from None
+
+
+def _merge(document: dict[str, Any], over: dict[str, Any]) -> None:
+    for key, value in over.items():
+        if isinstance(value, dict) and isinstance(document.get(key), dict):
+            _merge(document[key], value)
+        else:
+            document[key] = value
+
+
+def _override(document: dict[str, Any], override: str) -> None:
+    path, separator, text = override.partition("=")
+    keys = path.strip().split(".")
+    if not separator or not all(keys):
+        raise InputError(f"--set {override!r}: write section.key=value, such as clock.turn_ms=1000")
+    table = document
+    for key in keys[:-1]:
+        table = table.setdefault(key, {})
+        if not isinstance(table, dict):
+            raise InputError(f"--set {override!r}: {key!r} is not a section")
+    table[keys[-1]] = _value(text.strip())
+
+
+def _value(text: str) -> Any:
+    """A TOML value, or the text itself where it is none (so that `box.freeze=none` needs no quotes)."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _validated(document: dict[str, Any], path: Path, text: str) -> Policy:
+    try:
+        return Policy.model_validate(document)
+    except ValidationError as error:
+        raise InputError(_explain(error.errors()[0], path, text)) from None
+
+
+def _explain(error: ErrorDetails, path: Path, text: str) -> str:
+    keys = [str(key) for key in error["loc"]]
+    line = _line_of(keys, text)
+    place = f"{path}, line {line}" if line else f"{path}, --set"
+    if error["type"] == "extra_forbidden":
+        return (
+            f"{place}: unknown key {'.'.join(keys)!r}; {_choices(keys[-1], _known_keys(keys[:-1]))}"
+        )
+    if error["type"] == "missing":
+        return f"{path}: the key {'.'.join(keys)!r} is missing"
+    return f"{place}: {'.'.join(keys)}: {error['msg']}"
+
+
+def _line_of(keys: list[str], text: str) -> int:
+    """The line on which `keys` stand, 1-based; 0 when they are not in the file."""
+    section: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        header = re.match(r"\s*\[([^\[\]]+)\]", line)
+        if header:
+            section = [part.strip() for part in header[1].split(".")]
+            if section[:1] == ["variants"]:
+                section = section[2:]
+            if section == keys:
+                return number
+            continue
+        key = re.match(r"\s*([A-Za-z0-9_.-]+)\s*=", line)
+        if key and [*section, *key[1].split(".")][: len(keys)] == keys:
+            return number
+    return 0
+
+
+def _known_keys(keys: list[str]) -> list[str]:
+    model: type[BaseModel] = Policy
+    for key in keys:
+        annotation = model.model_fields[key].annotation if key in model.model_fields else None
+        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+            return []
+        model = annotation
+    return list(model.model_fields)
+
+
+def _choices(word: str, known: Sequence[str] | dict[str, Any]) -> str:
+    names = cast(list[str], list(known))
+    near = difflib.get_close_matches(word, names, 1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return "there are " + ", ".join(sorted(names)) if names else "there are none"

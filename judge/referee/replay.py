@@ -1,0 +1,97 @@
+"""A wire that plays a transcript back: what was read is read again, and what is done must be what was done."""
+
+from collections.abc import Sequence
+
+from judge.errors import InputError
+from judge.referee.transcript import Entry, Kind
+from judge.referee.wire import Happening, Measured
+
+_SEEN = frozenset({Kind.READ, Kind.STDERR, Kind.REPORT, Kind.OOM, Kind.EXPIRED})
+"""The kinds that the world brings; all others are what the referee does."""
+
+
+class ReplayWire:
+    """Implements `judge.referee.wire.Wire` on recorded entries; InputError where the referee departs from them."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._entries = _rejoined(entries)
+        self._next = 0
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether every entry was used."""
+        return self._next == len(self._entries)
+
+    def start(self, seat: int) -> int:
+        """The recorded moment."""
+        return self._expect(seat, Kind.STARTED).ns
+
+    def write(self, seat: int, data: bytes) -> None:
+        """Check that the same bytes were written."""
+        entry = self._expect(seat, Kind.WROTE)
+        if entry.data != data:
+            raise self._departs(f"the judge would write {data!r}, the record has {entry.data!r}")
+
+    def thaw(self, seat: int) -> int:
+        """The recorded moment."""
+        return self._expect(seat, Kind.THAWED).ns
+
+    def freeze(self, seat: int) -> None:
+        """Check that the seat was frozen here."""
+        self._expect(seat, Kind.FROZEN)
+
+    def wait(self, until_ns: int) -> Happening:  # noqa: ARG002 the record knows when it was
+        """The next recorded happening."""
+        entry = self._take()
+        if entry.kind not in _SEEN:
+            raise self._departs(f"the judge would wait, the record has {entry.kind.name}")
+        return Happening(entry.ns, entry.seat, entry.kind, entry.data)
+
+    def measure(self, seat: int) -> Measured:
+        """The recorded evidence."""
+        return Measured.decode(self._expect(seat, Kind.EVIDENCE).data)
+
+    def respawn(self, seat: int) -> int:
+        """The recorded moment of the new start."""
+        self._expect(seat, Kind.RESPAWNED)
+        return self.start(seat)
+
+    def kill(self, seat: int) -> None:
+        """Check that the agent was killed here."""
+        self._expect(seat, Kind.KILLED)
+
+    def _take(self) -> Entry:
+        if self.is_finished:
+            raise InputError("the record departs from the rules: it ends where the game goes on")
+        self._next += 1
+        return self._entries[self._next - 1]
+
+    def _expect(self, seat: int, kind: Kind) -> Entry:
+        entry = self._take()
+        if (entry.seat, entry.kind) != (seat, kind):
+            raise self._departs(
+                f"the judge would do {kind.name} of seat {seat}, "
+                f"the record has {entry.kind.name} of seat {entry.seat}"
+            )
+        return entry
+
+    def _departs(self, how: str) -> InputError:
+        return InputError(f"the record departs from the rules at entry {self._next - 1}: {how}")
+
+
+def _rejoined(entries: Sequence[Entry]) -> list[Entry]:
+    """Chunks that were cut at the border of a private line, joined again as they were read."""
+    joined: list[Entry] = []
+    for entry in entries:
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and entry.kind is last.kind is Kind.READ
+            and (entry.ns, entry.seat) == (last.ns, last.seat)
+            and entry.data
+            and last.data
+        ):
+            joined[-1] = last._replace(data=last.data + entry.data)
+        else:
+            joined.append(entry)
+    return joined

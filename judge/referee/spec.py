@@ -1,0 +1,149 @@
+"""A match is a value: `MatchSpec` in, `MatchRecord` out, both plain data that survive JSON.
+
+The id of a match is a digest of its spec, so the same spec is the same match wherever it is played; a void one is
+played again under the same id and the next attempt number.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from judge.errors import InputError
+from judge.games.types import Verdict
+from judge.referee.blame import Evidence
+from judge.referee.policy import Policy
+from judge.referee.transcript import SealedTranscript
+
+BoxKind = Literal["docker", "process"]
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SeatSpec(_Value):
+    """Who sits where: the agent by the digest of its files, and how it is run and spoken to."""
+
+    name: str
+    digest: str
+    """SHA-256 of the agent's files, names and modes."""
+    command: tuple[str, ...]
+    runtime: str
+    protocol: str
+    protocol_options: dict[str, Any] = Field(default_factory=dict)
+    author: str = ""
+
+
+class MatchSpec(_Value):
+    """Everything that decides a game, but for what the agents do."""
+
+    seats: tuple[SeatSpec, SeatSpec]
+    policy: Policy
+    opening: tuple[tuple[int, int], ...] = ()
+    """Stones set before the first move, in play order; seat 0 has the first colour."""
+    seed: int = 0
+    """All chance of the game comes from it."""
+    number: int = 0
+    """Tells games of one pairing apart."""
+    box: BoxKind = "docker"
+
+    @property
+    def id(self) -> str:
+        """The first 80 bits of the SHA-256 of the spec's canonical JSON."""
+        text = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+    def game_options(self) -> dict[str, Any]:
+        """The options that the game is made with."""
+        options = dict(self.policy.game.options)
+        if self.opening:
+            options["opening"] = [list(stone) for stone in self.opening]
+        return options
+
+
+class PlyRecord(_Value):
+    """One answer: the seat, what was said (bounded), and the time charged in milliseconds."""
+
+    seat: int
+    said: str
+    ms: float
+
+
+class SeatRecord(_Value):
+    """What became of a seat."""
+
+    name: str
+    fault: Verdict | None
+    """The word for which this seat lost, if it was at fault."""
+    evidence: Evidence | None
+    """What the verdict on it rests on."""
+    charged_ms: float
+    """All time charged to its match clock."""
+    memory_peak_bytes: int | None
+    cpu_ms: int | None
+    about: str
+    """What the agent said of itself."""
+    notes: tuple[str, ...]
+    """Messages and what was set aside, without private ones; the transcript has all."""
+
+
+class Placement(_Value):
+    """Where a game was played."""
+
+    box: tuple[str, ...]
+    """The kind of each seat's box, such as `docker-pipes`."""
+    judge_cores: tuple[int, ...]
+    slot_cores: tuple[int, ...]
+    freezer: str = ""
+
+
+class MatchRecord(_Value):
+    """A played game. `winner` is a seat, or None for a draw or a void."""
+
+    format: Literal["judge-record-1"] = "judge-record-1"
+    judge: str
+    """Version of the judge."""
+    id: str
+    attempt: int
+    spec: MatchSpec
+    verdict: Verdict
+    winner: int | None
+    reason: str
+    seats: tuple[SeatRecord, SeatRecord]
+    plies: tuple[PlyRecord, ...]
+    started_at: str
+    """Wall-clock time, UTC; information only."""
+    seconds: float
+    placement: Placement
+    transcript_sha256: str
+
+
+class RecordFile(BaseModel):
+    """What a record file holds."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    record: MatchRecord
+    transcript: SealedTranscript
+
+
+def write_record(path: Path, file: RecordFile) -> None:
+    """Write a record so that it is there whole or not at all."""
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(file.model_dump_json(), encoding="utf-8")
+    partial.replace(path)
+
+
+def read_record(path: Path) -> RecordFile:
+    """Read a record file; InputError that names the file and the field when it is none."""
+    try:
+        return RecordFile.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise InputError(f"{path}: not a record of a match: {field}: {first['msg']}") from None

@@ -1,0 +1,68 @@
+"""`verify`: the same referee on the recorded reads must write the same bytes and reach the same end."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from judge.errors import InputError
+from judge.games.types import Verdict
+from judge.referee.replay import ReplayWire
+from judge.referee.seating import build_referee, plies_of, verdict_of, winner_of
+from judge.referee.spec import MatchRecord, RecordFile
+from judge.referee.transcript import unseal
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What was checked; `problems` is empty when everything holds."""
+
+    record: MatchRecord
+    problems: Sequence[str]
+
+
+def verify(file: RecordFile) -> Verified:
+    """Check the chain, the id and the verdict of a record. Never raises InputError: what is wrong is a problem."""
+    record = file.record
+    problems = []
+    if record.id != record.spec.id:
+        problems.append(f"the id {record.id} is not that of the spec ({record.spec.id})")
+    if record.transcript_sha256 != file.transcript.sha256:
+        problems.append("the record names another transcript")
+    try:
+        problems += _replay(file)
+    except InputError as error:
+        problems.append(str(error))
+    return Verified(record, problems)
+
+
+def _replay(file: RecordFile) -> list[str]:
+    record = file.record
+    entries = unseal(file.transcript)
+    if record.verdict is Verdict.VOID:
+        # Nothing was ruled, so there is no ruling to repeat: the evidence of a void is its transcript.
+        return [] if record.winner is None else ["a void game has no winner"]
+    wire = ReplayWire(entries)
+    referee = build_referee(record.spec, wire)
+    end = referee.play()
+    problems = []
+    for what, again, stands in (
+        ("verdict", verdict_of(end), record.verdict),
+        ("winner", winner_of(end), record.winner),
+        ("reason", end.reason, record.reason),
+        ("plies", plies_of(referee), record.plies),
+    ):
+        if again != stands:
+            problems.append(f"{what}: the replay gives {again!r}, the record says {stands!r}")
+    for seat, side in enumerate(referee.sides):
+        stated = record.seats[seat]
+        fault = None if side.fault is None else side.fault.verdict
+        if (fault, side.evidence) != (stated.fault, stated.evidence):
+            problems.append(
+                f"seat {seat}: the replay finds fault {fault}, the record {stated.fault}"
+            )
+        if round(side.clock.charged_ns / 1e6, 3) != stated.charged_ms:
+            problems.append(
+                f"seat {seat}: the replay charges another time than {stated.charged_ms} ms"
+            )
+    if not wire.is_finished:
+        problems.append("the record goes on where the game is over")
+    return problems

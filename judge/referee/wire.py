@@ -1,0 +1,299 @@
+"""All that the referee knows of the world comes through a wire, and each thing it learns or does is recorded.
+
+A live wire watches two boxes in one poll loop; a replay wire (`judge.referee.replay`) reads a transcript. The referee
+has no other source of time or bytes, so the same referee on the same entries reaches the same end.
+"""
+
+import json
+import select
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from judge.games.types import SEATS
+from judge.referee.transcript import Kind, Transcript
+from judge.sandbox.box import Box, Channel, Readings, Source
+
+_KIND_OF_CHANNEL = {
+    Channel.OUT: Kind.READ,
+    Channel.ERR: Kind.STDERR,
+    Channel.REPORT: Kind.REPORT,
+    Channel.OOM: Kind.OOM,
+}
+
+_SNAPSHOT_NS = 20_000_000
+"""How old the last look at the cores' busy time may be when a wait begins; looking costs about 50 us."""
+
+_WRITABLE = select.EPOLLOUT
+
+
+class Happening(NamedTuple):
+    """Something the judge saw: when (monotonic ns), of which seat (-1: of none), what, and its bytes."""
+
+    ns: int
+    seat: int
+    kind: Kind
+    data: bytes
+
+
+class Measured(NamedTuple):
+    """Readings for a verdict; see `judge.referee.blame.Evidence`."""
+
+    readings: Readings
+    others_share: float | None
+
+    def encode(self) -> bytes:
+        """JSON, as it stands in a transcript."""
+        values = [getattr(self.readings, name) for name in Readings.__slots__]
+        return json.dumps([*values, self.others_share]).encode()
+
+    @classmethod
+    def decode(cls, data: bytes) -> "Measured":
+        """The inverse of `encode`."""
+        *values, share = json.loads(data)
+        return cls(Readings(*values), share)
+
+
+class Wire(Protocol):
+    """Both seats, as the referee sees them. Every method may raise HostError."""
+
+    def start(self, seat: int) -> int:
+        """Let the agent run; the moment its time begins."""
+
+    def write(self, seat: int, data: bytes) -> None:
+        """Queue bytes for the agent's stdin; what its pipe does not take now follows while it is waited for."""
+
+    def thaw(self, seat: int) -> int:
+        """Let the agent go on; the moment its clock runs from."""
+
+    def freeze(self, seat: int) -> None:
+        """Stop the whole box of a seat."""
+
+    def wait(self, until_ns: int) -> Happening:
+        """The next thing that happens; an EXPIRED one when `until_ns` is there and nothing has."""
+
+    def measure(self, seat: int) -> Measured:
+        """Readings of a seat's box, and what others took of its cores since its wait began."""
+
+    def respawn(self, seat: int) -> int:
+        """End the agent and start it anew in a new box; the moment its time begins."""
+
+    def kill(self, seat: int) -> None:
+        """End the agent now."""
+
+
+class LiveWire:
+    """Two boxes, watched by one epoll."""
+
+    def __init__(
+        self,
+        boxes: Sequence[Box],
+        transcript: Transcript,
+        new_box: Callable[[int], Box],
+        busy_ns: Callable[[], int] | None,
+        cores: int,
+    ) -> None:
+        self._boxes = list(boxes)
+        self._transcript = transcript
+        self._new_box = new_box
+        self._busy_ns = busy_ns
+        self._cores = max(1, cores)
+        self._epoll = select.epoll()
+        self._sources: dict[int, tuple[int, Source]] = {}
+        self._inbox: deque[Happening] = deque()
+        self._outbox = [bytearray(), bytearray()]
+        self._unconfirmed = [False, False]
+        self._loose_cpu: list[int | None] = [None, None]
+        self._snapshot = (0, 0)
+        for seat in SEATS:
+            self._watch(seat)
+
+    @property
+    def boxes(self) -> Sequence[Box]:
+        """The boxes as they are now."""
+        return self._boxes
+
+    # --- what the referee does ---------------------------------------------------------------------------------------
+
+    def start(self, seat: int) -> int:
+        """Let the agent run."""
+        self._look_at_cores(time.monotonic_ns())
+        now = time.monotonic_ns()
+        self._boxes[seat].start()
+        self._transcript.add(now, seat, Kind.STARTED)
+        return now
+
+    def write(self, seat: int, data: bytes) -> None:
+        """Queue bytes and give the pipe what it takes."""
+        self._transcript.add(time.monotonic_ns(), seat, Kind.WROTE, data)
+        if self._outbox[seat]:
+            self._outbox[seat] += data
+            return
+        taken = self._boxes[seat].write(data)
+        if 0 <= taken < len(data):
+            self._outbox[seat] += data[taken:]
+            self._watch_room(seat)
+
+    def thaw(self, seat: int) -> int:
+        """Let the agent go on. CPU that it used while it should have stood still dates its clock back."""
+        self._confirm_frozen(1 - seat)
+        dodged = self._cpu_used_loose(seat)
+        # The moment is taken before the thaw: on a shared core the agent may run before the call returns.
+        now = time.monotonic_ns()
+        if now - self._snapshot[0] > _SNAPSHOT_NS:
+            self._look_at_cores(now)
+            now = time.monotonic_ns()
+        since = now - dodged
+        self._boxes[seat].thaw()
+        self._transcript.add(since, seat, Kind.THAWED)
+        return since
+
+    def freeze(self, seat: int) -> None:
+        """Stop the box; that it stands still is confirmed before the other seat is let go."""
+        self._boxes[seat].freeze()
+        self._unconfirmed[seat] = True
+        self._transcript.add(time.monotonic_ns(), seat, Kind.FROZEN)
+
+    def wait(self, until_ns: int) -> Happening:
+        """The next thing that happens."""
+        if not self._inbox:
+            self._poll(until_ns)
+        now = time.monotonic_ns()
+        happening = self._inbox.popleft() if self._inbox else Happening(now, -1, Kind.EXPIRED, b"")
+        self._transcript.add(*happening)
+        return happening
+
+    def measure(self, seat: int) -> Measured:
+        """Readings of the box, and what others took of the slot."""
+        measured = Measured(self._boxes[seat].readings(), self._others_share())
+        self._transcript.add(time.monotonic_ns(), seat, Kind.EVIDENCE, measured.encode())
+        return measured
+
+    def respawn(self, seat: int) -> int:
+        """A new box for the same agent."""
+        self._transcript.add(time.monotonic_ns(), seat, Kind.RESPAWNED)
+        self._forget(seat)
+        self._boxes[seat].close()
+        self._boxes[seat] = self._new_box(seat)
+        self._boxes[seat].prepare()
+        self._watch(seat)
+        return self.start(seat)
+
+    def kill(self, seat: int) -> None:
+        """End the agent."""
+        self._boxes[seat].kill()
+        self._transcript.add(time.monotonic_ns(), seat, Kind.KILLED)
+
+    def close(self) -> None:
+        """Close both boxes; never raises."""
+        self._epoll.close()
+        for box in self._boxes:
+            box.close()
+
+    # --- polling -----------------------------------------------------------------------------------------------------
+
+    def _poll(self, until_ns: int) -> None:
+        """Fill the inbox with what is there, waiting for it until the deadline."""
+        self._transcript.spill()
+        while not self._inbox:
+            left = (until_ns - time.monotonic_ns()) / 1e9
+            ready = self._epoll.poll(max(0.0, left))
+            for fd, mask in ready:
+                if mask & _WRITABLE:
+                    self._flush(fd)
+                if mask & ~_WRITABLE:
+                    self._read(fd)
+            if not ready and time.monotonic_ns() >= until_ns:
+                return
+
+    def _read(self, fd: int) -> None:
+        entry = self._sources.get(fd)
+        if entry is None:
+            return
+        seat, source = entry
+        chunks = source.read()
+        now = time.monotonic_ns()
+        for channel, data in chunks:
+            self._inbox.append(Happening(now, seat, _KIND_OF_CHANNEL[channel], data))
+            if not data and channel in (Channel.OUT, Channel.ERR):
+                self._unwatch(source.fd)
+
+    def _flush(self, fd: int) -> None:
+        for seat in SEATS:
+            box = self._boxes[seat]
+            if box.stdin_fd != fd:
+                continue
+            outbox = self._outbox[seat]
+            taken = box.write(bytes(outbox))
+            if taken < 0:
+                outbox.clear()
+            del outbox[: max(0, taken)]
+            if not outbox:
+                self._unwatch_room(fd)
+
+    def _watch(self, seat: int) -> None:
+        for source in self._boxes[seat].sources:
+            self._sources[source.fd] = (seat, source)
+            self._epoll.register(source.fd, source.events)
+
+    def _unwatch(self, fd: int) -> None:
+        if self._sources.pop(fd, None) is not None:
+            self._epoll.unregister(fd)
+
+    def _watch_room(self, seat: int) -> None:
+        fd = self._boxes[seat].stdin_fd
+        if fd < 0:
+            self._outbox[seat].clear()
+        elif fd in self._sources:
+            self._epoll.modify(fd, self._sources[fd][1].events | _WRITABLE)
+        else:
+            self._epoll.register(fd, _WRITABLE)
+
+    def _unwatch_room(self, fd: int) -> None:
+        if fd in self._sources:
+            self._epoll.modify(fd, self._sources[fd][1].events)
+        else:
+            self._epoll.unregister(fd)
+
+    def _forget(self, seat: int) -> None:
+        for fd in [fd for fd, (owner, _) in self._sources.items() if owner == seat]:
+            self._unwatch(fd)
+        if self._outbox[seat]:
+            self._unwatch_room(self._boxes[seat].stdin_fd)
+            self._outbox[seat].clear()
+        self._inbox = deque(item for item in self._inbox if item.seat != seat)
+        self._unconfirmed[seat] = False
+        self._loose_cpu[seat] = None
+
+    # --- freezing and cores ------------------------------------------------------------------------------------------
+
+    def _confirm_frozen(self, seat: int) -> None:
+        """Remember the CPU time of a seat that does not stand still yet, so that it can be made to pay for more."""
+        if self._unconfirmed[seat]:
+            self._unconfirmed[seat] = False
+            if not self._boxes[seat].is_frozen():
+                self._loose_cpu[seat] = self._boxes[seat].cpu_ns()
+
+    def _cpu_used_loose(self, seat: int) -> int:
+        before = self._loose_cpu[seat]
+        if before is None:
+            return 0
+        self._loose_cpu[seat] = None
+        return max(0, (self._boxes[seat].cpu_ns() or before) - before)
+
+    def _look_at_cores(self, now: int) -> None:
+        self._snapshot = (now, self._others_ns())
+
+    def _others_ns(self) -> int:
+        """CPU time of the slot's cores that went to neither agent, since some fixed moment."""
+        if self._busy_ns is None:
+            return 0
+        return self._busy_ns() - sum(box.cpu_ns() or 0 for box in self._boxes)
+
+    def _others_share(self) -> float | None:
+        if self._busy_ns is None:
+            return None
+        then, others = self._snapshot
+        span = (time.monotonic_ns() - then) * self._cores
+        return max(0.0, min(1.0, (self._others_ns() - others) / span)) if span > 0 else 0.0

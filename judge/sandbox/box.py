@@ -1,0 +1,181 @@
+"""A box is where one agent lives: this is all that the referee may know of it.
+
+The life of a box: `prepare` (everything ready, the agent not yet running: nobody's clock), `start` (the agent is
+let go), any number of `freeze` and `thaw`, `kill`, `close` (nothing is left). `close` may be called at any time, more
+than once, and never raises.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Channel(StrEnum):
+    """Where bytes of a box come from."""
+
+    OUT = "out"
+    """The agent's stdout; empty data is its end of file, which is final."""
+    ERR = "err"
+    """The agent's stderr; empty data is its end of file."""
+    REPORT = "report"
+    """What PID 1 says of the agent; `data` is a `Report` in its text form."""
+    OOM = "oom"
+    """The kernel killed something in the box for memory; `data` is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What became of the agent's process, from somebody whom it cannot reach.
+
+    `started`; `exec-failed` with the errno; `exited` with the code; `signalled` with the signal number; `lost`: the
+    container is gone and nobody said why.
+    """
+
+    kind: Literal["started", "exec-failed", "exited", "signalled", "lost"]
+    number: int = 0
+
+    def encode(self) -> bytes:
+        """The text form that stands in a transcript, such as `exited 3`."""
+        return f"{self.kind} {self.number}".encode()
+
+    @classmethod
+    def decode(cls, data: bytes) -> "Report":
+        """The report of a text form; raises ValueError for anything else."""
+        kind, _, number = data.decode("ascii").partition(" ")
+        if kind not in ("started", "exec-failed", "exited", "signalled", "lost"):
+            raise ValueError(f"not a report: {data!r}")
+        return cls(kind, int(number))  # type: ignore[arg-type]
+
+
+class Source(Protocol):
+    """A file descriptor of a box that can be polled."""
+
+    fd: int
+    events: int
+    """The poll mask to watch for: `select.EPOLLIN`, or `EPOLLPRI` for a cgroup's event file."""
+
+    ended: bool
+    """Nothing more will come: take it out of the poll set, for `fd` may stay readable for ever."""
+
+    def read(self) -> Sequence[tuple[Channel, bytes]]:
+        """What is there now, without blocking; empty when nothing is. Takes at most 64 KiB at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """What the kernel says of a box; None where this box or this host cannot tell."""
+
+    memory_peak_bytes: int | None = None
+    memory_cap_bytes: int | None = None
+    oom_kills: int | None = None
+    cpu_ns: int | None = None
+
+
+class Limits(BaseModel):
+    """What the kernel enforces on one agent, in bytes and counts."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    memory_bytes: int = Field(default=367001600, ge=16 << 20)
+    """The agent's own memory; the cap of its cgroup is this plus every writable directory (their pages are memory)."""
+    temporary_bytes: int = Field(default=20971520, ge=0)
+    temporary_inodes: int = Field(default=2048, ge=16)
+    scratch_bytes: int = Field(default=16 << 20, ge=0)
+    scratch_inodes: int = Field(default=1024, ge=16)
+    shm_bytes: int = Field(default=0, ge=0)
+    """Size of /dev/shm; 0: there is none."""
+    processes: int = Field(default=64, ge=2)
+    open_files: int = Field(default=256, ge=16)
+    file_bytes: int = Field(default=20971520, ge=0)
+    stack_bytes: int = Field(default=8 << 20, ge=0)
+
+    @property
+    def cap_bytes(self) -> int:
+        """What the cgroup is capped at."""
+        return self.memory_bytes + self.temporary_bytes + self.scratch_bytes + self.shm_bytes
+
+
+class BoxPolicy(BaseModel):
+    """How a box is built: what a contest may choose about isolation."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    freeze: Literal["auto", "unified", "v1", "engine", "none"] = "auto"
+    """Out of turn: `auto` takes the first that this host has of unified, v1, engine; `none` allows pondering."""
+    transport: Literal["auto", "pipes", "attach"] = "auto"
+    uid: int = Field(default=20001, ge=1000)
+    """The user (and group) of seat 0; seat 1 has the next."""
+    seccomp: str = "default"
+    """`default`: the Engine's own profile; else the path of a profile file."""
+    runtime: str = ""
+    """The Engine's runtime (`runsc`); empty: the Engine's default."""
+    start_timeout_s: float = Field(default=60.0, gt=0)
+    """How long the Engine may take for a step before the host is at fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """Who moves in: the staged program, how it is run and where it may run.
+
+    `program` is a directory of the judge's own, mounted read-only at /agent; `command` is as the agent's manifest has
+    it (its words that name files of `program` become paths that the agent can open); `runtime` is `native`, `python`,
+    or a local image; `cores` are the numbers of the processors of its slot.
+    """
+
+    name: str
+    program: Path
+    command: tuple[str, ...]
+    runtime: str
+    seat: int
+    match_id: str
+    cores: tuple[int, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+
+
+class Box(Protocol):
+    """One agent's home. Every method may raise `HostError`, except `close`."""
+
+    name: str
+    """What kind of box this is, for the record: `docker-pipes`, `docker-attach`, `process`."""
+
+    def prepare(self) -> None:
+        """Make everything ready; the agent does not run yet."""
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        """What to poll, from `prepare` on."""
+
+    def start(self) -> None:
+        """Let the agent run; what comes of it is said on the REPORT channel."""
+
+    def write(self, data: bytes) -> int:
+        """Write to the agent's stdin without blocking; the number of bytes taken, 0 when full, -1 when nobody reads."""
+
+    @property
+    def stdin_fd(self) -> int:
+        """What to poll for room to write; -1 when nobody reads any more."""
+
+    def freeze(self) -> None:
+        """Stop the whole box; returns at once, `is_frozen` confirms."""
+
+    def is_frozen(self) -> bool:
+        """Whether everything in the box stands still (True where the box has no freezer to ask)."""
+
+    def thaw(self) -> None:
+        """Let the whole box go on."""
+
+    def readings(self) -> Readings:
+        """What the kernel says now; works until `close`, after the agent's death too."""
+
+    def cpu_ns(self) -> int | None:
+        """CPU time used by everything in the box so far."""
+
+    def kill(self) -> None:
+        """Kill everything of the agent's; readings stay."""
+
+    def close(self) -> None:
+        """Remove every trace."""

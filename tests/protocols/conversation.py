@@ -1,0 +1,100 @@
+"""Conversations as text: `>` is what the judge writes, `<` what the agent writes, `=` what comes of it.
+
+< 7,7           a line of the agent's (ended by LF; `\\r`, `\\n` and `\\x..` escapes are understood,
+                and a line that ends in `\\` is not ended at all)
+> TURN 7,7      a line the judge must write now; nothing else may be written
+= 7,7           the answer that must come of it; also `= ready`, `= refused TEXT`, `= unreadable TEXT`,
+                `= respawn`, `= await turn`, `= note TEXT`
+"""
+
+from collections.abc import Iterable
+
+from judge.games.types import ReplyKind
+from judge.protocols.types import (
+    AgentProtocol,
+    Answer,
+    Await,
+    Bytes,
+    Effect,
+    Note,
+    Ready,
+    Respawn,
+    Stimulus,
+    WakeAt,
+    Write,
+)
+
+
+class Conversation:
+    """Feeds a protocol and holds what it does against a script."""
+
+    def __init__(self, protocol: AgentProtocol, line_end: str = "\r\n") -> None:
+        self._protocol = protocol
+        self._line_end = line_end
+        self._heard: list[str] = []
+
+    def feed(self, stimulus: Stimulus) -> None:
+        """Give the protocol a stimulus; what it does is compared by the next `goes`."""
+        self._hear(self._protocol.feed(stimulus))
+
+    def goes(self, script: str) -> None:
+        """Play the script; every effect since the last call must be in it, in order."""
+        for line in script.strip().splitlines():
+            mark, _, text = line.strip().partition(" ")
+            if mark == "<":
+                self._expect_nothing()
+                self._hear(self._protocol.feed(Bytes(_bytes(text))))
+            else:
+                self._expect(f"{mark} {text}".strip())
+        self._expect_nothing()
+
+    def _expect(self, wanted: str) -> None:
+        while self._heard and self._heard[0] != wanted and _is_aside(self._heard[0]):
+            self._heard.pop(0)
+        assert self._heard, f"expected {wanted!r}, and nothing came"
+        assert wanted == self._heard.pop(0)
+
+    def _expect_nothing(self) -> None:
+        assert [text for text in self._heard if not _is_aside(text)] == []
+        self._heard.clear()
+
+    def _hear(self, effects: Iterable[Effect]) -> None:
+        for effect in effects:
+            self._heard.extend(self._words(effect))
+
+    def _words(self, effect: Effect) -> list[str]:
+        match effect:
+            case Write(data):
+                text = data.decode()
+                assert text.endswith(self._line_end)
+                return [
+                    f"> {line}" for line in text.removesuffix(self._line_end).split(self._line_end)
+                ]
+            case Answer(reply):
+                said = reply.said
+                return [
+                    f"= {said}"
+                    if reply.kind is ReplyKind.DECIDED
+                    else f"= {reply.kind} {said}".strip()
+                ]
+            case Ready(about):
+                return [f"= ready {about}".strip()]
+            case Await(wait):
+                return [f"= await {wait}"]
+            case Note(text):
+                return [f"= note {text}"]
+            case WakeAt(before):
+                return [f"= wake {before}"]
+            case Respawn():
+                return ["= respawn"]
+
+
+def _is_aside(text: str) -> bool:
+    """What is awaited and what is noted need not be written in every script."""
+    return text.startswith(("= await", "= note"))
+
+
+def _bytes(text: str) -> bytes:
+    if text.endswith("\\"):
+        return text[:-1].encode().decode("unicode_escape").encode("latin-1")
+    return text.encode().decode("unicode_escape").encode("latin-1") + b"\n"

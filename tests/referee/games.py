@@ -1,0 +1,84 @@
+"""Games of gomoku between scripted brains, and what came of them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from judge.games.types import AgentFault, RuleResult, Verdict
+from judge.referee.blame import Void
+from judge.referee.match import Referee
+from judge.referee.policy import Policy
+from judge.referee.replay import ReplayWire
+from judge.referee.seating import build_referee, plies_of, verdict_of, winner_of
+from judge.referee.spec import MatchSpec, SeatSpec
+from judge.referee.transcript import seal, unseal
+from tests.referee.world import Act, Agent, Say, World, exits
+
+
+def brain(*moves: str, ms: float = 1.0, **lines: Sequence[Act]) -> Agent:
+    """A brain that plays `moves` one after the other; `START=[...]` and so on override what it does on a line."""
+    left = iter(moves)
+
+    def hear(line: str) -> Sequence[Act]:
+        word = line.split()[0] if line else ""
+        if word in lines:
+            return lines[word]
+        match word:
+            case "START" | "RECTSTART":
+                return [Say(b"OK\r\n")]
+            case "ABOUT":
+                return [Say(b'name="scripted"\r\n')]
+            case "BEGIN" | "TURN" | "DONE":
+                move = next(left, None)
+                return [] if move is None else [Say(f"{move}\r\n".encode(), ms)]
+            case "END":
+                return exits(0)
+            case _:
+                return []
+
+    return hear
+
+
+BLACK_ROW = ("0,0", "1,0", "2,0", "3,0", "4,0")
+WHITE_ROW = ("0,1", "1,1", "2,1", "3,1", "4,1")
+
+
+def spec(opening: Sequence[tuple[int, int]] = (), **sections: dict[str, Any]) -> MatchSpec:
+    seat = {"digest": "0" * 64, "command": ("./a",), "runtime": "native", "protocol": "gomocup"}
+    return MatchSpec(
+        seats=(SeatSpec(name="black", **seat), SeatSpec(name="white", **seat)),  # type: ignore[arg-type]
+        policy=Policy.model_validate(
+            {
+                "name": "test",
+                "game": {"name": "gomoku", "options": {"width": 15, "height": 15}},
+                **sections,
+            }
+        ),
+        opening=tuple(opening),
+    )
+
+
+class Played:
+    """A game that was refereed in a world, and refereed again from its own transcript."""
+
+    def __init__(self, world: World, match_spec: MatchSpec) -> None:
+        self.world = world
+        self.referee: Referee = build_referee(match_spec, world)
+        self.end: RuleResult | AgentFault | Void = self.referee.play()
+        self.verdict: Verdict = verdict_of(self.end)
+        self.winner = winner_of(self.end)
+        self.faults = [side.fault and side.fault.verdict for side in self.referee.sides]
+        self._replay(match_spec)
+
+    def _replay(self, match_spec: MatchSpec) -> None:
+        wire = ReplayWire(unseal(seal(self.world.entries)))
+        again = build_referee(match_spec, wire)
+        assert self.end == again.play()
+        assert plies_of(self.referee) == plies_of(again)
+        assert [side.evidence for side in self.referee.sides] == [
+            side.evidence for side in again.sides
+        ]
+        assert wire.is_finished
+
+
+def play(black: Agent, white: Agent, match_spec: MatchSpec | None = None, **world: Any) -> Played:
+    return Played(World(black, white, **world), match_spec or spec())

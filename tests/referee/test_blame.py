@@ -1,0 +1,82 @@
+"""The blame table, a test a row: what was seen and what is known -> who is to blame."""
+
+import pytest
+
+from judge.games.types import AgentFault, Verdict
+from judge.referee.blame import TABLE, Cause, Evidence, Thresholds, Void, judge
+
+THRESHOLDS = Thresholds(starved_share=0.1)
+
+# (cause, evidence, verdict, a part of the reason); `row` is where in the table it must be decided.
+ROWS = [
+    (0, Cause.HOST, Evidence(detail="the Engine is gone"), Verdict.VOID, "the Engine is gone"),
+    (1, Cause.TURN_TIME, Evidence(oom_kills=1), Verdict.MEMORY, "cap of ?"),
+    (1, Cause.DEATH, Evidence(oom_kills=1, report="lost 0"), Verdict.MEMORY, "killed"),
+    (1, Cause.TURN_BYTES, Evidence(oom_kills=2), Verdict.MEMORY, "peak ?"),
+    (2, Cause.MEMORY, Evidence(memory_cap_bytes=16 << 20), Verdict.MEMORY, "16.0 MiB"),
+    (
+        3,
+        Cause.TURN_BYTES,
+        Evidence(bytes_read=9),
+        Verdict.OUTPUT,
+        "9 bytes, more than the bound of a turn",
+    ),
+    (4, Cause.GAME_BYTES, Evidence(bytes_read=9), Verdict.OUTPUT, "bound of a game"),
+    (5, Cause.START_TIME, Evidence(others_share=0.11), Verdict.VOID, "others took 11 %"),
+    (5, Cause.TURN_TIME, Evidence(others_share=0.5), Verdict.VOID, "starved"),
+    (5, Cause.MATCH_TIME, Evidence(others_share=1.0), Verdict.VOID, "starved"),
+    (6, Cause.START_TIME, Evidence(others_share=0.1), Verdict.START_TIME, "not ready in time"),
+    (
+        7,
+        Cause.TURN_TIME,
+        Evidence(charged_ms=1500.4, allowed_ms=1500),
+        Verdict.TURN_TIME,
+        "1500 ms of 1500 ms",
+    ),
+    (8, Cause.MATCH_TIME, Evidence(), Verdict.MATCH_TIME, "the time of the match"),
+    (9, Cause.DEATH, Evidence(report="lost 0"), Verdict.VOID, "somebody outside"),
+    (10, Cause.DEATH, Evidence(report="exec-failed 13"), Verdict.CRASH, "Permission denied"),
+    (11, Cause.DEATH, Evidence(report="exited 0"), Verdict.CRASH, "exited with code 0"),
+    (12, Cause.DEATH, Evidence(report="signalled 9"), Verdict.CRASH, "signal 9 (SIGKILL)"),
+    (12, Cause.DEATH, Evidence(report="signalled 40"), Verdict.CRASH, "signal 40"),
+    (13, Cause.DEATH, Evidence(), Verdict.CRASH, "closed its stdout"),
+]
+
+
+@pytest.mark.parametrize(("row", "cause", "evidence", "verdict", "words"), ROWS)
+def test_row(row: int, cause: Cause, evidence: Evidence, verdict: Verdict, words: str) -> None:
+    """The row that decides is the first that fits, and says why."""
+    fits = [n for n, r in enumerate(TABLE) if cause in r.causes and r.holds(evidence, THRESHOLDS)]
+    assert row == fits[0]
+
+    blame = judge(cause, evidence, THRESHOLDS, seat=1)
+
+    assert words in blame.reason
+    if verdict is Verdict.VOID:
+        assert isinstance(blame, Void)
+    else:
+        assert blame == AgentFault(verdict, 1, blame.reason)
+
+
+def test_every_row_is_tested() -> None:
+    assert set(range(len(TABLE))) == {row for row, *_ in ROWS}
+
+
+@pytest.mark.parametrize("cause", list(Cause))
+def test_every_cause_is_decided_without_any_evidence(cause: Cause) -> None:
+    judge(cause, Evidence(), THRESHOLDS, seat=0)
+
+
+# What an agent can bring about by itself, whatever it does: its own deaths, its own CPU, its own floods.
+OF_ITS_OWN = [
+    Evidence(report=report, oom_kills=oom, others_share=0.0, bytes_read=1 << 30, cpu_ms=1 << 30)
+    for report in (None, "exited 0", "exited 137", "signalled 9", "signalled 19", "exec-failed 2")
+    for oom in (None, 0, 5)
+]
+
+
+@pytest.mark.parametrize("cause", [cause for cause in Cause if cause is not Cause.HOST])
+@pytest.mark.parametrize("evidence", OF_ITS_OWN)
+def test_nothing_an_agent_can_do_is_a_void(cause: Cause, evidence: Evidence) -> None:
+    """A void needs others' CPU, or a container that ended without PID 1's word: no agent can make these."""
+    assert isinstance(judge(cause, evidence, THRESHOLDS, seat=0), AgentFault)

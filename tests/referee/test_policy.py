@@ -1,0 +1,112 @@
+"""Policies: the official numbers, and errors that name the line and the mend."""
+
+from pathlib import Path
+
+import pytest
+
+from judge.errors import InputError
+from judge.referee.policy import load_policy, policy_names
+
+
+@pytest.mark.parametrize("name", policy_names())
+def test_every_policy_that_ships_is_valid_and_named_like_its_file(name: str) -> None:
+    assert name == load_policy(name).name
+
+
+@pytest.mark.parametrize(
+    ("name", "turn_s", "match_s", "side", "rule"),
+    [
+        ("gomocup-fastgame", 5, 120, 20, "freestyle"),
+        ("gomocup-freestyle", 30, 180, 20, "freestyle"),
+        ("gomocup-freestyle:finals", 300, 1000, 20, "freestyle"),
+        ("gomocup-freestyle:fast", 5, 120, 20, "freestyle"),
+        ("gomocup-standard", 30, 180, 15, "standard"),
+        ("gomocup-standard:finals", 300, 1000, 15, "standard"),
+    ],
+)
+def test_the_official_numbers(name: str, turn_s: int, match_s: int, side: int, rule: str) -> None:
+    policy = load_policy(name)
+
+    assert (turn_s * 1000, match_s * 1000) == (policy.clock.turn_ms, policy.clock.match_ms)
+    assert 350 << 20 == policy.limits.memory_bytes
+    assert {"width": side, "height": side, "rule": rule} == policy.game.options
+
+
+def test_single_numbers_are_set_from_the_command_line() -> None:
+    policy = load_policy(
+        "gomocup-freestyle",
+        [
+            "clock.turn_ms=7",
+            "box.freeze=none",
+            "game.options.width=9",
+            "protocol.gomocup.game_type=2",
+        ],
+    )
+
+    assert (7, "none", 9) == (policy.clock.turn_ms, policy.box.freeze, policy.game.options["width"])
+    assert {"gomocup": {"game_type": 2}} == policy.protocol
+
+
+def test_no_memory_limit_is_told_as_none_and_still_has_a_ceiling() -> None:
+    limits = load_policy("gomocup-freestyle", ["limits.memory_bytes=0"]).limits
+
+    assert (0, 1 << 30) == (limits.memory_bytes, limits.enforced().memory_bytes)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "name = 'x'\n[game]\nname = 'gomoku'\n[clock]\nturn_sm = 5\n",
+            "line 5: unknown key 'clock.turn_sm'; did you mean 'turn_ms'?",
+        ),
+        (
+            "name = 'x'\n[game]\nname = 'gomoku'\n[clok]\nturn_ms = 5\n",
+            "line 4: unknown key 'clok'; did you mean 'clock'?",
+        ),
+        (
+            "name = 'x'\n[game]\nname = 'gomoku'\n[clock]\nturn_ms = -5\n",
+            "line 5: clock.turn_ms: Input should be greater",
+        ),
+        ("name = 'x'\n[game]\nname = 'gomoku'\n[box]\nfreeze = 'maybe'\n", "line 5: box.freeze"),
+        ("name = 'x'\n", "the key 'game' is missing"),
+        ("name = \n", "line 1"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_line(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(text)
+
+    with pytest.raises(InputError) as error:
+        load_policy(str(path))
+
+    assert words in str(error.value)
+    assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "overrides", "words"),
+    [
+        ("gomocup-freestile", [], "did you mean 'gomocup-freestyle'?"),
+        ("../../etc/passwd", [], "there is no policy"),
+        ("gomocup-freestyle:final", [], "did you mean 'finals'?"),
+        ("no/such.toml", [], "No such file"),
+        ("gomocup-freestyle", ["clock.turn_ms"], "write section.key=value"),
+        (
+            "gomocup-freestyle",
+            ["clock.turn=1"],
+            "--set: unknown key 'clock.turn'; did you mean 'turn_ms'?",
+        ),
+        (
+            "gomocup-freestyle",
+            ["clock.turn_ms=soon"],
+            "clock.turn_ms: Input should be a valid integer",
+        ),
+        ("gomocup-freestyle", ["name.x=1"], "'name' is not a section"),
+    ],
+)
+def test_a_wrong_word_is_refused_with_the_mend(name: str, overrides: list[str], words: str) -> None:
+    with pytest.raises(InputError) as error:
+        load_policy(name, overrides)
+
+    assert words in str(error.value)

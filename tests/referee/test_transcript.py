@@ -1,0 +1,112 @@
+"""The transcript: complete, sealed, and still checkable when private parts are withheld."""
+
+import pytest
+
+from judge.errors import InputError
+from judge.referee.transcript import (
+    SPILL_BYTES,
+    Entry,
+    Kind,
+    SealedTranscript,
+    Transcript,
+    mark_private,
+    seal,
+    unseal,
+    withhold,
+)
+
+
+def is_debug(_seat: int, line: bytes) -> bool:
+    return line.startswith(b"DEBUG")
+
+
+def entries() -> list[Entry]:
+    return [
+        Entry(0, 0, Kind.STARTED, b""),
+        Entry(5, 0, Kind.WROTE, b"START 20\r\n"),
+        Entry(9, 0, Kind.READ, b"OK\r\nDEBUG secret\r\nMESSAGE open\r\nDEB"),
+        Entry(10, 1, Kind.STDERR, b"panic \xff\x00"),
+        Entry(12, 0, Kind.READ, b"UG more\n7,7\n"),
+        Entry(13, 0, Kind.READ, b""),
+    ]
+
+
+def test_what_is_added_comes_back_in_order_and_time_counts_from_the_first() -> None:
+    transcript = Transcript()
+    transcript.add(1_000_000, 0, Kind.STARTED)
+    transcript.add(1_000_007, 1, Kind.READ, b"\x00\xff")
+
+    assert [Entry(0, 0, Kind.STARTED, b""), Entry(7, 1, Kind.READ, b"\x00\xff")] == list(
+        transcript.entries()
+    )
+
+
+def test_a_large_transcript_is_spilled_and_read_back() -> None:
+    transcript = Transcript()
+    for n in range(40):
+        transcript.add(n, 0, Kind.READ, bytes([n]) * (SPILL_BYTES // 16))
+        transcript.spill()
+
+    assert [bytes([n]) for n in range(40)] == [entry.data[:1] for entry in transcript.entries()]
+    transcript.close()
+
+
+def test_sealing_and_unsealing_is_the_identity() -> None:
+    marked = mark_private(entries(), is_debug)
+    sealed = SealedTranscript.model_validate_json(seal(marked).model_dump_json())
+
+    assert marked == unseal(sealed)
+
+
+def test_private_lines_are_cut_out_of_their_chunks_across_borders() -> None:
+    """A DEBUG line that arrives in two reads is private in both; the move behind it is public."""
+    marked = mark_private(entries(), is_debug)
+
+    assert [
+        (b"OK\r\n", False),
+        (b"DEBUG secret\r\n", True),
+        (b"MESSAGE open\r\n", False),
+        (b"DEB", True),
+        (b"panic \xff\x00", True),
+        (b"UG more\n", True),
+        (b"7,7\n", False),
+        (b"", False),
+    ] == [(e.data, e.private) for e in marked[2:]]
+
+
+def test_a_transcript_without_its_private_parts_still_fits_its_digest() -> None:
+    sealed = seal(mark_private(entries(), is_debug))
+    public = withhold(sealed)
+
+    assert sealed.sha256 == public.sha256
+    assert "secret" not in public.model_dump_json()
+    assert [len(e.data) for e in unseal(sealed)] == [len(e.data) for e in unseal(public)]
+
+
+@pytest.mark.parametrize("what", ["text", "time", "private", "order", "missing"])
+def test_any_change_breaks_the_chain(what: str) -> None:
+    sealed = seal(mark_private(entries(), is_debug))
+    block = sealed.blocks[0]
+    match what:
+        case "text":
+            block.entries[1] = (5, 0, ">", "START 19\r\n")
+        case "time":
+            block.entries[1] = (6, 0, ">", "START 20\r\n")
+        case "private":
+            block.private = ["DEBUG other!\r\n", *(block.private or [])[1:]]
+        case "order":
+            block.entries[0], block.entries[1] = block.entries[1], block.entries[0]
+        case "missing":
+            block.entries.pop()
+
+    with pytest.raises(InputError, match="digest"):
+        unseal(sealed)
+
+
+def test_many_entries_make_many_blocks() -> None:
+    many = [Entry(n, n & 1, Kind.READ, b"x") for n in range(5000)]
+
+    sealed = seal(many)
+
+    assert 5 == len(sealed.blocks)
+    assert many == unseal(sealed)

@@ -1,0 +1,147 @@
+"""A world of two scripted agents and a clock that jumps, for the referee: a 200-move game takes milliseconds.
+
+An agent is a function: the line it hears -> what it then does, each with the milliseconds of its own running time that
+it takes. It only runs while it is thawed, as in a real box.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from judge.referee.transcript import Entry, Kind, Transcript
+from judge.referee.wire import Happening, Measured
+from judge.sandbox.box import Readings, Report
+
+MS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Say:
+    """Bytes on stdout after `ms`."""
+
+    data: bytes
+    ms: float = 1.0
+
+
+@dataclass(frozen=True)
+class Do:
+    """Something else after `ms`: a kind of entry with its bytes."""
+
+    kind: Kind
+    data: bytes = b""
+    ms: float = 1.0
+
+
+Act = Say | Do
+Agent = Callable[[str], Sequence[Act]]
+
+
+def exits(code: int = 0, ms: float = 1.0) -> list[Act]:
+    """The process ends: end of file, then PID 1's word."""
+    return [Say(b"", ms), Do(Kind.REPORT, Report("exited", code).encode(), 0)]
+
+
+def dies(signal: int, ms: float = 1.0) -> list[Act]:
+    """The process is ended by a signal."""
+    return [Say(b"", ms), Do(Kind.REPORT, Report("signalled", signal).encode(), 0)]
+
+
+@dataclass
+class _Body:
+    agent: Agent
+    runs: bool = False
+    alive: bool = True
+    unread: bytes = b""
+    acts: deque[tuple[float, Act]] = field(default_factory=deque)
+    heard: list[str] = field(default_factory=list)
+
+    def hear(self) -> None:
+        while b"\n" in self.unread:
+            line, self.unread = self.unread.split(b"\n", 1)
+            text = line.decode().rstrip("\r")
+            self.heard.append(text)
+            self.acts.extend((act.ms * MS, act) for act in self.agent(text))
+
+
+class World:
+    """Implements the referee's wire."""
+
+    def __init__(self, *agents: Agent, readings: Readings | None = None) -> None:
+        self.bodies = [_Body(agent) for agent in agents]
+        self.transcript = Transcript()
+        self.now = 5_000 * MS
+        self.readings = [readings or Readings(), readings or Readings()]
+        self.others_share: float | None = None
+        self.killed: list[int] = []
+
+    @property
+    def entries(self) -> list[Entry]:
+        return list(self.transcript.entries())
+
+    def start(self, seat: int) -> int:
+        self.bodies[seat].runs = True
+        self._note(seat, Kind.STARTED)
+        return self.now
+
+    def write(self, seat: int, data: bytes) -> None:
+        self._note(seat, Kind.WROTE, data)
+        self.bodies[seat].unread += data
+
+    def thaw(self, seat: int) -> int:
+        self.bodies[seat].runs = True
+        self._note(seat, Kind.THAWED)
+        return self.now
+
+    def freeze(self, seat: int) -> None:
+        self.bodies[seat].runs = False
+        self._note(seat, Kind.FROZEN)
+
+    def wait(self, until_ns: int) -> Happening:
+        seat = self._soonest()
+        left = until_ns - self.now
+        if seat is None or self.bodies[seat].acts[0][0] > left:
+            self._pass(max(0, left))
+            happening = Happening(self.now, -1, Kind.EXPIRED, b"")
+        else:
+            self._pass(self.bodies[seat].acts[0][0])
+            _, act = self.bodies[seat].acts.popleft()
+            kind = Kind.READ if isinstance(act, Say) else act.kind
+            happening = Happening(self.now, seat, kind, act.data)
+        self.transcript.add(*happening)
+        return happening
+
+    def measure(self, seat: int) -> Measured:
+        measured = Measured(self.readings[seat], self.others_share)
+        self._note(seat, Kind.EVIDENCE, measured.encode())
+        return measured
+
+    def respawn(self, seat: int) -> int:
+        self._note(seat, Kind.RESPAWNED)
+        self.bodies[seat] = _Body(self.bodies[seat].agent)
+        return self.start(seat)
+
+    def kill(self, seat: int) -> None:
+        self.killed.append(seat)
+        self._note(seat, Kind.KILLED)
+
+    def _note(self, seat: int, kind: Kind, data: bytes = b"") -> None:
+        self.transcript.add(self.now, seat, kind, data)
+
+    def _soonest(self) -> int | None:
+        for body in self.bodies:
+            if body.runs:
+                body.hear()
+        due = [
+            (body.acts[0][0], seat)
+            for seat, body in enumerate(self.bodies)
+            if body.runs and body.acts
+        ]
+        return min(due)[1] if due else None
+
+    def _pass(self, span: float) -> None:
+        self.now += int(span)
+        for body in self.bodies:
+            # Delays follow each other: only the first act of a running agent comes nearer.
+            if body.runs and body.acts:
+                left, act = body.acts[0]
+                body.acts[0] = (max(0.0, left - span), act)
