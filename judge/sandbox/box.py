@@ -90,7 +90,8 @@ class Limits(BaseModel):
     """Size of /dev/shm; 0: there is none."""
     processes: int = Field(default=64, ge=2)
     open_files: int = Field(default=256, ge=16)
-    file_bytes: int = Field(default=20971520, ge=0)
+    file_bytes: int = Field(default=64 << 20, ge=0)
+    """Largest file; more than a folder holds, so that a full one is ENOSPC and not a signal that ends the agent."""
     stack_bytes: int = Field(default=8 << 20, ge=0)
 
     @property
@@ -133,6 +134,8 @@ class Tenant:
     seat: int
     match_id: str
     cores: tuple[int, ...] = ()
+    cradle: tuple[int, ...] = ()
+    """Where to make the box, so that its making does not disturb the slot's cores; empty: on those."""
     environment: tuple[tuple[str, str], ...] = ()
 
 

@@ -1,0 +1,171 @@
+"""The Engine's attach stream: PID 1's reports, and the agent's own streams where pipes cannot reach it."""
+
+import os
+import secrets
+import select
+import socket
+import ssl
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+
+from judge.errors import HostError
+from judge.sandbox.box import Channel, Report
+from judge.sandbox.pipes import CHUNK
+
+STDOUT, STDERR = 1, 2
+"""The Engine's numbers of the streams that it sends."""
+
+LARGEST_FRAME = 4 << 20
+
+
+class Frames:
+    """Cuts bytes into frames: a header whose first byte is the kind and whose last four are the payload's length."""
+
+    def __init__(self, header: int) -> None:
+        """`header` is its length: 8 for the Engine's frames, 5 for PID 1's."""
+        self._header = header
+        self._rest = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:
+        """The frames that are whole now, as kind and payload; raises HostError for what cannot be a frame."""
+        self._rest += data
+        while len(self._rest) >= self._header:
+            end = self._header + int.from_bytes(self._rest[self._header - 4 : self._header], "big")
+            if end > LARGEST_FRAME:
+                raise HostError(
+                    f"The Engine's attach stream holds a frame of {end} bytes: it is broken"
+                )
+            if len(self._rest) < end:
+                return
+            kind, payload = self._rest[0], bytes(self._rest[self._header : end])
+            del self._rest[:end]
+            yield kind, payload
+
+
+class EndMark:
+    """Finds the mark that PID 1 puts behind the last byte of the agent's stdout.
+
+    The Engine has no word for the end of one stream, and does not keep the order of two. The mark is a secret of the
+    judge's: no agent can write it. Its first byte is one that no line of text ends with, so nothing is held back.
+    """
+
+    LENGTH = 16
+
+    def __init__(self) -> None:
+        self.mark = b"\0" + secrets.token_bytes(self.LENGTH - 1)
+        self._held = b""
+
+    def feed(self, data: bytes) -> tuple[bytes, bool]:
+        """The agent's bytes, and whether these were the last."""
+        data = self._held + data
+        if data.endswith(self.mark):
+            self._held = b""
+            return data[: -self.LENGTH], True
+        lengths = range(min(len(data), self.LENGTH - 1), 0, -1)
+        held = next((n for n in lengths if data.endswith(self.mark[:n])), 0)
+        self._held = data[len(data) - held :]
+        return data[: len(data) - held], False
+
+
+class AttachStream:
+    """One source for all that comes over the Engine's attach stream.
+
+    `on_report` sees every report of PID 1 first and returns what is to be said of it; `on_end` says what to make of
+    the end of the stream, which comes when the container or the Engine is gone.
+    """
+
+    events = select.EPOLLIN
+
+    def __init__(
+        self,
+        attached: socket.socket,
+        on_report: Callable[[bytes], Report],
+        on_end: Callable[[], Sequence[tuple[Channel, bytes]]],
+    ) -> None:
+        self._socket = attached
+        self._on_report = on_report
+        self._on_end = on_end
+        self._streams = Frames(8)
+        self._control = Frames(5)
+        self._mark: EndMark | None = None
+        self._open = {Channel.OUT, Channel.ERR}
+        self.fd = attached.fileno()
+        self.stdin_fd = os.dup(
+            self.fd
+        )  # the same socket under a second number, so that it can be polled apart
+        self.ended = False
+
+    def say_pipes(self) -> None:
+        """Give PID 1 the word for named pipes."""
+        self._say(b"P")
+
+    def say_attach(self) -> None:
+        """Give PID 1 the word for the attach stream."""
+        self._mark = EndMark()
+        self._say(b"A" + self._mark.mark)
+
+    def read(self) -> Sequence[tuple[Channel, bytes]]:
+        """What is there now, at most 64 KiB."""
+        if self.ended:
+            return ()
+        try:
+            data = self._socket.recv(CHUNK)
+        except (BlockingIOError, ssl.SSLWantReadError):
+            return ()
+        except OSError:
+            data = b""  # a reset says the same as an end
+        if data:
+            return [
+                event
+                for kind, payload in self._streams.feed(data)
+                for event in self._events(kind, payload)
+            ]
+        self.ended = True
+        ends = [(channel, b"") for channel in self._open] if self._mark else []
+        return [*ends, *self._on_end()]
+
+    def write(self, data: bytes) -> int:
+        """Write to the agent's stdin: the number of bytes taken, 0 when full, -1 when the container is gone."""
+        if self.ended:
+            return -1
+        try:
+            return self._socket.send(data)
+        except (BlockingIOError, ssl.SSLWantWriteError):
+            return 0
+        except OSError:
+            return -1
+
+    def close(self) -> None:
+        """Hang up; PID 1 sees the end of its stdin."""
+        self.ended = True
+        if self.stdin_fd >= 0:
+            os.close(self.stdin_fd)
+            self.stdin_fd = -1
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+    def _say(self, word: bytes) -> None:
+        if self.write(word) != len(word):
+            raise HostError(
+                "The container ended before its agent was started: see the Engine's log"
+            )
+
+    def _events(self, stream: int, payload: bytes) -> Iterator[tuple[Channel, bytes]]:
+        if stream == STDERR:
+            for kind, frame in self._control.feed(payload):
+                yield self._of_control(kind, frame)
+        elif self._mark and Channel.OUT in self._open:
+            data, last = self._mark.feed(payload)
+            if data:
+                yield Channel.OUT, data
+            if last:
+                self._open.discard(Channel.OUT)
+                yield Channel.OUT, b""
+
+    def _of_control(self, kind: int, frame: bytes) -> tuple[Channel, bytes]:
+        if kind == ord("R"):
+            return Channel.REPORT, self._on_report(frame).encode()
+        if not frame:
+            self._open.discard(Channel.ERR)
+        return Channel.ERR, frame

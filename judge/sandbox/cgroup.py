@@ -1,0 +1,222 @@
+"""A container's cgroups, found and read from outside: v1, v2 and hybrid hosts.
+
+A counter whose cgroup is gone keeps the value that was read last.
+"""
+
+import errno
+import os
+import re
+import select
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge.sandbox.box import Channel, Readings
+
+UNIFIED = ""
+"""The key of the unified (v2) hierarchy, where v1 hierarchies have the names of their controllers."""
+
+
+def parse_memberships(text: str) -> dict[str, str]:
+    """The hierarchies of a /proc/PID/cgroup and the process's path in each; raises ValueError if it is none."""
+    paths = {}
+    for line in text.splitlines():
+        _, controllers, path = line.split(":", 2)
+        paths.update(dict.fromkeys(controllers.split(","), path))
+    return paths
+
+
+def parse_mounts(text: str) -> dict[str, tuple[str, Path]]:
+    """The hierarchies of a /proc/PID/mountinfo: which path in the hierarchy is mounted where; the first mount wins."""
+    mounts: dict[str, tuple[str, Path]] = {}
+    for line in text.splitlines():
+        left, _, right = line.partition(" - ")
+        kind, _, options = right.split(" ", 2)
+        if kind not in ("cgroup", "cgroup2"):
+            continue
+        root, point = (_unescape(field) for field in left.split(" ")[3:5])
+        for name in [UNIFIED] if kind == "cgroup2" else options.split(","):
+            mounts.setdefault(name, (root, Path(point)))
+    return mounts
+
+
+def locate(cgroup: str, mountinfo: str) -> dict[str, Path]:
+    """The directories of a process's cgroups, from the texts of its /proc/PID/cgroup and of our own mountinfo."""
+    mounts = parse_mounts(mountinfo)
+    found = {}
+    for name, path in parse_memberships(cgroup).items():
+        root, point = mounts.get(name, ("", None))
+        if point is None or ".." in path.split("/"):  # outside of our own cgroup namespace
+            continue
+        inside = os.path.relpath(path, root)
+        if not inside.startswith(".."):
+            found[name] = point / inside
+    return found
+
+
+def find(pid: int, container: str) -> dict[str, Path] | None:
+    """The cgroup directories of a container by its PID 1; None where the Engine's process numbers are not ours.
+
+    A process of that number whose cgroups bear the container's id proves that judge and Engine share a kernel.
+    """
+    try:
+        text = Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8")
+        if pid <= 0 or container not in text:
+            return None
+        return locate(text, Path("/proc/self/mountinfo").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+@dataclass(slots=True)
+class Counter:
+    """One number of one cgroup file, kept open; it never falls, and keeps its value when the cgroup is gone."""
+
+    fd: int
+    key: str = ""
+    """The word before the number, in a file with many; else empty."""
+    factor: int = 1
+    value: int | None = None
+
+    def read(self) -> int | None:
+        """The number now, times `factor`; None when there never was one."""
+        try:
+            text = os.pread(self.fd, 4096, 0).decode("ascii")
+            now = int(re.search(rf"^{self.key}\s*(\d+)$", text, re.MULTILINE)[1]) * self.factor  # type: ignore[index]
+        except (OSError, TypeError, ValueError):
+            return self.value
+        self.value = max(now, self.value or 0)
+        return self.value
+
+
+class CgroupMeter:
+    """Reads a container's counters: a few microseconds each, for the files stay open."""
+
+    def __init__(self, directories: Mapping[str, Path]) -> None:
+        self._fds: list[int] = []
+        memory = directories.get("memory")
+        unified = directories.get(UNIFIED)
+        if memory:
+            self._peak = self._counter(memory, ("memory.max_usage_in_bytes",))
+            self._cap = self._counter(memory, ("memory.limit_in_bytes",))
+            self._kills = self._counter(memory, ("memory.oom_control",), "oom_kill")
+        else:
+            self._peak = self._counter(unified, ("memory.peak", "memory.current"))
+            self._cap = self._counter(unified, ("memory.max",))
+            self._kills = self._counter(unified, ("memory.events",), "oom_kill")
+        if "cpuacct" in directories:
+            self._cpu = self._counter(directories["cpuacct"], ("cpuacct.usage",))
+        else:
+            self._cpu = self._counter(unified, ("cpu.stat",), "usage_usec", 1000)
+
+    def cpu_ns(self) -> int | None:
+        """CPU time used by the whole container."""
+        return self._cpu.read() if self._cpu else None
+
+    def readings(self) -> Readings:
+        """All counters; those of a cgroup that is gone as they were read last."""
+        peak, cap, kills, cpu = (
+            counter.read() if counter else None
+            for counter in (self._peak, self._cap, self._kills, self._cpu)
+        )
+        return Readings(peak, cap, kills, cpu)
+
+    def close(self) -> None:
+        """Close the files."""
+        while self._fds:
+            os.close(self._fds.pop())
+
+    def _counter(
+        self, directory: Path | None, names: Sequence[str], key: str = "", factor: int = 1
+    ) -> Counter | None:
+        """The counter in the first of these files that there is."""
+        for name in names if directory else ():
+            try:
+                fd = os.open(directory / name, os.O_RDONLY)  # type: ignore[operator]
+            except OSError:
+                continue
+            self._fds.append(fd)
+            return Counter(fd, key, factor)
+        return None
+
+
+class OomSource:
+    """Says when the kernel kills for memory; what it killed and how often is in the readings."""
+
+    def __init__(self, fd: int, events: int, kills: Counter) -> None:
+        self.fd = fd
+        self.events = events
+        self.ended = False
+        self._kills = kills
+        self._seen = kills.read() or 0
+
+    @classmethod
+    def open(cls, directories: Mapping[str, Path]) -> "OomSource | None":
+        """Watch a container's memory; None where this host has no way to."""
+        try:
+            if "memory" in directories:
+                return cls._of_v1(directories["memory"])
+            fd = os.open(directories[UNIFIED] / "memory.events", os.O_RDONLY)
+            return cls(fd, select.EPOLLPRI, Counter(fd, "oom_kill"))
+        except (OSError, KeyError):
+            return None
+
+    @classmethod
+    def _of_v1(cls, directory: Path) -> "OomSource":
+        control = os.open(directory / "memory.oom_control", os.O_RDONLY)
+        fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        (directory / "cgroup.event_control").write_text(f"{fd} {control}", encoding="ascii")
+        return cls(fd, select.EPOLLIN, Counter(control, "oom_kill"))
+
+    def read(self) -> Sequence[tuple[Channel, bytes]]:
+        """One event if the kernel has run out of the container's memory since the last one."""
+        if self.ended:
+            return ()
+        if self._is_v1:
+            try:
+                os.eventfd_read(self.fd)
+            except BlockingIOError:
+                return ()
+            # The event comes just before its kill is counted; it comes as well when the cgroup is removed.
+            self.ended = not _is_there(self._kills.fd)
+            return () if self.ended else ((Channel.OOM, b""),)
+        kills = (
+            self._kills.read() or 0
+        )  # reading arms the next event; other events than kills come here too
+        grown, self._seen = kills > self._seen, kills
+        self.ended = not _is_there(self.fd)
+        return ((Channel.OOM, b""),) if grown else ()
+
+    def close(self) -> None:
+        """Close the files."""
+        self.ended = True
+        for fd in {self.fd, self._kills.fd}:
+            os.close(fd)
+
+    @property
+    def _is_v1(self) -> bool:
+        return self.fd != self._kills.fd
+
+
+def move(directories: Mapping[str, Path], cores: Sequence[int]) -> bool:
+    """Move a container to other processors; False where we may not (the Engine's `update` does it more slowly)."""
+    directory = directories.get("cpuset", directories.get(UNIFIED))
+    try:
+        (directory / "cpuset.cpus").write_text(",".join(map(str, cores)), encoding="ascii")  # type: ignore[operator]
+    except (OSError, TypeError):
+        return False
+    return True
+
+
+def _is_there(fd: int) -> bool:
+    """Whether the cgroup of an open file still exists."""
+    try:
+        os.pread(fd, 1, 0)
+    except OSError as error:
+        return error.errno != errno.ENODEV
+    return True
+
+
+def _unescape(field: str) -> str:
+    r"""A field of mountinfo without its octal escapes (`\040` for a space)."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), field)

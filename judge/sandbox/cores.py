@@ -1,0 +1,74 @@
+"""Which processors belong to the judge and which to each slot, and how busy processors are."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge.errors import InputError
+
+TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
+BUSY_FIELDS = (0, 1, 2, 5, 6, 7)
+"""Of a line of /proc/stat: user, nice, system, irq, softirq, steal. Not idle and iowait; guest is in user already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Who runs where. A slot's cores belong to nobody else, unless `shared`."""
+
+    judge: tuple[int, ...]
+    slots: tuple[tuple[int, ...], ...]
+
+    @property
+    def shared(self) -> bool:
+        """Whether the judge runs on a core of a slot: figures and clocks are coarser then."""
+        return any(set(self.judge) & set(slot) for slot in self.slots)
+
+
+def place(available: Iterable[int], slots: int = 1, cores_per_slot: int = 1) -> Placement:
+    """Give the judge the lowest core and the slots the highest ones, the first slot the topmost.
+
+    The judge shares its core only where there is none to spare. Raises InputError for more slots than cores.
+    """
+    cores = sorted(set(available))
+    wanted = slots * cores_per_slot
+    if not 0 < wanted <= len(cores):
+        raise InputError(
+            f"{slots} slots of {cores_per_slot} cores do not fit on {len(cores)} cores: ask for fewer"
+        )
+    down = cores[::-1]
+    each = [down[start : start + cores_per_slot] for start in range(0, wanted, cores_per_slot)]
+    return Placement((cores[0],), tuple(tuple(sorted(slot)) for slot in each))
+
+
+def available() -> frozenset[int]:
+    """The cores that this process may use."""
+    return frozenset(os.sched_getaffinity(0))
+
+
+def parse_busy_ns(stat: str, cores: Iterable[int]) -> int:
+    """The time that some processors were busy since boot, steal included, from the text of a /proc/stat.
+
+    In nanoseconds, but counted in ticks (10 ms as a rule). A processor that is not there counts nothing.
+    """
+    names = {f"cpu{core}" for core in cores}
+    ticks = 0
+    for line in stat.splitlines():
+        name, *fields = line.split()
+        if name in names:
+            ticks += sum(int(fields[index]) for index in BUSY_FIELDS if index < len(fields))
+    return ticks * TICK_NS
+
+
+def busy_ns(cores: Iterable[int]) -> int:
+    """The time that these processors were busy since boot, steal included, in nanoseconds."""
+    return parse_busy_ns(Path("/proc/stat").read_text(encoding="ascii"), cores)
+
+
+def taken_by_others_ns(busy_before_ns: int, busy_after_ns: int, own_ns: int) -> int:
+    """CPU time that others took on a slot's cores, given what the cores were busy and what the slot's agents used.
+
+    An agent cannot make this number: whatever it starts is its own use.
+    """
+    return max(0, busy_after_ns - busy_before_ns - own_ns)

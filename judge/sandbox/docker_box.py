@@ -1,0 +1,303 @@
+"""The real box: one hardened container an agent, whose PID 1 is ours."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+import structlog
+
+from judge.errors import HostError
+from judge.sandbox import cgroup, freezer, hardening
+from judge.sandbox.attach import AttachStream
+from judge.sandbox.box import BoxPolicy, Channel, Limits, Readings, Report, Source, Tenant
+from judge.sandbox.engine import Engine, EngineRefusalError
+from judge.sandbox.images import runtime_image
+from judge.sandbox.owner import Owner, make_directory, remove_directory
+from judge.sandbox.pipes import NamedPipes
+
+log = structlog.get_logger()
+
+
+class Meter(Protocol):
+    """Reads a container's counters."""
+
+    def readings(self) -> Readings:
+        """All of them."""
+
+    def cpu_ns(self) -> int | None:
+        """CPU time used so far."""
+
+    def close(self) -> None:
+        """Let go of its files."""
+
+
+class EngineMeter:
+    """A container's counters where only the Engine can read them: up to two seconds, so not for every turn."""
+
+    def __init__(self, engine: Engine, container: str) -> None:
+        self._engine = engine
+        self._container = container
+        self._last = Readings()
+
+    def readings(self) -> Readings:
+        """All counters; of a container that has ended, what was read last."""
+        with suppress(EngineRefusalError):
+            counters = self._engine.counters(self._container)
+            if memory := counters.get("memory_stats"):
+                kills = self._engine.oom_kills(self._container, counters["read"])
+                cpu_ns = counters["cpu_stats"]["cpu_usage"]["total_usage"]
+                self._last = Readings(memory.get("max_usage"), memory.get("limit"), kills, cpu_ns)
+        return self._last
+
+    def cpu_ns(self) -> int | None:
+        """Not to be had in time."""
+        return None
+
+    def close(self) -> None:
+        """Do nothing: the Engine's client is not ours."""
+
+
+class DockerBox:
+    """A box made of a container; see `Box` for the promises and `hardening` for what the agent may do."""
+
+    def __init__(self, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> None:
+        self.name = "docker"
+        self._tenant = tenant
+        self._limits = limits
+        self._policy = policy
+        self._engine: Engine | None = None
+        self._container = ""
+        self._directory: Path | None = None
+        self._pipes: NamedPipes | None = None
+        self._stream: AttachStream | None = None
+        self._meter: Meter | None = None
+        self._oom: cgroup.OomSource | None = None
+        self._freezer: freezer.Freezer = freezer.NoFreezer()
+        self._uses_pipes = False
+        self._killed = False
+        self._over = False
+        self._oom_kills = 0
+        """Kills that the Engine told of when the cgroup was gone already."""
+
+    def __str__(self) -> str:
+        where = f"container {self._container[:12]}" if self._container else "no container yet"
+        return f"{where}, agent {self._tenant.name}, match {self._tenant.match_id} seat {self._tenant.seat}"
+
+    # --- before the agent runs --------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Create and start the container: PID 1 runs and waits for the word, the agent does not run."""
+        image = runtime_image(self._tenant.runtime)
+        self._engine = engine = Engine(self._policy.start_timeout_s)
+        if self._policy.transport != "attach":
+            self._make_pipes()
+        self._container = self._create(engine, image)
+        self._stream = AttachStream(engine.attach(self._container), self._on_report, self._on_end)
+        engine.start(self._container)
+        self._look_around(engine)
+
+    def _make_pipes(self) -> None:
+        try:
+            self._directory = make_directory()
+            self._pipes = NamedPipes(self._directory)
+        except OSError as error:
+            raise HostError(f"No named pipes for {self}: {error}: see to TMPDIR") from error
+
+    def _create(self, engine: Engine, image: str) -> str:
+        """Create the container; without the pipes where the Engine does not see their directory."""
+        pipes = self._pipes.directory if self._pipes else None
+        try:
+            return engine.create(self._config(image, pipes))
+        except EngineRefusalError as error:
+            if pipes is None or str(pipes) not in str(error) or self._policy.transport == "pipes":
+                raise self._explained(error) from error
+        self._drop_pipes()
+        try:
+            return engine.create(self._config(image, None))
+        except EngineRefusalError as error:
+            raise self._explained(error) from error
+
+    def _config(self, image: str, pipes: Path | None) -> dict[str, object]:
+        profile = self._policy.seccomp
+        try:
+            seccomp = None if profile == "default" else Path(profile).read_text(encoding="utf-8")
+        except OSError as error:
+            raise HostError(
+                f"The seccomp profile of box.seccomp cannot be read: {error}"
+            ) from error
+        return hardening.container_config(
+            image=image,
+            command=hardening.agent_words(self._tenant, hardening.PROGRAM),
+            tenant=self._tenant,
+            limits=self._limits,
+            policy=self._policy,
+            owner=Owner.me().encode(),
+            pipes=pipes,
+            seccomp=seccomp,
+        )
+
+    def _explained(self, error: EngineRefusalError) -> HostError:
+        program = str(self._tenant.program.resolve())
+        if program in str(error):
+            return HostError(
+                f"The Engine does not see {program}, so the agent {self._tenant.name} cannot be delivered "
+                f"({error}): run a worker of the judge on the Engine's own host"
+            )
+        return HostError(f"{error} ({self})")
+
+    def _look_around(self, engine: Engine) -> None:
+        """Find out what can be done with the container from here, and choose transport, freezer and meter."""
+        state = engine.state(self._container)
+        groups = cgroup.find(int(state["Pid"]), self._container)
+        if self._policy.transport == "pipes" and groups is None:
+            raise HostError(
+                f"Judge and Engine share no kernel, so box.transport pipes cannot work ({self})"
+            )
+        self._uses_pipes = self._pipes is not None and groups is not None
+        if not self._uses_pipes:
+            self._drop_pipes()
+        self.name = "docker-pipes" if self._uses_pipes else "docker-attach"
+        if groups is None:
+            self._meter = EngineMeter(engine, self._container)
+        else:
+            self._meter = cgroup.CgroupMeter(groups)
+            self._oom = cgroup.OomSource.open(groups)
+        self._freezer = freezer.choose(self._policy.freeze, groups or {}, engine, self._container)
+        cores = self._tenant.cores
+        if self._tenant.cradle and cores and not cgroup.move(groups or {}, cores):
+            engine.move(self._container, cores)
+
+    def _drop_pipes(self) -> None:
+        if self._pipes:
+            self._pipes.close()
+            self._pipes = None
+        if self._directory:
+            remove_directory(self._directory)
+            self._directory = None
+
+    # --- while it runs ----------------------------------------------------------------------------
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        """The agent's streams, PID 1's reports and the kernel's word on memory."""
+        pipes: Sequence[Source] = self._pipes.sources if self._pipes else ()
+        return [*pipes, *(source for source in (self._stream, self._oom) if source)]
+
+    def start(self) -> None:
+        """Give PID 1 the word."""
+        if self._uses_pipes:
+            self._attached.say_pipes()
+        else:
+            self._attached.say_attach()
+
+    def write(self, data: bytes) -> int:
+        """Write to the agent's stdin without blocking; see `Box`."""
+        if self._pipes:
+            return self._pipes.write(data)
+        return -1 if self._over else self._attached.write(data)
+
+    @property
+    def stdin_fd(self) -> int:
+        """What to poll for room to write; -1 when nobody reads any more."""
+        if self._over or not self._stream:
+            return -1
+        return self._pipes.stdin_fd if self._pipes else self._stream.stdin_fd
+
+    def freeze(self) -> None:
+        """Stop everything in the container, PID 1 too: it tells nothing before the thaw."""
+        self._freezer.freeze()
+
+    def is_frozen(self) -> bool:
+        """Whether everything in the container stands still."""
+        return self._freezer.is_frozen()
+
+    def thaw(self) -> None:
+        """Let the container go on."""
+        self._freezer.thaw()
+
+    def readings(self) -> Readings:
+        """What the kernel says of the container, now or when it was last there."""
+        read = self._meter.readings() if self._meter else Readings()
+        kills = max(read.oom_kills or 0, self._oom_kills) if self._meter else None
+        return Readings(read.memory_peak_bytes, read.memory_cap_bytes, kills, read.cpu_ns)
+
+    def cpu_ns(self) -> int | None:
+        """CPU time used by everything in the container so far."""
+        return self._meter.cpu_ns() if self._meter else None
+
+    def kill(self) -> None:
+        """Have PID 1 kill everything else; it stays, so that readings do."""
+        self._killed = True
+        if self._over or not self._engine or not self._container:
+            return
+        self.thaw()
+        try:
+            self._engine.signal(self._container, "SIGTERM")
+        except EngineRefusalError as error:
+            if error.status not in (404, 409):  # not running any more
+                raise
+
+    # --- at its end -------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Remove the container, the pipes and every open file; never raises."""
+        with suppress(HostError):
+            self._freezer.thaw()
+        self._freezer.close()
+        self._freezer = freezer.NoFreezer()
+        if self._engine and self._container:
+            try:
+                self._engine.remove(self._container)
+            except HostError as error:
+                log.warning("box left behind for the reaper", box=str(self), error=str(error))
+            self._container = ""
+        for part in (self._stream, self._oom, self._meter):
+            if part:
+                part.close()
+        self._oom = None
+        self._drop_pipes()
+        if self._engine:
+            self._engine.close()
+            self._engine = None
+
+    # --- what PID 1 says, and what its silence says -----------------------------------------------
+
+    @property
+    def _attached(self) -> AttachStream:
+        if not self._stream:
+            raise HostError(f"This box was not prepared ({self})")
+        return self._stream
+
+    def _on_report(self, said: bytes) -> Report:
+        """What a report of PID 1 means: an end that somebody outside ordered is the agent's only if we did."""
+        if self._pipes:
+            self._pipes.settle()
+        kind, _, number = said.partition(b" ")
+        if kind == b"killed":
+            report = Report("signalled", int(number)) if self._killed else Report("lost")
+        else:
+            report = Report.decode(said)
+        self._over = self._over or report.kind != "started"
+        return report
+
+    def _on_end(self) -> Sequence[tuple[Channel, bytes]]:
+        """The stream to PID 1 has ended: nothing new after a report of the end, else find out what happened."""
+        if self._pipes:
+            self._pipes.settle()
+        if self._over:
+            return ()
+        self._over = True
+        if self._was_out_of_memory():
+            self._oom_kills = max(1, self._oom_kills)
+            return ((Channel.OOM, b""), (Channel.REPORT, Report("signalled", 9).encode()))
+        return ((Channel.REPORT, Report("lost").encode()),)
+
+    def _was_out_of_memory(self) -> bool:
+        """Whether the kernel killed PID 1 itself for the agent's memory; the Engine keeps that of the dead."""
+        with suppress(HostError):
+            return bool(
+                self.readings().oom_kills
+                or (self._engine and self._engine.state(self._container).get("OOMKilled"))
+            )
+        return False

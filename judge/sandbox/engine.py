@@ -1,0 +1,166 @@
+"""One client of the container Engine: every way in which it fails comes out as a `HostError` with a sentence."""
+
+import functools
+import io
+import os
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from datetime import datetime
+from typing import Any
+
+import docker
+import docker.errors
+import docker.utils
+import requests
+import urllib3.exceptions
+
+from judge.errors import HostError
+
+OLDEST_API = (1, 41)
+"""Engine 20.10: the first with private cgroup namespaces in its API."""
+
+
+class EngineRefusalError(HostError):
+    """The Engine answered, and the answer is no; `status` is the HTTP status of its answer."""
+
+    def __init__(self, text: str, status: int) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Engine:
+    """The Engine calls that a box needs. Not shared between threads: each box has its own."""
+
+    def __init__(self, timeout_s: float) -> None:
+        """Connect to the Engine that the environment names (DOCKER_HOST and its like)."""
+        with doing("answer"):
+            version = _api_version(os.environ.get("DOCKER_HOST", ""))
+            self._client = _client(version=version, timeout=timeout_s)
+        self._streams: list[io.IOBase] = []
+
+    def create(self, config: Mapping[str, Any]) -> str:
+        """Create a container; returns its id."""
+        with doing("create a container"):
+            return str(self._client.create_container_from_config(config)["Id"])  # type: ignore[no-untyped-call]
+
+    def attach(self, container: str) -> socket.socket:
+        """The three streams of a container as one socket, from now on."""
+        with doing(f"attach to container {container[:12]}"):
+            streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+            stream = self._client.attach_socket(container, params=streams)
+            self._streams.append(stream)
+            attached: socket.socket = getattr(stream, "_sock", stream)
+            attached.setblocking(False)
+            return attached
+
+    def start(self, container: str) -> None:
+        """Start a container's PID 1."""
+        with doing(f"start container {container[:12]}"):
+            self._client.start(container)
+
+    def state(self, container: str) -> Mapping[str, Any]:
+        """The `State` that the Engine keeps of a container."""
+        with doing(f"inspect container {container[:12]}"):
+            return dict(self._client.inspect_container(container)["State"])
+
+    def counters(self, container: str) -> Mapping[str, Any]:
+        """What the Engine measures of a container, in the words of its API."""
+        with doing(f"measure container {container[:12]}"):
+            return dict(self._client.stats(container, stream=False, one_shot=True))
+
+    def oom_kills(self, container: str, until: str) -> int:
+        """How often the Engine saw the kernel kill in a running container, by a moment of the Engine's clock.
+
+        The `OOMKilled` of its state says nothing before the container has ended.
+        """
+        with doing(f"list the events of container {container[:12]}"):
+            events = self._client.events(
+                since=1,
+                until=datetime.fromisoformat(until).timestamp(),  # type: ignore[call-overload] - not in whole seconds
+                filters={"container": container, "event": "oom"},
+                decode=True,
+            )
+            return sum(1 for _ in events)
+
+    def signal(self, container: str, name: str) -> None:
+        """Send a signal to a container's PID 1."""
+        with doing(f"send {name} to container {container[:12]}"):
+            self._client.kill(container, signal=name)
+
+    def pause(self, container: str) -> None:
+        """Freeze a container; it stands still on return."""
+        with doing(f"pause container {container[:12]}"):
+            self._client.pause(container)
+
+    def unpause(self, container: str) -> None:
+        """Let a container go on."""
+        with doing(f"unpause container {container[:12]}"):
+            self._client.unpause(container)
+
+    def move(self, container: str, cores: Sequence[int]) -> None:
+        """Move a container to other processors: some 15 ms."""
+        with doing(f"move container {container[:12]}"):
+            self._client.update_container(container, cpuset_cpus=",".join(map(str, cores)))
+
+    def remove(self, container: str) -> None:
+        """Kill and remove a container and its volumes; one that is gone already is fine."""
+        with doing(f"remove container {container[:12]}"), ignoring(404, 409):
+            self._client.remove_container(container, v=True, force=True)
+
+    def labelled(self, label: str) -> list[dict[str, Any]]:
+        """All containers with a label, in the words of the API's container list."""
+        with doing("list containers"):
+            return list(self._client.containers(all=True, filters={"label": label}))
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        while self._streams:
+            self._streams.pop().close()
+        self._client.close()
+
+
+@contextmanager
+def doing(what: str) -> Iterator[None]:
+    """Turn every error of the Engine's client into a `HostError` that says what did not happen."""
+    try:
+        yield
+    except docker.errors.APIError as error:
+        status = error.response.status_code if error.response is not None else 500
+        raise EngineRefusalError(
+            f"The Engine refused to {what}: {error.explanation or error}", status
+        ) from error
+    except (
+        docker.errors.DockerException,
+        requests.RequestException,
+        urllib3.exceptions.HTTPError,
+        OSError,
+    ) as error:
+        text = f"The Engine did not {what} ({error}): see that it runs (`docker info`) and that you may use it"
+        raise HostError(text) from error
+
+
+@contextmanager
+def ignoring(*statuses: int) -> Iterator[None]:
+    """Pass over the Engine's answers that mean that there is nothing left to do."""
+    try:
+        yield
+    except docker.errors.APIError as error:
+        if error.response is None or error.response.status_code not in statuses:
+            raise
+
+
+def _client(**options: Any) -> docker.APIClient:
+    return docker.APIClient(**docker.utils.kwargs_from_env(), **options)
+
+
+@functools.cache
+def _api_version(host: str) -> str:  # noqa: ARG001 - what the answer is kept by
+    """The API version of the Engine that DOCKER_HOST names, asked once a process."""
+    with closing(_client(version="auto")) as client:
+        version = client.api_version
+    if tuple(map(int, version.split("."))) < OLDEST_API:
+        raise HostError(
+            f"The Engine speaks API {version}; it must speak 1.41 or newer (Engine 20.10): update it"
+        )
+    return version

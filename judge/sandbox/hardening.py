@@ -1,0 +1,167 @@
+"""What an agent's container is allowed: pure, from tenant, limits and policy to the Engine's create arguments."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from judge.sandbox.box import BoxPolicy, Limits, Tenant
+
+INIT = "/judge/init"
+"""PID 1, in every image."""
+PROGRAM = "/agent"
+WORK = "/work"
+SCRATCH = "/tmp"  # noqa: S108 - a mount point inside the container
+PIPES = "/io"
+
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def container_config(
+    *,
+    image: str,
+    command: Sequence[str],
+    tenant: Tenant,
+    limits: Limits,
+    policy: BoxPolicy,
+    owner: str,
+    pipes: Path | None = None,
+    seccomp: str | None = None,
+) -> dict[str, Any]:
+    """The body of the Engine's `POST /containers/create` (API 1.41 or newer).
+
+    `pipes` is the directory to mount at /io, if any; `seccomp` is the text of a profile instead of the Engine's own.
+    """
+    uid = policy.uid + tenant.seat
+    return {
+        "Image": image,
+        "Entrypoint": [INIT],
+        "Cmd": list(command),
+        "User": f"{uid}:{uid}",
+        "WorkingDir": WORK,
+        "Hostname": "box",
+        "Env": [f"{name}={value}" for name, value in environment(WORK, SCRATCH, tenant).items()],
+        "Labels": {
+            "judge.match": tenant.match_id,
+            "judge.seat": str(tenant.seat),
+            "judge.owner": owner,
+        },
+        "Tty": False,  # the streams stay apart
+        "OpenStdin": True,
+        "StdinOnce": True,  # PID 1 sees the end of its stdin when the judge is gone
+        "AttachStdin": True,
+        "AttachStdout": True,
+        "AttachStderr": True,
+        "NetworkDisabled": True,
+        "StopTimeout": 1,
+        "HostConfig": {
+            **_isolation(policy, seccomp),
+            **_quotas(limits),
+            **_files(tenant, limits, pipes, uid),
+            "CpusetCpus": ",".join(map(str, tenant.cradle or tenant.cores)),
+        },
+    }
+
+
+def environment(work: str, scratch: str, tenant: Tenant, path: str = PATH) -> Mapping[str, str]:
+    """All environment variables of an agent: nothing of the judge's own gets in."""
+    own = {
+        "PATH": path,
+        "HOME": work,
+        "TMPDIR": scratch,
+        "LANG": "C.UTF-8",
+        "PYTHONUNBUFFERED": "1",
+    }
+    return own | dict(tenant.environment)
+
+
+def agent_words(tenant: Tenant, program: str) -> tuple[str, ...]:
+    """The agent's command, its words that name files of the staged program made paths under `program`."""
+    return tuple(_word(word, tenant.program.resolve(), program) for word in tenant.command)
+
+
+def _word(word: str, staged: Path, program: str) -> str:
+    if not word or word.startswith("/") or "\0" in word:
+        return word
+    file = (staged / word).resolve()
+    inside = file.is_relative_to(staged) and file.is_file()
+    return f"{program}/{file.relative_to(staged)}" if inside else word
+
+
+def _isolation(policy: BoxPolicy, seccomp: str | None) -> dict[str, Any]:
+    """What the agent cannot reach. AppArmor and masked paths stay as the Engine has them."""
+    security = ["no-new-privileges"]
+    if seccomp is not None:
+        security.append(f"seccomp={seccomp}")
+    return {
+        "CapDrop": ["ALL"],
+        "Privileged": False,
+        "SecurityOpt": security,
+        "ReadonlyRootfs": True,
+        "NetworkMode": "none",
+        "CgroupnsMode": "private",  # no host path in /proc/self/cgroup
+        "Init": False,  # PID 1 is ours
+        "RestartPolicy": {"Name": "no"},
+        "AutoRemove": False,  # its state is read after its end
+        "LogConfig": {"Type": "none"},  # a log file would be a way to fill the host's disk
+        "Runtime": policy.runtime,
+    }
+
+
+def _quotas(limits: Limits) -> dict[str, Any]:
+    """What the agent cannot exceed. No RLIMIT_AS (it is not memory) and no RLIMIT_NPROC (it counts the whole host)."""
+    return {
+        "Memory": limits.cap_bytes,
+        "MemorySwap": limits.cap_bytes,  # equal: no swap
+        "OomScoreAdj": 500,  # the host kills an agent before the judge
+        "PidsLimit": limits.processes + 1,  # PID 1 is ours
+        "Ulimits": [
+            _ulimit("core", 0),
+            _ulimit("fsize", limits.file_bytes),
+            _ulimit("memlock", 0),
+            _ulimit("msgqueue", 0),
+            _ulimit("nice", 0),
+            _ulimit("nofile", limits.open_files),
+            _ulimit("rtprio", 0),
+            _ulimit("sigpending", 256),
+            {"Name": "stack", "Soft": limits.stack_bytes, "Hard": -1},
+        ],
+    }
+
+
+def _ulimit(name: str, value: int) -> dict[str, Any]:
+    return {"Name": name, "Soft": value, "Hard": value}
+
+
+def _files(tenant: Tenant, limits: Limits, pipes: Path | None, uid: int) -> dict[str, Any]:
+    """The files that an agent sees: its program, folder and scratch space. A tmpfs ends with ENOSPC, to the byte."""
+    mine = f"mode=0700,uid={uid},gid={uid}"
+    mounts = [_mount(tenant.program.resolve(), PROGRAM)]
+    if pipes is not None:
+        mounts.append(_mount(pipes, PIPES))
+    return {
+        "Mounts": mounts,
+        "Tmpfs": {
+            WORK: _tmpfs(limits.temporary_bytes, limits.temporary_inodes, mine),
+            SCRATCH: _tmpfs(limits.scratch_bytes, limits.scratch_inodes, mine),
+        },
+        **(
+            {"IpcMode": "private", "ShmSize": limits.shm_bytes}
+            if limits.shm_bytes
+            else {"IpcMode": "none"}
+        ),
+    }
+
+
+def _tmpfs(size_bytes: int, inodes: int, access: str) -> str:
+    return f"rw,nosuid,nodev,noexec,size={size_bytes},nr_inodes={inodes},{access}"
+
+
+def _mount(source: Path, target: str) -> dict[str, Any]:
+    """A read-only bind mount. `Mounts` and not `Binds`: the Engine says so when it does not see the source."""
+    return {
+        "Type": "bind",
+        "Source": str(source),
+        "Target": target,
+        "ReadOnly": True,
+        "BindOptions": {"Propagation": "rprivate", "NonRecursive": True},
+    }

@@ -1,0 +1,374 @@
+"""The images that boxes are made of, built without a registry from the host's own packages.
+
+`base` is a bare file system; `native` and `python` are what agents run in. These have PID 1 of the
+box at /judge/init, and any other local image gets it in a derived copy. Labels say what an image was
+made of, so that a second build has nothing to do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import platform
+import subprocess
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import docker
+import requests
+from docker.errors import APIError, BuildError, ImageNotFound
+from docker.models.images import Image
+
+from judge.errors import HostError, InputError
+from judge.sandbox.compiled import (
+    BUILD_DIRECTORY,
+    GCC_FLAGS,
+    IMAGES,
+    Progress,
+    build_house_agents,
+    build_lock,
+    compile_static,
+    digest_of,
+    house_agent_names,
+)
+from judge.sandbox.engine import doing
+
+__all__ = [
+    "BUILD_DIRECTORY",
+    "ImageState",
+    "build",
+    "build_house_agents",
+    "house_agent_names",
+    "listing",
+    "runtime_image",
+]
+
+ROOTFS_SCRIPT = IMAGES / "rootfs.sh"
+INIT_SOURCES = IMAGES / "init"
+SETUID_BITS = 0o6000
+DERIVED = "judge/derived"
+
+SHELL = ("libc6", "libc-bin", "dash", "bash", "coreutils", "findutils", "grep", "sed")
+LIBRARIES = ("libstdc++6", "libgcc-s1", "libgomp1", "libatomic1", "zlib1g")
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What one image is made of: distribution packages, and PID 1 where agents run in it."""
+
+    name: str
+    packages: tuple[str, ...]
+    has_init: bool = True
+
+    @property
+    def tag(self) -> str:
+        """The image's name on the Engine."""
+        return f"judge/{self.name}:1"
+
+    def digest(self, codename: str) -> str:
+        """SHA-256 (hex) of all that the image depends on, but the state of the mirror."""
+        init = (INIT_SOURCES, *GCC_FLAGS) if self.has_init else ()
+        return digest_of(ROOTFS_SCRIPT, codename, *self.packages, *init)
+
+
+RECIPES = {
+    recipe.name: recipe
+    for recipe in (
+        Recipe("base", SHELL, has_init=False),
+        Recipe("native", SHELL + LIBRARIES),
+        Recipe("python", (*SHELL, *LIBRARIES, "python3")),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ImageState:
+    """One of our images as the Engine has it; `id` is empty where it does not."""
+
+    name: str
+    tag: str
+    id: str
+    current: bool
+    """Built by the scripts and sources of this checkout."""
+    content: str
+    """SHA-256 (hex) of the imported tar file: equal content, equal bytes."""
+    packages: int
+    size_bytes: int
+
+    def __str__(self) -> str:
+        if not self.id:
+            return f"{self.tag}: missing"
+        return (
+            f"{self.tag}: {'current' if self.current else 'out of date'}, {self.packages} packages, "
+            f"{self.size_bytes / 1e6:.0f} MB, {self.id}, content {self.content[:12]}"
+        )
+
+
+@contextmanager
+def _engine(what: str) -> Iterator[docker.DockerClient]:
+    """A client of the Engine; what fails of it is a `HostError` that names `what` was to be done."""
+    with doing(what), closing(docker.from_env()) as client:
+        yield client
+
+
+def _find(client: docker.DockerClient, name: str) -> Image | None:
+    try:
+        return client.images.get(name)
+    except ImageNotFound:
+        return None
+
+
+def _id(image: Image) -> str:
+    return str(image.attrs["Id"])
+
+
+def _recipes(names: Sequence[str]) -> list[Recipe]:
+    unknown = sorted(set(names) - set(RECIPES))
+    if unknown:
+        raise InputError(f"There is no image {', '.join(unknown)}; there are {', '.join(RECIPES)}")
+    return [recipe for recipe in RECIPES.values() if not names or recipe.name in names]
+
+
+# ---- what is there ------------------------------------------------------------------------------
+
+
+def listing() -> list[ImageState]:
+    """The state of each of our images on the Engine. Raises `HostError`."""
+    with _engine("list images") as client:
+        return [_state(recipe, _find(client, recipe.tag)) for recipe in RECIPES.values()]
+
+
+def _state(recipe: Recipe, image: Image | None) -> ImageState:
+    if image is None:
+        return ImageState(recipe.name, recipe.tag, "", False, "", 0, 0)
+    labels = image.labels
+    return ImageState(
+        name=recipe.name,
+        tag=recipe.tag,
+        id=_id(image),
+        current=labels.get("judge.recipe") == recipe.digest(labels.get("judge.codename", "")),
+        content=labels.get("judge.content", ""),
+        packages=int(labels.get("judge.packages", 0)),
+        size_bytes=int(image.attrs["Size"]),
+    )
+
+
+# ---- building -----------------------------------------------------------------------------------
+
+
+def build(
+    names: Sequence[str] = (), progress: Progress | None = None, *, force: bool = False
+) -> list[ImageState]:
+    """Build those of the named images (none named: all) that are not current; with `force`, all.
+
+    Returns their states. Raises `InputError` for a name that is none of ours and `HostError` where
+    the Engine, the mirror or the compiler fails.
+    """
+    recipes = _recipes(names)
+    say = progress or _silent
+    with _engine("build images") as client, build_lock("images"):
+        return [_build(client, recipe, say, force) for recipe in recipes]
+
+
+def _silent(line: str) -> None:
+    """Progress that nobody asked for."""
+
+
+def _build(client: docker.DockerClient, recipe: Recipe, say: Progress, force: bool) -> ImageState:
+    codename = _codename()
+    digest = recipe.digest(codename)
+    old = _find(client, recipe.tag)
+    if old is not None and old.labels.get("judge.recipe") == digest and not force:
+        say(f"{recipe.tag} is current")
+        return _state(recipe, old)
+    say(f"{recipe.tag}: unpacking {', '.join(recipe.packages)} and what they need")
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as scratch:
+        tar = _make_rootfs(recipe, Path(scratch))
+        labels = {
+            "judge.image": recipe.name,
+            "judge.recipe": digest,
+            "judge.codename": codename,
+            "judge.content": _file_digest(tar),
+            "judge.packages": str(_check_rootfs(recipe, tar)),
+        }
+        say(f"{recipe.tag}: importing {tar.stat().st_size / 1e6:.0f} MB")
+        _import(client, recipe, tar, labels)
+    if old is not None:
+        _remove_unused(client, _id(old))
+    state = _state(recipe, client.images.get(recipe.tag))
+    took = time.monotonic() - started
+    say(f"{state}, built in {took:.0f} s")
+    return state
+
+
+def _codename() -> str:
+    """The host's distribution, whose packages the images are made of."""
+    codename = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
+    if not codename:
+        raise HostError("Images are built from Debian or Ubuntu packages, and this host is neither")
+    return codename
+
+
+def _make_rootfs(recipe: Recipe, scratch: Path) -> Path:
+    """The root file system as a tar file in `scratch`."""
+    if not ROOTFS_SCRIPT.is_file():
+        raise HostError(f"Images are built from a checkout of judge; {ROOTFS_SCRIPT} is missing")
+    tar, init = scratch / "rootfs.tar", "-"
+    if recipe.has_init:
+        init = str(scratch / "init")
+        compile_static(sorted(INIT_SOURCES.glob("*.c")), Path(init))
+    command = [str(ROOTFS_SCRIPT), "build", str(tar), init, *recipe.packages]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode != 0:
+        tail = "\n".join(done.stderr.splitlines()[-12:])
+        raise HostError(f"The image {recipe.tag} could not be built; the last lines of it:\n{tail}")
+    return tar
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _check_rootfs(recipe: Recipe, tar: Path) -> int:
+    """The number of packages in it; a file that would give an agent more rights is refused."""
+    with tarfile.open(tar) as archive:
+        for member in archive:
+            capability = any("security.capability" in key for key in member.pax_headers)
+            if capability or (member.mode & SETUID_BITS and not member.issym()):
+                raise HostError(f"{recipe.tag}: {member.name} has setuid, setgid or capabilities")
+        packages = archive.extractfile("./judge/packages.txt")
+        return len(packages.read().splitlines()) if packages else 0
+
+
+def _import(client: docker.DockerClient, recipe: Recipe, tar: Path, labels: dict[str, str]) -> None:
+    repository, tag = recipe.tag.split(":")
+    changes = [
+        "ENV PATH=/usr/local/bin:/usr/bin:/bin",
+        "ENV LANG=C.UTF-8",
+        *(f"LABEL {key}={value}" for key, value in labels.items()),
+    ]
+    client.api.import_image_from_file(str(tar), repository=repository, tag=tag, changes=changes)
+
+
+def _remove_unused(client: docker.DockerClient, image_id: str) -> None:
+    """Remove an image that lost its tag, unless a container or another image stands on it."""
+    try:
+        client.images.remove(image_id)
+    except ImageNotFound:
+        return
+    except APIError as error:
+        if error.status_code != requests.codes.conflict:
+            raise
+
+
+# ---- what a box runs in -------------------------------------------------------------------------
+
+
+def runtime_image(name: str) -> str:
+    """The id of the image for an agent's runtime: `native`, `python`, or a local image's tag or digest.
+
+    Another local image is used through a copy `FROM` it that has PID 1 of the box in it, made once.
+    Raises `HostError` where one of ours is missing or out of date, `InputError` where another is
+    not on this Engine or cannot be a box.
+    """
+    with _engine("find an image") as client:
+        recipe = RECIPES.get(name)
+        if recipe is not None and recipe.has_init:
+            return _ours(recipe, _find(client, recipe.tag))
+        return _derived(client, recipe.tag if recipe else name)
+
+
+def _ours(recipe: Recipe, image: Image | None) -> str:
+    state = _state(recipe, image)
+    if not state.current:
+        what = "out of date" if state.id else "missing"
+        raise HostError(f"The image {recipe.tag} is {what}; run: judge images build {recipe.name}")
+    return state.id
+
+
+def _derived(client: docker.DockerClient, name: str) -> str:
+    source = _find(client, name)
+    if source is None:
+        raise InputError(
+            f"There is no image {name} on this Engine, and the judge never fetches one: "
+            "docker load or docker pull it first"
+        )
+    for recipe in RECIPES.values():
+        if recipe.has_init and recipe.tag in source.tags:
+            return _ours(recipe, source)
+    if any(tag.startswith(f"{DERIVED}:") for tag in source.tags):
+        return _id(source)
+    _refuse_unfit(name, source)
+    return _derive(client, source)
+
+
+def _refuse_unfit(name: str, image: Image) -> None:
+    """Volumes are room outside of every quota, triggers run commands; neither can be taken off."""
+    config = image.attrs.get("Config") or {}
+    for key, what in (("Volumes", "declares volumes"), ("OnBuild", "has ONBUILD triggers")):
+        if config.get(key):
+            raise InputError(f"The image {name} cannot be a box: it {what}; build it without them")
+
+
+def _derive(client: docker.DockerClient, source: Image) -> str:
+    tag = f"{DERIVED}:{_id(source).removeprefix('sha256:')[:24]}"
+    digest = digest_of(INIT_SOURCES, *GCC_FLAGS, _dockerfile(source, ""))
+    with build_lock("derived"):
+        old = _find(client, tag)
+        if old is not None and old.labels.get("judge.recipe") == digest:
+            return _id(old)
+        context = _context(_dockerfile(source, digest))
+        try:
+            image, _ = client.images.build(
+                fileobj=context,
+                custom_context=True,
+                tag=tag,
+                pull=False,
+                rm=True,
+                forcerm=True,
+                network_mode="none",
+            )
+        except BuildError as error:
+            raise HostError(f"PID 1 could not be added to {_id(source)}: {error.msg}") from error
+        if old is not None:
+            _remove_unused(client, _id(old))
+        return _id(image)
+
+
+def _dockerfile(source: Image, digest: str) -> str:
+    """Copies only, so that nothing of the image runs; a health check would run beside the agent."""
+    return (
+        f"FROM {_id(source)}\n"
+        "COPY root/ /\n"
+        "HEALTHCHECK NONE\n"
+        f"LABEL judge.derived={_id(source)} judge.recipe={digest}\n"
+    )
+
+
+def _context(dockerfile: str) -> io.BytesIO:
+    """The build context: PID 1, and the mount points of a box."""
+    with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as scratch:
+        init = Path(scratch) / "init"
+        compile_static(sorted(INIT_SOURCES.glob("*.c")), init)
+        files = {"Dockerfile": dockerfile.encode(), "root/judge/init": init.read_bytes()}
+    folders = {"root": 0o755, "root/judge": 0o755, "root/io": 0o755, "root/agent": 0o755}
+    folders |= {"root/work": 0o755, "root/tmp": 0o1777}
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for path, mode in folders.items():
+            member = tarfile.TarInfo(path)
+            member.type, member.mode = tarfile.DIRTYPE, mode
+            archive.addfile(member)
+        for path, data in files.items():
+            member = tarfile.TarInfo(path)
+            member.size, member.mode = len(data), 0o555
+            archive.addfile(member, io.BytesIO(data))
+    buffer.seek(0)
+    return buffer

@@ -1,0 +1,132 @@
+"""What a box leaves outside this process bears its owner's mark, so that a later judge can tell rubbish from use.
+
+Containers bear the mark as a label; on disk there is one directory a box, with the mark in its file `owner`.
+"""
+
+import os
+import shutil
+import signal
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+PREFIX = "judge-box-"
+MARK = "JUDGE_BOX"
+"""The environment variable that names a process's box, where there is no container around it."""
+
+
+class Fate(Enum):
+    """What has become of an owner; `UNKNOWN` where it lived on another host, in another boot or pid namespace."""
+
+    ALIVE = "alive"
+    GONE = "gone"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """One process of a judge, told apart from every later one that gets its number."""
+
+    uid: int
+    pid: int
+    started_ticks: int
+    """When it started, in clock ticks since boot."""
+    world: str
+    """The boot and the pid namespace in which `pid` means something."""
+
+    @classmethod
+    def me(cls) -> "Owner":
+        """The owner that this process is."""
+        pid = os.getpid()
+        return cls(os.geteuid(), pid, started_ticks(pid) or 0, _world())
+
+    def encode(self) -> str:
+        """The mark, for a label or a file."""
+        return f"{self.uid}:{self.pid}:{self.started_ticks}:{self.world}"
+
+    @classmethod
+    def decode(cls, mark: str) -> "Owner":
+        """The owner of a mark; raises ValueError for anything else."""
+        uid, pid, started, world = mark.strip().split(":", 3)
+        return cls(int(uid), int(pid), int(started), world)
+
+    def fate(self) -> Fate:
+        """Whether the process still runs; another user's is unknown, for /proc may hide it."""
+        if self.world != _world() or os.geteuid() not in (0, self.uid):
+            return Fate.UNKNOWN
+        return Fate.ALIVE if started_ticks(self.pid) == self.started_ticks else Fate.GONE
+
+
+def started_ticks(pid: int) -> int | None:
+    """When a process started, in clock ticks since boot; None when there is none (a zombie counts as none)."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    fields = text.rpartition(")")[2].split()  # the name before it may hold anything
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+def make_directory() -> Path:
+    """A new directory of this process, mode 0700, for what a box needs on disk."""
+    directory = Path(tempfile.mkdtemp(prefix=PREFIX))
+    (directory / "owner").write_text(Owner.me().encode(), encoding="ascii")
+    return directory
+
+
+def remove_directory(directory: Path) -> None:
+    """Remove a box's directory whatever an agent has done to the modes in it; never raises."""
+    for path, names, _ in os.walk(directory):
+        for inner in (Path(path, name) for name in names):
+            with suppress(OSError):
+                if not inner.is_symlink():
+                    inner.chmod(0o700)  # before the walk goes on into it
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def directories() -> Iterator[tuple[Path, Owner | None]]:
+    """This user's directories of boxes, with their owners where there is a mark.
+
+    What is another user's or a link is passed over: anybody may make such a name in a temporary directory.
+    """
+    for directory in Path(tempfile.gettempdir()).glob(PREFIX + "*"):
+        try:
+            found = directory.lstat()
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+                continue
+            yield directory, Owner.decode((directory / "owner").read_text(encoding="ascii"))
+        except (FileNotFoundError, ValueError):
+            yield directory, None
+        except OSError:
+            continue
+
+
+def kill_marked(directory: Path) -> None:
+    """Kill every process that was started for a box's directory, wherever it has hidden since; never raises."""
+    mark = f"{MARK}={directory}\0".encode()
+    while _kill_round(mark):
+        pass  # until a round finds nobody: those killed may have had children meanwhile
+
+
+def _kill_round(mark: bytes) -> int:
+    """Kill those who bear the mark now; returns how many there were."""
+    killed = 0
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            pidfd = os.pidfd_open(int(entry.name))  # so that the number cannot become another's
+            try:
+                if mark in (entry / "environ").read_bytes():
+                    signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+                    killed += 1
+            finally:
+                os.close(pidfd)
+    return killed
+
+
+def _world() -> str:
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"

@@ -1,0 +1,103 @@
+"""Named pipes between judge and agent: an end of file means that the agent is gone, never that it has not come yet."""
+
+import os
+import select
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import ClassVar
+
+from judge.sandbox.box import Channel
+
+CHUNK = 65536
+
+
+class PipeSource:
+    """The reading end of a pipe. The first end of file is final, though an agent may open a named pipe again."""
+
+    events = select.EPOLLIN
+
+    def __init__(self, fd: int, channel: Channel) -> None:
+        self.fd = fd
+        self.ended = False
+        self._channel = channel
+
+    def read(self) -> Sequence[tuple[Channel, bytes]]:
+        """What is there now, at most 64 KiB; empty data is the end."""
+        if self.ended:
+            return ()
+        try:
+            data = os.read(self.fd, CHUNK)
+        except BlockingIOError:
+            return ()
+        self.ended = not data
+        return ((self._channel, data),)
+
+
+class NamedPipes:
+    """Three named pipes in a directory of their own, to be mounted read-only at /io.
+
+    The order of opening is what matters. Before the agent runs, the judge holds both ends of every pipe: nothing
+    blocks, nothing is lost and nothing reads as an end. `settle`, once the agent runs or never will, leaves it only
+    its own ends.
+    """
+
+    MODES: ClassVar = {"in": 0o644, "out": 0o622, "err": 0o622}
+    """For others than the judge: whatever user the agent is here (user namespaces shift it), it reads `in` only and
+    writes `out` and `err` only, and the parent's mode keeps everybody else away."""
+
+    def __init__(self, parent: Path) -> None:
+        """Make and open the pipes in a new directory of `parent`, which should have mode 0700."""
+        self.directory = parent / "io"
+        self.directory.mkdir()
+        self.directory.chmod(0o755)
+        self._fds: list[int] = []
+        self._held: list[int] = []
+        for name, mode in self.MODES.items():
+            path = self.directory / name
+            os.mkfifo(path)
+            path.chmod(mode)
+            self._held.append(os.open(path, os.O_RDWR | os.O_NONBLOCK))
+        self._stdin = self._open("in", os.O_WRONLY)
+        self.sources = (
+            PipeSource(self._open("out", os.O_RDONLY), Channel.OUT),
+            PipeSource(self._open("err", os.O_RDONLY), Channel.ERR),
+        )
+
+    @property
+    def stdin_fd(self) -> int:
+        """What to poll for room to write; -1 when nobody reads."""
+        return self._stdin
+
+    def write(self, data: bytes) -> int:
+        """The number of bytes taken; 0 when the pipe is full, -1 when nobody reads."""
+        return write_some(self._stdin, data)
+
+    def settle(self) -> None:
+        """Let go of the agent's ends."""
+        while self._held:
+            os.close(self._held.pop())
+
+    def close(self) -> None:
+        """Close everything; the directory is its parent's business."""
+        self.settle()
+        self._stdin = -1
+        while self._fds:
+            os.close(self._fds.pop())
+
+    def _open(self, name: str, mode: int) -> int:
+        fd = os.open(self.directory / name, mode | os.O_NONBLOCK)
+        self._fds.append(fd)
+        return fd
+
+
+def write_some(fd: int, data: bytes) -> int:
+    """Write without blocking: the number of bytes taken, 0 when full, -1 when nobody reads (or `fd` is -1)."""
+    if fd < 0:
+        return -1
+    with suppress(BlockingIOError):
+        try:
+            return os.write(fd, data)
+        except BrokenPipeError:
+            return -1
+    return 0

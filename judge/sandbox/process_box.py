@@ -1,0 +1,286 @@
+"""A box without walls: the agent is a plain process. For authors who try their own agent, and for nobody else's."""
+
+import os
+import select
+import signal
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from resource import struct_rusage
+
+import structlog
+
+from judge.errors import HostError
+from judge.sandbox.box import BoxPolicy, Channel, Limits, Readings, Report, Source, Tenant
+from judge.sandbox.hardening import PROGRAM, agent_words, environment
+from judge.sandbox.owner import MARK, kill_marked, make_directory, remove_directory
+from judge.sandbox.pipes import PipeSource, write_some
+
+log = structlog.get_logger()
+
+TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
+
+class ProcessBox:
+    """A box made of a session of processes. Limits are not enforced; freezing stops the process group only."""
+
+    name = "process"
+
+    def __init__(self, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> None:
+        self._tenant = _on_this_host(tenant)
+        self._limits = limits
+        self._policy = policy
+        self._directory: Path | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._usage: struct_rusage | None = None
+        self._fds: list[int] = []
+        self._agent_fds: list[int] = []
+        self._stdin = -1
+        self._streams: tuple[PipeSource, ...] = ()
+        self._reports: ReportSource | None = None
+
+    # --- before the agent runs --------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Make the agent's folders and pipes."""
+        log.warning("no isolation: this agent can do whatever you can", agent=self._tenant.name)
+        try:
+            self._directory = make_directory()
+            for name in ("work", "tmp"):
+                (self._directory / name).mkdir(mode=0o700)
+            self._stdin = self._pipe(agent_reads=True)
+            self._streams = (
+                PipeSource(self._pipe(agent_reads=False), Channel.OUT),
+                PipeSource(self._pipe(agent_reads=False), Channel.ERR),
+            )
+            self._reports = ReportSource(self)
+        except OSError as error:
+            raise HostError(
+                f"No pipes or folders for the agent {self._tenant.name}: {error}"
+            ) from error
+
+    def _pipe(self, *, agent_reads: bool) -> int:
+        """A new pipe: keeps the agent's end for its start, returns the judge's, which does not block."""
+        reader, writer = os.pipe2(os.O_CLOEXEC)
+        theirs, ours = (reader, writer) if agent_reads else (writer, reader)
+        self._agent_fds.append(theirs)
+        self._fds.append(ours)
+        os.set_blocking(ours, False)
+        return ours
+
+    # --- while it runs ----------------------------------------------------------------------------
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        """The agent's streams, and what becomes of its process."""
+        return [*self._streams, *([self._reports] if self._reports else [])]
+
+    def start(self) -> None:
+        """Start the process in a session of its own."""
+        if not (self._directory and self._reports):
+            raise HostError(f"The box of the agent {self._tenant.name} was not prepared")
+        work = str(self._directory / "work")
+        path = os.environ.get("PATH", os.defpath)
+        given = environment(work, str(self._directory / "tmp"), self._tenant, path)
+        stdin, stdout, stderr = self._agent_fds
+        try:
+            self._process = subprocess.Popen(
+                agent_words(self._tenant, str(self._tenant.program)),
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                cwd=work,
+                env={**given, MARK: str(self._directory)},
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._reports.say(Report("exec-failed", error.errno or 0))
+        else:
+            self._reports.say(Report("started"))
+            self._reports.watch(self._process.pid)
+        finally:
+            while self._agent_fds:
+                os.close(self._agent_fds.pop())
+
+    def write(self, data: bytes) -> int:
+        """Write to the agent's stdin without blocking; see `Box`."""
+        return write_some(self._stdin, data)
+
+    @property
+    def stdin_fd(self) -> int:
+        """What to poll for room to write; -1 when nobody reads any more."""
+        return self._stdin
+
+    def freeze(self) -> None:
+        """Stop the agent's process group."""
+        if self._policy.freeze != "none":
+            self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let the process group go on."""
+        self._signal(signal.SIGCONT)
+
+    def is_frozen(self) -> bool:
+        """Whether the agent's processes stand still (or wait for a vfork child that does)."""
+        if self._policy.freeze == "none" or not self._runs:
+            return True
+        return all(fields[0] in "TtDZX" for fields in self._family())
+
+    def readings(self) -> Readings:
+        """What /proc says of the agent's first process; after its end, what it and its children used."""
+        if self._usage:
+            return Readings(memory_peak_bytes=self._usage.ru_maxrss * 1024, cpu_ns=self.cpu_ns())
+        return Readings(memory_peak_bytes=self._peak_bytes(), cpu_ns=self.cpu_ns())
+
+    def cpu_ns(self) -> int | None:
+        """CPU time of the agent's processes, but of orphans; counted in ticks while they run."""
+        if self._usage:
+            return round((self._usage.ru_utime + self._usage.ru_stime) * 1e9)
+        return sum(sum(map(int, fields[11:15])) for fields in self._family()) * TICK_NS
+
+    def kill(self) -> None:
+        """Kill the process group, and whoever has left it but not its environment."""
+        self._signal(signal.SIGKILL)
+        if self._directory:
+            kill_marked(self._directory)
+
+    # --- at its end -------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Kill everything, and remove the agent's folders; never raises."""
+        self.kill()
+        if self._runs:
+            self.reap(block=True)
+        if self._reports:
+            self._reports.close()
+        self._stdin = -1
+        for stream in self._streams:
+            stream.ended = True
+        for fds in (self._fds, self._agent_fds):
+            while fds:
+                os.close(fds.pop())
+        if self._directory:
+            remove_directory(self._directory)
+            self._directory = None
+
+    def reap(self, *, block: bool = False) -> Report | None:
+        """Take the wait status of the agent's process, if there is one, and kill what it leaves behind."""
+        if not self._process or not self._runs:
+            return None
+        end = os.WEXITED | os.WNOWAIT | (0 if block else os.WNOHANG)
+        if not os.waitid(os.P_PID, self._process.pid, end):
+            return None
+        self.kill()  # before it is reaped: until then the number of its group is nobody else's
+        _, status, self._usage = os.wait4(self._process.pid, 0)
+        self._process.returncode = code = os.waitstatus_to_exitcode(status)
+        self._stdin = -1
+        return Report("exited", code) if code >= 0 else Report("signalled", -code)
+
+    def last_words(self) -> Sequence[tuple[Channel, bytes]]:
+        """What is left in the pipes, and their ends: the end of the first process is the end of its output."""
+        words: list[tuple[Channel, bytes]] = []
+        for stream, channel in zip(self._streams, (Channel.OUT, Channel.ERR), strict=True):
+            while not stream.ended and (read := stream.read()):
+                words += read
+            if not stream.ended:  # somebody else still holds the pipe
+                stream.ended = True
+                words.append((channel, b""))
+        return words
+
+    @property
+    def _runs(self) -> bool:
+        return self._process is not None and self._process.returncode is None
+
+    def _signal(self, number: int) -> None:
+        """Signal the process group, which bears the number of its first process until that one is reaped."""
+        if self._runs and self._process:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, number)
+
+    def _family(self) -> Iterator[list[str]]:
+        """The fields of /proc/PID/stat, from the state on, of the agent's first process and its descendants."""
+        pids = [self._process.pid] if self._process else []
+        while pids:
+            process = Path(f"/proc/{pids.pop()}")
+            with suppress(OSError):
+                text = (process / "stat").read_text(encoding="utf-8", errors="replace")
+                yield text.rpartition(")")[2].split()
+                for children in process.glob("task/*/children"):
+                    pids += map(int, children.read_text(encoding="ascii").split())
+
+    def _peak_bytes(self) -> int | None:
+        with suppress(OSError, StopIteration):
+            if self._process:
+                lines = Path(f"/proc/{self._process.pid}/status").read_text(
+                    encoding="utf-8", errors="replace"
+                )
+                peak = next(line for line in lines.splitlines() if line.startswith("VmHWM:"))
+                return int(peak.split()[1]) * 1024
+        return None
+
+
+class ReportSource:
+    """Says what becomes of the agent's process: one descriptor, for reports that wait and for the end itself."""
+
+    events = select.EPOLLIN
+
+    def __init__(self, box: ProcessBox) -> None:
+        self._box = box
+        self._epoll = select.epoll()
+        self._waiting = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self._epoll.register(self._waiting, select.EPOLLIN)
+        self._pidfd = -1
+        self._reports: list[Report] = []
+        self.fd = self._epoll.fileno()
+        self.ended = False
+
+    def say(self, report: Report) -> None:
+        """Have a report read next."""
+        self._reports.append(report)
+        os.eventfd_write(self._waiting, 1)
+
+    def watch(self, pid: int) -> None:
+        """Report the end of this process, which is a child of ours."""
+        self._pidfd = os.pidfd_open(pid)
+        self._epoll.register(self._pidfd, select.EPOLLIN)
+
+    def read(self) -> Sequence[tuple[Channel, bytes]]:
+        """The reports that wait; before the last of them, whatever else the agent had said."""
+        if self.ended:
+            return ()
+        with suppress(BlockingIOError):
+            os.eventfd_read(self._waiting)
+        events = [(Channel.REPORT, report.encode()) for report in self._reports]
+        self._reports.clear()
+        if end := self._box.reap():
+            events += [*self._box.last_words(), (Channel.REPORT, end.encode())]
+        self.ended = end is not None
+        return events
+
+    def close(self) -> None:
+        """Close the descriptors."""
+        self.ended = True
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+            self._pidfd = -1
+        if not self._epoll.closed:
+            self._epoll.close()
+            os.close(self._waiting)
+
+
+def _on_this_host(tenant: Tenant) -> Tenant:
+    """The tenant with /agent, in its command and its environment, made the staged directory that it stands for."""
+    program = tenant.program.resolve()
+
+    def real(word: str) -> str:
+        inside = word == PROGRAM or word.startswith(PROGRAM + "/")
+        return str(program) + word.removeprefix(PROGRAM) if inside else word
+
+    return replace(
+        tenant,
+        program=program,
+        command=tuple(map(real, tenant.command)),
+        environment=tuple((name, real(value)) for name, value in tenant.environment),
+    )

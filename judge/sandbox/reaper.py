@@ -1,0 +1,67 @@
+"""Removes what boxes of judges that are gone have left behind; never touches what may belong to a live one."""
+
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from judge.sandbox.engine import Engine
+from judge.sandbox.owner import Fate, Owner, directories, kill_marked, remove_directory
+
+FOREIGN_AGE_S = 24 * 3600
+"""How old a stopped container must be where its owner is unknown (another host, an earlier boot, another user)."""
+
+UNMARKED_AGE_S = 3600
+"""How old a directory must be that its maker did not live to mark."""
+
+REAP_TIMEOUT_S = 60.0
+
+
+def reap(*, containers: bool = True) -> list[str]:
+    """Remove what has no owner any more; returns a line for each thing removed. Called at a judge command's start.
+
+    Without `containers` the Engine is not asked: for commands that use process boxes only. Raises `HostError` where
+    the Engine does not answer.
+    """
+    removed = list(_reap_containers()) if containers else []
+    return [*removed, *_reap_directories()]
+
+
+def _reap_containers() -> Iterator[str]:
+    engine = Engine(REAP_TIMEOUT_S)
+    try:
+        for container in engine.labelled("judge.owner"):
+            if _is_rubbish(container):
+                engine.remove(container["Id"])
+                labels = container["Labels"]
+                yield f"container {container['Id'][:12]} of match {labels.get('judge.match')}"
+    finally:
+        engine.close()
+
+
+def _is_rubbish(container: Mapping[str, Any]) -> bool:
+    """Whether a container, as the Engine lists it, can belong to no live judge."""
+    try:
+        fate = Owner.decode(container["Labels"]["judge.owner"]).fate()
+    except ValueError:
+        fate = Fate.UNKNOWN
+    if fate is Fate.UNKNOWN:
+        old = time.time() - container["Created"] > FOREIGN_AGE_S
+        return old and container["State"] not in ("running", "paused", "restarting")
+    return fate is Fate.GONE
+
+
+def _reap_directories() -> Iterator[str]:
+    for directory, owner in directories():
+        if owner.fate() is Fate.GONE if owner else _is_forgotten(directory):
+            kill_marked(directory)
+            remove_directory(directory)
+            yield f"directory {directory}"
+
+
+def _is_forgotten(directory: Path) -> bool:
+    """Whether a directory without a mark is too old for its maker to be about to mark it."""
+    try:
+        return time.time() - directory.stat().st_mtime > UNMARKED_AGE_S
+    except OSError:
+        return False
