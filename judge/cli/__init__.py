@@ -1,0 +1,49 @@
+"""The command line: `judge images`, `judge match`, `judge verify`. The only place that prints.
+
+Exit codes: 0 done (whatever the result of a game), 2 the person gave something wrong, 1 the judge or its host failed.
+"""
+
+import signal
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+import structlog
+import typer
+
+from judge.cli import images, match, verify
+from judge.cli.text import fail
+from judge.errors import HostError, InputError
+
+app = typer.Typer(
+    name="judge",
+    help="Plays games between untrusted programs, each in its own capped container.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(images.app, name="images")
+app.command("match")(match.match)
+app.command("verify")(verify.verify_records)
+
+
+def main() -> None:
+    """The `judge` command."""
+    guarded(app)
+
+
+def guarded(command: Callable[[], None]) -> None:
+    """Run a command line; a person's mistake is one sentence, never a traceback."""
+    # Whoever ends the judge politely still gets its containers removed.
+    signal.signal(signal.SIGTERM, _terminate)
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    try:
+        command()
+    except InputError as error:
+        fail(str(error), 2)
+    except HostError as error:
+        fail(str(error), 1)
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> None:
+    raise SystemExit(143)

@@ -1,0 +1,5 @@
+"""`python -m judge.cli` is `judge`."""
+
+from judge.cli import main
+
+main()

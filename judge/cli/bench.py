@@ -1,0 +1,364 @@
+"""`./scripts/bench`: what the judge costs, each figure beside its limit and, where there is one, a peer of its run.
+
+Every figure is the median of several runs. A limit is measured, not remembered: a bare pipe, a bare `docker run`, the
+Engine's own pause. Judge and slot have a core each where the host has two.
+"""
+
+import json
+import os
+import re
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from judge.cli.match import make_ready, make_slot
+from judge.cli.text import note
+from judge.errors import HostError, InputError
+from judge.referee.play import Slot, play
+from judge.referee.policy import Policy, load_policy
+from judge.referee.spec import MatchSpec, RecordFile
+from judge.referee.transcript import Entry, Kind, unseal
+from judge.sandbox import open_box
+from judge.sandbox.box import Box, Tenant
+from judge.sandbox.images import runtime_image
+from judge.submissions.agents import Agent, stage_agent
+
+RUNS = 5
+PINGS = 2000
+FREEZES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One line of the table: `ratio` is value / limit, `peer` the peer's value in the same unit."""
+
+    name: str
+    value: float
+    unit: str
+    limit: float | None = None
+    ratio: float | None = None
+    peer: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What every measurement needs."""
+
+    slot: Slot
+    staging: Path
+    peers: dict[str, str]
+
+    def agent(self, name: str) -> Agent:
+        """A house agent, staged."""
+        return stage_agent(name, self.staging)
+
+
+# --- games -----------------------------------------------------------------------------------------------------------
+
+
+def _game(bench: Bench, name: str, *overrides: str) -> RecordFile:
+    """One game of a house agent against itself."""
+    agent = bench.agent(name)
+    seat = agent.seat()
+    spec = MatchSpec(
+        seats=(seat.model_copy(update={"name": "a"}), seat.model_copy(update={"name": "b"})),
+        policy=_policy(*overrides),
+    )
+    file = play(spec, {agent.digest: agent.program}, slot=bench.slot)
+    if file.record.verdict == "void":
+        raise HostError(f"a game of the measurement is void: {file.record.reason}")
+    return file
+
+
+def _policy(*overrides: str) -> Policy:
+    return load_policy("gomocup-fastgame", list(overrides))
+
+
+def _us_per_move(file: RecordFile) -> float:
+    """From the first thaw to the last answer, everything of the judge's included, per move."""
+    entries = unseal(file.transcript)
+    moves = [
+        e.ns for e in entries if e.kind is Kind.READ and re.fullmatch(rb"\d+,\d+\r?\n", e.data)
+    ]
+    first = next(e.ns for e in entries if e.kind is Kind.THAWED)
+    return (moves[-1] - first) / 1000 / len(moves)
+
+
+# --- relay -----------------------------------------------------------------------------------------------------------
+
+
+def relay(bench: Bench) -> Iterator[Figure]:
+    """Moves a second between two instant agents, rules, freezing and transcript on."""
+    bare, judged, loose, attached = [], [], [], []
+    for _ in range(RUNS):
+        bare.append(_bare_pipe_us(bench))
+        judged.append(_us_per_move(_game(bench, "house-instant")))
+        loose.append(_us_per_move(_game(bench, "house-instant", "box.freeze=none")))
+        attached.append(_us_per_move(_game(bench, "house-instant", "box.transport=attach")))
+    limit = statistics.median(bare)
+    peer = _c_gomoku_cli_us(bench) if "c-gomoku-cli" in bench.peers else None
+    for name, values in (
+        ("relay, pipes, freezing", judged),
+        ("relay, pipes, not freezing", loose),
+        ("relay, Engine attach, freezing", attached),
+    ):
+        value = statistics.median(values)
+        yield Figure(name, value, "us/move", limit, value / limit, peer)
+    yield Figure("relay, pipes, freezing", 1e6 / statistics.median(judged), "moves/s")
+
+
+def _bare_pipe_us(bench: Bench) -> float:
+    """A ping-pong with the same agent through a plain pipe, no judge: the least a move can cost here."""
+    agent = bench.agent("house-instant")
+    program = str(agent.program / "house-instant")
+    with subprocess.Popen(
+        [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as process:
+        if process.stdin is None or process.stdout is None:
+            raise HostError("no pipes to a process of one's own")
+        if bench.slot.cores:
+            os.sched_setaffinity(process.pid, bench.slot.cores)
+        to, back = process.stdin.fileno(), process.stdout.fileno()
+        took = []
+        for _ in range(PINGS // 200):
+            os.write(to, b"START 20\r\n")
+            os.read(back, 100)
+            began = time.perf_counter_ns()
+            for n in range(200):
+                os.write(to, f"TURN {n % 20},{19 - n // 20}\r\n".encode())
+                os.read(back, 100)
+            took.append((time.perf_counter_ns() - began) / 1000 / 200)
+        os.write(to, b"END\r\n")
+    return statistics.median(took)
+
+
+def _c_gomoku_cli_us(bench: Bench) -> float:
+    """The same agents under c-gomoku-cli, one game at a time and no sandbox; start-up is subtracted by two lengths."""
+    program = str(bench.agent("house-instant").program / "house-instant")
+
+    def seconds(games: int) -> float:
+        command = [
+            bench.peers["c-gomoku-cli"],
+            "-each",
+            "tc=0/1000",
+            "-rule",
+            "0",
+            "-boardsize",
+            "20",
+        ]
+        command += ["-engine", "name=a", f"cmd={program}", "-engine", "name=b", f"cmd={program}"]
+        command += ["-games", str(games)]
+        began = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True, cwd=bench.staging)
+        return time.perf_counter() - began
+
+    few, many = 2, 22
+    spans = [(seconds(many) - seconds(few)) / (many - few) for _ in range(3)]
+    return statistics.median(spans) * 1e6 / 400
+
+
+# --- clock -----------------------------------------------------------------------------------------------------------
+
+
+def clock(bench: Bench) -> Iterator[Figure]:
+    """What is charged against what the agent itself measured from its read to its write."""
+    errors: list[float] = []
+    for _ in range(RUNS):
+        errors += _clock_errors_ms(unseal(_game(bench, "house-stamp").transcript))
+    errors.sort()
+    yield Figure(
+        "clock, charged minus true, median",
+        statistics.median(errors),
+        "ms",
+        1.0,
+        statistics.median(errors),
+    )
+    worst = errors[int(len(errors) * 0.99)]
+    yield Figure(f"clock, charged minus true, p99 of {len(errors)}", worst, "ms", 1.0, worst)
+
+
+def _clock_errors_ms(entries: list[Entry]) -> Iterator[float]:
+    """Per move: the judge's span from thaw to read, less the agent's own from its stamps."""
+    stamps: list[list[float]] = [[], []]
+    for seat in (0, 1):
+        said = b"".join(e.data for e in entries if e.seat == seat and e.kind is Kind.STDERR)
+        for line in said.splitlines():
+            heard, answered = map(int, line.split())
+            stamps[seat].append((answered - heard) / 1e6)
+    count, thawed = [0, 0], [0, 0]
+    for entry in entries:
+        if entry.kind is Kind.THAWED:
+            thawed[entry.seat] = entry.ns
+        elif entry.kind is Kind.READ and re.fullmatch(rb"\d+,\d+\r?\n", entry.data):
+            seat = entry.seat
+            yield (entry.ns - thawed[seat]) / 1e6 - stamps[seat][count[seat]]
+            count[seat] += 1
+
+
+# --- start -----------------------------------------------------------------------------------------------------------
+
+
+def start(bench: Bench) -> Iterator[Figure]:
+    """A fresh container, from creation to OK, against a bare `docker run` of the same image and agent."""
+    ours, bare = [], []
+    for _ in range(RUNS):
+        bare.append(_bare_run_ms(bench))
+        ours.append(_box_start_ms(bench))
+    value, limit = statistics.median(ours), statistics.median(bare)
+    yield Figure("start, created to OK", value, "ms", limit, value / limit)
+
+
+def _box_start_ms(bench: Bench) -> float:
+    with _box(bench) as box:
+        began = time.perf_counter()
+        box.prepare()
+        box.start()
+        box.write(b"START 20\r\n")
+        while not any(b"OK" in data for source in box.sources for _, data in source.read()):
+            pass
+        return (time.perf_counter() - began) * 1000
+
+
+def _bare_run_ms(bench: Bench) -> float:
+    """`docker run`, without any of the judge's limits, by the command-line client."""
+    agent = bench.agent("house-instant")
+    command = [
+        "docker",
+        "run",
+        "--rm",
+        "-i",
+        "--network",
+        "none",
+        "-v",
+        f"{agent.program}:/agent:ro",
+    ]
+    command += [runtime_image("native"), "/agent/house-instant"]
+    began = time.perf_counter()
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as process:
+        if process.stdin is None or process.stdout is None:
+            raise HostError("no pipes to a process of one's own")
+        process.stdin.write(b"START 20\r\n")
+        process.stdout.readline()
+        took = (time.perf_counter() - began) * 1000
+        process.stdin.write(b"END\r\n")
+    return took
+
+
+# --- freeze ----------------------------------------------------------------------------------------------------------
+
+
+def freeze(bench: Bench) -> Iterator[Figure]:
+    """Freeze and thaw of a waiting agent, against the Engine's own pause and unpause."""
+    with _box(bench) as box:
+        box.prepare()
+        box.start()
+        box.write(b"START 20\r\n")
+        ours = _median_us(FREEZES, box.freeze, box.thaw)
+    with _box(bench, "box.freeze=engine") as box:
+        box.prepare()
+        box.start()
+        engine = _median_us(20, box.freeze, box.thaw)
+    yield Figure("freeze and thaw", ours, "us", engine, ours / engine)
+
+
+def _median_us(times: int, *steps: Callable[[], None]) -> float:
+    took = []
+    for _ in range(times):
+        began = time.perf_counter_ns()
+        for step in steps:
+            step()
+        took.append((time.perf_counter_ns() - began) / 1000)
+    return statistics.median(took)
+
+
+@contextmanager
+def _box(bench: Bench, *overrides: str) -> Iterator[Box]:
+    agent, policy = bench.agent("house-instant"), _policy(*overrides)
+    tenant = Tenant(
+        name="bench",
+        program=agent.program,
+        command=agent.manifest.command,
+        runtime="native",
+        seat=0,
+        match_id="bench",
+        cores=bench.slot.cores,
+    )
+    box = open_box("docker", tenant, policy.limits.enforced(), policy.box)
+    try:
+        yield box
+    finally:
+        box.close()
+
+
+MEASURES = {"relay": relay, "clock": clock, "start": start, "freeze": freeze}
+
+
+def bench(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="relay, clock, start, freeze; all if none.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    peer: Annotated[
+        list[str] | None, typer.Option(help="c-gomoku-cli=PATH: run a peer too.")
+    ] = None,
+) -> None:
+    """Measure the judge on this host."""
+    for name in names or []:
+        if name not in MEASURES:
+            raise InputError(f"there is no measurement {name!r}; there are {', '.join(MEASURES)}")
+    peers = dict(_peer(text) for text in peer or [])
+    slot = make_slot("docker")
+    make_ready("docker", ["native"])
+    figures: list[Figure] = []
+    with tempfile.TemporaryDirectory(prefix="judge-bench-") as staging:
+        bench_ = Bench(slot, Path(staging), peers)
+        for name in names or MEASURES:
+            note(f"measuring {name} ...")
+            figures += MEASURES[name](bench_)
+    if as_json:
+        print(json.dumps([asdict(figure) for figure in figures], indent=2))
+    else:
+        _show(figures, slot)
+
+
+def _peer(text: str) -> tuple[str, str]:
+    name, _, path = text.partition("=")
+    if name != "c-gomoku-cli" or not Path(path).is_file():
+        raise InputError(f"--peer {text}: write c-gomoku-cli=PATH of its executable")
+    return name, str(Path(path).resolve())
+
+
+def _show(figures: list[Figure], slot: Slot) -> None:
+    shared = " (one core for both)" if set(slot.cores) & set(slot.judge_cores) else ""
+    title = (
+        f"judge on core {slot.judge_cores}, slot on {slot.cores}{shared}; medians of {RUNS} runs"
+    )
+    table = Table("name", "value", "unit", "limit", "ratio", "peer", title=title)
+    for figure in figures:
+        numbers = (figure.limit, figure.ratio, figure.peer)
+        shown = ["" if number is None else f"{number:.2f}" for number in numbers]
+        table.add_row(figure.name, f"{figure.value:.2f}", figure.unit, *shown)
+    Console().print(table)
+
+
+def main() -> None:
+    """The command line of ./scripts/bench."""
+    from judge.cli import guarded
+
+    guarded(lambda: typer.run(bench))
+
+
+if __name__ == "__main__":
+    main()

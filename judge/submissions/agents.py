@@ -1,0 +1,210 @@
+"""From what a person names to an agent that may play: its files are copied and digested, its manifest is checked.
+
+The caller's directory is never mounted anywhere: an agent plays from a staged copy, known by the digest of that copy.
+"""
+
+import difflib
+import hashlib
+import re
+import shutil
+import stat
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from judge.errors import InputError
+from judge.protocols import protocol_entry
+from judge.referee.spec import SeatSpec
+from judge.sandbox.images import BUILD_DIRECTORY, house_agent_names
+
+MANIFEST = "agent.toml"
+MAX_FILES = 10_000
+MAX_BYTES = 1 << 30
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+class Manifest(BaseModel):
+    """What stands in an agent.toml."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    command: tuple[str, ...] = Field(min_length=1)
+    runtime: str = "native"
+    """`native`, `python`, or a local image."""
+    protocol: str = "gomocup"
+    line_ending: Literal["crlf", "lf"] | None = None
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A staged agent: its manifest, the directory of its files, and their digest."""
+
+    manifest: Manifest
+    program: Path
+    digest: str
+
+    def seat(self) -> SeatSpec:
+        """The agent as a match names it."""
+        manifest = self.manifest
+        ending = {} if manifest.line_ending is None else {"line_ending": manifest.line_ending}
+        return SeatSpec(
+            name=manifest.name,
+            digest=self.digest,
+            command=manifest.command,
+            runtime=manifest.runtime,
+            protocol=manifest.protocol,
+            protocol_options=ending,
+            author=manifest.author,
+        )
+
+
+def stage_agent(named: str, staging: Path) -> Agent:
+    """Copy the agent that `named` means into a new directory below `staging`.
+
+    `named` is a house agent's name, a path to one executable, or a directory with an agent.toml. Raises InputError.
+    """
+    if named.lower() in ("human", "@human"):
+        raise InputError("human seats are not supported: both seats are programs")
+    source = Path(named)
+    if named in house_agent_names():
+        source = BUILD_DIRECTORY / named
+        if not source.is_dir():
+            raise InputError(f"house agent {named} is not built yet; run: judge images build")
+    if source.is_dir():
+        manifest = read_manifest(source / MANIFEST)
+        program = _copy_directory(source, _new_directory(staging, manifest.name))
+    elif source.is_file():
+        manifest = _manifest_of_file(source)
+        program = _new_directory(staging, manifest.name)
+        _copy_file(source, program / source.name, executable=True)
+    else:
+        near = difflib.get_close_matches(named, house_agent_names(), 1) or ["house-strong"]
+        raise InputError(
+            f"there is no agent {named!r}: give the path of an executable, a directory with "
+            f"an {MANIFEST}, or a house agent such as {near[0]}"
+        )
+    return Agent(manifest, program, digest_of(program))
+
+
+def read_manifest(path: Path) -> Manifest:
+    """The manifest in a file; InputError that names the file, the key and the mend."""
+    try:
+        manifest = Manifest.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise InputError(f"{path} is missing: an agent's directory needs an {MANIFEST}") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path}: {error}") from None
+    except ValidationError as error:
+        raise InputError(f"{path}: {_explain(error)}") from None
+    return _checked(manifest, path)
+
+
+def digest_of(program: Path) -> str:
+    """SHA-256 over the relative names, executable bits and contents of all files, in order of name."""
+    digest = hashlib.sha256()
+    for path in sorted(program.rglob("*")):
+        if path.is_file():
+            executable = b"x" if path.stat().st_mode & stat.S_IXUSR else b"-"
+            name = path.relative_to(program).as_posix().encode("utf-8", "surrogateescape")
+            content = hashlib.sha256(path.read_bytes()).digest()
+            digest.update(len(name).to_bytes(4, "little") + name + executable + content)
+    return digest.hexdigest()
+
+
+def _explain(error: ValidationError) -> str:
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(key, Manifest.model_fields, 1)
+        known = (
+            f"did you mean {near[0]!r}?" if near else f"known: {', '.join(Manifest.model_fields)}"
+        )
+        return f"unknown key {key!r}; {known}"
+    if first["type"] == "missing":
+        return f"the key {key!r} is missing"
+    return f"{key}: {first['msg']}"
+
+
+def _checked(manifest: Manifest, path: Path) -> Manifest:
+    if not _NAME.fullmatch(manifest.name):
+        raise InputError(
+            f"{path}: name {manifest.name!r}: only A-Z, a-z, 0-9, dash, underscore and dot, 1 to 64 of them"
+        )
+    if manifest.protocol in ("file", "gomocup-file"):
+        raise InputError(
+            f"{path}: the old protocol by files is not supported: the agent must speak the pipe protocol (gomocup)"
+        )
+    protocol_entry(manifest.protocol)
+    return manifest
+
+
+def _manifest_of_file(source: Path) -> Manifest:
+    """What can be known of a single executable: its kind by its first bytes."""
+    name = re.sub(r"[^A-Za-z0-9._-]", "_", source.stem)[:64] or "agent"
+    with source.open("rb") as stream:
+        head = stream.read(128)
+    fields: dict[str, Any] = {"name": name, "command": (f"./{source.name}",)}
+    if head[:2] == b"MZ":
+        raise InputError(f"{source} is a Windows program; there is no runtime for it yet")
+    if source.suffix == ".py" or (head[:2] == b"#!" and b"python" in head.split(b"\n")[0]):
+        return Manifest(**fields | {"command": ("python3", source.name), "runtime": "python"})
+    if head[:4] == b"\x7fELF":
+        return Manifest(**fields)
+    raise InputError(
+        f"{source} is neither an ELF binary nor a Python program; give a directory with an {MANIFEST}"
+    )
+
+
+def _new_directory(staging: Path, name: str) -> Path:
+    """A directory of its own, readable by whatever user the agent will be."""
+    number = sum(1 for _ in staging.iterdir())
+    path = staging / f"{number}-{name}"
+    path.mkdir(mode=0o755)
+    path.chmod(0o755)
+    return path
+
+
+def _copy_directory(source: Path, target: Path) -> Path:
+    total = 0
+    for count, path in enumerate(_files(source)):
+        total += path.stat().st_size
+        if count >= MAX_FILES or total > MAX_BYTES:
+            raise InputError(f"{source}: more than {MAX_FILES} files or {MAX_BYTES} bytes")
+        to = target / path.relative_to(source)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        _copy_file(path, to, executable=bool(path.stat().st_mode & stat.S_IXUSR))
+    for path in target.rglob("*"):
+        if path.is_dir():
+            path.chmod(0o755)
+    return target
+
+
+def _files(source: Path) -> Iterator[Path]:
+    """The regular files of a directory; a link counts as what it points to, and may not point out of it."""
+    root = source.resolve()
+    for path in sorted(source.rglob("*")):
+        if path.is_symlink() and not path.resolve().is_relative_to(root):
+            raise InputError(
+                f"{path}: a link that leads out of the agent's directory; copy the file instead"
+            )
+        if path.is_dir():
+            continue
+        if not path.is_file():
+            raise InputError(
+                f"{path}: not a regular file; an agent is made of files and directories"
+            )
+        yield path
+
+
+def _copy_file(source: Path, target: Path, executable: bool) -> None:
+    try:
+        shutil.copyfile(source, target)
+    except OSError as error:
+        raise InputError(f"{source}: {error.strerror}") from None
+    target.chmod(0o755 if executable else 0o644)

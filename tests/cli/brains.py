@@ -1,0 +1,60 @@
+"""Small brains for whole matches: correct but for one thing, which they do when they must move (or start)."""
+
+from pathlib import Path
+
+_BRAIN = """#!/usr/bin/env python3
+import os, signal, subprocess, sys, time
+
+def say(text):
+    sys.stdout.write(text + "\\r\\n")
+    sys.stdout.flush()
+
+def trick():
+{trick}
+
+{at_once}
+taken, side, board = set(), 20, False
+
+def put(pair):
+    taken.add(tuple(map(int, pair.split(",")[:2])))
+
+def move():
+    trick()
+    free = next((x, y) for y in range(side) for x in range(side) if (x, y) not in taken)
+    taken.add(free)
+    say("%d,%d" % free)
+
+for line in sys.stdin:
+    line = line.strip()
+    word, _, rest = line.partition(" ")
+    if board and word == "DONE":
+        board = False
+        move()
+    elif board:
+        put(word)
+    elif word == "START":
+        side = int(rest)
+        say({start!r})
+    elif word == "BOARD":
+        board = True
+    elif word == "TURN":
+        put(rest)
+        move()
+    elif word == "BEGIN":
+        move()
+    elif word == "ABOUT":
+        say('name="brain", version="1"')
+    elif word == "END":
+        break
+"""
+
+
+def write_brain(
+    directory: Path, name: str, trick: str = "pass", at_once: str = "", start: str = "OK"
+) -> str:
+    """Write an executable brain; `trick` runs before each move, `at_once` before anything. Returns its path."""
+    path = directory / f"{name}.py"
+    lines = "\n".join("    " + line for line in trick.splitlines())
+    path.write_text(_BRAIN.format(trick=lines, at_once=at_once, start=start))
+    path.chmod(0o755)
+    return str(path)

@@ -1,0 +1,83 @@
+"""Runs the real `judge` command, as a person would."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import docker
+import pytest
+
+from judge.sandbox.compiled import build_house_agents
+from judge.sandbox.owner import Fate, Owner
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command came to."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def games(self) -> list[dict[str, Any]]:
+        """The games of a `--json` document."""
+        games: list[dict[str, Any]] = json.loads(self.out)["games"]
+        return games
+
+
+Judge = Callable[..., Ran]
+
+SHORT = (
+    "--set",
+    "clock.turn_ms=1500",
+    "--set",
+    "clock.tolerance_ms=200",
+    "--set",
+    "clock.courtesy_ms=300",
+)
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Judge:
+    """`judge ARGUMENTS...`, run to its end in a directory of its own."""
+
+    def run(*arguments: str) -> Ran:
+        command = [sys.executable, "-m", "judge.cli", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture(scope="session", autouse=True)
+def house() -> None:
+    """The house agents, compiled."""
+    build_house_agents()
+
+
+def orphans() -> set[str]:
+    """The ids of containers, in whatever state, whose judge is gone."""
+    client = docker.from_env()
+    try:
+        ours = client.api.containers(all=True, filters={"label": "judge.owner"})
+    finally:
+        client.close()
+    return {c["Id"] for c in ours if owner_of(c["Labels"]).fate() is Fate.GONE}
+
+
+def owner_of(labels: dict[str, str]) -> Owner:
+    """The process that made a container."""
+    return Owner.decode(labels["judge.owner"])
+
+
+@pytest.fixture
+def nothing_left() -> Iterator[None]:
+    """No container is left behind by a judge that the test ran."""
+    before = orphans()
+    yield
+    assert orphans() <= before

@@ -1,0 +1,273 @@
+"""`judge match` and `judge verify`, whole, in real containers: each bad thing has its verdict and leaves nothing."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import docker
+import pytest
+from docker.models.containers import Container
+
+from tests.cli.brains import write_brain
+from tests.cli.conftest import SHORT, Judge, orphans, owner_of
+
+# A loaded test machine starves agents, which is void, and right: here nobody is starved, whatever else runs.
+NOT_STARVED = ("--set", "clock.starved_share=1")
+FAST = ("--policy", "gomocup-fastgame", "--json", *SHORT, *NOT_STARVED)
+
+# name, the trick when a move is due, the verdict, words of the reason
+BAD = [
+    ("exits", "sys.exit(3)", "crash", "exited with code 3"),
+    ("aborts", "os.abort()", "crash", "signal 6 (SIGABRT)"),
+    ("kills-itself", "os.kill(os.getpid(), signal.SIGKILL)", "crash", "signal 9 (SIGKILL)"),
+    ("closes-stdout", "os.close(1)\ntime.sleep(100)", "crash", "closed its stdout"),
+    ("thinks-for-ever", "time.sleep(100)", "turn-time", "did not answer within the turn"),
+    ("burns", "while True: pass", "turn-time", "did not answer within the turn"),
+    ("eats-memory", "x = []\nwhile True: x.append(bytearray(1 << 20))", "memory", "cap of"),
+    (
+        "child-eats-memory",
+        "subprocess.call([sys.executable, '-c', 'x=[]\\nwhile True: x.append(bytearray(1<<20))'])",
+        "memory",
+        "cap of",
+    ),
+    (
+        "floods",
+        "while True: os.write(1, b'MESSAGE ' + b'x' * 60000)",
+        "output",
+        "the bound of a turn",
+    ),
+    ("off-board", "say('20,3')\ntime.sleep(100)", "illegal", "20,3"),
+    ("no-move", "say('3,4 and more')\ntime.sleep(100)", "unreadable", "3,4 and more"),
+    ("refuses", "say('ERROR no')\nsay('ERROR never')\ntime.sleep(100)", "refused", "never"),
+]
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("nothing_left")
+@pytest.mark.parametrize(("name", "trick", "verdict", "words"), BAD, ids=[row[0] for row in BAD])
+def test_what_an_agent_does_wrong_is_its_own_fault(
+    judge: Judge, tmp_path: Path, name: str, trick: str, verdict: str, words: str
+) -> None:
+    """The other wins, the evidence is in the record, and the record verifies."""
+    bad = write_brain(tmp_path, name, trick)
+    memory = ("--set", "limits.memory_bytes=33554432")
+
+    ran = judge("match", bad, "house-instant", *FAST, *memory)
+
+    assert 0 == ran.code, ran.err
+    game = ran.games[0]
+    assert (verdict, 1, verdict, None) == (
+        game["verdict"],
+        game["winner"],
+        game["seats"][0]["fault"],
+        game["seats"][1]["fault"],
+    )
+    assert words in game["reason"]
+    verified = judge("verify", game["record"])
+    assert (0, True) == (verified.code, ": ok: " in verified.out), verified.out
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("nothing_left")
+@pytest.mark.parametrize(
+    ("brain", "verdict"),
+    [
+        ({"at_once": "time.sleep(100)"}, "start-time"),
+        ({"at_once": "sys.exit(1)"}, "crash"),
+        ({"start": "ERROR this size is not for me"}, "refused"),
+        ({"trick": "time.sleep(0.4)"}, "match-time"),
+    ],
+    ids=["sleeps", "exits", "refuses", "slow"],
+)
+def test_a_start_and_a_match_have_limits_of_their_own(
+    judge: Judge, tmp_path: Path, brain: dict[str, str], verdict: str
+) -> None:
+    bad = write_brain(tmp_path, "bad", **brain)
+    times = ("--set", "clock.start_ms=1000", "--set", "clock.match_ms=2000")
+
+    game = judge("match", "house-instant", bad, *FAST, *times).games[0]
+
+    assert (verdict, 0) == (game["verdict"], game["winner"])
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("nothing_left")
+def test_a_program_that_cannot_be_run_is_told_so(judge: Judge, tmp_path: Path) -> None:
+    (tmp_path / "agent.toml").write_text('name = "gone"\ncommand = ["./gone"]\n')
+
+    game = judge("match", str(tmp_path), "house-instant", *FAST).games[0]
+
+    assert "crash" == game["verdict"]
+    assert "No such file or directory" in game["reason"]
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("nothing_left")
+@pytest.mark.parametrize("transport", ["pipes", "attach"])
+def test_two_instant_agents_fill_the_board(judge: Judge, tmp_path: Path, transport: str) -> None:
+    ran = judge(
+        "match", "house-instant", "house-instant", *FAST, "--set", f"box.transport={transport}"
+    )
+
+    game = ran.games[0]
+    assert ("draw", None, 400) == (game["verdict"], game["winner"], game["moves"])
+    record = json.loads((tmp_path / game["record"]).read_text())["record"]
+    assert [f"docker-{transport}"] * 2 == record["placement"]["box"]
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("nothing_left")
+def test_games_alternate_colours_and_play_each_opening_twice(judge: Judge, tmp_path: Path) -> None:
+    openings = tmp_path / "openings.txt"
+    openings.write_text("h8i9j7\n0,0, 1,1\n")
+
+    games = judge(
+        "match", "house-strong", "house-python", *FAST,
+        "--set", "clock.turn_ms=200", "--games", "4", "--opening", str(openings),
+    ).games  # fmt: skip
+
+    assert ["house-strong", "house-python"] * 2 == [game["seats"][0]["name"] for game in games]
+    assert ["house-strong"] * 4 == [game["seats"][game["winner"]]["name"] for game in games]
+    psq = (tmp_path / games[2]["record"]).with_suffix(".psq").read_bytes()
+    assert psq.startswith(b"Piskvorky 20x20, 11:11, 0\r\n11,11,0\r\n12,12,0\r\n")
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("nothing_left")
+def test_a_container_killed_from_outside_is_void_and_exits_1(tmp_path: Path) -> None:
+    """Nobody loses for what the host did; the record of the void is kept."""
+    slow = write_brain(tmp_path, "slow", "time.sleep(60)")
+    command = [sys.executable, "-m", "judge.cli", "match", slow, "house-instant", *FAST]
+    command += ["--set", "clock.turn_ms=60000", "--set", "attempts=1"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        client = docker.from_env()
+        container = _wait_for(lambda: _running(client, process.pid, seat="0", word="slow.py"))
+        container.kill()
+        client.close()
+        out, _ = process.communicate()
+
+    game = json.loads(out)["games"][0]
+    assert (1, "void", None) == (process.returncode, game["verdict"], game["winner"])
+    assert "somebody outside" in game["reason"]
+
+
+@pytest.mark.docker
+def test_a_judge_that_is_killed_leaves_nothing_after_the_next_start(
+    judge: Judge, tmp_path: Path
+) -> None:
+    slow = write_brain(tmp_path, "slow", "time.sleep(60)")
+    command = [sys.executable, "-m", "judge.cli", "match", slow, "house-instant", *FAST]
+    command += ["--set", "clock.turn_ms=60000"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
+        client = docker.from_env()
+        _wait_for(lambda: _running(client, process.pid, seat="0", word="slow.py"))
+        client.close()
+        process.kill()
+
+    ran = judge("match", "house-python", "house-instant", *FAST)
+
+    assert 0 == ran.code
+    assert "removed what an earlier judge left" in ran.err
+    assert set() == orphans()
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("nothing_left")
+def test_a_judge_that_is_told_to_end_removes_its_containers(tmp_path: Path) -> None:
+    slow = write_brain(tmp_path, "slow", "time.sleep(60)")
+    command = [sys.executable, "-m", "judge.cli", "match", slow, "house-instant", *FAST]
+    command += ["--set", "clock.turn_ms=60000"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
+        client = docker.from_env()
+        _wait_for(lambda: _running(client, process.pid, seat="0", word="slow.py"))
+        client.close()
+        process.send_signal(signal.SIGTERM)
+
+    assert 143 == process.returncode
+
+
+def test_a_process_box_plays_and_says_loudly_that_it_isolates_nothing(judge: Judge) -> None:
+    ran = judge("match", "house-instant", "house-instant", *FAST, "--box", "process")
+
+    assert "WARNING: --box process isolates nothing" in ran.err
+    assert ("draw", 400) == (ran.games[0]["verdict"], ran.games[0]["moves"])
+    assert 0 == judge("verify", ran.games[0]["record"]).code
+
+
+def test_plain_lines_in_a_pipe(judge: Judge) -> None:
+    ran = judge("match", "house-python", "house-instant", *FAST[:2], "--box", "process")
+
+    assert 0 == ran.code
+    assert "\x1b" not in ran.out
+    assert ran.out.splitlines()[1].startswith("   1. house-python")
+    assert "wins (win)" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("house-strong", "house-pyton"), "such as house-python"),
+        (("human", "house-python"), "human seats are not supported"),
+        (("house-strong", "house-python", "--opening", "h8h8"), "h8"),
+        (
+            ("house-strong", "house-python", "--opening", "no/file.txt"),
+            "neither a file nor an opening",
+        ),
+        (("house-strong", "house-python", "--box", "vm"), "docker or process"),
+        (("house-strong", "house-python", "--set", "clock.turn=1"), "did you mean 'turn_ms'"),
+    ],
+)
+def test_a_mistake_of_the_person_is_one_sentence(
+    judge: Judge, arguments: tuple[str, ...], words: str
+) -> None:
+    ran = judge("match", *arguments, "--policy", "gomocup-fastgame")
+
+    assert 2 == ran.code
+    assert words in ran.err
+    assert "Traceback" not in ran.err
+    assert 1 == len(ran.err.strip().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda d: d["record"].__setitem__("winner", 1), "winner"),
+        (lambda d: d["record"].__setitem__("verdict", "turn-time"), "verdict"),
+        (lambda d: d["record"]["plies"].pop(), "plies"),
+        (lambda d: d["record"]["seats"][0].__setitem__("charged_ms", 1.0), "charges another time"),
+        (lambda d: d["record"]["spec"].__setitem__("seed", 99), "not that of the spec"),
+        (lambda d: d["transcript"]["blocks"][0]["entries"].pop(), "digest"),
+        (lambda d: d.pop("transcript"), "not a record"),
+    ],
+)
+def test_a_changed_record_does_not_verify(
+    judge: Judge, tmp_path: Path, change: Callable[[dict[str, object]], object], words: str
+) -> None:
+    ran = judge("match", "house-python", "house-instant", *FAST, "--box", "process")
+    path = tmp_path / ran.games[0]["record"]
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+
+    verified = judge("verify", str(path))
+
+    assert verified.code in (1, 2)
+    assert words in verified.out + verified.err
+
+
+def _running(client: docker.DockerClient, pid: int, seat: str, word: str) -> Container | None:
+    """The container of a judge process's seat whose agent has said OK: its box sleeps in its move."""
+    for container in client.containers.list(filters={"label": [f"judge.seat={seat}"]}):
+        if owner_of(container.labels).pid == pid and word in str(container.top()["Processes"]):
+            return container
+    return None
+
+
+def _wait_for(condition: Callable[[], Container | None]) -> Container:
+    while True:
+        found = condition()
+        if found:
+            return found
