@@ -1,0 +1,370 @@
+# What every script here does before its own work: print steps, install packages, start an Engine, make .venv.
+# Sourced by quickstart, test, bench and engine; it changes nothing by being sourced.
+# shellcheck shell=bash
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+ENGINE_STATE=/run/judge                        # pid file and lock of the Engine that we start
+ENGINE_PID=$ENGINE_STATE/dockerd.pid
+ENGINE_LOG=${JUDGE_ENGINE_LOG:-/var/log/judge-dockerd.log}
+ENGINE_WAIT_SECONDS=${JUDGE_ENGINE_WAIT_SECONDS:-60}
+APT_LISTS_FRESH_MINUTES=1440                   # older package lists are fetched again before an install
+
+# Tools of the system administrator's directories are needed (dockerd, runc, iptables) also where su left them out.
+PATH=$PATH:/usr/sbin:/sbin
+
+# ---- printing ---------------------------------------------------------------------------------------------------
+
+STEP_NAME=
+STEP_START=0
+
+# step NAME: begin a step; the one before it is closed with its seconds.
+step() {
+    step_done
+    STEP_NAME=$1
+    STEP_START=$SECONDS
+    printf '== %s ...\n' "$1"
+}
+
+# step_done: close the step that is open, if any.
+step_done() {
+    [[ -n $STEP_NAME ]] || return 0
+    printf '== %s: done (%d s)\n' "$STEP_NAME" "$((SECONDS - STEP_START))"
+    STEP_NAME=
+}
+
+note() { printf '   %s\n' "$*"; }
+
+# die SENTENCE...: one paragraph that says what happened and what to do, then the end.
+die() {
+    printf '\n!! %s\n' "$1" >&2
+    shift
+    (($# == 0)) || printf '   %s\n' "$@" >&2
+    exit 1
+}
+
+# retry NAME COMMAND...: mirrors hiccup; four tries, 2, 6 and 18 seconds apart. Output goes to a file, of which a
+# failure shows the last lines. The number of the try is in RETRY_TRY.
+retry() {
+    local name=$1 wait=2 log status
+    shift
+    log=$(mktemp)
+    for RETRY_TRY in 1 2 3 4; do
+        status=0
+        "$@" </dev/null >"$log" 2>&1 || status=$?
+        if ((status == 0)); then
+            rm -f "$log"
+            return 0
+        fi
+        note "$name failed with status $status (try $RETRY_TRY of 4); its last lines:"
+        tail -n 12 "$log" | sed 's/^/   | /'
+        ((RETRY_TRY < 4)) || break
+        note "again in $wait s"
+        sleep "$wait"
+        wait=$((wait * 3))
+    done
+    rm -f "$log"
+    return "$status"
+}
+
+# ---- packages ---------------------------------------------------------------------------------------------------
+
+is_root() { [[ $EUID -eq 0 ]]; }
+
+# need_root_and_apt WHAT...: end here, with one clear sentence, where WHAT cannot be installed.
+need_root_and_apt() {
+    local why
+    if ! command -v apt-get >/dev/null; then
+        why="this system has no apt-get"
+    elif ! is_root; then
+        why="you are not root"
+    else
+        return 0
+    fi
+    die "Missing here: $* - and $why, so this script cannot install it." \
+        "Install it by your system's own means (as root on Debian or Ubuntu: apt-get install $*) and run this again." \
+        "Without an Engine, 'judge match --box process' still works - for agents that you trust, it isolates nothing."
+}
+
+is_installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+
+apt_lists_fresh() {
+    [[ -n $(find /var/lib/apt/lists -maxdepth 1 -name '*Packages*' -mmin "-$APT_LISTS_FRESH_MINUTES" -print -quit) ]]
+}
+
+# One try of an installation. Lists that are old, or that a failed try has shown to be wrong, are fetched first; a
+# foreign source that fails to update is no reason to stop, the installation itself will tell.
+apt_install_once() {
+    export DEBIAN_FRONTEND=noninteractive
+    if ((RETRY_TRY > 1)) || ! apt_lists_fresh; then
+        apt-get update || echo "apt-get update failed; trying with the lists that are here"
+    fi
+    apt-get install -y --no-install-recommends -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120 "$@"
+}
+
+# Without systemd a package's own script would start a daemon that nobody watches; we start it ourselves later.
+with_services_held() {
+    local policy=/usr/sbin/policy-rc.d status=0
+    if [[ -e $policy ]] || is_systemd; then
+        "$@"
+        return
+    fi
+    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    chmod 0755 "$policy"
+    "$@" || status=$?
+    rm -f "$policy"
+    return "$status"
+}
+
+# ensure_packages NAME...: installs what is missing of them.
+ensure_packages() {
+    local missing=() name
+    if command -v dpkg-query >/dev/null; then
+        for name in "$@"; do
+            is_installed "$name" || missing+=("$name")
+        done
+    else
+        missing=("$@")
+    fi
+    if ((${#missing[@]} == 0)); then
+        note "all packages are here"
+        return 0
+    fi
+    need_root_and_apt "${missing[@]}"
+    note "installing: ${missing[*]}"
+    with_services_held retry "apt-get install" apt_install_once "${missing[@]}" ||
+        die "The packages could not be installed: ${missing[*]}." \
+            "The lines above say why. Mend it (network, mirror, disk?) and run this again."
+}
+
+# ensure_tools: the packages that this project needs on this machine. What is here by other means is not installed
+# again: a Python of one's own, and above all another packaging of the Engine, which docker.io would push out.
+ensure_tools() {
+    local packages=()
+    command -v mmdebstrap >/dev/null || packages+=(mmdebstrap)
+    has_static_compiler || packages+=(gcc libc6-dev)
+    find_python >/dev/null || packages+=(python3 python3-venv)
+    command -v dockerd >/dev/null || engine_answers || packages+=(docker.io)
+    ensure_packages ${packages[@]+"${packages[@]}"}
+}
+
+has_static_compiler() {
+    command -v gcc >/dev/null && [[ -e $(gcc -print-file-name=libc.a) ]]
+}
+
+# ---- Engine -----------------------------------------------------------------------------------------------------
+
+is_systemd() { [[ $(cat /proc/1/comm 2>/dev/null) == systemd ]] && command -v systemctl >/dev/null; }
+
+# engine_socket: the path of the socket where docker-py would look; fails where DOCKER_HOST is no such path.
+engine_socket() {
+    local host=${DOCKER_HOST:-unix:///var/run/docker.sock}
+    [[ $host == unix://* ]] && echo "${host#unix://}"
+}
+
+# engine_answers: whether an Engine replies where docker-py would look for it. A unix socket is asked with Python,
+# which is needed anyway, so that no docker client of a particular version is.
+engine_answers() {
+    local socket
+    if socket=$(engine_socket); then
+        [[ -S $socket ]] && command -v python3 >/dev/null || return 1
+        python3 - "$socket" 2>/dev/null <<'PYTHON'
+import socket, sys
+engine = socket.socket(socket.AF_UNIX)
+engine.settimeout(5)
+engine.connect(sys.argv[1])
+engine.sendall(b"GET /_ping HTTP/1.0\r\nHost: engine\r\n\r\n")
+sys.exit(0 if b" 200 " in engine.recv(64) else 1)
+PYTHON
+    else
+        timeout 10 docker version >/dev/null 2>&1
+    fi
+}
+
+# our_engine_pid: the process id of the Engine that we started, if it lives. The name is checked because a pid file
+# that outlived a reboot may name anything.
+our_engine_pid() {
+    local pid
+    pid=$(cat "$ENGINE_PID" 2>/dev/null) || return 1
+    [[ -n $pid && $(cat "/proc/$pid/comm" 2>/dev/null) == dockerd ]] || return 1
+    echo "$pid"
+}
+
+# launch_dockerd: the daemon in a session of its own, holding none of our descriptors: a caller that waits for the end
+# of our output (a pipe, a CI run) must not wait for the daemon. It has no bridge and touches no firewall rule: no box
+# of the judge ever has a network.
+launch_dockerd() {
+    (
+        cd /
+        for fd in "/proc/$BASHPID/fd/"*; do
+            fd=${fd##*/}
+            ((fd > 2)) && eval "exec $fd>&-"
+        done
+        exec setsid dockerd --host unix:///var/run/docker.sock --pidfile "$ENGINE_PID" \
+            --bridge none --iptables=false --ip6tables=false --ip-forward=false --ip-masq=false \
+            </dev/null >>"$ENGINE_LOG" 2>&1
+    ) &
+    disown
+}
+
+# A pid file whose process is gone, or is another program by now, would keep a new daemon from starting.
+forget_dead_engine() {
+    local file
+    for file in "$ENGINE_PID" /var/run/docker/containerd/containerd.pid; do
+        [[ -e $file ]] || continue
+        case $(cat "/proc/$(cat "$file")/comm" 2>/dev/null) in
+            dockerd | containerd) ;;
+            *) rm -f "$file" ;;
+        esac
+    done
+}
+
+wait_for_engine() {
+    local deadline=$((SECONDS + ENGINE_WAIT_SECONDS))
+    until engine_answers; do
+        ((SECONDS < deadline)) || return 1
+        sleep 0.2
+    done
+}
+
+start_engine() {
+    if is_systemd; then
+        systemctl start docker
+    else
+        forget_dead_engine
+        our_engine_pid >/dev/null || launch_dockerd
+    fi
+}
+
+engine_log_tail() {
+    if is_systemd; then
+        journalctl -u docker --no-pager -n 15
+    else
+        tail -n 15 "$ENGINE_LOG"
+    fi
+}
+
+# ensure_engine: an Engine that answers is used as it is; else one is started and left running for the next command.
+# Two scripts at once start one: the second waits for the lock and finds an answer.
+ensure_engine() {
+    local socket
+    if engine_answers; then
+        note "an Engine answers"
+        return 0
+    fi
+    socket=$(engine_socket) || die "No Engine answers at DOCKER_HOST=$DOCKER_HOST." "Start it, or unset DOCKER_HOST."
+    if ! is_root; then
+        [[ ! -S $socket || -w $socket ]] ||
+            die "You may not use the Engine at $socket." "As root: adduser $(id -un) docker - then log in again."
+        die "No Engine answers at $socket, and only root can start one." \
+            "As root: ./scripts/engine start - or, for agents that you trust: judge match --box process"
+    fi
+    [[ $socket == /var/run/docker.sock || $socket == /run/docker.sock ]] ||
+        die "No Engine answers at $socket." "Start it, or unset DOCKER_HOST to let this script start one."
+    mkdir -p "$ENGINE_STATE"
+    (
+        flock -w 120 9 || die "Another script has been starting the Engine for two minutes." "See $ENGINE_LOG"
+        engine_answers && exit 0
+        note "starting one (log: $(is_systemd && echo 'journalctl -u docker' || echo "$ENGINE_LOG"))"
+        if ! { start_engine && wait_for_engine; }; then
+            engine_log_tail | sed 's/^/   | /'
+            die "The Engine did not answer within $ENGINE_WAIT_SECONDS s. Its last log lines are above."
+        fi
+    ) 9>"$ENGINE_STATE/engine.lock" || exit 1
+    note "the Engine answers; it stays up for the next command (./scripts/engine stop ends it)"
+}
+
+# stop_engine_we_started: ends the Engine that ensure_engine started, and only that one.
+stop_engine_we_started() {
+    local pid deadline=$((SECONDS + ENGINE_WAIT_SECONDS))
+    if ! pid=$(our_engine_pid); then
+        note "no Engine here was started by these scripts"
+        return 0
+    fi
+    kill "$pid"
+    while our_engine_pid >/dev/null; do
+        ((SECONDS < deadline)) || die "The Engine (process $pid) did not stop in $ENGINE_WAIT_SECONDS s." "See $ENGINE_LOG"
+        sleep 0.2
+    done
+    rm -f "$ENGINE_PID"
+    note "stopped the Engine (process $pid)"
+}
+
+# ---- Python -----------------------------------------------------------------------------------------------------
+
+# find_python: the first Python that is new enough and can make a virtual environment.
+find_python() {
+    local candidate
+    for candidate in python3 python3.11 python3.12 python3.13 python3.14; do
+        if "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            command -v "$candidate"
+            return 0
+        fi
+    done
+    return 1
+}
+
+# What .venv stands on (the interpreter and this directory, whose path is in its scripts) and what it holds.
+venv_base() { { "$1" --version && echo "$ROOT"; } | sha256sum | cut -c1-32; }
+venv_pins() { cat "$ROOT/pyproject.toml" "$ROOT/constraints.txt" | sha256sum | cut -c1-32; }
+
+# ensure_venv: .venv/ with the pinned packages and this checkout itself, editable. A stamp of everything that it
+# depends on makes the second run a matter of moments; an interrupted run leaves no stamp.
+ensure_venv() {
+    local python
+    python=$(find_python) || die "No Python of version 3.11 or newer (with venv and ensurepip) is on PATH." \
+        "Debian 12 or newer and Ubuntu 24.04 or newer have one: apt-get install python3 python3-venv"
+    mkdir -p "$ROOT/.build"
+    (
+        flock 9
+        make_venv "$python"
+    ) 9>"$ROOT/.build/venv.lock" || exit 1
+}
+
+# The builder goes in first and is used from there: no second, hidden environment is downloaded for the build, whose
+# pip would know neither our pins nor all of the host's settings.
+install_pins() {
+    local pip=("$ROOT/.venv/bin/python" -m pip install --quiet --disable-pip-version-check -c "$ROOT/constraints.txt")
+    "${pip[@]}" setuptools && "${pip[@]}" --no-build-isolation -e "${ROOT}[test]"
+}
+
+make_venv() {
+    local python=$1 stamp=$ROOT/.venv/judge-stamp base pins had
+    base=$(venv_base "$python")
+    pins=$(venv_pins)
+    had=$(cat "$stamp" 2>/dev/null) || had=
+    if [[ $had == "$base $pins" ]]; then
+        note "up to date"
+        return 0
+    fi
+    note "$("$python" --version) at $python"
+    rm -f "$stamp"
+    if [[ ${had% *} != "$base" ]]; then
+        "$python" -m venv --clear "$ROOT/.venv" || die "python -m venv failed; the lines above say why."
+    fi
+    retry "pip install" install_pins || die "The Python packages could not be installed." \
+        "The lines above say why; run this again."
+    echo "$base $pins" >"$stamp"
+}
+
+# ---- all of it --------------------------------------------------------------------------------------------------
+
+# run_step NAME COMMAND...: one step whose output is shown as it comes; a failure ends the script and names the step.
+run_step() {
+    local name=$1
+    shift
+    step "$name"
+    "$@" || die "$name failed; the lines above say why." "To repeat only that, in $ROOT: $*"
+}
+
+# prepare: from a bare machine to images that are built; what is there already is left alone.
+prepare() {
+    cd "$ROOT" || exit 1
+    step "packages"
+    ensure_tools
+    step "Engine"
+    ensure_engine
+    step "Python environment (.venv)"
+    ensure_venv
+    run_step "images and house agents" .venv/bin/judge images build
+    step_done
+}
