@@ -66,6 +66,8 @@ class ReplyKind(StrEnum):
     UNREADABLE = "unreadable"
     RESIGNED = "resigned"
     REFUSED = "refused"
+    UNASKED = "unasked"
+    """It spoke when nobody had asked it, which its protocol forbids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +102,32 @@ class RuleResult:
 
 @dataclass(frozen=True, slots=True)
 class AgentFault:
-    """`seat` lost by what its agent did; the other seat wins unless `winner` says otherwise (both at fault)."""
+    """`seat` lost by what its agent did; the other seat wins."""
 
     verdict: Verdict
     seat: int
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class BothAtFault:
+    """Both seats lost by what their agents did (two bad set-ups): nobody wins. In order of seats."""
+
+    faults: tuple[AgentFault, AgentFault]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The first seat's; each seat's own stands with the seat."""
+        return self.faults[0].verdict
+
+    @property
+    def reason(self) -> str:
+        """Both reasons."""
+        return "; ".join(f"seat {fault.seat}: {fault.reason}" for fault in self.faults)
+
+
+End = RuleResult | AgentFault | BothAtFault
+"""How a game ended, by its rules or by an agent; the judge's own faults are not a game's business."""
 
 
 class Game(Protocol):
@@ -117,7 +140,7 @@ class Game(Protocol):
     events: ClassVar[frozenset[type[Event]]]
 
     @property
-    def end(self) -> RuleResult | AgentFault | None:
+    def end(self) -> End | None:
         """How the game ended; None while it goes on."""
 
     def describe(self) -> dict[str, Any]:
@@ -130,4 +153,10 @@ class Game(Protocol):
         """Take the answer to `pending()` and return what happened, in the order in which it is told."""
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
-        """End the game by what an agent did outside the rules (time, crash, memory, output)."""
+        """Take it that an agent failed outside the rules (time, crash, memory, output).
+
+        The seat is never asked again. As a rule the game ends here; a set-up phase may still ask the other seat.
+        """
+
+    def result(self, names: tuple[str, str]) -> str:
+        """The line with which the field's own manager reports the end, given the seats' names; empty if it has none."""

@@ -16,6 +16,8 @@ from judge.games.types import (
     NATURE,
     SEATS,
     AgentFault,
+    BothAtFault,
+    End,
     Event,
     Game,
     Reply,
@@ -148,32 +150,36 @@ class Referee:
         self._chance = chance
         self._watch = watch
 
-    def play(self) -> RuleResult | AgentFault | Void:
+    def play(self) -> End | Void:
         """The whole game. Raises HostError when the host fails; the caller makes that a void."""
-        try:
-            for seat in SEATS:
-                self._open(seat)
-            while self.game.end is None:
-                self._step()
-        except FaultError as faulted:
-            if isinstance(faulted.verdict, Void):
-                return faulted.verdict
-            self._tell(self.game.forfeit(faulted.verdict))
+        unopened = list(SEATS)
+        while (end := self.game.end) is None:
+            try:
+                if unopened:
+                    self._open(unopened.pop(0))
+                else:
+                    self._step()
+            except FaultError as faulted:
+                if isinstance(faulted.verdict, Void):
+                    return faulted.verdict
+                self._tell(self.game.forfeit(faulted.verdict))
+                if self.game.end is None:
+                    # The other seat still has something to say, and nobody runs in its time.
+                    self._wire.freeze(faulted.verdict.seat)
         self._close()
-        return self._ruled()
+        self._mark_faults(end)
+        return end
 
-    def _ruled(self) -> RuleResult | AgentFault:
-        """How the game ended; a seat that is at fault is marked."""
-        end = self.game.end
+    def _mark_faults(self, end: End) -> None:
         match end:
-            case None:
-                raise TypeError(f"{type(self.game).__name__} goes on after it was over")
             case AgentFault(seat=seat):
                 self.sides[seat].fault = end
+            case BothAtFault(faults=faults):
+                for fault in faults:
+                    self.sides[fault.seat].fault = fault
             case RuleResult(verdict=Verdict.FOUL, winner=int(winner)):
                 loser = 1 - winner
                 self.sides[loser].fault = AgentFault(Verdict.FOUL, loser, end.reason)
-        return end
 
     # --- the game ----------------------------------------------------------------------------------------------------
 
@@ -218,7 +224,7 @@ class Referee:
         living = [seat for seat in SEATS if self.sides[seat].is_living]
         for seat in living:
             side = self.sides[seat]
-            for effect in side.protocol.feed(Close(getattr(self.game, "result_line", ""))):
+            for effect in side.protocol.feed(Close(self.game.result(side.opening.names))):
                 self._carry_out_idle(seat, effect)
             deadline = side.clock.deadline(Wait.CLOSE, self._wire.thaw(seat)).ns
         while any(self.sides[seat].is_living for seat in living):

@@ -8,8 +8,10 @@ from judge.games import new_game
 from judge.games.types import (
     SEATS,
     AgentFault,
+    BothAtFault,
     Chance,
     Drawn,
+    End,
     Game,
     Reply,
     Request,
@@ -55,15 +57,15 @@ def nature(seed: int) -> Callable[[Request], Reply]:
     return answer
 
 
-def verdict_of(end: RuleResult | AgentFault | Void) -> Verdict:
+def verdict_of(end: End | Void) -> Verdict:
     """The one word for how a game ended."""
     return Verdict.VOID if isinstance(end, Void) else end.verdict
 
 
-def winner_of(end: RuleResult | AgentFault | Void) -> int | None:
+def winner_of(end: End | Void) -> int | None:
     """The seat that won, if one did."""
     match end:
-        case Void():
+        case Void() | BothAtFault():
             return None
         case AgentFault(seat=seat):
             return 1 - seat

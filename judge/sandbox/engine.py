@@ -75,9 +75,11 @@ class Engine:
         The `OOMKilled` of its state says nothing before the container has ended.
         """
         with doing(f"list the events of container {container[:12]}"):
-            events = self._client.events(
+            events = self._client.events(  # type: ignore[call-overload]
                 since=1,
-                until=datetime.fromisoformat(until).timestamp(),  # type: ignore[call-overload] - not in whole seconds
+                until=datetime.fromisoformat(
+                    until
+                ).timestamp(),  # whole seconds would miss the last
                 filters={"container": container, "event": "oom"},
                 decode=True,
             )

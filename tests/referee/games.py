@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from judge.games.types import AgentFault, RuleResult, Verdict
+from judge.games.types import End, Verdict
 from judge.referee.blame import Void
 from judge.referee.match import Referee
 from judge.referee.policy import Policy
@@ -63,7 +63,7 @@ class Played:
     def __init__(self, world: World, match_spec: MatchSpec) -> None:
         self.world = world
         self.referee: Referee = build_referee(match_spec, world)
-        self.end: RuleResult | AgentFault | Void = self.referee.play()
+        self.end: End | Void = self.referee.play()
         self.verdict: Verdict = verdict_of(self.end)
         self.winner = winner_of(self.end)
         self.faults = [side.fault and side.fault.verdict for side in self.referee.sides]
