@@ -1,0 +1,1 @@
+"""Contests: openings, pairings, rounds and standings; everything that decides which games are played."""

@@ -1,0 +1,1 @@
+"""From what a person brings to an agent that may play."""

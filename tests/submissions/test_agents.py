@@ -1,0 +1,136 @@
+"""From what a person names to an agent that may play."""
+
+from pathlib import Path
+
+import pytest
+
+from judge.errors import InputError
+from judge.submissions.agents import digest_of, stage_agent
+
+
+@pytest.fixture
+def staging(tmp_path: Path) -> Path:
+    path = tmp_path / "staging"
+    path.mkdir()
+    return path
+
+
+def directory(tmp_path: Path, manifest: str) -> Path:
+    path = tmp_path / "agent"
+    (path / "data").mkdir(parents=True)
+    (path / "agent.toml").write_text(manifest)
+    (path / "run").write_bytes(b"\x7fELF...")
+    (path / "run").chmod(0o755)
+    (path / "data" / "book.txt").write_text("h8")
+    return path
+
+
+GOOD = 'name = "mine"\ncommand = ["./run", "--fast"]\nline_ending = "lf"\nauthor = "me"\n'
+
+
+def test_a_directory_is_copied_whole_and_the_original_is_left_alone(
+    tmp_path: Path, staging: Path
+) -> None:
+    source = directory(tmp_path, GOOD)
+
+    agent = stage_agent(str(source), staging)
+
+    assert ("mine", ("./run", "--fast"), "native") == (
+        agent.manifest.name,
+        agent.manifest.command,
+        agent.manifest.runtime,
+    )
+    assert "h8" == (agent.program / "data" / "book.txt").read_text()
+    assert staging in agent.program.parents
+    assert 0o755 == (agent.program / "run").stat().st_mode & 0o777
+    assert 0o644 == (agent.program / "data" / "book.txt").stat().st_mode & 0o777
+    assert {"line_ending": "lf"} == agent.seat().protocol_options
+
+
+def test_one_executable_is_copied_alone(tmp_path: Path, staging: Path) -> None:
+    """Nothing else of the caller's directory goes with it."""
+    source = directory(tmp_path, GOOD) / "run"
+
+    agent = stage_agent(str(source), staging)
+
+    assert ["run"] == [path.name for path in agent.program.iterdir()]
+    assert ("./run",) == agent.manifest.command
+
+
+def test_a_python_file_runs_in_the_python_runtime(tmp_path: Path, staging: Path) -> None:
+    script = tmp_path / "brain one.py"
+    script.write_text("#!/usr/bin/env python3\n")
+
+    agent = stage_agent(str(script), staging)
+
+    assert ("brain_one", "python", ("python3", "brain one.py")) == (
+        agent.manifest.name,
+        agent.manifest.runtime,
+        agent.manifest.command,
+    )
+
+
+def test_the_digest_follows_names_contents_and_executable_bits(tmp_path: Path) -> None:
+    source = directory(tmp_path, GOOD)
+    digests = [digest_of(source)]
+    (source / "data" / "book.txt").write_text("h9")
+    digests.append(digest_of(source))
+    (source / "data" / "book.txt").rename(source / "data" / "look.txt")
+    digests.append(digest_of(source))
+    (source / "run").chmod(0o644)
+    digests.append(digest_of(source))
+
+    assert 4 == len(set(digests))
+
+
+@pytest.mark.parametrize(
+    ("manifest", "words"),
+    [
+        ('command = ["./run"]\n', "the key 'name' is missing"),
+        ('name = "mine"\n', "the key 'command' is missing"),
+        ('name = "mine"\ncommand = []\n', "command"),
+        ('name = "mine"\ncommand = ["./run"]\nruntim = "python"\n', "did you mean 'runtime'?"),
+        ('name = "../x"\ncommand = ["./run"]\n', "only A-Z"),
+        ('name = "mine"\ncommand = ["./run"]\nline_ending = "cr"\n', "line_ending"),
+        ('name = "mine"\ncommand = ["./run"]\nprotocol = "gomocop"\n', "perhaps 'gomocup'"),
+        ('name = "mine"\ncommand = ["./run"]\nprotocol = "file"\n', "old protocol by files"),
+        ("name = \n", "agent.toml"),
+    ],
+)
+def test_a_wrong_manifest_is_refused_with_the_mend(
+    tmp_path: Path, staging: Path, manifest: str, words: str
+) -> None:
+    with pytest.raises(InputError) as error:
+        stage_agent(str(directory(tmp_path, manifest)), staging)
+
+    assert words in str(error.value)
+
+
+def test_a_link_that_leads_out_is_refused_and_one_inside_is_copied(
+    tmp_path: Path, staging: Path
+) -> None:
+    source = directory(tmp_path, GOOD)
+    (source / "inside").symlink_to("data/book.txt")
+    agent = stage_agent(str(source), staging)
+    assert "h8" == (agent.program / "inside").read_text()
+    assert not (agent.program / "inside").is_symlink()
+
+    (source / "outside").symlink_to("/etc/passwd")
+    with pytest.raises(InputError, match="leads out"):
+        stage_agent(str(source), staging)
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [(b"MZ\x90\x00", "Windows program"), (b"hello", "neither an ELF binary nor"), (b"", "neither")],
+)
+def test_a_file_that_cannot_run_here_is_refused(
+    tmp_path: Path, staging: Path, head: bytes, words: str
+) -> None:
+    path = tmp_path / "thing.exe"
+    path.write_bytes(head)
+
+    with pytest.raises(InputError) as error:
+        stage_agent(str(path), staging)
+
+    assert words in str(error.value)

@@ -1,0 +1,83 @@
+"""The house: imports point one way, and nothing speaks of where it was written."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+MAY_IMPORT = {
+    "errors": set(),
+    "games": {"errors"},
+    "protocols": {"errors", "games"},
+    "sandbox": {"errors"},
+    "referee": {"errors", "games", "protocols", "sandbox"},
+    "records": {"errors", "games", "referee"},
+    "contest": {"errors", "games", "referee", "records", "sandbox"},
+    "submissions": {"errors", "games", "protocols", "referee", "sandbox"},
+    "store": {"errors", "referee", "records"},
+    "cli": {
+        "errors", "games", "protocols", "sandbox", "referee", "records", "contest", "submissions", "store",
+    },
+    "web": {"errors", "games", "referee", "records", "contest", "submissions", "store"},
+}  # fmt: skip
+"""For each room the rooms that it may know."""
+
+
+def modules() -> list[Path]:
+    return sorted((ROOT / "judge").rglob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(ROOT / "judge").parts[0].removesuffix(".py")
+
+
+def imported_rooms(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        for name in names:
+            parts = name.split(".")
+            if parts[0] == "judge" and len(parts) > 1:
+                yield parts[1]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_room_knows_only_the_rooms_below_it(path: Path) -> None:
+    room = room_of(path)
+    if room == "__init__":
+        return
+
+    assert set(imported_rooms(path)) - {room} <= MAY_IMPORT[room]
+
+
+def test_games_and_protocols_do_no_io() -> None:
+    """Rules and protocols know no pipe, clock, file or process."""
+    doors = {"os", "socket", "subprocess", "time", "select", "pathlib", "threading", "random", "io"}
+    for path in modules():
+        if room_of(path) in ("games", "protocols"):
+            tree = ast.parse(path.read_text())
+            names = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
+            names |= {n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
+            assert set() == names & doors, path
+
+
+def test_the_referee_names_no_game_and_no_protocol() -> None:
+    """What carries every game may know none of them."""
+    text = (ROOT / "judge/referee/match.py").read_text().lower()
+
+    for word in ("gomoku", "gomocup", "stratego", "chess", "renju", "agi"):
+        assert f" {word}" not in text
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_module_says_its_rule_in_its_first_line(path: Path) -> None:
+    first = (ast.get_docstring(ast.parse(path.read_text())) or "").split("\n")[0]
+
+    assert first.endswith((".", ":", "?")) or first[-1:].isalpha()
+    assert len(first) > 20
