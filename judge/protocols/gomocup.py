@@ -117,8 +117,9 @@ def classify(line: bytes) -> tuple[Word, bytes]:
 
 
 def parse_about(text: str) -> dict[str, str]:
-    """The keywords of an answer to ABOUT (`name="X", version="1.0"`); empty for the free text of older brains."""
-    return {key.lower(): value for key, value in _ABOUT_PAIR.findall(text)}
+    """An answer to ABOUT by keyword (`name="X", version="1.0"`); older brains' free text stands under `text`."""
+    pairs = {key.lower(): value for key, value in _ABOUT_PAIR.findall(text)}
+    return pairs or ({"text": text} if text else {})
 
 
 def is_private(line: bytes) -> bool:
@@ -223,7 +224,7 @@ class Gomocup:
             return ()
         # ABOUT itself may still be answered by UNKNOWN, late.
         self._excuses += 1
-        return self._greeted("")
+        return self._greeted({})
 
     # --- lines of the brain ------------------------------------------------------------------------------------------
 
@@ -284,12 +285,12 @@ class Gomocup:
     def _about(self, rest: bytes) -> Sequence[Effect]:
         # Whoever answers ABOUT has read every INFO before it.
         self._excuses = 0
-        return self._greeted(_text(rest[:ABOUT_CHARACTERS]).strip())
+        return self._greeted(parse_about(_text(rest[:ABOUT_CHARACTERS]).strip()))
 
     def _about_excused(self, rest: bytes) -> Sequence[Effect]:
-        return self._excused(rest) or self._greeted("")
+        return self._excused(rest) or self._greeted({})
 
-    def _greeted(self, about: str) -> Sequence[Effect]:
+    def _greeted(self, about: dict[str, str]) -> Sequence[Effect]:
         self._phase = Phase.IDLE
         return [Ready(about)]
 

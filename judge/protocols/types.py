@@ -5,8 +5,8 @@ A protocol is a state machine. The referee feeds it what happened (a stimulus) a
 with `Answer` (after `Ask`) or with the agent's exit (after `Close`).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol
 
@@ -122,9 +122,9 @@ class Await:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The opening conversation is over; `about` is what the agent said of itself."""
+    """The opening conversation is over; `about` is what the agent said of itself, by keyword (`text`: free text)."""
 
-    about: str = ""
+    about: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

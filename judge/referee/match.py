@@ -8,7 +8,7 @@ A conversation with a seat is: feed its protocol, carry out the effects, wait, f
 until something makes an answer impossible. What then is judged by the blame table, from evidence.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -83,7 +83,7 @@ class Side:
     protocol: AgentProtocol
     clock: SeatClock
     opening: Open
-    about: str = ""
+    about: Mapping[str, str] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     fault: AgentFault | None = None
     evidence: Evidence | None = None

@@ -75,6 +75,7 @@ def play(
             new_box,
             (lambda: busy_ns(slot.cores)) if counts_cores else None,
             len(slot.cores),
+            spec.policy.bytes.stderr_bytes,
         )
         referee = build_referee(spec, wire, watch)
         end = referee.play()
@@ -147,6 +148,6 @@ def _seat_record(spec: MatchSpec, seat: int, side: Side | None, readings: Readin
         charged_ms=0.0 if side is None else round(side.clock.charged_ns / 1e6, 3),
         memory_peak_bytes=readings.memory_peak_bytes,
         cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // 1_000_000,
-        about="" if side is None else side.about,
+        about={} if side is None else dict(side.about),
         notes=() if side is None else tuple(n.text for n in side.notes if not n.private),
     )

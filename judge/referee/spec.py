@@ -84,8 +84,8 @@ class SeatRecord(_Value):
     """All time charged to its match clock."""
     memory_peak_bytes: int | None
     cpu_ms: int | None
-    about: str
-    """What the agent said of itself."""
+    about: dict[str, str]
+    """What the agent said of itself, by keyword."""
     notes: tuple[str, ...]
     """Messages and what was set aside, without private ones; the transcript has all."""
 

@@ -93,12 +93,14 @@ class LiveWire:
         new_box: Callable[[int], Box],
         busy_ns: Callable[[], int] | None,
         cores: int,
+        stderr_bytes: int,
     ) -> None:
         self._boxes = list(boxes)
         self._transcript = transcript
         self._new_box = new_box
         self._busy_ns = busy_ns
         self._cores = max(1, cores)
+        self._stderr_room = [stderr_bytes, stderr_bytes]
         self._epoll = select.epoll()
         self._sources: dict[int, tuple[int, Source]] = {}
         self._inbox: deque[Happening] = deque()
@@ -214,10 +216,18 @@ class LiveWire:
         seat, source = entry
         chunks = source.read()
         now = time.monotonic_ns()
+        if source.ended:
+            self._unwatch_ended(seat)
         for channel, data in chunks:
-            self._inbox.append(Happening(now, seat, _KIND_OF_CHANNEL[channel], data))
-            if not data and channel in (Channel.OUT, Channel.ERR):
-                self._unwatch(source.fd)
+            kept = self._bounded(seat, data) if channel is Channel.ERR else data
+            if kept or not data:
+                self._inbox.append(Happening(now, seat, _KIND_OF_CHANNEL[channel], kept))
+
+    def _bounded(self, seat: int, data: bytes) -> bytes:
+        """What is kept of stderr; the rest has been read, so that the agent does not block on it."""
+        kept = data[: self._stderr_room[seat]]
+        self._stderr_room[seat] -= len(kept)
+        return kept
 
     def _flush(self, fd: int) -> None:
         for seat in SEATS:
@@ -236,6 +246,12 @@ class LiveWire:
         for source in self._boxes[seat].sources:
             self._sources[source.fd] = (seat, source)
             self._epoll.register(source.fd, source.events)
+
+    def _unwatch_ended(self, seat: int) -> None:
+        """An end may end more than the stream that it was read from."""
+        for fd, (owner, source) in list(self._sources.items()):
+            if owner == seat and source.ended:
+                self._unwatch(fd)
 
     def _unwatch(self, fd: int) -> None:
         if self._sources.pop(fd, None) is not None:

@@ -78,7 +78,8 @@ class Conversation:
                     else f"= {reply.kind} {said}".strip()
                 ]
             case Ready(about):
-                return [f"= ready {about}".strip()]
+                said = ", ".join(f'{key}="{value}"' for key, value in about.items())
+                return [f"= ready {said}".strip()]
             case Await(wait):
                 return [f"= await {wait}"]
             case Note(text):

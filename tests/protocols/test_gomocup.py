@@ -459,4 +459,5 @@ def test_an_answer_to_about_is_read_by_keyword_or_kept_as_text() -> None:
         "version": "1.0",
         "country": "X",
     }
-    assert parse_about("Old brain by somebody") == {}
+    assert parse_about("Old brain by somebody") == {"text": "Old brain by somebody"}
+    assert parse_about("") == {}

@@ -19,7 +19,7 @@ def test_a_game_is_played_to_its_end() -> None:
     assert [None, None] == played.faults
     assert "END" == played.world.bodies[0].heard[-1] == played.world.bodies[1].heard[-1]
     assert [] == played.world.killed
-    assert 'name="scripted"' == played.referee.sides[0].about
+    assert {"name": "scripted"} == played.referee.sides[0].about
 
 
 def test_a_turn_is_charged_from_the_thaw_to_the_read_that_completes_the_reply() -> None:

@@ -1,0 +1,162 @@
+"""The live wire on real processes: what is read, written, bounded and replaced."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from judge.referee.transcript import Kind, Transcript
+from judge.referee.wire import Happening, LiveWire
+from judge.sandbox import open_box
+from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
+
+SOON_NS = 60_000_000_000
+"""Far away: what is awaited comes, or the test fails."""
+
+ECHO = "import sys\nfor line in sys.stdin: sys.stdout.write(line); sys.stdout.flush()"
+
+
+@pytest.fixture
+def wires() -> Iterator[Callable[..., LiveWire]]:
+    """`wires(program, program)`: a wire between two Python programs in process boxes."""
+    open_wires = []
+
+    def make(
+        *programs: str, stderr_bytes: int = 1000, transcript: Transcript | None = None
+    ) -> LiveWire:
+        def box(seat: int) -> Box:
+            tenant = Tenant(
+                name="t",
+                program=Path(sys.executable).parent,
+                command=(sys.executable, "-u", "-c", programs[seat]),
+                runtime="python",
+                seat=seat,
+                match_id="test",
+            )
+            return open_box("process", tenant, Limits(), BoxPolicy())
+
+        boxes = [box(0), box(1)]
+        for each in boxes:
+            each.prepare()
+        wire = LiveWire(boxes, transcript or Transcript(), box, None, 1, stderr_bytes)
+        open_wires.append(wire)
+        return wire
+
+    yield make
+    for wire in open_wires:
+        wire.close()
+
+
+def until(wire: LiveWire, wanted: Callable[[Happening], bool]) -> list[Happening]:
+    """All that happens up to the one that is wanted."""
+    seen: list[Happening] = []
+    while not (seen and wanted(seen[-1])):
+        happening = wire.wait(time.monotonic_ns() + SOON_NS)
+        assert happening.kind is not Kind.EXPIRED
+        seen.append(happening)
+    return seen
+
+
+def test_a_line_goes_there_and_comes_back(wires: Callable[..., LiveWire]) -> None:
+    wire = wires(ECHO, ECHO)
+    wire.start(1)
+    wire.write(1, b"hello\n")
+
+    seen = until(wire, lambda h: h.kind is Kind.READ)
+
+    assert (1, b"hello\n") == (seen[-1].seat, seen[-1].data)
+
+
+def test_nothing_by_the_deadline_is_an_expiry(wires: Callable[..., LiveWire]) -> None:
+    wire = wires(ECHO, ECHO)
+    began = wire.start(0)
+    until(wire, lambda h: h.kind is Kind.REPORT)
+
+    happening = wire.wait(began + 1)
+
+    assert (Kind.EXPIRED, -1) == (happening.kind, happening.seat)
+    assert happening.ns > began
+
+
+def test_what_a_pipe_does_not_take_at_once_follows(wires: Callable[..., LiveWire]) -> None:
+    count = "import sys\nprint(len(sys.stdin.buffer.readline()))"
+    wire = wires(count, ECHO)
+    wire.start(0)
+    wire.write(0, b"x" * 1_000_000)
+    wire.write(0, b"y\n")
+
+    seen = until(wire, lambda h: h.kind is Kind.READ)
+
+    assert b"1000002\n" == seen[-1].data
+
+
+def test_both_seats_are_seen_whoever_is_waited_for(wires: Callable[..., LiveWire]) -> None:
+    wire = wires(ECHO, "import sys\nsys.exit(7)")
+    wire.start(0)
+    wire.start(1)
+
+    seen = until(wire, lambda h: h.kind is Kind.REPORT and h.data != b"started 0")
+
+    assert (1, b"exited 7") == (seen[-1].seat, seen[-1].data)
+
+
+def test_stderr_is_kept_to_its_bound_and_read_beyond_it(wires: Callable[..., LiveWire]) -> None:
+    noisy = "import sys\nsys.stderr.write('e' * 500000)\nprint('done')"
+    wire = wires(noisy, ECHO, stderr_bytes=700)
+    wire.start(0)
+
+    seen = until(wire, lambda h: h.kind is Kind.READ)
+
+    assert b"done\n" == seen[-1].data
+    assert 700 == sum(len(h.data) for h in seen if h.kind is Kind.STDERR)
+
+
+def test_a_respawned_agent_starts_afresh_and_nothing_of_the_old_one_is_heard(
+    wires: Callable[..., LiveWire],
+) -> None:
+    once = (
+        "import sys\nprint('born')\nprint(sys.stdin.readline())\nprint('stale')\nsys.stdin.read()"
+    )
+    wire = wires(once, ECHO)
+    wire.start(0)
+    wire.write(0, b"one\n")
+    until(wire, lambda h: b"one" in h.data)
+
+    wire.respawn(0)
+    wire.write(0, b"two\n")
+    seen = until(wire, lambda h: b"two" in h.data)
+
+    said = b"".join(h.data for h in seen if h.kind is Kind.READ)
+    assert said.startswith(b"born\n")
+    assert b"stale" not in said[: said.index(b"two")]
+
+
+def test_writing_to_the_dead_is_no_error(wires: Callable[..., LiveWire]) -> None:
+    wire = wires("pass", ECHO)
+    wire.start(0)
+    until(wire, lambda h: h.kind is Kind.REPORT and h.data != b"started 0")
+
+    wire.write(0, b"x" * 200_000)
+
+    assert wire.wait(0).kind is not Kind.REPORT
+
+
+def test_everything_is_in_the_transcript(wires: Callable[..., LiveWire]) -> None:
+    transcript = Transcript()
+    wire = wires(ECHO, ECHO, transcript=transcript)
+    wire.start(0)
+    wire.write(0, b"hello\n")
+    seen = until(wire, lambda h: h.kind is Kind.READ)
+    wire.freeze(0)
+    wire.thaw(0)
+    wire.measure(0)
+    wire.kill(0)
+
+    kinds = [entry.kind for entry in transcript.entries()]
+    assert [Kind.STARTED, Kind.WROTE] == kinds[:2]
+    assert [Kind.FROZEN, Kind.THAWED, Kind.EVIDENCE, Kind.KILLED] == kinds[-4:]
+    assert [h.kind for h in seen] == [
+        k for k in kinds if k in (Kind.READ, Kind.REPORT, Kind.STDERR)
+    ]
