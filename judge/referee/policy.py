@@ -98,7 +98,7 @@ class Policy(_Section):
     limits: LimitsPolicy = LimitsPolicy()
     box: BoxPolicy = BoxPolicy()
     runtimes: dict[str, str] = Field(default_factory=dict)
-    """Runtimes that agents may ask for beyond native and python: a name, and the local image (tag or digest) it means."""
+    """Runtimes that agents may ask for beyond native and python: a name and its local image (tag or digest)."""
     attempts: int = Field(default=3, ge=1)
     """How often a void game is played before it is left to the organiser."""
 

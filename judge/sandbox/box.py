@@ -24,7 +24,8 @@ class Channel(StrEnum):
     REPORT = "report"
     """What PID 1 says of the agent; `data` is a `Report` in its text form."""
     OOM = "oom"
-    """The kernel killed something in the box for memory; `data` is empty."""
+    """The kernel ran out of the box's memory and kills for it; `data` is empty. A hint to look at the readings, which
+    count: not every host lets everybody watch (v1 cgroups need root)."""
 
 
 @dataclass(frozen=True, slots=True)
