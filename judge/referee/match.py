@@ -246,17 +246,15 @@ class Referee:
         Everything is queued while the agent stands still; its clock runs from the thaw (or from its start).
         """
         side = self.sides[seat]
-        talk = _Talk(since=started or 0)
-        is_running = started is not None
+        talk = _Talk()
         end = self._carry_out(seat, side.protocol.feed(stimulus), talk)
         if end is None:
-            if not is_running:
-                talk.since = self._wire.thaw(seat)
-                self._set_deadline(side, talk)
-                is_running = True
+            talk.since = self._wire.thaw(seat) if started is None else started
+            self._set_deadline(side, talk)
             while end is None:
                 end = self._next_effects(seat, talk)
-        if is_running:
+            self._wire.freeze(seat)
+        elif started is not None:
             self._wire.freeze(seat)
         return end, talk.charged_ns
 
@@ -333,10 +331,11 @@ class Referee:
 
     def _change_wait(self, side: Side, talk: _Talk, wait: Wait, now: int | None) -> None:
         """Another reason to wait: what was waited so far is charged, and a new deadline begins."""
-        if now is not None:
-            self._settle(side, talk, now)
-            talk.since = now
-        talk.wait = wait
+        if now is None:
+            talk.wait = wait
+            return
+        self._settle(side, talk, now)
+        talk.wait, talk.since = wait, now
         self._set_deadline(side, talk)
 
     def _set_deadline(self, side: Side, talk: _Talk) -> None:

@@ -1,5 +1,6 @@
 """`play(spec, programs) -> record`: makes boxes, lets the referee play, turns a failure of the host into a void."""
 
+import gc
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -52,6 +53,8 @@ def play(
     Never raises HostError: a host that fails makes a void record. Raises InputError for a spec that cannot be played.
     """
     slot = slot or Slot()
+    # What is there by now stays: a full collection in the middle of a turn would be charged to an agent.
+    gc.freeze()
     transcript = Transcript()
     started_at, began = datetime.now(UTC), monotonic()
 

@@ -59,14 +59,23 @@ def until(wire: LiveWire, wanted: Callable[[Happening], bool]) -> list[Happening
     return seen
 
 
+def said(seen: list[Happening]) -> bytes:
+    """All of stdout, in however many reads."""
+    return b"".join(h.data for h in seen if h.kind is Kind.READ)
+
+
+def ends_a_line(happening: Happening) -> bool:
+    return happening.kind is Kind.READ and happening.data.endswith(b"\n")
+
+
 def test_a_line_goes_there_and_comes_back(wires: Callable[..., LiveWire]) -> None:
     wire = wires(ECHO, ECHO)
     wire.start(1)
     wire.write(1, b"hello\n")
 
-    seen = until(wire, lambda h: h.kind is Kind.READ)
+    seen = until(wire, ends_a_line)
 
-    assert (1, b"hello\n") == (seen[-1].seat, seen[-1].data)
+    assert (1, b"hello\n") == (seen[-1].seat, said(seen))
 
 
 def test_nothing_by_the_deadline_is_an_expiry(wires: Callable[..., LiveWire]) -> None:
@@ -87,9 +96,9 @@ def test_what_a_pipe_does_not_take_at_once_follows(wires: Callable[..., LiveWire
     wire.write(0, b"x" * 1_000_000)
     wire.write(0, b"y\n")
 
-    seen = until(wire, lambda h: h.kind is Kind.READ)
+    seen = until(wire, ends_a_line)
 
-    assert b"1000002\n" == seen[-1].data
+    assert b"1000002\n" == said(seen)
 
 
 def test_both_seats_are_seen_whoever_is_waited_for(wires: Callable[..., LiveWire]) -> None:
@@ -107,9 +116,9 @@ def test_stderr_is_kept_to_its_bound_and_read_beyond_it(wires: Callable[..., Liv
     wire = wires(noisy, ECHO, stderr_bytes=700)
     wire.start(0)
 
-    seen = until(wire, lambda h: h.kind is Kind.READ)
+    seen = until(wire, ends_a_line)
 
-    assert b"done\n" == seen[-1].data
+    assert b"done\n" == said(seen)
     assert 700 == sum(len(h.data) for h in seen if h.kind is Kind.STDERR)
 
 
@@ -128,9 +137,9 @@ def test_a_respawned_agent_starts_afresh_and_nothing_of_the_old_one_is_heard(
     wire.write(0, b"two\n")
     seen = until(wire, lambda h: b"two" in h.data)
 
-    said = b"".join(h.data for h in seen if h.kind is Kind.READ)
-    assert said.startswith(b"born\n")
-    assert b"stale" not in said[: said.index(b"two")]
+    heard = said(seen)
+    assert heard.startswith(b"born\n")
+    assert b"stale" not in heard[: heard.index(b"two")]
 
 
 def test_writing_to_the_dead_is_no_error(wires: Callable[..., LiveWire]) -> None:
@@ -148,7 +157,7 @@ def test_everything_is_in_the_transcript(wires: Callable[..., LiveWire]) -> None
     wire = wires(ECHO, ECHO, transcript=transcript)
     wire.start(0)
     wire.write(0, b"hello\n")
-    seen = until(wire, lambda h: h.kind is Kind.READ)
+    seen = until(wire, ends_a_line)
     wire.freeze(0)
     wire.thaw(0)
     wire.measure(0)
