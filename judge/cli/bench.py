@@ -69,10 +69,11 @@ class Bench:
 def _game(bench: Bench, name: str, *overrides: str) -> RecordFile:
     """One game of a house agent against itself."""
     agent = bench.agent(name)
-    seat = agent.seat()
+    policy = _policy(*overrides)
+    seat = agent.seat(policy)
     spec = MatchSpec(
         seats=(seat.model_copy(update={"name": "a"}), seat.model_copy(update={"name": "b"})),
-        policy=_policy(*overrides),
+        policy=policy,
     )
     file = play(spec, {agent.digest: agent.program}, slot=bench.slot)
     if file.record.verdict == "void":

@@ -60,7 +60,7 @@ def match(
     played = []
     with tempfile.TemporaryDirectory(prefix="judge-match-") as staging:
         agents = [stage_agent(named, Path(staging)) for named in (first, second)]
-        seats = _seats(agents)
+        seats = _seats(agents, chosen)
         programs = {agent.digest: agent.program for agent in agents}
         slot = make_slot(kind)
         _make_directory(out)
@@ -129,9 +129,9 @@ def _box_kind(text: str) -> BoxKind:
     raise InputError(f"--box {text}: it is docker or process")
 
 
-def _seats(agents: Sequence[Agent]) -> tuple[SeatSpec, SeatSpec]:
+def _seats(agents: Sequence[Agent], policy: Policy) -> tuple[SeatSpec, SeatSpec]:
     """Two agents of one name are told apart."""
-    first, second = (agent.seat() for agent in agents)
+    first, second = (agent.seat(policy) for agent in agents)
     if first.name == second.name:
         first = first.model_copy(update={"name": f"{first.name}-1"})
         second = second.model_copy(update={"name": f"{second.name}-2"})

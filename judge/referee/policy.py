@@ -29,6 +29,8 @@ class GameChoice(_Section):
 
     name: str
     options: dict[str, Any] = Field(default_factory=dict)
+    protocol: str = "gomocup"
+    """What agents speak unless their manifest says otherwise."""
 
 
 class ClockPolicy(_Section):
@@ -101,6 +103,25 @@ class Policy(_Section):
     """Runtimes that agents may ask for beyond native and python: a name and its local image (tag or digest)."""
     attempts: int = Field(default=3, ge=1)
     """How often a void game is played before it is left to the organiser."""
+
+
+RUNTIMES = ("native", "python")
+"""The runtimes that every policy has."""
+
+
+def runtime_of(policy: Policy, name: str) -> str:
+    """The image, or the name of ours, that a manifest's runtime means under this policy; InputError if it is none.
+
+    Agents cannot name images: an organiser brings one and gives it a name in `[runtimes]`.
+    """
+    if name in policy.runtimes:
+        return policy.runtimes[name]
+    if name in RUNTIMES:
+        return name
+    raise InputError(
+        f"runtime {name!r}: policy {policy.name} has {', '.join([*RUNTIMES, *policy.runtimes])}; "
+        f"an organiser adds one to its [runtimes]: {name} = 'a local image'"
+    )
 
 
 def load_policy(name: str, overrides: Sequence[str] = ()) -> Policy:

@@ -6,6 +6,7 @@ The caller's directory is never mounted anywhere: an agent plays from a staged c
 import difflib
 import hashlib
 import re
+import shlex
 import shutil
 import stat
 import tomllib
@@ -18,10 +19,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from judge.errors import InputError
 from judge.protocols import protocol_entry
+from judge.referee.policy import Policy, runtime_of
 from judge.referee.spec import SeatSpec
 from judge.sandbox.images import BUILD_DIRECTORY, house_agent_names
 
 MANIFEST = "agent.toml"
+INFO = "info"
 MAX_FILES = 10_000
 MAX_BYTES = 1 << 30
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -36,9 +39,12 @@ class Manifest(BaseModel):
     command: tuple[str, ...] = Field(min_length=1)
     runtime: str = "native"
     """`native`, `python`, or a local image."""
-    protocol: str = "gomocup"
+    protocol: str = ""
+    """Empty: what the policy's game is played in."""
     line_ending: Literal["crlf", "lf"] | None = None
     author: str = ""
+    language: str = ""
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +55,16 @@ class Agent:
     program: Path
     digest: str
 
-    def seat(self) -> SeatSpec:
-        """The agent as a match names it."""
+    def seat(self, policy: Policy) -> SeatSpec:
+        """The agent as a match names it; InputError where the policy has no such runtime."""
         manifest = self.manifest
         ending = {} if manifest.line_ending is None else {"line_ending": manifest.line_ending}
         return SeatSpec(
             name=manifest.name,
             digest=self.digest,
             command=manifest.command,
-            runtime=manifest.runtime,
-            protocol=manifest.protocol,
+            runtime=runtime_of(policy, manifest.runtime),
+            protocol=manifest.protocol or policy.game.protocol,
             protocol_options=ending,
             author=manifest.author,
         )
@@ -77,7 +83,7 @@ def stage_agent(named: str, staging: Path) -> Agent:
         if not source.is_dir():
             raise InputError(f"house agent {named} is not built yet; run: judge images build")
     if source.is_dir():
-        manifest = read_manifest(source / MANIFEST)
+        manifest = _manifest_of_directory(source)
         program = _copy_directory(source, _new_directory(staging, manifest.name))
     elif source.is_file():
         manifest = _manifest_of_file(source)
@@ -140,8 +146,43 @@ def _checked(manifest: Manifest, path: Path) -> Manifest:
         raise InputError(
             f"{path}: the old protocol by files is not supported: the agent must speak the pipe protocol (gomocup)"
         )
-    protocol_entry(manifest.protocol)
+    if manifest.protocol:
+        protocol_entry(manifest.protocol)
     return manifest
+
+
+def _manifest_of_directory(source: Path) -> Manifest:
+    info = source / INFO
+    if info.is_file() and not (source / MANIFEST).exists():
+        return read_info(info)
+    return read_manifest(source / MANIFEST)
+
+
+def read_info(path: Path) -> Manifest:
+    """The manifest of an `info` file, as the UCC contests of 2012 and 2013 had them; InputError that names the line.
+
+    Line 1: the program, relative to the directory, with arguments where the contest allowed them; 2: the author;
+    3: the language; the rest: a description. The agent is called like its directory.
+    """
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    try:
+        words = shlex.split(lines[0]) if lines else []
+    except ValueError as error:
+        raise InputError(f"{path}, line 1: {error}") from None
+    if not words or not (path.parent / words[0]).is_file():
+        raise InputError(f"{path}, line 1: name the program, relative to this directory")
+    author, language = ([*lines[1:3], "", ""])[:2]
+    program = _manifest_of_file(path.parent / words[0])
+    manifest = program.model_copy(
+        update={
+            "name": re.sub(r"[^A-Za-z0-9._-]", "_", path.parent.resolve().name)[:64],
+            "command": (*program.command[:-1], words[0], *words[1:]),
+            "author": author.strip(),
+            "language": language.strip(),
+            "description": "\n".join(lines[3:]).strip(),
+        }
+    )
+    return _checked(manifest, path)
 
 
 def _manifest_of_file(source: Path) -> Manifest:
@@ -152,7 +193,10 @@ def _manifest_of_file(source: Path) -> Manifest:
     fields: dict[str, Any] = {"name": name, "command": (f"./{source.name}",)}
     if head[:2] == b"MZ":
         raise InputError(f"{source} is a Windows program; there is no runtime for it yet")
-    if source.suffix == ".py" or (head[:2] == b"#!" and b"python" in head.split(b"\n")[0]):
+    shebang = head.split(b"\n")[0] if head[:2] == b"#!" else b""
+    if b"python2" in shebang:
+        return Manifest(**fields | {"command": ("python2", source.name), "runtime": "python2"})
+    if source.suffix == ".py" or b"python" in shebang:
         return Manifest(**fields | {"command": ("python3", source.name), "runtime": "python"})
     if head[:4] == b"\x7fELF":
         return Manifest(**fields)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from judge.errors import InputError
+from judge.referee.policy import load_policy
 from judge.submissions.agents import digest_of, stage_agent
 
 
@@ -44,7 +45,7 @@ def test_a_directory_is_copied_whole_and_the_original_is_left_alone(
     assert staging in agent.program.parents
     assert 0o755 == (agent.program / "run").stat().st_mode & 0o777
     assert 0o644 == (agent.program / "data" / "book.txt").stat().st_mode & 0o777
-    assert {"line_ending": "lf"} == agent.seat().protocol_options
+    assert {"line_ending": "lf"} == agent.seat(load_policy("gomocup-fastgame")).protocol_options
 
 
 def test_one_executable_is_copied_alone(tmp_path: Path, staging: Path) -> None:
@@ -134,3 +135,54 @@ def test_a_file_that_cannot_run_here_is_refused(
         stage_agent(str(path), staging)
 
     assert words in str(error.value)
+
+
+INFO = "run --no-graphics 'a b'\nSomebody\nC++\nPlays\nwell.\n"
+
+
+def test_an_info_file_of_the_ucc_contests_is_a_manifest(tmp_path: Path, staging: Path) -> None:
+    """Program with arguments, author, language, description; named like its directory; speaks what the policy says."""
+    source = directory(tmp_path, "")
+    (source / "agent.toml").unlink()
+    (source / "info").write_text(INFO)
+
+    agent = stage_agent(str(source), staging)
+
+    assert (
+        "agent",
+        ("run", "--no-graphics", "a b"),
+        "native",
+        "Somebody",
+        "C++",
+        "Plays\nwell.",
+    ) == (
+        agent.manifest.name,
+        agent.manifest.command,
+        agent.manifest.runtime,
+        agent.manifest.author,
+        agent.manifest.language,
+        agent.manifest.description,
+    )
+    assert "gomocup" == agent.seat(load_policy("gomocup-fastgame")).protocol
+
+
+def test_an_info_file_without_a_program_names_its_line(tmp_path: Path, staging: Path) -> None:
+    source = directory(tmp_path, "")
+    (source / "agent.toml").unlink()
+    (source / "info").write_text("gone\nme\n")
+
+    with pytest.raises(InputError, match="line 1"):
+        stage_agent(str(source), staging)
+
+
+def test_a_runtime_is_what_the_policy_says_and_nothing_else(tmp_path: Path, staging: Path) -> None:
+    """An agent cannot choose an image; an organiser can give one a name."""
+    script = tmp_path / "old.py"
+    script.write_text("#!/usr/bin/python2.7\n")
+    agent = stage_agent(str(script), staging)
+
+    with pytest.raises(InputError, match=r"adds one to its \[runtimes\]"):
+        agent.seat(load_policy("gomocup-fastgame"))
+
+    policy = load_policy("gomocup-fastgame", ["runtimes.python2='sha256:0123'"])
+    assert "sha256:0123" == agent.seat(policy).runtime
