@@ -6,10 +6,16 @@ from typing import Any
 
 from judge.errors import InputError
 from judge.games.gomoku import Gomoku
+from judge.games.quantum_chess import QuantumChess
 from judge.games.stones import quote
+from judge.games.stratego import Stratego
 from judge.games.types import Game
 
-GAMES: dict[str, Callable[[Mapping[str, Any]], Game]] = {"gomoku": Gomoku.from_options}
+GAMES: dict[str, Callable[[Mapping[str, Any]], Game]] = {
+    "gomoku": Gomoku.from_options,
+    "quantum-chess": QuantumChess.from_options,
+    "stratego": Stratego.from_options,
+}
 """From a game's name to what makes one from its options, given as plain values."""
 
 

@@ -30,6 +30,9 @@ from judge.sandbox import open_box
 from judge.sandbox.box import Box, Readings, Tenant
 from judge.sandbox.cores import busy_ns
 
+SPIN_NS = 100_000
+"""How long a judge with a core of its own looks again before it sleeps."""
+
 log = structlog.get_logger()
 
 
@@ -39,6 +42,11 @@ class Slot:
 
     cores: tuple[int, ...] = ()
     judge_cores: tuple[int, ...] = ()
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the judge has a core that the agents have not."""
+        return bool(self.cores) and not set(self.cores) & set(self.judge_cores)
 
 
 def play(
@@ -79,6 +87,7 @@ def play(
             (lambda: busy_ns(slot.cores)) if counts_cores else None,
             len(slot.cores),
             spec.policy.bytes.stderr_bytes,
+            SPIN_NS if slot.is_apart else 0,
         )
         referee = build_referee(spec, wire, watch)
         end = referee.play()

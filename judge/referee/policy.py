@@ -101,6 +101,8 @@ class Policy(_Section):
     box: BoxPolicy = BoxPolicy()
     runtimes: dict[str, str] = Field(default_factory=dict)
     """Runtimes that agents may ask for beyond native and python: a name and its local image (tag or digest)."""
+    points: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    """What a game scores, by the outcome word of its result line: (the named seat's points, the other seat's)."""
     attempts: int = Field(default=3, ge=1)
     """How often a void game is played before it is left to the organiser."""
 

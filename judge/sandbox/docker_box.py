@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -10,6 +12,7 @@ import structlog
 from judge.errors import HostError
 from judge.sandbox import cgroup, freezer, hardening
 from judge.sandbox.attach import AttachStream
+from judge.sandbox.autopsy import died_of_memory
 from judge.sandbox.box import BoxPolicy, Channel, Limits, Readings, Report, Source, Tenant
 from judge.sandbox.engine import Engine, EngineRefusalError
 from judge.sandbox.images import runtime_image
@@ -17,6 +20,8 @@ from judge.sandbox.owner import Owner, make_directory, remove_directory
 from judge.sandbox.pipes import NamedPipes
 
 log = structlog.get_logger()
+
+KILLED = Report("signalled", 9)
 
 
 class Meter(Protocol):
@@ -45,7 +50,9 @@ class EngineMeter:
         with suppress(EngineRefusalError):
             counters = self._engine.counters(self._container)
             if memory := counters.get("memory_stats"):
-                kills = self._engine.oom_kills(self._container, counters["read"])
+                now = datetime.fromisoformat(counters["read"]).timestamp()
+                # its `OOMKilled` says nothing before the container has ended
+                kills = self._engine.count_events(self._container, "oom", now)
                 cpu_ns = counters["cpu_stats"]["cpu_usage"]["total_usage"]
                 self._last = Readings(memory.get("max_usage"), memory.get("limit"), kills, cpu_ns)
         return self._last
@@ -77,8 +84,8 @@ class DockerBox:
         self._uses_pipes = False
         self._killed = False
         self._over = False
-        self._oom_kills = 0
-        """Kills that the Engine told of when the cgroup was gone already."""
+        self._died_of_memory = False
+        """The kernel killed PID 1 too, and the cgroup was gone before its counters could be read."""
 
     def __str__(self) -> str:
         where = f"container {self._container[:12]}" if self._container else "no container yet"
@@ -149,6 +156,10 @@ class DockerBox:
     def _look_around(self, engine: Engine) -> None:
         """Find out what can be done with the container from here, and choose transport, freezer and meter."""
         state = engine.state(self._container)
+        if not state["Running"]:
+            raise HostError(
+                f"PID 1 ended at once, with code {state['ExitCode']}: rebuild the image ({self})"
+            )
         groups = cgroup.find(int(state["Pid"]), self._container)
         if self._policy.transport == "pipes" and groups is None:
             raise HostError(
@@ -219,21 +230,29 @@ class DockerBox:
     def readings(self) -> Readings:
         """What the kernel says of the container, now or when it was last there."""
         read = self._meter.readings() if self._meter else Readings()
-        kills = max(read.oom_kills or 0, self._oom_kills) if self._meter else None
-        return Readings(read.memory_peak_bytes, read.memory_cap_bytes, kills, read.cpu_ns)
+        if not self._died_of_memory:
+            return read
+        cap = self._limits.cap_bytes  # the cgroup is gone, but only at its cap does the kernel kill
+        return replace(
+            read, memory_peak_bytes=cap, memory_cap_bytes=cap, oom_kills=read.oom_kills or 1
+        )
 
     def cpu_ns(self) -> int | None:
         """CPU time used by everything in the container so far."""
         return self._meter.cpu_ns() if self._meter else None
 
     def kill(self) -> None:
-        """Have PID 1 kill everything else; it stays, so that readings do."""
-        self._killed = True
-        if self._over or not self._engine or not self._container:
+        """Kill the whole container, after a last look at its counters.
+
+        Nobody inside could be trusted with it: the agent may send PID 1 whatever signal the judge could agree on.
+        """
+        if self._over or self._killed or not self._engine or not self._container:
             return
+        self.readings()
         self.thaw()
+        self._killed = True
         try:
-            self._engine.signal(self._container, "SIGTERM")
+            self._engine.kill(self._container)
         except EngineRefusalError as error:
             if error.status not in (404, 409):  # not running any more
                 raise
@@ -255,7 +274,7 @@ class DockerBox:
         for part in (self._stream, self._oom, self._meter):
             if part:
                 part.close()
-        self._oom = None
+        self._oom = self._meter = None
         self._drop_pipes()
         if self._engine:
             self._engine.close()
@@ -270,14 +289,15 @@ class DockerBox:
         return self._stream
 
     def _on_report(self, said: bytes) -> Report:
-        """What a report of PID 1 means: an end that somebody outside ordered is the agent's only if we did."""
+        """Take note of a report of PID 1."""
         if self._pipes:
             self._pipes.settle()
-        kind, _, number = said.partition(b" ")
-        if kind == b"killed":
-            report = Report("signalled", int(number)) if self._killed else Report("lost")
-        else:
+        try:
             report = Report.decode(said)
+        except ValueError as error:
+            raise HostError(
+                f"PID 1 said {said!r}, which is no report: rebuild the image ({self})"
+            ) from error
         self._over = self._over or report.kind != "started"
         return report
 
@@ -288,16 +308,10 @@ class DockerBox:
         if self._over:
             return ()
         self._over = True
-        if self._was_out_of_memory():
-            self._oom_kills = max(1, self._oom_kills)
-            return ((Channel.OOM, b""), (Channel.REPORT, Report("signalled", 9).encode()))
+        if self._killed:
+            return ((Channel.REPORT, KILLED.encode()),)
+        counted = self._meter and self._meter.readings().oom_kills
+        if counted or (self._engine and died_of_memory(self._engine, self._container)):
+            self._died_of_memory = True
+            return ((Channel.OOM, b""), (Channel.REPORT, KILLED.encode()))
         return ((Channel.REPORT, Report("lost").encode()),)
-
-    def _was_out_of_memory(self) -> bool:
-        """Whether the kernel killed PID 1 itself for the agent's memory; the Engine keeps that of the dead."""
-        with suppress(HostError):
-            return bool(
-                self.readings().oom_kills
-                or (self._engine and self._engine.state(self._container).get("OOMKilled"))
-            )
-        return False

@@ -6,7 +6,6 @@ import os
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from datetime import datetime
 from typing import Any
 
 import docker
@@ -19,6 +18,9 @@ from judge.errors import HostError
 
 OLDEST_API = (1, 41)
 """Engine 20.10: the first with private cgroup namespaces in its API."""
+
+WAIT_TIMEOUT_S = 10
+"""How long a container may take to end whose streams have ended."""
 
 
 class EngineRefusalError(HostError):
@@ -69,26 +71,26 @@ class Engine:
         with doing(f"measure container {container[:12]}"):
             return dict(self._client.stats(container, stream=False, one_shot=True))
 
-    def oom_kills(self, container: str, until: str) -> int:
-        """How often the Engine saw the kernel kill in a running container, by a moment of the Engine's clock.
-
-        The `OOMKilled` of its state says nothing before the container has ended.
-        """
+    def count_events(self, container: str, event: str, until_s: float) -> int:
+        """How many events of a kind there were of a container, by a moment of the Engine's clock (waits for it)."""
         with doing(f"list the events of container {container[:12]}"):
             events = self._client.events(  # type: ignore[call-overload]
                 since=1,
-                until=datetime.fromisoformat(
-                    until
-                ).timestamp(),  # whole seconds would miss the last
-                filters={"container": container, "event": "oom"},
+                until=until_s,  # whole seconds would miss the last
+                filters={"container": container, "event": event},
                 decode=True,
             )
             return sum(1 for _ in events)
 
-    def signal(self, container: str, name: str) -> None:
-        """Send a signal to a container's PID 1."""
-        with doing(f"send {name} to container {container[:12]}"):
-            self._client.kill(container, signal=name)
+    def wait(self, container: str) -> None:
+        """Wait until a container does not run any more."""
+        with doing(f"wait for container {container[:12]}"):
+            self._client.wait(container, timeout=WAIT_TIMEOUT_S)
+
+    def kill(self, container: str) -> None:
+        """Kill everything in a container."""
+        with doing(f"kill container {container[:12]}"):
+            self._client.kill(container)
 
     def pause(self, container: str) -> None:
         """Freeze a container; it stands still on return."""

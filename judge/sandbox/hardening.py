@@ -116,6 +116,9 @@ def _quotas(limits: Limits) -> dict[str, Any]:
         "PidsLimit": limits.processes + 1,  # PID 1 is ours
         "Ulimits": [
             _ulimit("core", 0),
+            _ulimit(
+                "cpu", -1
+            ),  # time is the referee's; PID 1 takes a limit of its own for an attack
             _ulimit("fsize", limits.file_bytes),
             _ulimit("memlock", 0),
             _ulimit("msgqueue", 0),

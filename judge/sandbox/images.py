@@ -199,8 +199,7 @@ def _build(client: docker.DockerClient, recipe: Recipe, say: Progress, force: bo
         }
         say(f"{recipe.tag}: importing {tar.stat().st_size / 1e6:.0f} MB")
         _import(client, recipe, tar, labels)
-    if old is not None:
-        _remove_unused(client, _id(old))
+    _remove_former(client, recipe)
     state = _state(recipe, client.images.get(recipe.tag))
     took = time.monotonic() - started
     say(f"{state}, built in {took:.0f} s")
@@ -255,6 +254,17 @@ def _import(client: docker.DockerClient, recipe: Recipe, tar: Path, labels: dict
         *(f"LABEL {key}={value}" for key, value in labels.items()),
     ]
     client.api.import_image_from_file(str(tar), repository=repository, tag=tag, changes=changes)
+
+
+def _remove_former(client: docker.DockerClient, recipe: Recipe) -> None:
+    """Remove earlier builds; one that a box still runs in stays until the next build.
+
+    What somebody built upon ours has our labels too, but more layers than the one that we import.
+    """
+    labelled = {"dangling": True, "label": f"judge.image={recipe.name}"}
+    for image in client.images.list(filters=labelled):
+        if len(image.attrs["RootFS"]["Layers"]) == 1:
+            _remove_unused(client, _id(image))
 
 
 def _remove_unused(client: docker.DockerClient, image_id: str) -> None:

@@ -31,7 +31,7 @@ def _reap_containers() -> Iterator[str]:
     engine = Engine(REAP_TIMEOUT_S)
     try:
         for container in engine.labelled("judge.owner"):
-            if _is_rubbish(container):
+            if is_rubbish(container):
                 engine.remove(container["Id"])
                 labels = container["Labels"]
                 yield f"container {container['Id'][:12]} of match {labels.get('judge.match')}"
@@ -39,7 +39,7 @@ def _reap_containers() -> Iterator[str]:
         engine.close()
 
 
-def _is_rubbish(container: Mapping[str, Any]) -> bool:
+def is_rubbish(container: Mapping[str, Any]) -> bool:
     """Whether a container, as the Engine lists it, can belong to no live judge."""
     try:
         fate = Owner.decode(container["Labels"]["judge.owner"]).fate()

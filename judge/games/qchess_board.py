@@ -1,0 +1,269 @@
+"""The board of Quantum Chess: pieces of two types of which at most one shows, and the squares that each may reach.
+
+Square (0, 0) is top left and x comes first; white stands at the bottom and moves up. A square is light where x + y is
+even. King and queen stand on columns 3 and 4 for both colours. Source: the rules of the UCC manager of 2013.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
+
+WHITE, BLACK = 0, 1
+COLOURS = ("white", "black")
+"""Colours by seat: white moves first."""
+
+SIZE = 8
+
+Square = tuple[int, int]
+"""x (column, from the left) and y (row, from the top), both from 0."""
+
+
+class Kind(StrEnum):
+    """What a piece can be; the words of the protocol and of the logs."""
+
+    PAWN = "pawn"
+    BISHOP = "bishop"
+    KNIGHT = "knight"
+    ROOK = "rook"
+    QUEEN = "queen"
+    KING = "king"
+
+
+OFFICERS = (
+    Kind.ROOK,
+    Kind.KNIGHT,
+    Kind.BISHOP,
+    Kind.KING,
+    Kind.QUEEN,
+    Kind.BISHOP,
+    Kind.KNIGHT,
+    Kind.ROOK,
+)
+"""The outer row of both colours, x from 0."""
+
+POOL = {Kind.PAWN: 8, Kind.BISHOP: 2, Kind.KNIGHT: 2, Kind.ROOK: 2, Kind.QUEEN: 1}
+"""How often each type is among the hidden types of one colour."""
+
+OFFICER_ROW = (SIZE - 1, 0)
+PAWN_ROW = (SIZE - 2, 1)
+FAR_ROW = (0, SIZE - 1)
+"""Rows by colour; a pawn that ends its move on the far one becomes a queen."""
+
+_KINDS: frozenset[str] = frozenset(Kind)
+
+UNKNOWN = "unknown"
+HIDDEN = "?"
+"""Stands before a type that has not been shown yet."""
+
+_STRAIGHT = ((-1, 0), (1, 0), (0, -1), (0, 1))
+_DIAGONAL = ((-1, -1), (-1, 1), (1, -1), (1, 1))
+_SLIDES = {Kind.ROOK: _STRAIGHT, Kind.BISHOP: _DIAGONAL, Kind.QUEEN: _STRAIGHT + _DIAGONAL}
+_LEAPS = {
+    Kind.KING: _STRAIGHT + _DIAGONAL,
+    Kind.KNIGHT: ((-2, -1), (-2, 1), (2, -1), (2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2)),
+}
+_FORWARD = (-1, 1)
+
+
+class PlacedPiece(BaseModel):
+    """A piece as plain data: where it stands, its two types (`?` before a hidden one) and what it is now.
+
+    To those who may not know a hidden type it is `unknown`, as `current` is for a piece in superposition.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    colour: Literal["white", "black"]
+    x: Annotated[StrictInt, Field(ge=0, lt=SIZE)]
+    y: Annotated[StrictInt, Field(ge=0, lt=SIZE)]
+    types: tuple[str, str]
+    current: str = UNKNOWN
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> Self:
+        kinds = [kind.removeprefix(HIDDEN) for kind in self.types]
+        if not _KINDS.issuperset(kinds):
+            raise ValueError(f"the types are two of {', '.join(Kind)}, with ? before a hidden one")
+        if self.current != UNKNOWN and self.current not in _KINDS.intersection(self.types):
+            raise ValueError("what a piece is now must be one of its types that are not hidden")
+        if Kind.KING in kinds and (*self.types, self.current) != (Kind.KING,) * 3:
+            raise ValueError("a king is a king in both types, and always")
+        return self
+
+
+@dataclass(slots=True, eq=False)
+class Piece:
+    """A piece in play. `index` is the type that it has now, None while that is open.
+
+    A king has a current type from the start and no index until it is selected for the first time.
+    """
+
+    colour: int
+    x: int
+    y: int
+    types: list[Kind]
+    shown: list[bool]
+    current: Kind | None = None
+    index: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether selecting it draws one of its types."""
+        return self.current is None or self.index is None
+
+    def collapse(self, index: int) -> Kind:
+        """Show type `index`; the piece is of that type now."""
+        self.index = index
+        self.shown[index] = True
+        self.current = self.types[index]
+        return self.current
+
+    def release(self) -> None:
+        """End its turn: on a dark square it is open again, unless both types are known to be the same."""
+        if (self.x + self.y) % 2 == 0:
+            return
+        if all(self.shown) and self.types[0] is self.types[1]:
+            self.index = 0
+        else:
+            self.current = self.index = None
+
+    def placed(self) -> PlacedPiece:
+        """The piece as plain data, hidden types and all."""
+        first, second = (
+            kind.value if shown else HIDDEN + kind
+            for kind, shown in zip(self.types, self.shown, strict=True)
+        )
+        return PlacedPiece(
+            colour="white" if self.colour == WHITE else "black",
+            x=self.x,
+            y=self.y,
+            types=(first, second),
+            current=UNKNOWN if self.current is None else self.current.value,
+        )
+
+
+def piece_from(placed: PlacedPiece) -> Piece:
+    """The piece that `placed` describes; the first type that fits is the one it has now."""
+    piece = Piece(
+        COLOURS.index(placed.colour),
+        placed.x,
+        placed.y,
+        [Kind(kind.removeprefix(HIDDEN)) for kind in placed.types],
+        [not kind.startswith(HIDDEN) for kind in placed.types],
+    )
+    if placed.current != UNKNOWN:
+        piece.collapse(placed.types.index(placed.current))
+    return piece
+
+
+def classical_pieces() -> list[Piece]:
+    """Ordinary chess in this game's words: both types of a piece are the same and known."""
+    return [
+        Piece(colour, x, y, [kind, kind], [True, True], kind, None if kind is Kind.KING else 0)
+        for colour, x, y, kind in _start()
+    ]
+
+
+def quantum_pieces() -> list[Piece]:
+    """The start of a game before the hidden types are drawn: all but the kings still lack their second type."""
+    return [
+        Piece(colour, x, y, [kind, kind], [True, True], kind)
+        if kind is Kind.KING
+        else Piece(colour, x, y, [kind], [True])
+        for colour, x, y, kind in _start()
+    ]
+
+
+def _start() -> Iterable[tuple[int, int, int, Kind]]:
+    """Colour, square and first type in the order in which the hidden types are drawn."""
+    for colour in (BLACK, WHITE):
+        for x, kind in enumerate(OFFICERS):
+            yield colour, x, OFFICER_ROW[colour], kind
+        for x in range(SIZE):
+            yield colour, x, PAWN_ROW[colour], Kind.PAWN
+
+
+class Board:
+    """The pieces and where they stand. It knows how they move, not whose turn it is."""
+
+    def __init__(self, pieces: Iterable[Piece]) -> None:
+        self._at = {(piece.x, piece.y): piece for piece in pieces}
+
+    @property
+    def pieces(self) -> Sequence[Piece]:
+        """All pieces that are still there."""
+        return list(self._at.values())
+
+    def at(self, x: int, y: int) -> Piece | None:
+        """The piece on a square of any numbers."""
+        return self._at.get((x, y))
+
+    def placed(self) -> tuple[PlacedPiece, ...]:
+        """The position as plain data, column by column from the left, each from the top."""
+        return tuple(self._at[square].placed() for square in sorted(self._at))
+
+    def count(self, colour: int) -> int:
+        """How many pieces a colour has left."""
+        return sum(piece.colour == colour for piece in self._at.values())
+
+    def targets(self, piece: Piece) -> list[Square]:
+        """Where `piece` may move as what it is now; nowhere while that is open."""
+        match piece.current:
+            case None:
+                return []
+            case Kind.PAWN:
+                return self._pawn_targets(piece)
+            case Kind.KING | Kind.KNIGHT as kind:
+                near = ((piece.x + dx, piece.y + dy) for dx, dy in _LEAPS[kind])
+                return [square for square in near if self._may_land(piece, square)]
+            case kind:
+                return [square for step in _SLIDES[kind] for square in self._slide(piece, *step)]
+
+    def move(self, piece: Piece, x: int, y: int, promotes_both: bool) -> Piece | None:
+        """Put `piece` on x, y, make a queen of a pawn on the far row, end its turn; the piece that was taken.
+
+        A promotion changes the type that shows (`promotes_both`: both types).
+        """
+        taken = self._at.pop((x, y), None)
+        del self._at[piece.x, piece.y]
+        piece.x, piece.y = x, y
+        self._at[x, y] = piece
+        if piece.current is Kind.PAWN and y == FAR_ROW[piece.colour] and piece.index is not None:
+            for index in (0, 1) if promotes_both else (piece.index,):
+                piece.types[index] = Kind.QUEEN
+            piece.current = Kind.QUEEN
+        piece.release()
+        return taken
+
+    def _pawn_targets(self, piece: Piece) -> list[Square]:
+        x, y = piece.x, piece.y + _FORWARD[piece.colour]
+        ahead = [(x, y)] if _is_on_board(x, y) and (x, y) not in self._at else []
+        if ahead and piece.y == PAWN_ROW[piece.colour]:
+            beyond = (x, y + _FORWARD[piece.colour])
+            ahead += [beyond] if beyond not in self._at else []
+        sides = ((x - 1, y), (x + 1, y))
+        return ahead + [square for square in sides if self._is_enemy(piece, square)]
+
+    def _slide(self, piece: Piece, dx: int, dy: int) -> Iterable[Square]:
+        """Step by step until the edge, before an own piece or onto an enemy's."""
+        square = (piece.x + dx, piece.y + dy)
+        while self._may_land(piece, square):
+            yield square
+            if square in self._at:
+                return
+            square = (square[0] + dx, square[1] + dy)
+
+    def _may_land(self, piece: Piece, square: Square) -> bool:
+        there = self._at.get(square)
+        return _is_on_board(*square) and (there is None or there.colour != piece.colour)
+
+    def _is_enemy(self, piece: Piece, square: Square) -> bool:
+        there = self._at.get(square)
+        return there is not None and there.colour != piece.colour
+
+
+def _is_on_board(x: int, y: int) -> bool:
+    return 0 <= x < SIZE and 0 <= y < SIZE

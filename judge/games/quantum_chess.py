@@ -1,0 +1,376 @@
+"""Quantum Chess: a piece is of two types and becomes one of them by lot when it is selected; take the king to win.
+
+A turn is a selection and, if the selected piece can move, a move. A piece that ends its turn on a dark square is open
+again; on a light one it stays what it is. No check, no castling, no en passant; a pawn on the far row becomes a queen.
+Rules and final words: the UCC manager of 2013 (seed 000 for the selection and the move). What that manager lacks is
+ours: a limit of moves, a limit of turns without a move, and a fault charged to the seat that failed.
+"""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, model_validator
+
+from judge.errors import InputError
+from judge.games.qchess_board import (
+    BLACK,
+    COLOURS,
+    HIDDEN,
+    POOL,
+    SIZE,
+    UNKNOWN,
+    WHITE,
+    Board,
+    Kind,
+    Piece,
+    PlacedPiece,
+    classical_pieces,
+    piece_from,
+    quantum_pieces,
+)
+from judge.games.qchess_words import (
+    MOVED,
+    SELECTED,
+    Destination,
+    Moved,
+    OnSquare,
+    Selected,
+    Selection,
+    TurnLost,
+    announcement,
+)
+from judge.games.stones import quote
+from judge.games.types import (
+    NATURE,
+    AgentFault,
+    Chance,
+    Drawn,
+    End,
+    Event,
+    Reply,
+    ReplyKind,
+    Request,
+    RuleResult,
+    Verdict,
+    decided,
+)
+
+
+class Variant(StrEnum):
+    """How the pieces start."""
+
+    QUANTUM = "quantum"
+    CLASSICAL = "classical"
+    """Both types of a piece are the same: ordinary chess without check, castling and en passant."""
+
+
+class QuantumChessOptions(BaseModel):
+    """What a game starts from and when it is drawn."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    variant: Variant = Variant.QUANTUM
+    max_moves: Annotated[StrictInt, Field(ge=0)] = 0
+    """The game is drawn once more than this many moves were made, of both colours together; 0: no limit."""
+    max_passes: Annotated[StrictInt, Field(ge=0)] = 0
+    """The game is drawn after this many turns in a row without a move, of both colours together; 0: no limit."""
+    illegal: Literal["loses-game", "loses-turn"] = "loses-game"
+    """What an answer that cannot be read or played costs (the manager's --retry-illegal: the turn)."""
+    position: tuple[PlacedPiece, ...] = ()
+    """The pieces to go on from, in the order in which they are told; empty: the start of a game."""
+    turn: Literal["white", "black"] = "white"
+    """Who moves first in `position`."""
+    played: tuple[str, ...] = ()
+    """What was announced since `position`, as a log has it: `3 6 1 pawn`, `3 6 -> 3 5`."""
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> Self:
+        if not self.position:
+            if self.played or self.turn != "white":
+                raise ValueError("turn and played go on from a position; give the position too")
+            return self
+        squares = {(piece.x, piece.y) for piece in self.position}
+        if len(squares) < len(self.position):
+            raise ValueError("two pieces of the position stand on one square")
+        kings = sorted(piece.colour for piece in self.position if piece.current == Kind.KING)
+        if kings != sorted(COLOURS):
+            raise ValueError("a position has one king of each colour")
+        return self
+
+
+class ContradictionError(InputError):
+    """What a log or a list of played announcements says does not follow from the rules."""
+
+
+_FAULT_WORDS = {
+    Verdict.START_TIME: "TIMEOUT",
+    Verdict.TURN_TIME: "TIMEOUT",
+    Verdict.MATCH_TIME: "TIMEOUT",
+    Verdict.RESIGNED: "terminated",
+}
+_GONE = "UNRESPONSIVE"
+"""The manager's word for a process that is no more; any fault outside the rules that has no other word."""
+
+
+class QuantumChess:
+    """One game. Seat 0 is white and moves first."""
+
+    requests: ClassVar[frozenset[type[Request]]] = frozenset({Chance, Selection, Destination})
+    events: ClassVar[frozenset[type[Event]]] = frozenset({Selected, Moved, TurnLost})
+
+    def __init__(self, options: QuantumChessOptions) -> None:
+        """Set the pieces up; ContradictionError where `played` does not follow from `position`."""
+        self.options = options
+        """What the game was made with."""
+        self._turn = COLOURS.index(options.turn)
+        self._moves = 0
+        self._passes = 0
+        self._touched: Piece | None = None
+        self._is_collapsing = False
+        self._end: End | None = None
+        self._words = ""
+        self._pools = (dict(POOL), dict(POOL))
+        self._undrawn: list[Piece] = []
+        self.board = Board(self._first_pieces())
+        """The position. It is the game's own, to be read only."""
+        for text in options.played:
+            self.follow(text)
+            if self._end is not None:
+                raise ContradictionError(
+                    f"played: {text!r} ends the game; leave it and what follows out"
+                )
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> Self:
+        """The game of `QuantumChessOptions` in plain values; InputError names the field."""
+        try:
+            return cls(QuantumChessOptions.model_validate(dict(options)))
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(str(part) for part in first["loc"])
+            raise InputError(f"quantum-chess options: {field}: {first['msg']}") from error
+
+    def describe(self) -> dict[str, Any]:
+        """What a protocol may tell before play: `variant`, and `board` and `played` where the game goes on from those.
+
+        `board` is a list of pieces as plain data in which a hidden type is `unknown`, `played` of announcements.
+        """
+        told: dict[str, Any] = {"variant": self.options.variant.value}
+        if self.options.position:
+            told["board"] = [_public(piece) for piece in self.options.position]
+            told["played"] = list(self.options.played)
+        return told
+
+    @property
+    def end(self) -> End | None:
+        """How the game ended; None while it goes on."""
+        return self._end
+
+    @property
+    def undrawn(self) -> tuple[Piece, tuple[Kind, ...]] | None:
+        """The piece whose hidden type is drawn next and the kinds that are left for it, by number of the outcome."""
+        if not self._undrawn:
+            return None
+        piece = self._undrawn[0]
+        pool = self._pools[piece.colour]
+        return piece, tuple(kind for kind in pool if pool[kind])
+
+    def pending(self) -> Request:
+        """A hidden type, which type shows, a selection, or where to."""
+        if self.undrawn is not None:
+            return Chance(NATURE, len(self.undrawn[1]))
+        if self._touched is None:
+            return Selection(self._turn)
+        if self._is_collapsing:
+            return Chance(NATURE, 2)
+        return Destination(self._turn, self._touched.x, self._touched.y)
+
+    def apply(self, reply: Reply) -> Sequence[Event]:
+        """Take the answer to `pending()`.
+
+        RuntimeError after the end, TypeError for the decision of another game: both are the judge's mistakes.
+        """
+        if self._end is not None:
+            raise RuntimeError("the game is over: nothing is pending")
+        match self.pending(), reply.decision:
+            case Chance(outcomes=outcomes), Drawn(outcome=outcome) if 0 <= outcome < outcomes:
+                return self._draw(outcome)
+            case ((Selection() | Destination()), _) if reply.kind is not ReplyKind.DECIDED:
+                return self._no_square(reply)
+            case Selection(), OnSquare(x=x, y=y):
+                return self._select(x, y)
+            case Destination(), OnSquare(x=x, y=y):
+                return self._move(x, y)
+            case request, decision:
+                raise TypeError(f"{decision!r} is no answer to {request!r}")
+
+    def forfeit(self, fault: AgentFault) -> Sequence[Event]:
+        """End the game by `fault`, whoever is to move; a game that ended before stays ended as it was."""
+        if self._end is None:
+            self._finish(fault, f"{COLOURS[fault.seat]} {_FAULT_WORDS.get(fault.verdict, _GONE)}")
+        return ()
+
+    def result(self, names: tuple[str, str]) -> str:  # noqa: ARG002 the field's line names colours
+        """`white`, `black`, `white DRAW` (white moved last) or a colour and what it did wrong; empty before the end."""
+        return self._words
+
+    def follow(self, text: str) -> list[Reply]:
+        """Play what was announced as `text`; the answers that lead to it, or ContradictionError where none can."""
+        heard = SELECTED.fullmatch(text) or MOVED.fullmatch(text)
+        if heard is None:
+            raise ContradictionError(f"{quote(text)} is neither a selection nor a move")
+        is_move = heard.re is MOVED
+        if self._end is not None or self.undrawn is not None:
+            raise ContradictionError(f"{text!r} stands where no turn is played")
+        if is_move is (self._touched is None):
+            wanted = "a move of the selected piece" if self._touched else "a selection"
+            raise ContradictionError(f"{text!r} stands where {wanted} is due")
+        x, y = (heard[3], heard[4]) if is_move else (heard[1], heard[2])
+        replies = [decided(OnSquare(int(x), int(y)), f"{x} {y}")]
+        events = self.apply(replies[0])
+        if self._is_collapsing:
+            replies.append(decided(Drawn(int(heard[3]))))
+            events = self.apply(replies[1])
+        told = [announcement(event) for event in events if isinstance(event, Selected | Moved)]
+        if text not in told:
+            raise ContradictionError(
+                f"{text!r} where the rules give {(told or [self._words])[0]!r}"
+            )
+        return replies
+
+    # --- chance ------------------------------------------------------------------------------------------------------
+
+    def _first_pieces(self) -> list[Piece]:
+        if self.options.position:
+            return [piece_from(placed) for placed in self.options.position]
+        if self.options.variant is Variant.CLASSICAL:
+            return classical_pieces()
+        pieces = quantum_pieces()
+        self._undrawn = [piece for piece in pieces if len(piece.types) == 1]
+        return pieces
+
+    def _draw(self, outcome: int) -> Sequence[Event]:
+        if self.undrawn is not None:
+            piece, kinds = self.undrawn
+            self._pools[piece.colour][kinds[outcome]] -= 1
+            piece.types.append(kinds[outcome])
+            piece.shown.append(False)
+            self._undrawn.pop(0)
+            return ()
+        if self._touched is None:
+            raise RuntimeError("there is no piece to collapse")
+        self._is_collapsing = False
+        self._touched.collapse(outcome)
+        return self._announce(self._touched)
+
+    # --- turns -------------------------------------------------------------------------------------------------------
+
+    def _select(self, x: int, y: int) -> Sequence[Event]:
+        piece = self.board.at(x, y)
+        if not (0 <= x < SIZE and 0 <= y < SIZE):
+            return self._refuse(Verdict.ILLEGAL, f"BOUNDS {x},{y}")
+        if piece is None:
+            return self._refuse(Verdict.ILLEGAL, "EMPTY")
+        if piece.colour != self._turn:
+            own, other = COLOURS[self._turn], COLOURS[piece.colour]
+            return self._refuse(Verdict.ILLEGAL, f"COLOUR {other} not {own}")
+        self._touched = piece
+        if piece.is_open:
+            self._is_collapsing = True
+            return ()
+        return self._announce(piece)
+
+    def _announce(self, piece: Piece) -> Sequence[Event]:
+        """Tell what was selected; a piece that cannot move has had its turn."""
+        if piece.current is None or piece.index is None:
+            raise RuntimeError("a piece that is still open was announced")
+        seat, kind, index = self._turn, piece.current.value, piece.index
+        told = [Selected(only, seat, piece.x, piece.y, index, kind) for only in (seat, 1 - seat)]
+        if not self.board.targets(piece):
+            piece.release()
+            self._pass()
+        return told
+
+    def _move(self, x: int, y: int) -> Sequence[Event]:
+        piece = self._touched
+        if piece is None:
+            raise RuntimeError("there is no piece to move")
+        if (x, y) not in self.board.targets(piece):
+            return self._refuse(Verdict.ILLEGAL, f"ILLEGAL move {x},{y}")
+        seat, from_x, from_y = self._turn, piece.x, piece.y
+        taken = self.board.move(piece, x, y, self.options.variant is Variant.CLASSICAL)
+        self._moves += 1
+        self._passes = 0
+        self._judge_move(taken)
+        self._hand_over()
+        return [Moved(only, seat, from_x, from_y, x, y) for only in (seat, 1 - seat)]
+
+    def _judge_move(self, taken: Piece | None) -> None:
+        """Whether the move that was made ends the game."""
+        if taken is not None and taken.current is Kind.KING:
+            loser = COLOURS[taken.colour]
+            end = RuleResult(Verdict.WIN, 1 - taken.colour, f"the {loser} king was taken")
+            self._finish(end, COLOURS[1 - taken.colour])
+        elif self.board.count(WHITE) == self.board.count(BLACK) == 1:
+            self._draw_game("only the kings are left")
+        elif 0 < self.options.max_moves < self._moves:
+            self._draw_game(f"{self._moves} moves were made")
+
+    def _pass(self) -> None:
+        """The turn is over without a move: no end of the manager's is tested, only our limit."""
+        self._passes += 1
+        if 0 < self.options.max_passes <= self._passes:
+            self._draw_game(f"{self._passes} turns in a row passed without a move")
+        self._hand_over()
+
+    def _hand_over(self) -> None:
+        self._touched = None
+        self._turn = 1 - self._turn
+
+    # --- ends --------------------------------------------------------------------------------------------------------
+
+    def _no_square(self, reply: Reply) -> Sequence[Event]:
+        """The seat answered without a square."""
+        said = _echo(reply.said)
+        match reply.kind:
+            case ReplyKind.UNREADABLE:
+                return self._refuse(Verdict.UNREADABLE, f'GIBBERISH "{said}"')
+            case ReplyKind.UNASKED:
+                # Seed 000, Game start: an agent that speaks where no response is due is declared illegal.
+                return self._lose(Verdict.ILLEGAL, f'ILLEGAL unasked "{said}"')
+            case ReplyKind.RESIGNED:
+                return self._lose(Verdict.RESIGNED, _FAULT_WORDS[Verdict.RESIGNED])
+            case _:
+                return self._lose(Verdict.REFUSED, f'{_GONE} "{said}"')
+
+    def _refuse(self, verdict: Verdict, words: str) -> Sequence[Event]:
+        """What cannot be played costs the game, or the turn; a piece that was touched then stays what it became."""
+        if self.options.illegal == "loses-game":
+            return self._lose(verdict, words)
+        seat = self._turn
+        self._pass()
+        return (TurnLost(seat, words),)
+
+    def _lose(self, verdict: Verdict, words: str) -> Sequence[Event]:
+        fault = AgentFault(verdict, self._turn, words)
+        self._finish(fault, f"{COLOURS[self._turn]} {words}")
+        return ()
+
+    def _draw_game(self, reason: str) -> None:
+        self._finish(RuleResult(Verdict.DRAW, None, reason), f"{COLOURS[self._turn]} DRAW")
+
+    def _finish(self, end: End, words: str) -> None:
+        self._end = end
+        self._words = words
+
+
+def _public(piece: PlacedPiece) -> dict[str, Any]:
+    types = [UNKNOWN if kind.startswith(HIDDEN) else kind for kind in piece.types]
+    return piece.model_dump() | {"types": types}
+
+
+def _echo(said: str) -> str:
+    """`said` without blanks around it, as the manager quotes it; what is not printable ASCII is escaped, as `\\x1b`."""
+    text = said.strip(" \t\r\n")
+    return "".join(c if " " <= c <= "~" else f"\\x{ord(c):02x}" for c in text)

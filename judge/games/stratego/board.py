@@ -1,0 +1,222 @@
+"""The board of Stratego: who stands where, what each side sees, where a piece may go and who survives a fight.
+
+Everything a half-move needs is kept up to date as pieces move: each side's view, the worth and the number of movable
+pieces, so that a half-move costs a few lookups however long the game is.
+"""
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from judge.games.stratego.types import SETUP_ROWS, SIZE, Direction, Move
+
+
+class Kind(NamedTuple):
+    """A kind of piece: its letter in every message, how many of it a side has, what one is worth.
+
+    The worth is 11 - rank, none for bomb and flag (seed 001, EXIT/OUTPUT); in a fight the higher worth is the stronger.
+    """
+
+    letter: str
+    number: int
+    value: int
+
+
+KINDS = {
+    kind.letter: kind
+    for kind in (
+        Kind("1", 1, 10),
+        Kind("2", 1, 9),
+        Kind("3", 2, 8),
+        Kind("4", 3, 7),
+        Kind("5", 4, 6),
+        Kind("6", 4, 5),
+        Kind("7", 4, 4),
+        Kind("8", 5, 3),
+        Kind("9", 8, 2),
+        Kind("s", 1, 1),
+        Kind("B", 6, 0),
+        Kind("F", 1, 0),
+    )
+}
+
+OFF_BOARD = "Coords outside board"
+NO_PIECE = "Move does not select a piece"
+NOT_YOURS = "Selected piece belongs to other player"
+IMMOBILE = "Selected piece is not mobile (FLAG or BOMB)"
+CANNOT = "Selected unit cannot move that way"
+BLOCKED = "Attempted move into square occupied by neutral or allied piece"
+
+
+class Clash(Enum):
+    """How a fight ends."""
+
+    FLAG = "flag"
+    KILLS = "kills"
+    DIES = "dies"
+    BOTH_DIE = "both die"
+    EVEN = "even"
+    """Equal ranks: for the rules to decide."""
+
+
+def clash_of(attacker: str, defender: str, bomb_survives: bool) -> Clash:
+    """How a fight between two letters ends."""
+    match attacker, defender:
+        case _, "F":
+            return Clash.FLAG
+        case "8", "B":
+            return Clash.KILLS
+        case _, "B":
+            return Clash.DIES if bomb_survives else Clash.BOTH_DIE
+        case "s", "1":
+            return Clash.KILLS
+    difference = KINDS[attacker].value - KINDS[defender].value
+    if difference == 0:
+        return Clash.EVEN
+    return Clash.KILLS if difference > 0 else Clash.DIES
+
+
+_STRIDE = SIZE + 1
+# Rows of eleven: the eleventh column ends a line in a view and bounds a step to either side.
+_STEPS = {Direction.UP: -_STRIDE, Direction.DOWN: _STRIDE, Direction.LEFT: -1, Direction.RIGHT: 1}
+_EMPTY, _LAKE, _EDGE = 0, 3, 4
+_DOT, _HASH, _SCOUT = b".#9"
+_IMMOBILE = frozenset(b"BF")
+_MOBILE = frozenset(b"123456789s")
+_VALUES = {ord(kind.letter): kind.value for kind in KINDS.values()}
+_LAKES = [(x, y) for x in (2, 3, 6, 7) for y in (4, 5)]
+_FIRST_ROW = (0, SIZE - SETUP_ROWS)
+"""The first row of each side's set-up."""
+
+
+def _index(x: int, y: int) -> int:
+    return (y + 1) * _STRIDE + x
+
+
+class Board:
+    """Ten by ten squares with eight lakes. `values` and `mobile` are (RED's, BLUE's)."""
+
+    def __init__(self) -> None:
+        edge_row, row = bytes([_EDGE] * _STRIDE), bytes(SIZE) + bytes([_EDGE])
+        # 0 empty, 1 RED, 2 BLUE, 3 lake, 4 edge.
+        self._owners = bytearray(edge_row + row * SIZE + edge_row)
+        empty = bytearray((b"." * SIZE + b"\n") * (SIZE + 2))
+        for x, y in _LAKES:
+            self._owners[_index(x, y)] = _LAKE
+            empty[_index(x, y)] = ord("+")
+        self._views = (bytearray(empty), bytearray(empty))
+        self.values = [0, 0]
+        """The summed worth of each side's pieces."""
+        self.mobile = [0, 0]
+        """How many pieces of each side are of a kind that moves."""
+
+    def seen_by(self, seat: int) -> str:
+        """Ten lines of ten characters, as `seat` sees the board."""
+        return self._views[seat][_STRIDE:-_STRIDE].decode("ascii")
+
+    def letter_at(self, seat: int, at: int) -> str:
+        """The letter of the piece of `seat` on square `at`."""
+        return chr(self._views[seat][at])
+
+    def set_up(self, seat: int, rows: Sequence[str], partial: bool) -> str | None:
+        """Place the set-up of `seat`; what is wrong with it, or None. What stands before the first error is placed."""
+        left = {letter: kind.number for letter, kind in KINDS.items()}
+        for y, row in enumerate(rows, _FIRST_ROW[seat]):
+            if len(row) != SIZE:
+                return f"row {y - _FIRST_ROW[seat] + 1} has {len(row)} characters, not {SIZE}"
+            for x, letter in enumerate(row):
+                if letter == ".":
+                    continue
+                if left.get(letter, 0) == 0:
+                    what = (
+                        f"too many pieces {letter}" if letter in left else f"{letter!a} is no piece"
+                    )
+                    return f"row {y - _FIRST_ROW[seat] + 1}: {what}"
+                left[letter] -= 1
+                self._place(seat, _index(x, y), ord(letter))
+        if left["F"]:
+            return "there is no flag"
+        missing = "".join(letter for letter, count in left.items() if count)
+        return f"pieces are missing: {missing}" if missing and not partial else None
+
+    def rows_of(self, seat: int) -> tuple[str, ...]:
+        """The four rows of the board on which `seat` sets up, its own pieces by letter, the rest as empty squares."""
+        view, owners = self._views[seat], self._owners
+        starts = [_index(0, _FIRST_ROW[seat] + row) for row in range(SETUP_ROWS)]
+        return tuple(
+            "".join(
+                chr(view[at]) if owners[at] == seat + 1 else "."
+                for at in range(start, start + SIZE)
+            )
+            for start in starts
+        )
+
+    def aim(self, seat: int, move: Move, own_square: bool) -> tuple[int, int] | str:
+        """From where to where `move` leads, or the reason why it is illegal, in the words of the field's manager.
+
+        `own_square`: a multiplier below 1 is taken to lead to the piece's own square.
+        """
+        if not (0 <= move.x < SIZE and 0 <= move.y < SIZE):
+            return OFF_BOARD
+        owners = self._owners
+        start = at = (move.y + 1) * _STRIDE + move.x
+        if owners[start] != seat + 1:
+            return NO_PIECE if owners[start] == _EMPTY else NOT_YOURS
+        letter = self._views[seat][start]
+        if letter in _IMMOBILE:
+            return IMMOBILE
+        steps = move.steps
+        if steps != 1:
+            if steps < 1:
+                return BLOCKED if own_square else CANNOT
+            if letter != _SCOUT:
+                return CANNOT
+        step = _STEPS[move.direction]
+        for _ in range(steps - 1):
+            at += step
+            if owners[at] != _EMPTY:
+                return CANNOT if owners[at] == _EDGE else BLOCKED
+        at += step
+        owner = owners[at]
+        if owner == _EMPTY or owner == 2 - seat:
+            return start, at
+        return CANNOT if owner == _EDGE else BLOCKED
+
+    def is_free(self, at: int) -> bool:
+        """Whether nothing stands on square `at`."""
+        return self._owners[at] == _EMPTY
+
+    def advance(self, seat: int, start: int, at: int) -> None:
+        """Move a piece of `seat` onto a free square."""
+        own, other = self._views[seat], self._views[1 - seat]
+        own[at] = own[start]
+        other[at] = _HASH
+        own[start] = other[start] = _DOT
+        self._owners[at] = seat + 1
+        self._owners[start] = _EMPTY
+
+    def remove(self, seat: int, at: int) -> None:
+        """Take a piece of `seat` off the board."""
+        letter = self._views[seat][at]
+        self.values[seat] -= _VALUES[letter]
+        self.mobile[seat] -= letter in _MOBILE
+        self._views[0][at] = self._views[1][at] = _DOT
+        self._owners[at] = _EMPTY
+
+    def can_move(self, seat: int) -> bool:
+        """Whether any piece of `seat` has a legal move."""
+        owners, view = self._owners, self._views[seat]
+        targets = (_EMPTY, 2 - seat)
+        return any(
+            owners[at + step] in targets
+            for at, owner in enumerate(owners)
+            if owner == seat + 1 and view[at] in _MOBILE
+            for step in _STEPS.values()
+        )
+
+    def _place(self, seat: int, at: int, letter: int) -> None:
+        self._owners[at] = seat + 1
+        self._views[seat][at] = letter
+        self._views[1 - seat][at] = _HASH
+        self.values[seat] += _VALUES[letter]
+        self.mobile[seat] += letter in _MOBILE

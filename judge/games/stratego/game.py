@@ -1,0 +1,387 @@
+"""Stratego: RED sets up, then BLUE, then they move in turn until a flag falls, somebody fails or the turns run out.
+
+What a side may do stands in `judge.games.stratego.board`, what differs between the rule sets in
+`judge.games.stratego.options`. The OUTCOME words (seed 001, EXIT/OUTPUT) and when `result` prints each:
+
+    VICTORY         the named side captured the flag, took the last movable piece, or is worth more after two NO_MOVE
+    DEFEAT          the named side, on whose NO_MOVE the game ended, is worth less
+    SURRENDER       the named side resigned
+    DRAW            nobody can win any more, or two NO_MOVE with equal worth
+    DRAW_DEFAULT    the turn limit
+    ILLEGAL         the named side lost by its move, its reply, its silence or its death
+    DEFAULT         the other side did, when it was not its turn: RED's bad set-up is settled after BLUE's
+    BOTH_ILLEGAL    both set-ups are bad, `neither BOTH` (in 2011 one bad one too, with the offender's name)
+    BAD_SETUP       2012: a bad set-up, with the offender's name or `neither BOTH`
+    INTERNAL_ERROR  2011: the turn limit after a combat; else no game prints it, for a void has no result
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+from judge.games.stones import quote
+from judge.games.stratego.board import Board, Clash, clash_of
+from judge.games.stratego.notation import write_move
+from judge.games.stratego.options import StrategoOptions, read_options
+from judge.games.stratego.setup import SetupPhase
+from judge.games.stratego.types import (
+    BLUE,
+    COLOURS,
+    RED,
+    SIZE,
+    Confirmed,
+    HalfMove,
+    Move,
+    NoMove,
+    Played,
+    SetupRow,
+    Started,
+    no_decision,
+    one_word,
+)
+from judge.games.types import (
+    NATURE,
+    AgentFault,
+    BothAtFault,
+    Chance,
+    Decision,
+    Drawn,
+    End,
+    Event,
+    Reply,
+    ReplyKind,
+    Request,
+    RuleResult,
+    Verdict,
+)
+
+
+class Stratego:
+    """One game. Seat 0 is RED."""
+
+    requests: ClassVar[frozenset[type[Request]]] = frozenset({SetupRow, HalfMove, Chance})
+    events: ClassVar[frozenset[type[Event]]] = frozenset({Started, Confirmed})
+
+    def __init__(self, options: StrategoOptions) -> None:
+        self.options = options
+        self.turn = 0
+        """Number of the turn that is played; 0 during the set-up."""
+        self.half_moves: list[Played] = []
+        """Every half-move that was asked for, as a log has it."""
+        self.outcome = ""
+        """The OUTCOME word; empty while the game goes on."""
+        self.named: int | None = None
+        """The seat that `result` names; None: neither."""
+        self.reason = ""
+        """Why the game ended, in the words of the field's log; empty where the judge alone knows."""
+        self._board = Board()
+        self.setup = SetupPhase(self._board, options.partial_setup)
+        self._end: End | None = None
+        self._seat = RED
+        self._even: tuple[str, str, int, int] | None = None
+        """A fight of equal ranks that nature must decide: reply, rank, from where, to where."""
+        self._no_moves = 0
+        """How many legitimate NO_MOVE came in succession."""
+        self._clash: Clash | None = None
+        """How the last half-move ended, if it was a fight."""
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> Self:
+        """The game of plain values: `rules` names a set, other keys override it; InputError names the field."""
+        return cls(read_options(options))
+
+    def describe(self) -> dict[str, Any]:
+        """What a protocol may tell of the game: `width` and `height` in squares."""
+        return {"width": SIZE, "height": SIZE}
+
+    @property
+    def end(self) -> End | None:
+        """How the game ended; None while it goes on."""
+        return self._end
+
+    @property
+    def values(self) -> tuple[int, int]:
+        """The summed worth of RED's and BLUE's pieces."""
+        return self._board.values[RED], self._board.values[BLUE]
+
+    @property
+    def seat(self) -> int:
+        """Whose turn it is, or was when the game ended."""
+        return self._seat
+
+    def seen_by(self, seat: int) -> str:
+        """Ten lines of ten characters, as `seat` sees the board."""
+        return self._board.seen_by(seat)
+
+    def pending(self) -> Request:
+        """The row, the half-move or the toss that the game waits for."""
+        if self._even is not None:
+            return Chance(NATURE, 2)
+        if self.turn == 0:
+            return self.setup.pending()
+        return HalfMove(self._seat, self.turn, self._board.seen_by(self._seat))
+
+    def apply(self, reply: Reply) -> Sequence[Event]:
+        """Take the answer to `pending()`.
+
+        RuntimeError after the end, TypeError for the decision of another game: both are the judge's mistakes.
+        """
+        if self._end is not None:
+            raise RuntimeError("the game is over: nothing is pending")
+        if self._even is not None:
+            return self._toss(reply.decision)
+        if self.turn == 0:
+            self.setup.take(reply)
+            return self._after_setup()
+        return self._take_half_move(reply)
+
+    def forfeit(self, fault: AgentFault) -> Sequence[Event]:
+        """Take it that an agent failed outside the rules: its set-up is bad, or the game ends.
+
+        A game that ended before stays ended as it was.
+        """
+        if self._end is not None:
+            return ()
+        if self.turn == 0:
+            self.setup.fail(fault)
+            return self._after_setup()
+        self.half_moves.append(Played(self.turn, self._seat, ""))
+        if self.options.setup_word == "blame":
+            self._finish_on_turn(fault, fault.seat)
+        else:
+            self._finish(fault, "ILLEGAL", fault.seat)
+        return (Confirmed(None, self._seat, self.turn, ""),) if self.options.confirm_silence else ()
+
+    def result(self, names: tuple[str, str]) -> str:
+        """`NAME COLOUR OUTCOME TURN RED_VALUE BLUE_VALUE`, six words (seed 001, EXIT/OUTPUT)."""
+        who = (
+            "neither BOTH"
+            if self.named is None
+            else f"{one_word(names[self.named])} {COLOURS[self.named]}"
+        )
+        red, blue = self.values
+        return f"{who} {self.outcome} {self.turn} {red} {blue}"
+
+    def _after_setup(self) -> Sequence[Event]:
+        """Nothing, or the first turn, or the end."""
+        if not self.setup.is_over:
+            return ()
+        fault = self.setup.fault
+        if fault is None:
+            return self._start()
+        self._seat = self.setup.seat
+        offender = None if isinstance(fault, BothAtFault) else fault.seat
+        whose = "BOTH players" if offender is None else COLOURS[offender]
+        self.reason = f"An illegal setup was made by {whose}"
+        if self.options.setup_word != "blame":
+            self._finish(fault, self.options.setup_word, offender)
+        elif offender is None:
+            self._finish(fault, "BOTH_ILLEGAL", None)
+        else:
+            self._finish_on_turn(fault, offender)
+        return ()
+
+    def _start(self) -> Sequence[Event]:
+        self.turn = 1
+        self._seat = RED
+        self._begin_half_move()
+        return (Started(RED),)
+
+    # --- play --------------------------------------------------------------------------------------------------------
+
+    def _take_half_move(self, reply: Reply) -> Sequence[Event]:
+        decision, said = reply.decision, reply.said
+        if reply.kind is ReplyKind.RESIGNED:
+            return self._resign(reply)
+        if reply.kind is not ReplyKind.DECIDED:
+            return self._take_unreadable(reply)
+        if isinstance(decision, Move):
+            text = said if self.options.echo == "verbatim" else write_move(decision)
+            aimed = self._board.aim(self._seat, decision, self.options.own_square)
+            if isinstance(aimed, str):
+                return self._refuse(text, aimed)
+            return self._move(text, *aimed)
+        if isinstance(decision, NoMove):
+            return self._take_no_move(reply)
+        raise TypeError(f"stratego asked for a Move, not for a {type(decision).__name__}")
+
+    def _move(self, text: str, start: int, at: int) -> Sequence[Event]:
+        """A legal move: onto a free square, or into a fight."""
+        board, seat = self._board, self._seat
+        self._no_moves = 0
+        if board.is_free(at):
+            board.advance(seat, start, at)
+            return self._go_on(f"{text} OK")
+        attacker, defender = board.letter_at(seat, start), board.letter_at(1 - seat, at)
+        clash = clash_of(attacker, defender, self.options.bomb_survives)
+        if clash is Clash.EVEN:
+            if self.options.equal_ranks == "chance":
+                self._even = (text, attacker, start, at)
+                return ()
+            clash = Clash.BOTH_DIE
+        return self._fight(text, clash, attacker, defender, start, at)
+
+    def _toss(self, decision: Decision | None) -> Sequence[Event]:
+        """Nature decides a fight of equal ranks: 0 is the attacker's luck."""
+        if self._even is None or not isinstance(decision, Drawn):
+            raise TypeError(f"stratego asked for a toss, not for {decision!r}")
+        text, rank, start, at = self._even
+        self._even = None
+        clash = Clash.KILLS if decision.outcome == 0 else Clash.DIES
+        return self._fight(text, clash, rank, rank, start, at)
+
+    def _fight(
+        self, text: str, clash: Clash, attacker: str, defender: str, start: int, at: int
+    ) -> Sequence[Event]:
+        board, seat = self._board, self._seat
+        if clash is Clash.FLAG:
+            return self._capture_flag(text, attacker)
+        if clash is not Clash.DIES:
+            board.remove(1 - seat, at)
+        if clash is Clash.KILLS:
+            board.advance(seat, start, at)
+        else:
+            board.remove(seat, start)
+        is_bomb = clash is Clash.BOTH_DIE and defender == "B"
+        word = self.options.bomb_word if is_bomb else _WORDS[clash]
+        return self._go_on(f"{text} {word} {attacker} {defender}", clash)
+
+    def _capture_flag(self, text: str, attacker: str) -> Sequence[Event]:
+        seat, word = self._seat, self.options.flag_word
+        self.reason = "Captured the flag"
+        won = RuleResult(Verdict.WIN, seat, f"{COLOURS[seat]} captured the flag")
+        ranks = f" {attacker} F" if word == "KILLS" else ""
+        return self._end_by_move(f"{text} {word}{ranks}", won, "VICTORY")
+
+    def _take_no_move(self, reply: Reply) -> Sequence[Event]:
+        rule = self.options.no_move
+        if rule == "unreadable":
+            return self._take_unreadable(reply)
+        if rule == "always":
+            return self._go_on("NO_MOVE OK")
+        if self._board.can_move(self._seat):
+            return self._refuse("NO_MOVE", "A piece could have moved")
+        self._no_moves += 1
+        return self._go_on("NO_MOVE") if self._no_moves < 2 else self._settle_by_value()
+
+    def _settle_by_value(self) -> Sequence[Event]:
+        """Both sides in succession had no move: the higher piece value wins (seed 001, NO_MOVE)."""
+        seat = self._seat
+        difference = self.values[seat] - self.values[1 - seat]
+        red, blue = self.values
+        if difference == 0:
+            self.reason = "Game declared a draw because neither player moved"
+            drawn = RuleResult(Verdict.DRAW, None, f"neither side can move, with {red} points each")
+            return self._end_by_move("NO_MOVE", drawn, "DRAW")
+        winner = seat if difference > 0 else 1 - seat
+        self.reason = f"Neither player moved and {COLOURS[winner]} has the higher piece value"
+        won = RuleResult(
+            Verdict.WIN, winner, f"neither side can move; pieces are worth {red} to {blue}"
+        )
+        return self._end_by_move("NO_MOVE", won, "VICTORY" if winner == seat else "DEFEAT")
+
+    def _refuse(self, text: str, objection: str) -> Sequence[Event]:
+        """An illegal move: it loses the turn, or the game."""
+        text = f"{text} ILLEGAL"
+        self._no_moves = 0
+        if self.options.tolerate_illegal:
+            return self._go_on(text)
+        self.reason = objection
+        fault = AgentFault(Verdict.ILLEGAL, self._seat, f"{objection}: {quote(text)}")
+        return self._end_by_move(text, fault, "ILLEGAL")
+
+    def _take_unreadable(self, reply: Reply) -> Sequence[Event]:
+        self._no_moves = 0
+        if self.options.tolerate_unreadable:
+            return self._go_on(reply.said)
+        self.reason = "Unintelligable response"
+        fault = no_decision(self._seat, reply, "a move")
+        return self._end_by_move(reply.said, fault, "ILLEGAL", is_move=False)
+
+    def _resign(self, reply: Reply) -> Sequence[Event]:
+        self.reason = "This player has surrendered!"
+        fault = no_decision(self._seat, reply, "a move")
+        return self._end_by_move("SURRENDER OK", fault, "SURRENDER", is_move=False)
+
+    # --- turns and ends ----------------------------------------------------------------------------------------------
+
+    def _go_on(self, text: str, clash: Clash | None = None) -> Sequence[Event]:
+        """A half-move that does not end the game by itself; what it leaves may."""
+        seat, turn = self._seat, self.turn
+        self.half_moves.append(Played(turn, seat, text))
+        self._clash = clash
+        self._look_for_attrition()
+        if self._end is None:
+            if seat == RED:
+                self._seat = BLUE
+            elif not self._is_dead_at_turn_end():
+                self._seat = RED
+                self.turn += 1
+            if self._end is None:
+                self._begin_half_move()
+        elif not self.options.confirm_last:
+            return ()
+        return (Confirmed(None, seat, turn, text),)
+
+    def _begin_half_move(self) -> None:
+        limit = self.options.turn_limit
+        if self._seat == RED and limit is not None and self.turn >= limit:
+            self._reach_limit()
+        else:
+            self._look_for_attrition()
+
+    def _reach_limit(self) -> None:
+        # The last mover is named; where nothing was played, RED (managers of 2011 and 2012).
+        self._seat = BLUE if self.half_moves else RED
+        drawn = RuleResult(Verdict.DRAW, None, f"the limit of {self.options.turn_limit} turns")
+        if self.options.quiet_limit and self._clash is not None:
+            self.reason = f"Status returned {self._clash.name}, unsure why game halted..."
+            self._finish(drawn, "INTERNAL_ERROR", self._seat)
+        else:
+            self.reason = f"Game declared a draw after {self.turn} turns"
+            self._finish(drawn, "DRAW_DEFAULT", self._seat)
+
+    def _look_for_attrition(self) -> None:
+        """Whether the side to move has won, or nobody can win any more (manager of 2012)."""
+        seat, mobile = self._seat, self._board.mobile
+        if self.options.attrition != "win" or mobile[1 - seat]:
+            return
+        if mobile[seat]:
+            self.reason = "Destroyed all mobile enemy pieces"
+            reason = f"{COLOURS[1 - seat]} has no movable piece left"
+            self._finish(RuleResult(Verdict.WIN, seat, reason), "VICTORY", seat)
+        else:
+            self._draw_by_attrition()
+
+    def _is_dead_at_turn_end(self) -> bool:
+        """Whether neither side can win any more, looked at after BLUE's half-move only (manager of 2011)."""
+        if self.options.attrition != "draw" or any(self._board.mobile):
+            return False
+        self.turn += 1
+        self._draw_by_attrition()
+        return True
+
+    def _draw_by_attrition(self) -> None:
+        self.reason = "Game declared a draw because neither player has mobile pieces"
+        self._finish(
+            RuleResult(Verdict.DRAW, None, "neither side has a movable piece"), "DRAW", self._seat
+        )
+
+    def _end_by_move(
+        self, text: str, end: End, outcome: str, is_move: bool = True
+    ) -> Sequence[Event]:
+        """The half-move `text` ends the game; it is confirmed where the rules confirm the last one."""
+        self.half_moves.append(Played(self.turn, self._seat, text))
+        self._finish(end, outcome, self._seat)
+        if not self.options.confirm_last or not (is_move or self.options.echo == "verbatim"):
+            return ()
+        return (Confirmed(None, self._seat, self.turn, text),)
+
+    def _finish_on_turn(self, fault: AgentFault | BothAtFault, offender: int) -> None:
+        """The side on whose turn the game ends is named: it lost (ILLEGAL), or the other one did (DEFAULT)."""
+        self._finish(fault, "ILLEGAL" if offender == self._seat else "DEFAULT", self._seat)
+
+    def _finish(self, end: End, outcome: str, named: int | None) -> None:
+        self._end, self.outcome, self.named = end, outcome, named
+
+
+_WORDS = {Clash.KILLS: "KILLS", Clash.DIES: "DIES", Clash.BOTH_DIE: "BOTHDIE"}

@@ -1,0 +1,68 @@
+"""The set-up phase: four rows of RED, then four of BLUE, each side judged when its last row is there.
+
+A side that failed, by its rows or outside the rules, is not asked again; the other one still is, so two bad set-ups are
+two faults (managers of 2011 and 2012).
+"""
+
+from judge.games.stratego.board import Board
+from judge.games.stratego.types import RED, SETUP_ROWS, Row, SetupRow, no_decision
+from judge.games.types import SEATS, AgentFault, BothAtFault, Reply, ReplyKind, Verdict
+
+
+class SetupPhase:
+    """Asks for rows and places them on `board`."""
+
+    def __init__(self, board: Board, partial: bool) -> None:
+        self.seat = RED
+        """Who is asked, or was asked last."""
+        self.placed: list[tuple[str, ...] | None] = [None, None]
+        """What stood on each side's rows when its set-up was judged; None before."""
+        self.faults: list[AgentFault | None] = [None, None]
+        self._board = board
+        self._partial = partial
+        self._rows: list[str] = []
+
+    @property
+    def is_over(self) -> bool:
+        """Whether both set-ups are judged."""
+        return None not in self.placed
+
+    @property
+    def fault(self) -> AgentFault | BothAtFault | None:
+        """Whose set-up is bad; None: nobody's."""
+        red, blue = self.faults
+        return BothAtFault((red, blue)) if red is not None and blue is not None else red or blue
+
+    def pending(self) -> SetupRow:
+        """The row that is waited for."""
+        return SetupRow(self.seat, len(self._rows))
+
+    def take(self, reply: Reply) -> None:
+        """One row; with the fourth the set-up is judged."""
+        row = reply.decision
+        if reply.kind is not ReplyKind.DECIDED:
+            self.fail(no_decision(self.seat, reply, "a row of a set-up"))
+        elif not isinstance(row, Row):
+            raise TypeError(f"stratego asked for a Row, not for a {type(row).__name__}")
+        else:
+            self._rows.append(row.pieces)
+            if len(self._rows) == SETUP_ROWS:
+                self._judge()
+
+    def fail(self, fault: AgentFault) -> None:
+        """A side failed: its set-up is bad, whatever it has sent."""
+        self.faults[fault.seat] = fault
+        self._settle(fault.seat)
+
+    def _judge(self) -> None:
+        objection = self._board.set_up(self.seat, self._rows, self._partial)
+        if objection is not None:
+            self.fail(AgentFault(Verdict.ILLEGAL, self.seat, f"bad set-up: {objection}"))
+        else:
+            self._settle(self.seat)
+
+    def _settle(self, seat: int) -> None:
+        self.placed[seat] = self._board.rows_of(seat)
+        if seat == self.seat:
+            self._rows = []
+            self.seat = next((other for other in SEATS if self.placed[other] is None), seat)

@@ -1,0 +1,115 @@
+"""What a game of Stratego asks, is answered and tells: a row of a set-up, a half-move, a confirmation.
+
+Seat 0 is RED, owns rows 0 to 3 (the top) and moves first; seat 1 is BLUE and owns rows 6 to 9. x counts columns from
+the left, y rows from the top, both from 0 (seed 001, PROTOCOL).
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from judge.games.stones import quote
+from judge.games.types import AgentFault, Decision, Event, Reply, ReplyKind, Request, Verdict
+
+RED, BLUE = 0, 1
+COLOURS = ("RED", "BLUE")
+SIZE = 10
+"""Squares along each side of the board."""
+
+SETUP_ROWS = 4
+
+NAME_BYTES = 127
+"""Agents of 2012 read their opponent's name into 128 bytes, the end of the string included."""
+
+
+class Direction(StrEnum):
+    """Where a piece moves; y grows downwards."""
+
+    UP = "UP"
+    DOWN = "DOWN"
+    LEFT = "LEFT"
+    RIGHT = "RIGHT"
+
+
+@dataclass(frozen=True, slots=True)
+class SetupRow(Request):
+    """`seat` must give one row of its set-up: `row` 0 to 3, the one nearest the top of the board first."""
+
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
+class HalfMove(Request):
+    """`seat` must move in turn number `turn` (one turn is a half-move of each side, the first is 1).
+
+    `board` is what this side sees: ten lines of ten characters, each ended by a newline; its own pieces by letter,
+    the enemy's as `#`, lakes `+`, empty squares `.`.
+    """
+
+    turn: int
+    board: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row(Decision):
+    """One row of a set-up, not yet checked."""
+
+    pieces: str
+
+
+@dataclass(frozen=True, slots=True)
+class Move(Decision):
+    """A piece from x, y over `steps` squares; not yet checked against the board, so any number is possible."""
+
+    x: int
+    y: int
+    direction: Direction
+    steps: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class NoMove(Decision):
+    """The side says that it has no move (seed 001, NO_MOVE)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Started(Event):
+    """Both set-ups stand and the first half-move is to come; RED alone is told (seed 001, START)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed(Event):
+    """`seat` made a half-move in turn `turn`; `text` is the whole line that both sides are told."""
+
+    seat: int
+    turn: int
+    text: str
+
+
+class Played(NamedTuple):
+    """A half-move as a log has it: turn number, seat, and reply and outcome in one line (empty: no reply came)."""
+
+    turn: int
+    seat: int
+    text: str
+
+
+_NO_WORD = re.compile(r"[^!-~]+")
+
+
+def one_word(name: str) -> str:
+    """`name` as one word of 1 to 127 printable ASCII characters; what cannot stand in a word becomes `_`."""
+    return _NO_WORD.sub("_", name)[:NAME_BYTES] or "_"
+
+
+def no_decision(seat: int, reply: Reply, wanted: str) -> AgentFault:
+    """The fault of a seat that answered without a decision; `wanted` says what it was asked for."""
+    said = quote(reply.said)
+    match reply.kind:
+        case ReplyKind.RESIGNED:
+            return AgentFault(Verdict.RESIGNED, seat, f"surrendered, saying {said}")
+        case ReplyKind.REFUSED:
+            return AgentFault(Verdict.REFUSED, seat, f"refused to play on, saying {said}")
+        case _:
+            return AgentFault(Verdict.UNREADABLE, seat, f"{said} cannot be read as {wanted}")

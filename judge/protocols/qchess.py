@@ -1,0 +1,205 @@
+"""The text protocol of UCC's Quantum Chess: what an agent is told and how its lines are read. Source: seed 000.
+
+Theory of operation. An agent is in one of the phases below. It has one kind of line to say, so the table gives, for
+each phase, what a line that it says does.
+
+    phase      what the manager waits for       a line of the agent          left by
+    IDLE       nothing                          kept, or unasked (options)   a request or the end
+    ANSWERING  a square (SELECTION?, MOVE?)     answers                      the line
+    ENDING     the exit                         set aside with a note        -
+
+The judge writes `white` or `black` at the start, `SELECTION?` and `MOVE?` to the seat that must answer, the selections
+and moves of both seats to both, and `QUIT` at the end. Only a square is ever asked for, and only the first two numbers
+of a line are read, so `x y` and `x y index type` are the same answer (seed 000, Request: Selection).
+
+Three things are options because the text and the program of its day disagree. Speech that nobody asked for is illegal
+in the text (`strict`: the next request is answered by it, as UNASKED) and was silently the next answer in the program
+(`lenient`). QUIT stands alone in the text and has the result behind it in the program. The program told a position
+that is gone on from (BOARD ... END BOARD), which the text does not know, with a blank missing before `at`.
+
+Bytes are Latin-1, in which none is an error. A line ends in `\\n` only; the end of the stream does not end one.
+"""
+
+import re
+from collections import deque
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from judge.games.qchess_board import COLOURS
+from judge.games.qchess_words import (
+    Destination,
+    Moved,
+    OnSquare,
+    Selected,
+    Selection,
+    TurnLost,
+    announcement,
+)
+from judge.games.types import Event, Reply, ReplyKind, Request, decided
+from judge.protocols.lines import LineReader
+from judge.protocols.types import (
+    Alarm,
+    Answer,
+    Ask,
+    Await,
+    Bytes,
+    Close,
+    Effect,
+    Eof,
+    Note,
+    Open,
+    Ready,
+    Stimulus,
+    Tell,
+    Wait,
+    Write,
+)
+
+
+class QchessOptions(BaseModel):
+    """What a contest or an agent's manifest may choose about the protocol."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    quit: Literal["result", "bare"] = "result"
+    """`QUIT white DRAW` (the program of 2013), or `QUIT` alone (seed 000, Game ends)."""
+    unasked: Literal["strict", "lenient"] = "lenient"
+    """What is said without a request is illegal (seed 000, Game start), or kept as the next answer (the program)."""
+    board_at: Literal["original", "spaced"] = "original"
+    """A line of BOARD ends `['pawn', 'unknown']at 0,1` as the program wrote it, or has the blank before `at`."""
+    line_bytes: int = Field(default=1024, ge=64, le=4096)
+    """A longer line of the agent is cut to this."""
+    kept_lines: int = Field(default=1000, ge=1)
+    """How many lines are kept as later answers (lenient); what comes beyond them is dropped with a note."""
+
+
+class Phase(StrEnum):
+    """Where the conversation is; see the theory of operation."""
+
+    IDLE = "idle"
+    ANSWERING = "answering"
+    ENDING = "ending"
+
+
+_QUESTIONS: dict[type[Request], str] = {Selection: "SELECTION?", Destination: "MOVE?"}
+
+_SQUARE = re.compile(rb"\s*(\d+)\s+(\d+)")
+"""How a line must begin to be an answer: blanks of any kind and number, then two numbers without a sign."""
+
+
+def read_answer(line: bytes) -> Reply:
+    """The answer that a line is, whatever stands behind its two numbers; UNREADABLE if it begins otherwise."""
+    said = line.decode("latin-1")
+    square = _SQUARE.match(line)
+    if square is None:
+        return Reply(ReplyKind.UNREADABLE, said)
+    return decided(OnSquare(int(square[1]), int(square[2])), said)
+
+
+def is_private(line: bytes) -> bool:  # noqa: ARG001 no line of this protocol is for its author only
+    """Whether a line of an agent is only for its author: none is."""
+    return False
+
+
+class Qchess:
+    """The manager's side of one conversation with one agent."""
+
+    speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset(
+        {Selection, Destination, Selected, Moved, TurnLost}
+    )
+
+    def __init__(self, options: QchessOptions) -> None:
+        self._options = options
+        self._lines = LineReader(options.line_bytes)
+        self._phase = Phase.IDLE
+        self._kept: deque[bytes] = deque()
+        """Lines that came before their request (lenient)."""
+        self._unasked: bytes | None = None
+        """The first thing that was said without a request (strict)."""
+
+    def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
+        """Take what happened, return what to do."""
+        match stimulus:
+            case Bytes(data):
+                return self._read(data)
+            case Tell(Selected() | Moved() as event):
+                return [_say(announcement(event))]
+            case Tell(TurnLost(words=words)):
+                return [_say(words)]
+            case Ask(request):
+                return self._ask(_QUESTIONS[type(request)])
+            case Open():
+                return [_say(COLOURS[stimulus.seat], *self._position(stimulus.game)), Ready()]
+            case Close(result):
+                self._phase = Phase.ENDING
+                is_bare = self._options.quit == "bare" or not result
+                return [_say("QUIT" if is_bare else f"QUIT {result}"), Await(Wait.CLOSE)]
+            case Eof() | Alarm():
+                return ()
+            case _:
+                raise TypeError(f"the qchess protocol has no words for {stimulus!r}")
+
+    # --- what is said to the agent -----------------------------------------------------------------------------------
+
+    def _ask(self, question: str) -> Sequence[Effect]:
+        if self._unasked is not None:
+            said = self._unasked.decode("latin-1")
+            return [Answer(Reply(ReplyKind.UNASKED, said))]
+        if self._kept:
+            # The question is asked all the same, so that whoever counts them stays in step.
+            return [_say(question), Answer(read_answer(self._kept.popleft()))]
+        self._phase = Phase.ANSWERING
+        return [_say(question), Await(Wait.TURN)]
+
+    def _position(self, game: dict[str, Any]) -> list[str]:
+        """The lines with which a game goes on from a position: the board, then what was played since."""
+        if "board" not in game:
+            return []
+        blank = " " if self._options.board_at == "spaced" else ""
+        pieces = [
+            f"{piece['colour']} {piece['current']} [{', '.join(map(repr, piece['types']))}]{blank}"
+            f"at {piece['x']},{piece['y']}"
+            for piece in game["board"]
+        ]
+        return ["BOARD", *pieces, "", "END BOARD", *game["played"]]
+
+    # --- lines of the agent ------------------------------------------------------------------------------------------
+
+    def _read(self, data: bytes) -> Sequence[Effect]:
+        if self._phase is Phase.ENDING:
+            return [Note(f"discarded after QUIT: {_quote(data)}")]
+        was_cut = self._lines.cut_lines
+        lines = self._lines.feed(data)
+        effects: list[Effect] = []
+        if self._lines.cut_lines > was_cut:
+            effects.append(Note(f"cut: a line of more than {self._options.line_bytes} bytes"))
+        if self._phase is Phase.ANSWERING and lines:
+            self._phase = Phase.IDLE
+            effects.append(Answer(read_answer(lines.pop(0))))
+            data = data.partition(b"\n")[2]
+        if self._phase is Phase.IDLE and data:
+            effects += self._set_aside(data, lines)
+        return effects
+
+    def _set_aside(self, data: bytes, lines: Sequence[bytes]) -> Sequence[Effect]:
+        """Deal with `data`, which nobody asked for, and the `lines` that it completes."""
+        if self._options.unasked == "strict":
+            if self._unasked is None:
+                self._unasked = data.partition(b"\n")[0][: self._options.line_bytes]
+            return [Note(f"unasked: {_quote(data)}")]
+        room = self._options.kept_lines - len(self._kept)
+        self._kept.extend(lines[:room])
+        if len(lines) > room:
+            return [Note(f"dropped: {len(lines) - room} line(s) too many before their request")]
+        return ()
+
+
+def _say(*lines: str) -> Write:
+    return Write("".join(f"{line}\n" for line in lines).encode("latin-1"))
+
+
+def _quote(data: bytes) -> str:
+    return ascii(data[:80].decode("latin-1"))

@@ -1,0 +1,188 @@
+"""The Stratego protocol: what an agent of UCC's contest is told and how its lines are read. Source: seed 001, PROTOCOL.
+
+Theory of operation. Every request is answered by one line, and every line answers one request: the next one, if none is
+open. So lines that come before they are asked for are kept, in order, and a request may be answered from them at once;
+what it says to the agent is said all the same.
+
+    phase       what the manager waits for     said on entering                        left by
+    IDLE        nothing                        -                                       a request
+    SETTING_UP  a row of the set-up            `RED opponent 10 10`, first row only    a line, whatever it holds
+    MOVING      a half-move                    the board as this side sees it          a line, whatever it holds
+    ENDING      the exit                       `QUIT` and the result                   -
+
+START and confirmations are told when they happen, in whatever phase. A line is ended by `\\n` and by nothing else: the
+end of the stream does not end one, so a reply that was cut off by a death is no reply.
+
+What the originals left open is an option: whether a `\\r` before the end of a line belongs to it, how long a line may
+be and how many may be sent ahead. An opponent's name is told as one word of at most 127 bytes.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from judge.games.stratego.notation import read_reply
+from judge.games.stratego.types import (
+    COLOURS,
+    Confirmed,
+    HalfMove,
+    Row,
+    SetupRow,
+    Started,
+    one_word,
+)
+from judge.games.types import Event, Reply, Request, decided
+from judge.protocols.lines import LineReader
+from judge.protocols.types import (
+    Alarm,
+    Answer,
+    Ask,
+    Await,
+    Bytes,
+    Close,
+    Effect,
+    Eof,
+    Note,
+    Open,
+    Ready,
+    Stimulus,
+    Tell,
+    Wait,
+    Write,
+)
+
+
+class StrategoOptions(BaseModel):
+    """What a contest or an agent's manifest may choose about the protocol."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    carriage_return: Literal["keep", "strip"] = "strip"
+    """A `\\r` before the `\\n`: part of the line (both managers; it is blank space in a move, and spoils a row of a
+    set-up, SURRENDER and NO_MOVE), or taken off."""
+    line_bytes: int = Field(default=1024, ge=64, le=4000)
+    """A longer line is unreadable; its beginning is kept."""
+    lines_ahead: int = Field(default=8192, ge=4)
+    """How many lines may wait to be asked for; what comes beyond them is dropped with a note."""
+
+
+class Phase(StrEnum):
+    """Where the conversation is; see the theory of operation."""
+
+    IDLE = "idle"
+    SETTING_UP = "setting up"
+    MOVING = "moving"
+    ENDING = "ending"
+
+
+def is_private(line: bytes) -> bool:  # noqa: ARG001 the protocol has no private words
+    """Whether a line of an agent is only for its author: none is."""
+    return False
+
+
+class Stratego:
+    """The manager's side of one conversation with one agent."""
+
+    speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset(
+        {SetupRow, HalfMove, Started, Confirmed}
+    )
+
+    def __init__(self, options: StrategoOptions) -> None:
+        self._options = options
+        # One byte more than allowed is kept, so that a line that is too long is known by its length.
+        self._reader = LineReader(options.line_bytes + 1)
+        self._lines: deque[bytes] = deque()
+        self._phase = Phase.IDLE
+        self._greeting = ""
+        self._has_dropped = False
+
+    def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
+        """Take what happened, return what to do."""
+        match stimulus:
+            case Bytes(data):
+                return self._read(data)
+            case Tell(Confirmed(text=text)):
+                return [_line(text)]
+            case Ask(HalfMove(board=board)):
+                return self._ask(Phase.MOVING, Wait.TURN, [_text(board)])
+            case Ask(SetupRow(row=row)):
+                greeting: list[Effect] = [_line(self._greeting)] if row == 0 else []
+                return self._ask(Phase.SETTING_UP, Wait.ROW, greeting)
+            case Tell(Started()):
+                return [_line("START")]
+            case Open():
+                return self._open(stimulus)
+            case Close(result):
+                self._phase = Phase.ENDING
+                return [_line(f"QUIT {result}".rstrip()), Await(Wait.CLOSE)]
+            case Eof() | Alarm():
+                return ()
+            case _:
+                raise TypeError(f"the Stratego protocol has no words for {stimulus!r}")
+
+    def _open(self, stimulus: Open) -> Sequence[Effect]:
+        opponent = one_word(stimulus.names[1 - stimulus.seat])
+        size = f"{stimulus.game['width']} {stimulus.game['height']}"
+        self._greeting = f"{COLOURS[stimulus.seat]} {opponent} {size}"
+        return [Ready()]
+
+    def _ask(self, phase: Phase, wait: Wait, said: list[Effect]) -> Sequence[Effect]:
+        self._phase = phase
+        said.append(self._answer() if self._lines else Await(wait))
+        return said
+
+    def _read(self, data: bytes) -> Sequence[Effect]:
+        lines = self._reader.feed(data)
+        if self._phase is Phase.ENDING:
+            return ()
+        self._lines.extend(lines)
+        effects: list[Effect] = []
+        if len(self._lines) > self._options.lines_ahead:
+            effects += self._drop()
+        if self._lines and self._phase is not Phase.IDLE:
+            effects.append(self._answer())
+        return effects
+
+    def _drop(self) -> Sequence[Effect]:
+        """Keep no more lines than may be sent ahead; say so once."""
+        while len(self._lines) > self._options.lines_ahead:
+            self._lines.pop()
+        if self._has_dropped:
+            return ()
+        self._has_dropped = True
+        return [
+            Note(f"dropped: lines beyond the {self._options.lines_ahead} that may be sent ahead")
+        ]
+
+    def _answer(self) -> Answer:
+        """The answer that the oldest line gives to what is asked."""
+        line = self._lines.popleft()
+        if self._options.carriage_return == "strip":
+            line = line.removesuffix(b"\r")
+        step = _STEPS[self._phase]
+        self._phase = Phase.IDLE
+        return Answer(step(self, line.decode("latin-1")))
+
+    def _row(self, said: str) -> Reply:
+        return decided(Row(said), said)
+
+    def _half_move(self, said: str) -> Reply:
+        return read_reply(said, self._options.line_bytes)
+
+
+_STEPS: dict[Phase, Callable[[Stratego, str], Reply]] = {
+    Phase.SETTING_UP: Stratego._row,
+    Phase.MOVING: Stratego._half_move,
+}
+"""How a line is read in a phase; in every other phase it waits."""
+
+
+def _line(text: str) -> Write:
+    return _text(f"{text}\n")
+
+
+def _text(text: str) -> Write:
+    return Write(text.encode("latin-1"))

@@ -1,0 +1,204 @@
+"""A game of Quantum Chess as the UCC manager of 2013 logs it, in full or as the short log that a viewer follows.
+
+    # Log starts 2013-03-01 20:00:00.000001           or: # Short log updated ...
+    # white : first                                   who plays
+    # black : second
+    # Initial board                                   column by column; hidden types and all
+    black unknown ['rook', '?queen'] at 0,0           `?`: not shown yet; `unknown`: open
+    # Start game
+    2013-03-01 20:00:01.000001 : 3 6 1 pawn           when, and what was announced
+    2013-03-01 20:00:01.000002 : 3 6 -> 3 5
+    2013-03-01 20:00:02.000003 : black                the final result
+    # EOF
+
+A short log is written anew with every other announcement: its board is the one of that moment, and it holds the last
+two lines only. The manager writes its wall's clock without a zone; here it is taken for UTC. Lines end in LF; what is
+read is taken as Latin-1 and may end in CR LF, have blank lines and comments, or break off.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from pydantic import ValidationError
+
+from judge.errors import InputError
+from judge.games.qchess_board import PlacedPiece
+from judge.games.qchess_words import is_announcement
+from judge.games.stones import quote
+
+LONGEST_NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """A line with its moment; `line` is its number in the file that it was read from, 0 where there is none."""
+
+    when: datetime
+    text: str
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class QchessLog:
+    """What a log says. `started` is the moment in its first line: when it was started, or the short log updated.
+
+    `result` is None where the log breaks off, `is_closed` says whether it ends in `# EOF`.
+    """
+
+    started: datetime
+    names: tuple[str, str]
+    board: tuple[PlacedPiece, ...]
+    events: tuple[Logged, ...]
+    result: Logged | None = None
+    is_closed: bool = True
+    is_short: bool = False
+
+
+def write_log(log: QchessLog) -> bytes:
+    """The file of a log, full or short, byte for byte as the manager writes it."""
+    opening = "Short log updated" if log.is_short else "Log starts"
+    lines = [
+        f"# {opening} {_moment(log.started)}",
+        *(f"# {colour} : {safe_name(name)}" for colour, name in _by_colour(log.names)),
+        "# Initial board",
+        *(_piece_line(piece) for piece in log.board),
+        "# Start game",
+        *(f"{_moment(said.when)} : {_printable(said.text)}" for said in _said(log)),
+        *(["# EOF"] if log.is_closed else []),
+    ]
+    return "".join(f"{line}\n" for line in lines).encode("latin-1", "replace")
+
+
+def safe_name(name: str) -> str:
+    """`name` in one printable line."""
+    return _printable(" ".join(name[:LONGEST_NAME].split()))
+
+
+def _said(log: QchessLog) -> tuple[Logged, ...]:
+    return log.events if log.result is None else (*log.events, log.result)
+
+
+def _by_colour(names: tuple[str, str]) -> Iterable[tuple[str, str]]:
+    return zip(("white", "black"), names, strict=True)
+
+
+def _moment(when: datetime) -> str:
+    return str(when.replace(tzinfo=None))
+
+
+def _piece_line(piece: PlacedPiece) -> str:
+    first, second = piece.types
+    return f"{piece.colour} {piece.current} ['{first}', '{second}'] at {piece.x},{piece.y}"
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+_WHEN = r"([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?)"
+_OPENING = re.compile(rf"# (Log starts|Short log updated) {_WHEN}")
+_NAME = re.compile(r"# (white|black) : ?(.*)")
+_PIECE = re.compile(r"(white|black) ([a-z]+) \['(\??[a-z]+)', '(\??[a-z]+)'\] ?at ([0-9]),([0-9])")
+_SAID = re.compile(rf"{_WHEN} : ?(.*)")
+_RESULT = re.compile(r"(?:white|black)(?: .*)?|DRAW")
+
+
+def read_log(data: bytes, source: str = "log") -> QchessLog:
+    """The log in `data`, full or short; of several short ones in a row the last.
+
+    InputError names `source`, the line and the mend: no first line, a line that is nothing of the format, an
+    announcement behind the final result.
+    """
+    reader = _Reader(source)
+    for number, line in enumerate(data.decode("latin-1").split("\n"), 1):
+        reader.take(number, _printable(line.strip("\r\t ")))
+    return reader.log()
+
+
+class _Reader:
+    """Collects what the lines of a file say."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._opening: tuple[datetime, bool] | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self._names = {"white": "", "black": ""}
+        self._board: list[PlacedPiece] = []
+        self._events: list[Logged] = []
+        self._result: Logged | None = None
+        self._is_closed = False
+
+    def take(self, number: int, line: str) -> None:
+        """Read one line; a comment or an empty line that means nothing is passed over."""
+        if opening := _OPENING.fullmatch(line):
+            self._forget()
+            self._opening = (self._moment(number, opening[2]), opening[1].startswith("Short"))
+        elif name := _NAME.fullmatch(line):
+            self._names[name[1]] = name[2]
+        elif line == "# EOF":
+            self._is_closed = True
+        elif piece := _PIECE.fullmatch(line):
+            self._board.append(self._piece(number, piece))
+        elif said := _SAID.fullmatch(line):
+            self._take_said(Logged(self._moment(number, said[1]), said[2], number))
+        elif line and not line.startswith("#"):
+            raise self._wrong(number, f"{quote(line)} is neither a piece nor an announcement")
+
+    def log(self) -> QchessLog:
+        """What was read."""
+        if self._opening is None:
+            raise self._wrong(
+                1, "no log of Quantum Chess; it begins with `# Log starts` and a date"
+            )
+        started, is_short = self._opening
+        return QchessLog(
+            started,
+            (self._names["white"], self._names["black"]),
+            tuple(self._board),
+            tuple(self._events),
+            self._result,
+            self._is_closed,
+            is_short,
+        )
+
+    def _take_said(self, said: Logged) -> None:
+        if self._result is not None:
+            what = f"stands behind the final result of line {self._result.line}; cut the log there"
+            raise self._wrong(said.line, f"{quote(said.text)} {what}")
+        if is_announcement(said.text):
+            self._events.append(said)
+        elif _RESULT.fullmatch(said.text):
+            self._result = said
+        else:
+            what = "neither a selection, a move nor a final result"
+            raise self._wrong(said.line, f"{quote(said.text)} is {what}")
+
+    def _piece(self, number: int, match: re.Match[str]) -> PlacedPiece:
+        colour, current, first, second, x, y = match.groups()
+        try:
+            return PlacedPiece.model_validate(
+                {
+                    "colour": colour,
+                    "x": int(x),
+                    "y": int(y),
+                    "types": (first, second),
+                    "current": current,
+                }
+            )
+        except ValidationError as error:
+            raise self._wrong(number, f"{quote(match[0])}: {error.errors()[0]['msg']}") from None
+
+    def _moment(self, number: int, text: str) -> datetime:
+        try:
+            return datetime.fromisoformat(text).replace(tzinfo=UTC)
+        except ValueError:
+            raise self._wrong(number, f"{text} is no moment") from None
+
+    def _wrong(self, number: int, what: str) -> InputError:
+        return InputError(f"{self._source}, line {number}: {what}")

@@ -1,0 +1,367 @@
+"""Between a log of Quantum Chess and a played game: either says all that is needed to have the other.
+
+A log has what nature drew (its board shows the hidden types, an announcement which type came up) and what both seats
+answered, so it can be played again and every contradiction to the rules is found, with its line. A finished match gives
+the log that the UCC manager of 2013 would have written of it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from judge.errors import InputError
+from judge.games.qchess_board import (
+    COLOURS,
+    HIDDEN,
+    POOL,
+    UNKNOWN,
+    Kind,
+    PlacedPiece,
+    classical_pieces,
+    quantum_pieces,
+)
+from judge.games.qchess_words import (
+    MOVED,
+    SELECTED,
+    Destination,
+    Moved,
+    OnSquare,
+    Selected,
+    Selection,
+    announcement,
+)
+from judge.games.quantum_chess import ContradictionError, QuantumChess
+from judge.games.stones import quote
+from judge.games.types import (
+    NATURE,
+    AgentFault,
+    Chance,
+    Drawn,
+    Event,
+    Reply,
+    ReplyKind,
+    Request,
+    Verdict,
+    decided,
+)
+from judge.protocols.qchess import read_answer
+from judge.records.qchess_log import Logged, QchessLog
+from judge.referee.seating import nature
+from judge.referee.spec import MatchRecord
+
+Position = tuple[PlacedPiece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer and whose it is: a seat's, or NATURE's."""
+
+    seat: int
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """A game that was played from a log: `game` is where it led, `fault` what ended it outside the rules."""
+
+    game: QuantumChess
+    answers: tuple[Answered, ...]
+    fault: AgentFault | None
+
+    def replies(self, seat: int) -> list[Reply]:
+        """What one seat answered, in order."""
+        return [answered.reply for answered in self.answers if answered.seat == seat]
+
+    def chance(self) -> Callable[[Request], Reply]:
+        """Answers chance as the log has it, from its beginning; RuntimeError when asked for more."""
+        drawn: Iterator[Reply] = iter(self.replies(NATURE))
+
+        def answer(request: Request) -> Reply:
+            reply = next(drawn, None)
+            if reply is None:
+                raise RuntimeError(f"the log has no answer to {request!r}")
+            return reply
+
+        return answer
+
+
+def options_of(log: QchessLog) -> dict[str, Any]:
+    """The options of the game that a log is of: a usual start by its variant, any other board as a position."""
+    board = {(piece.x, piece.y): piece for piece in log.board}
+    if board == {(piece.x, piece.y): piece.placed() for piece in classical_pieces()}:
+        return {"variant": "classical"}
+    if not log.is_short and _is_quantum_start(board):
+        return {"variant": "quantum"}
+    first = (
+        SELECTED.fullmatch(log.events[0].text) or MOVED.fullmatch(log.events[0].text)
+        if log.events
+        else None
+    )
+    mover = board.get((int(first[1]), int(first[2]))) if first else None
+    return {
+        "position": [piece.model_dump() for piece in log.board],
+        "turn": "white" if mover is None else mover.colour,
+    }
+
+
+def replay(
+    log: QchessLog, source: str = "log", options: Mapping[str, Any] | None = None
+) -> Replayed:
+    """Play a log again; InputError names `source` and the line that contradicts the rules.
+
+    `options` go over those that the log itself shows: the limits, or `illegal`, of which no log tells.
+    """
+    return _Replayer(log, source, options_of(log) | dict(options or {})).replayed()
+
+
+class _Replayer:
+    """Leads a game along a log."""
+
+    def __init__(self, log: QchessLog, source: str, options: Mapping[str, Any]) -> None:
+        self._log = log
+        self._source = source
+        self._loses_turns = options.get("illegal") == "loses-turn"
+        self._game = QuantumChess.from_options(options)
+        self._answers: list[Answered] = []
+
+    def replayed(self) -> Replayed:
+        """The whole log."""
+        self._draw_hidden()
+        for said in self._log.events:
+            self._follow(said)
+        fault = self._finish(self._log.result) if self._log.result is not None else None
+        return Replayed(self._game, tuple(self._answers), fault)
+
+    def board_at(self, number: int) -> Position:
+        """The position as the manager logs it at announcement `number`, from 0; behind the last one, the final one."""
+        self._draw_hidden()
+        for said in self._log.events[: number + 1]:
+            self._follow(said)
+        board = self._game.board.placed()
+        is_final = number >= len(self._log.events)
+        return board if is_final else _as_announced(board, self._log.events[number].text)
+
+    def _answer(self, reply: Reply) -> None:
+        self._answers.append(Answered(self._game.pending().seat, reply))
+        self._game.apply(reply)
+
+    def _draw_hidden(self) -> None:
+        board = {(piece.x, piece.y): piece for piece in self._log.board}
+        while (undrawn := self._game.undrawn) is not None:
+            piece, kinds = undrawn
+            hidden = board[piece.x, piece.y].types[1].removeprefix(HIDDEN)
+            self._answer(decided(Drawn(kinds.index(Kind(hidden)))))
+
+    def _follow(self, said: Logged) -> None:
+        if self._loses_turns:
+            self._lose_turns_before(said)
+        if self._game.end is not None:
+            raise self._wrong(said, f"the game is over by the rules: {self._result()}")
+        seat = self._game.pending().seat
+        try:
+            replies = self._game.follow(said.text)
+        except ContradictionError as error:
+            raise self._wrong(said, str(error)) from None
+        self._answers += [Answered(who, r) for who, r in zip((seat, NATURE), replies, strict=False)]
+
+    def _lose_turns_before(self, said: Logged) -> None:
+        """Lost turns leave no line: they are where another line is due than the one that comes."""
+        while self._game.end is None:
+            match self._game.pending():
+                case Destination() if not MOVED.fullmatch(said.text):
+                    pass
+                case Selection(seat=seat) if self._mover(said) == 1 - seat:
+                    pass
+                case _:
+                    return
+            self._answer(Reply(ReplyKind.UNREADABLE))
+
+    def _mover(self, said: Logged) -> int | None:
+        x, y = said.text.split()[:2]
+        piece = self._game.board.at(int(x), int(y))
+        return None if piece is None else piece.colour
+
+    def _finish(self, result: Logged) -> AgentFault | None:
+        """Let the game end as the log says, by an answer that could not be played or by a fault outside the rules."""
+        fault = None
+        if self._game.end is None:
+            colour, _, words = result.text.partition(" ")
+            fault = self._fault(colour, words)
+            if fault is not None:
+                self._game.forfeit(fault)
+            elif (answer := self._refused(words)) is not None and colour == self._colour():
+                self._answer(answer)
+        if self._game.end is None:
+            raise self._wrong(result, "by the rules the game goes on")
+        if result.text not in (self._result(), self._result().partition(" ")[2]):
+            raise self._wrong(result, f"by the rules the result is {self._result()}")
+        return fault
+
+    def _fault(self, colour: str, words: str) -> AgentFault | None:
+        verdict = {"TIMEOUT": Verdict.TURN_TIME, "UNRESPONSIVE": Verdict.CRASH}.get(words)
+        return None if verdict is None else AgentFault(verdict, COLOURS.index(colour), words)
+
+    def _refused(self, words: str) -> Reply | None:
+        """An answer of which the manager would say `words`; where these don't tell the square, the first that fits."""
+        word, _, rest = words.partition(" ")
+        match word, rest.removeprefix("move ").split(","):
+            case "GIBBERISH", _:
+                return Reply(ReplyKind.UNREADABLE, rest.removeprefix('"').removesuffix('"'))
+            case "BOUNDS" | "ILLEGAL", [x, y] if x.isdecimal() and y.isdecimal():
+                return decided(OnSquare(int(x), int(y)), f"{x} {y}")
+            case "EMPTY" | "COLOUR", _:
+                return self._first_square(words)
+        return None
+
+    def _first_square(self, words: str) -> Reply | None:
+        wanted = None if words == "EMPTY" else 1 - self._game.pending().seat
+        for x, y in ((x, y) for x in range(8) for y in range(8)):
+            piece = self._game.board.at(x, y)
+            if (None if piece is None else piece.colour) == wanted:
+                return decided(OnSquare(x, y), f"{x} {y}")
+        return None
+
+    def _colour(self) -> str:
+        return COLOURS[self._game.pending().seat]
+
+    def _result(self) -> str:
+        return self._game.result(("white", "black"))
+
+    def _wrong(self, said: Logged, what: str) -> InputError:
+        return InputError(f"{self._source}, line {said.line}: {quote(said.text)}: {what}")
+
+
+def _is_quantum_start(board: Mapping[tuple[int, int], PlacedPiece]) -> bool:
+    pieces = quantum_pieces()
+    if set(board) != {(piece.x, piece.y) for piece in pieces}:
+        return False
+    pools = {colour: dict(POOL) for colour in COLOURS}
+    for piece in pieces:
+        there = board[piece.x, piece.y]
+        first = piece.types[0].value
+        if (there.colour, there.types[0]) != (COLOURS[piece.colour], first):
+            return False
+        if piece.current is not Kind.KING:
+            hidden = there.types[1].removeprefix(HIDDEN)
+            if there.current != UNKNOWN or hidden == there.types[1]:
+                return False
+            pools[there.colour][Kind(hidden)] = pools[there.colour].get(Kind(hidden), 0) - 1
+    return all(left == 0 for pool in pools.values() for left in pool.values())
+
+
+def _as_announced(board: Position, text: str) -> Position:
+    """The manager logs a selection before a piece that cannot move has had its turn: it still shows its type."""
+    selected = SELECTED.fullmatch(text)
+    if selected is None:
+        return board
+    square = (int(selected[1]), int(selected[2]))
+    return tuple(
+        piece.model_copy(update={"current": selected[4]}) if (piece.x, piece.y) == square else piece
+        for piece in board
+    )
+
+
+def short_log(
+    log: QchessLog, source: str = "log", options: Mapping[str, Any] | None = None
+) -> QchessLog:
+    """The short log as it stands when `log` has been written so far: the manager's --log=@FILE.
+
+    It is written anew at the first announcement and then at every second one, the final result being one too: board and
+    nothing more, until the next one comes and both are added. `started` is the moment of that announcement.
+    """
+    said = log.events if log.result is None else (*log.events, log.result)
+    if not said:
+        return replace(log, is_short=False)
+    last_anew = (len(said) - 1) // 2 * 2
+    replayer = _Replayer(log, source, options_of(log) | dict(options or {}))
+    # The manager adds a last odd line when it closes the log.
+    kept = said[last_anew:] if len(said) - last_anew == 2 or log.is_closed else ()
+    return replace(
+        log,
+        started=said[last_anew].when,
+        board=replayer.board_at(last_anew),
+        events=tuple(line for line in kept if line is not log.result),
+        result=log.result if log.result in kept else None,
+        is_short=True,
+    )
+
+
+# --- from a match to its log -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """When a game began, when each answer of a seat came, and when the game ended."""
+
+    started: datetime
+    answers: tuple[datetime, ...]
+    ended: datetime
+
+
+def log_of(record: MatchRecord) -> QchessLog:
+    """The log of a match; the moment of an answer is the start and all the time that was charged until then."""
+    started = datetime.fromisoformat(record.started_at)
+    charged, moments = 0.0, []
+    for ply in record.plies:
+        charged += ply.ms
+        moments.append(started + timedelta(milliseconds=charged))
+    ended = max([*moments, started + timedelta(seconds=record.seconds)])
+    replies = [read_answer(ply.said.encode("latin-1", "replace")) for ply in record.plies]
+    if replies and record.reason.startswith("ILLEGAL unasked"):
+        replies[-1] = Reply(ReplyKind.UNASKED, record.plies[-1].said)
+    faults = [
+        AgentFault(seat.fault, number, record.reason)
+        for number, seat in enumerate(record.seats)
+        if seat.fault is not None
+    ]
+    game = QuantumChess.from_options(record.spec.game_options())
+    names = (record.seats[0].name, record.seats[1].name)
+    fault = faults[0] if faults else None
+    return keep_log(
+        game,
+        names,
+        nature(record.spec.seed),
+        replies,
+        fault,
+        Moments(started, tuple(moments), ended),
+    )
+
+
+def keep_log(
+    game: QuantumChess,
+    names: tuple[str, str],
+    chance: Callable[[Request], Reply],
+    replies: Iterable[Reply],
+    fault: AgentFault | None,
+    moments: Moments,
+) -> QchessLog:
+    """Play `game` from its start with the answers of the seats, in order, and log it."""
+    events = [Logged(moments.started, text) for text in game.options.played]
+    _answer_chance(game, chance)
+    board = game.options.position or game.board.placed()
+    for reply, when in zip(replies, moments.answers, strict=True):
+        told = list(game.apply(reply))
+        told += _answer_chance(game, chance)
+        events += [Logged(when, text) for text in _announced(told)]
+    if game.end is None and fault is not None:
+        game.forfeit(fault)
+    result = None if game.end is None else Logged(moments.ended, game.result(names))
+    in_columns = tuple(sorted(board, key=lambda piece: (piece.x, piece.y)))
+    return QchessLog(moments.started, names, in_columns, tuple(events), result)
+
+
+def _answer_chance(game: QuantumChess, chance: Callable[[Request], Reply]) -> list[Event]:
+    told: list[Event] = []
+    while game.end is None and isinstance(request := game.pending(), Chance):
+        told += game.apply(chance(request))
+    return told
+
+
+def _announced(events: Iterable[Event]) -> list[str]:
+    """Each announcement once: both seats are told the same."""
+    return [
+        announcement(event)
+        for event in events
+        if isinstance(event, Selected | Moved) and event.only == event.seat
+    ]
