@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Rule: play the cell whose stone builds the most fives of one's own and spoils the most of the opponent's.
+"""Rule: play the cell whose stone builds most of one's own fives and spoils most of the opponent's.
 
-A five is a window of five cells in a line. A window with stones of one side only can still become
-that side's five, and the more stones it holds, the more one further stone there is worth. The
-score of a free cell is the sum over all windows through it, for both sides; the best score moves. There is
-no look-ahead and no chance: the same position always gets the same answer.
+A five is a window of five cells in a line. While it holds stones of one side only it can still become
+that side's five, and the more stones it holds, the more the next one is worth. The score of a free
+cell is the sum over all windows through it, for both sides; the best score moves. There is no
+look-ahead and no chance: the same position always gets the same answer.
 
 The rest is the Gomocup protocol: read a line, answer it, flush.
 """
@@ -18,8 +18,8 @@ DIRECTIONS = (1, 0), (0, 1), (1, 1), (1, -1)
 NEAR = [(dx, dy) for dx in range(-2, 3) for dy in range(-2, 3)]
 FAR = [(k * dx, k * dy) for dx, dy in DIRECTIONS for k in range(-5, 6)]
 
-# Worth of one more stone in a window that holds 0..4 stones of one side. Each is more than all
-# windows of the kind before it can add up to on one cell: a five first, then stopping one, and so on.
+# Worth of one more stone in a window that already holds 0..4 stones of one side. The steps are high, so
+# that a five comes before the stopping of one, that before an open four, and so on.
 ATTACK = (1, 20, 900, 40_000, 4_000_000)
 DEFEND = (0, 15, 500, 12_000, 1_000_000)
 
@@ -30,8 +30,7 @@ class Board:
     def __init__(self, width, height, exact=False):
         self.width, self.height = width, height
         self.exact = exact  # rule 1: a line of six is no win
-        self.stones = {}
-        self.scores = {}
+        self.stones, self.scores = {}, {}
 
     def has(self, cell):
         return 0 <= cell[0] < self.width and 0 <= cell[1] < self.height
@@ -53,10 +52,8 @@ class Board:
         """Free cells near a stone; all free cells if there is none."""
         near = {(x + dx, y + dy) for x, y in self.stones for dx, dy in NEAR}
         free = [cell for cell in near if self.has(cell) and cell not in self.stones]
-        if free:
-            return free
         cells = ((x, y) for x in range(self.width) for y in range(self.height))
-        return [cell for cell in cells if cell not in self.stones]
+        return free or [cell for cell in cells if cell not in self.stones]
 
     def score(self, cell):
         if cell not in self.scores:
@@ -77,8 +74,7 @@ class Board:
         side = OPPONENT if OPPONENT in window else OWN
         if self.exact and side in (owners[start - 1], owners[start + 5]):
             return 0
-        worth = DEFEND if side == OPPONENT else ATTACK
-        return worth[window.count(side)]
+        return (ATTACK if side == OWN else DEFEND)[window.count(side)]
 
     def best_cell(self):
         """The cell to play, or None on a full board. Of equals, the one nearest to the middle."""
@@ -107,12 +103,7 @@ class Agent:
             return self.start(*numbers(rest))
         if command == "BOARD":
             return self.read_board(list(takewhile(lambda line: line != "DONE", lines)))
-        commands = {
-            "BEGIN": self.move,
-            "TURN": self.turn,
-            "TAKEBACK": self.takeback,
-            "RESTART": self.restart,
-        }
+        commands = {"BEGIN": self.move, "TURN": self.turn, "TAKEBACK": self.takeback, "RESTART": self.restart}
         if command not in commands:
             return "UNKNOWN command"
         if self.board is None:
@@ -121,7 +112,7 @@ class Agent:
 
     def info(self, key="", value="", *_):
         """Only the rule matters: a move takes milliseconds."""
-        if key == "rule":
+        if key == "rule" and value.isdigit():
             self.rule = int(value)
             if self.board:
                 self.board.exact = self.rule == 1
@@ -148,7 +139,7 @@ class Agent:
         if self.board is None:
             return "ERROR no START yet"
         self.restart()
-        for x, y, owner in (numbers(line) for line in stones if line):
+        for x, y, owner in (numbers(line) for line in stones):
             self.board.put((x, y), owner)
         return self.move()
 
@@ -162,10 +153,9 @@ class Agent:
         if self.rule not in (0, 1):
             return "ERROR only rules 0 and 1 are supported"
         cell = self.board.best_cell()
-        if cell is None:
-            return "ERROR no free cell"
-        self.board.put(cell, OWN)
-        return f"{cell[0]},{cell[1]}"
+        if cell:
+            self.board.put(cell, OWN)
+        return f"{cell[0]},{cell[1]}" if cell else "ERROR no free cell"
 
 
 def numbers(text):
@@ -175,12 +165,9 @@ def numbers(text):
 
 def main():
     agent = Agent()
-    lines = (line.strip() for line in sys.stdin)  # strip: lines may end with CR LF
-    for line in lines:
-        if line == "END":
-            break
-        if not line:
-            continue
+    sys.stdin.reconfigure(errors="replace")  # a folder's name may be bytes of any kind
+    lines = filter(None, map(str.strip, sys.stdin))  # strip: lines may end with CR LF
+    for line in takewhile(lambda line: line != "END", lines):
         try:
             answer = agent.answer(line, lines)
         except (ValueError, TypeError):  # no number, or not as many as the command has

@@ -4,8 +4,8 @@
  * Around every cell and in each of the four directions lie ten cells: five on either side, which is
  * as far as a five through the cell, and a sixth stone that would spoil an exact five, can reach.
  * Read as ten digits (0 free, 1 mine, 2 not mine: opponent or wall) they are a number below 3^10,
- * and a table says which shape my stone on the cell would make. A stone put on the board
- * adds its digit to forty such numbers; taken away again, it subtracts it.
+ * and a table says which shape my stone on the cell would make. A stone put on the board adds its
+ * digit to forty such numbers; taken away again, it subtracts it.
  */
 #include "board.h"
 
@@ -22,8 +22,10 @@ static uint8_t line_shape[2][LINES]; /* freestyle, exact */
 static uint8_t set_threat[SHAPE_SETS];
 static int16_t set_worth[SHAPE_SETS];
 static uint64_t stone_hash[2][CELLS];
+static const uint64_t FOE_TO_MOVE = 0xc2b2ae3d27d4eb4fu;
 
-/* What a stone is worth for the shape it makes, and for the threat it is. Found by matches. */
+/* What a stone is worth for the shape it makes, and for the threat it is. Tried out in matches of the
+ * agent against itself; small changes make no great difference. */
 static const int SHAPE_WORTH[] = {0, 1, 2, 4, 8, 12, 26, 30, 60, 120};
 static const int THREAT_WORTH[THREATS] = {0, 10, 80, 0, 120, 200, 400};
 
@@ -316,4 +318,17 @@ enum threat board_threat(int at, enum side side)
 int board_worth(int at, enum side side)
 {
     return set_worth[board.cell[at].shapes[side]];
+}
+
+uint64_t board_key(enum side side)
+{
+    return side == OWN ? board.hash : board.hash ^ FOE_TO_MOVE;
+}
+
+int board_find(enum side side, enum threat threat)
+{
+    for (int i = 0; i < board.frontier_size; i++)
+        if (board_threat(board.frontier[i], side) == threat)
+            return board.frontier[i];
+    return NO_CELL;
 }

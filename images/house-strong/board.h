@@ -65,6 +65,13 @@ void board_block(int at); /* makes a free cell a wall for the rest of the game *
 
 enum threat board_threat(int at, enum side side);
 int board_worth(int at, enum side side);
+uint64_t board_key(enum side side); /* of the position with `side` to move */
+
+/* Some cell with that threat, or NO_CELL; the counts tell whether there is one. Not for NO_THREAT. */
+int board_find(enum side side, enum threat threat);
+
+static inline enum side other(enum side side) { return side == OWN ? FOE : OWN; }
+static inline bool makes_four(enum threat threat) { return threat >= FOUR_THREAT; }
 
 static inline int cell_at(int x, int y) { return (y + PAD) * STRIDE + x + PAD; }
 static inline int cell_x(int at) { return at % STRIDE - PAD; }

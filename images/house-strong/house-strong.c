@@ -6,6 +6,7 @@
  * does not listen while it sends INFO.
  */
 #include "board.h"
+#include "clock.h"
 #include "search.h"
 
 #include <stdio.h>

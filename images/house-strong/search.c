@@ -2,23 +2,24 @@
  * Rule: fives and fours are never searched but looked up; alpha-beta decides about the rest.
  *
  * Principal variation search with iterative deepening, a transposition table, late move reductions
- * and, where the depth ends, a search of victories by continuous fours (VCF). The threats
- * that the board counts settle a position at once when a five or an open four is there to take, and
- * narrow the choice to the forced replies when the opponent threatens one.
+ * and, where the depth ends, a search of victories by continuous fours (VCF). The threats that the
+ * board counts settle a position at once when a five or an open four is there to take, and narrow the
+ * choice to the forced replies when the opponent threatens one.
  */
-#define _POSIX_C_SOURCE 200809L
 #include "search.h"
 
 #include "board.h"
+#include "clock.h"
+#include "vcf.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { WIN = 30000, SURE_WIN = WIN - 1000, EVALUATION_LIMIT = 20000 };
 enum { MAX_DEPTH = 60, MAX_PLY = 120, WIDTH = 20, FORCED_WIDTH = 64, LONGEST_LINE = 8 };
-enum { VCF_LEAF_DEPTH = 8, VCF_LEAF_NODES = 150, VCF_ROOT_DEPTH = 40, CLOCK_INTERVAL = 128 };
-enum { TABLE_SLOTS = 1 << 20, VCF_SLOTS = 1 << 16, HISTORY_LIMIT = 1 << 12 };
+enum { VCF_LEAF_DEPTH = 8, VCF_LEAF_NODES = 150, VCF_ROOT_DEPTH = 40 };
+enum { TABLE_SLOTS = 1 << 20, HISTORY_LIMIT = 1 << 12 };
 enum { TEMPO = 60 }; /* what it is worth to be the one to move */
 
 enum bound { NO_BOUND, UPPER, LOWER, EXACT };
@@ -36,22 +37,8 @@ struct move {
 
 static struct slot table[TABLE_SLOTS];
 static uint32_t table_mask = TABLE_SLOTS - 1;
-static uint64_t vcf_failed[VCF_SLOTS]; /* position hash, its lowest byte replaced by the depth */
-static int history[2][CELLS];          /* how often a move refuted the line before it */
-
-static int64_t stop_at;
-static bool out_of_time;
-static long nodes;
-static long vcf_nodes_left;
-
-/* ---- time and memory ---- */
-
-int64_t milliseconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
+static bool table_is_clean = true;
+static int history[2][CELLS]; /* how often a move refuted the line before it */
 
 void search_limit_memory(int64_t bytes)
 {
@@ -63,24 +50,15 @@ void search_limit_memory(int64_t bytes)
 
 void search_forget(void)
 {
-    memset(table, 0, (table_mask + 1) * sizeof table[0]);
-    memset(vcf_failed, 0, sizeof vcf_failed);
+    if (table_is_clean)
+        return; /* START must not cost the time to touch all that memory */
+    memset(table, 0, sizeof table);
     memset(history, 0, sizeof history);
-}
-
-static bool must_stop(void)
-{
-    if (++nodes % CLOCK_INTERVAL == 0 && milliseconds_now() >= stop_at)
-        out_of_time = true;
-    return out_of_time;
+    vcf_forget();
+    table_is_clean = true;
 }
 
 /* ---- remembered positions ---- */
-
-static uint64_t position_key(enum side side)
-{
-    return side == OWN ? board.hash : board.hash ^ 0xc2b2ae3d27d4eb4fu;
-}
 
 static struct slot *slot_of(uint64_t key)
 {
@@ -112,126 +90,6 @@ static bool is_decided_by(const struct slot *slot, int value, int alpha, int bet
 {
     return slot->bound == EXACT || (slot->bound == LOWER && value >= beta) ||
            (slot->bound == UPPER && value <= alpha);
-}
-
-/* ---- cells with a threat ---- */
-
-static enum side other(enum side side)
-{
-    return side == OWN ? FOE : OWN;
-}
-
-static bool makes_four(enum threat threat)
-{
-    return threat >= FOUR_THREAT;
-}
-
-/* Some cell with that threat; the caller knows from the board's counts that there is one. */
-static int find_threat(enum side side, enum threat threat)
-{
-    for (int i = 0; i < board.frontier_size; i++)
-        if (board_threat(board.frontier[i], side) == threat)
-            return board.frontier[i];
-    return NO_CELL;
-}
-
-/* The cell that completes the four which the stone on `at` has just made. */
-static int five_of_four(int at, enum side side)
-{
-    for (int direction = 0; direction < 4; direction++)
-        for (int offset = -4; offset <= 4; offset++) {
-            int cell = at + offset * DIRECTIONS[direction];
-            if (board.cell[cell].content == FREE && board_threat(cell, side) == FIVE_THREAT)
-                return cell;
-        }
-    return NO_CELL;
-}
-
-/* ---- victory by continuous fours ---- */
-
-static bool vcf_is_known_to_fail(uint64_t key, int depth)
-{
-    uint64_t entry = vcf_failed[key >> 32 & (VCF_SLOTS - 1)];
-    return (entry ^ key) >> 8 == 0 && (int)(entry & 255) >= depth;
-}
-
-static void vcf_remember_failure(uint64_t key, int depth)
-{
-    vcf_failed[key >> 32 & (VCF_SLOTS - 1)] = (key & ~(uint64_t)255) | (uint64_t)depth;
-}
-
-static int collect_fours(enum side side, struct move *moves)
-{
-    bool must_block = board.count[other(side)][FIVE_THREAT] > 0;
-    int count = 0;
-    for (int i = 0; i < board.frontier_size && count < FORCED_WIDTH; i++) {
-        int at = board.frontier[i];
-        if (!makes_four(board_threat(at, side)))
-            continue;
-        if (must_block && board_threat(at, other(side)) != FIVE_THREAT)
-            continue;
-        moves[count++] = (struct move){at, board_worth(at, side)};
-    }
-    return count;
-}
-
-/* Brings the move with the highest order to place `i`: cheaper than sorting what a cut-off leaves. */
-static void bring_best_forward(struct move *moves, int count, int i)
-{
-    int best = i;
-    for (int j = i + 1; j < count; j++)
-        if (moves[j].order > moves[best].order)
-            best = j;
-    struct move move = moves[best];
-    moves[best] = moves[i];
-    moves[i] = move;
-}
-
-static int vcf(enum side side, int depth, int *first);
-
-/* Plies to the five after the four on `at`, with its forced reply; 0 if it leads nowhere. */
-static int vcf_after(int at, enum side side, int depth)
-{
-    int plies = 0, next;
-    board_put(at, side);
-    if (board.count[side][FIVE_THREAT] > 1) {
-        plies = 3; /* two fives to choose from, and nothing left to answer them with */
-    } else {
-        int reply = five_of_four(at, side);
-        board_put(reply, other(side));
-        plies = vcf(side, depth - 1, &next);
-        board_take(reply);
-        plies = plies > 0 ? plies + 2 : 0;
-    }
-    board_take(at);
-    return plies;
-}
-
-/* Plies to the five if `side`, to move, can win by fours alone, and the move to begin with; else 0. */
-static int vcf(enum side side, int depth, int *first)
-{
-    if (board.count[side][FIVE_THREAT] > 0) {
-        *first = find_threat(side, FIVE_THREAT);
-        return 1;
-    }
-    if (board.count[other(side)][FIVE_THREAT] > 1 || depth == 0 || vcf_nodes_left-- <= 0 || must_stop())
-        return 0;
-    uint64_t key = position_key(side);
-    if (vcf_is_known_to_fail(key, depth))
-        return 0;
-    struct move moves[FORCED_WIDTH];
-    int count = collect_fours(side, moves);
-    for (int i = 0; i < count; i++) {
-        bring_best_forward(moves, count, i);
-        int plies = vcf_after(moves[i].at, side, depth);
-        if (plies > 0) {
-            *first = moves[i].at;
-            return plies;
-        }
-    }
-    if (!out_of_time && vcf_nodes_left > 0)
-        vcf_remember_failure(key, depth);
-    return 0;
 }
 
 static bool has_fours(enum side side)
@@ -270,7 +128,7 @@ static int collect_moves(enum side side, struct move *moves, int width)
 {
     enum side foe = other(side);
     if (board.count[foe][FIVE_THREAT] > 0) {
-        moves[0] = (struct move){find_threat(foe, FIVE_THREAT), 0};
+        moves[0] = (struct move){board_find(foe, FIVE_THREAT), 0};
         return 1;
     }
     bool forced = board.count[foe][OPEN_FOUR_THREAT] > 0;
@@ -339,8 +197,7 @@ static int search_leaf(enum side side, int ply)
 {
     int first;
     if (has_fours(side)) {
-        vcf_nodes_left = VCF_LEAF_NODES;
-        int plies = vcf(side, VCF_LEAF_DEPTH, &first);
+        int plies = vcf_search(side, VCF_LEAF_DEPTH, VCF_LEAF_NODES, &first);
         if (plies > 0)
             return WIN - ply - plies;
     }
@@ -350,9 +207,9 @@ static int search_leaf(enum side side, int ply)
 /* How much shallower to look at the move in place `i` of an ordered list. */
 static int reduction(int i, int depth, bool quiet)
 {
-    if (depth < 3 || i < 3 || !quiet)
+    if (depth < 3 || i < 2 || !quiet)
         return 0;
-    return i < 10 ? 1 : 2;
+    return i < 6 ? 1 : i < 12 ? 2 : 3;
 }
 
 static int search(enum side side, int depth, int alpha, int beta, int ply);
@@ -385,13 +242,13 @@ static int search_after(struct move move, int i, enum side side, int depth, int 
 static int search(enum side side, int depth, int alpha, int beta, int ply)
 {
     int value;
-    if (must_stop())
+    if (clock_must_stop())
         return 0;
     if (settle(side, ply, &value))
         return value;
     if (ply >= MAX_PLY)
         return evaluate(side);
-    uint64_t key = position_key(side);
+    uint64_t key = board_key(side);
     const struct slot *slot = slot_of(key);
     int known_move = NO_CELL;
     if (slot->key == key) {
@@ -409,6 +266,8 @@ static int search(enum side side, int depth, int alpha, int beta, int ply)
 
     struct move moves[FORCED_WIDTH];
     int count = collect_moves(side, moves, WIDTH);
+    if (count == 0)
+        return evaluate(side); /* the free cells left lie behind walls, far from any stone */
     prefer(moves, count, known_move);
     int best = -WIN, best_move = NO_CELL, lower = alpha;
     for (int i = 0; i < count && best < beta; i++) {
@@ -443,7 +302,7 @@ static void search_root(struct move *moves, int count, int depth)
         moves[0].order = value;
     }
     if (!out_of_time)
-        remember(position_key(OWN), moves[0].at, best, depth, EXACT, 0);
+        remember(board_key(OWN), moves[0].at, best, depth, EXACT, 0);
 }
 
 /* Appends the expected line of play, read back from the remembered positions. */
@@ -456,8 +315,8 @@ static void report_line(char *text, size_t size, int first)
         snprintf(text + used, size - used, " %d,%d", cell_x(at), cell_y(at));
         board_put(at, side);
         played[count++] = at;
-        const struct slot *slot = slot_of(position_key(other(side)));
-        at = slot->key == position_key(other(side)) ? slot->move : NO_CELL;
+        const struct slot *slot = slot_of(board_key(other(side)));
+        at = slot->key == board_key(other(side)) ? slot->move : NO_CELL;
         if (board.cell[at].content != FREE)
             at = NO_CELL; /* another position with the same key */
     }
@@ -475,11 +334,11 @@ static void report_search(char *report, const char *how, int depth, int value, i
 static int obvious_move(void)
 {
     if (board.count[OWN][FIVE_THREAT] > 0)
-        return find_threat(OWN, FIVE_THREAT);
+        return board_find(OWN, FIVE_THREAT);
     if (board.count[FOE][FIVE_THREAT] > 0)
-        return find_threat(FOE, FIVE_THREAT);
+        return board_find(FOE, FIVE_THREAT);
     if (board.count[OWN][OPEN_FOUR_THREAT] > 0)
-        return find_threat(OWN, OPEN_FOUR_THREAT);
+        return board_find(OWN, OPEN_FOUR_THREAT);
     return board.free_cells == 1 && board.frontier_size == 1 ? board.frontier[0] : NO_CELL;
 }
 
@@ -495,25 +354,22 @@ static int lonely_move(void)
     return NO_CELL;
 }
 
-static int win_by_fours(int64_t time_to_use, char *report)
+static int win_by_fours(int64_t deadline, char *report)
 {
     int first = NO_CELL;
-    int64_t whole_time = stop_at;
-    stop_at = milliseconds_now() + time_to_use;
-    vcf_nodes_left = INT32_MAX;
-    int plies = has_fours(OWN) ? vcf(OWN, VCF_ROOT_DEPTH, &first) : 0;
-    stop_at = whole_time;
-    out_of_time = false;
+    clock_start(deadline);
+    int plies = has_fours(OWN) ? vcf_search(OWN, VCF_ROOT_DEPTH, LONG_MAX, &first) : 0;
     if (plies == 0)
         return NO_CELL;
     report_search(report, "vcf", plies, WIN - plies, first);
     return first;
 }
 
-static int deepen(struct move *moves, int count, char *report)
+static int deepen(struct move *moves, int count, int64_t deadline, char *report)
 {
     int64_t begun = milliseconds_now();
     int depth_done = 0, value = 0;
+    clock_move_deadline(deadline);
     for (int depth = 1; depth <= MAX_DEPTH; depth++) {
         moves[0].order = value;
         search_root(moves, count, depth);
@@ -522,9 +378,8 @@ static int deepen(struct move *moves, int count, char *report)
             break;
         depth_done = depth;
         bool decided = value > SURE_WIN || value < -SURE_WIN;
-        int64_t now = milliseconds_now();
-        if (decided || count == 1 || now - begun > (stop_at - begun) * 6 / 10)
-            break; /* the next depth would hardly end in time */
+        if (decided || count == 1 || milliseconds_now() - begun > (deadline - begun) * 6 / 10)
+            break; /* the next depth would change nothing or hardly end in time */
     }
     report_search(report, "search", depth_done, value, moves[0].at);
     return moves[0].at;
@@ -534,9 +389,6 @@ int search_move(int64_t deadline, char report[LONGEST_REPORT])
 {
     static struct move moves[CELLS];
     int64_t now = milliseconds_now();
-    nodes = 0;
-    out_of_time = false;
-    stop_at = deadline;
     snprintf(report, LONGEST_REPORT, "static depth 0 eval %d nodes 0", evaluate(OWN));
     if (board.frontier_size == 0)
         return lonely_move();
@@ -546,8 +398,9 @@ int search_move(int64_t deadline, char report[LONGEST_REPORT])
     int count = collect_moves(OWN, moves, CELLS);
     if (deadline <= now)
         return moves[0].at;
-    move = win_by_fours((deadline - now) / 4, report);
+    table_is_clean = false;
+    move = win_by_fours(now + (deadline - now) / 4, report);
     if (move != NO_CELL)
         return move;
-    return deepen(moves, count, report);
+    return deepen(moves, count, deadline, report);
 }

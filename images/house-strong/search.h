@@ -8,8 +8,6 @@
 
 enum { LONGEST_REPORT = 256 };
 
-int64_t milliseconds_now(void); /* monotonic */
-
 /* Memory for remembered positions; 0 means no limit. Never uses more than 16 MiB. */
 void search_limit_memory(int64_t bytes);
 void search_forget(void); /* before a new game */

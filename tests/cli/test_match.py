@@ -144,7 +144,7 @@ def test_a_container_killed_from_outside_is_void_and_exits_1(tmp_path: Path) -> 
     command += ["--set", "clock.turn_ms=60000", "--set", "attempts=1"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
         client = docker.from_env()
-        container = _wait_for(lambda: _running(client, process.pid, seat="0", word="slow.py"))
+        container = _thinking(client, process)
         container.kill()
         client.close()
         out, _ = process.communicate()
@@ -161,9 +161,9 @@ def test_a_judge_that_is_killed_leaves_nothing_after_the_next_start(
     slow = write_brain(tmp_path, "slow", "time.sleep(60)")
     command = [sys.executable, "-m", "judge.cli", "match", slow, "house-instant", *FAST]
     command += ["--set", "clock.turn_ms=60000"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, text=True) as process:
         client = docker.from_env()
-        _wait_for(lambda: _running(client, process.pid, seat="0", word="slow.py"))
+        _thinking(client, process)
         client.close()
         process.kill()
 
@@ -180,9 +180,9 @@ def test_a_judge_that_is_told_to_end_removes_its_containers(tmp_path: Path) -> N
     slow = write_brain(tmp_path, "slow", "time.sleep(60)")
     command = [sys.executable, "-m", "judge.cli", "match", slow, "house-instant", *FAST]
     command += ["--set", "clock.turn_ms=60000"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, text=True) as process:
         client = docker.from_env()
-        _wait_for(lambda: _running(client, process.pid, seat="0", word="slow.py"))
+        _thinking(client, process)
         client.close()
         process.send_signal(signal.SIGTERM)
 
@@ -258,16 +258,11 @@ def test_a_changed_record_does_not_verify(
     assert words in verified.out + verified.err
 
 
-def _running(client: docker.DockerClient, pid: int, seat: str, word: str) -> Container | None:
-    """The container of a judge process's seat whose agent has said OK: its box sleeps in its move."""
-    for container in client.containers.list(filters={"label": [f"judge.seat={seat}"]}):
-        if owner_of(container.labels).pid == pid and word in str(container.top()["Processes"]):
-            return container
-    return None
-
-
-def _wait_for(condition: Callable[[], Container | None]) -> Container:
-    while True:
-        found = condition()
-        if found:
-            return found
+def _thinking(client: docker.DockerClient, judge: subprocess.Popen[str]) -> Container:
+    """Wait for the box of a judge's first seat whose agent, `slow.py`, runs."""
+    while judge.poll() is None:
+        for container in client.containers.list(filters={"label": ["judge.seat=0"]}):
+            ours = owner_of(container.labels).pid == judge.pid
+            if ours and "slow.py" in str(container.top()["Processes"]):
+                return container
+    raise AssertionError(f"the judge ended with code {judge.returncode} before its agent thought")
