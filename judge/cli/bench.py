@@ -25,7 +25,7 @@ from judge.cli.match import make_ready, make_slot
 from judge.cli.text import note
 from judge.errors import HostError, InputError
 from judge.referee.play import Slot, play
-from judge.referee.policy import Policy, load_policy
+from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.transcript import Entry, Kind, unseal
 from judge.sandbox import open_box
@@ -36,6 +36,7 @@ from judge.submissions.agents import Agent, stage_agent
 RUNS = 5
 PINGS = 2000
 FREEZES = 500
+GOMOKU = "gomocup-fastgame"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,10 @@ class Bench:
 # --- games -----------------------------------------------------------------------------------------------------------
 
 
-def _game(bench: Bench, name: str, *overrides: str) -> RecordFile:
+def _game(bench: Bench, name: str, *overrides: str, policy_name: str = GOMOKU) -> RecordFile:
     """One game of a house agent against itself."""
     agent = bench.agent(name)
-    policy = _policy(*overrides)
+    policy = load_policy(policy_name, overrides)
     seat = agent.seat(policy)
     spec = MatchSpec(
         seats=(seat.model_copy(update={"name": "a"}), seat.model_copy(update={"name": "b"})),
@@ -81,18 +82,12 @@ def _game(bench: Bench, name: str, *overrides: str) -> RecordFile:
     return file
 
 
-def _policy(*overrides: str) -> Policy:
-    return load_policy("gomocup-fastgame", list(overrides))
-
-
 def _us_per_move(file: RecordFile) -> float:
-    """From the first thaw to the last answer, everything of the judge's included, per move."""
+    """From the first thaw to the last answer, everything of the judge's included, per answer."""
     entries = unseal(file.transcript)
-    moves = [
-        e.ns for e in entries if e.kind is Kind.READ and re.fullmatch(rb"\d+,\d+\r?\n", e.data)
-    ]
+    last = max(e.ns for e in entries if e.kind is Kind.READ and e.data)
     first = next(e.ns for e in entries if e.kind is Kind.THAWED)
-    return (moves[-1] - first) / 1000 / len(moves)
+    return (last - first) / 1000 / len(file.record.plies)
 
 
 # --- relay -----------------------------------------------------------------------------------------------------------
@@ -116,6 +111,13 @@ def relay(bench: Bench) -> Iterator[Figure]:
         value = statistics.median(values)
         yield Figure(name, value, "us/move", limit, value / limit, peer)
     yield Figure("relay, pipes, freezing", 1e6 / statistics.median(judged), "moves/s")
+    stratego = statistics.median(
+        _us_per_move(
+            _game(bench, "house-stratego-instant", "box.freeze=none", policy_name="stratego-2012")
+        )
+        for _ in range(RUNS)
+    )
+    yield Figure("relay, Stratego, not freezing", 1e6 / stratego, "half-moves/s")
 
 
 def _bare_pipe_us(bench: Bench) -> float:
@@ -286,7 +288,7 @@ def _median_us(times: int, *steps: Callable[[], None]) -> float:
 
 @contextmanager
 def _box(bench: Bench, *overrides: str) -> Iterator[Box]:
-    agent, policy = bench.agent("house-instant"), _policy(*overrides)
+    agent, policy = bench.agent("house-instant"), load_policy(GOMOKU, overrides)
     tenant = Tenant(
         name="bench",
         program=agent.program,
