@@ -17,7 +17,7 @@ from judge.contest.openings import Opening, parse_opening, read_openings
 from judge.errors import HostError, InputError
 from judge.games import new_game
 from judge.games.types import Verdict
-from judge.records import write_exports
+from judge.records.exports import write_exports
 from judge.referee.match import Ply
 from judge.referee.play import Slot, play
 from judge.referee.policy import Policy, load_policy

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from judge.games.qchess_board import Kind
-from judge.games.types import Decision, Event, Request
+from judge.games.types import Decision, Event, Reply, ReplyKind, Request, decided
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,10 @@ SELECTED = re.compile(rf"([0-7]) ([0-7]) ([01]) ({'|'.join(Kind)})")
 """x, y, index, type."""
 MOVED = re.compile(r"([0-7]) ([0-7]) -> ([0-7]) ([0-7])")
 """x, y, x2, y2."""
+_SQUARE = re.compile(r"\s*(\d{1,4000})\s+(\d{1,4000})", re.ASCII)
+"""How a line must begin to be an answer: blanks of any kind and number, then two numbers without a sign.
+
+Python reads no number of many more digits."""
 
 
 def announcement(event: Selected | Moved) -> str:
@@ -75,3 +79,14 @@ def announcement(event: Selected | Moved) -> str:
 def is_announcement(text: str) -> bool:
     """Whether `text` is the line of an event."""
     return bool(SELECTED.fullmatch(text) or MOVED.fullmatch(text))
+
+
+def read_answer(said: str) -> Reply:
+    """The square that a line names, whatever stands behind its two numbers; UNREADABLE if it begins otherwise.
+
+    So `x y` and `x y index type` are the same answer (seed 000, Request: Selection).
+    """
+    square = _SQUARE.match(said)
+    if square is None:
+        return Reply(ReplyKind.UNREADABLE, said)
+    return decided(OnSquare(int(square[1]), int(square[2])), said)

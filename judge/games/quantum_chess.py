@@ -342,7 +342,7 @@ class QuantumChess:
             case ReplyKind.RESIGNED:
                 return self._lose(Verdict.RESIGNED, _FAULT_WORDS[Verdict.RESIGNED])
             case _:
-                return self._lose(Verdict.REFUSED, f'{_GONE} "{said}"')
+                return self._lose(Verdict.REFUSED, _GONE)
 
     def _refuse(self, verdict: Verdict, words: str) -> Sequence[Event]:
         """What cannot be played costs the game, or the turn; a piece that was touched then stays what it became."""

@@ -20,7 +20,6 @@ that is gone on from (BOARD ... END BOARD), which the text does not know, with a
 Bytes are Latin-1, in which none is an error. A line ends in `\\n` only; the end of the stream does not end one.
 """
 
-import re
 from collections import deque
 from collections.abc import Sequence
 from enum import StrEnum
@@ -32,13 +31,13 @@ from judge.games.qchess_board import COLOURS
 from judge.games.qchess_words import (
     Destination,
     Moved,
-    OnSquare,
     Selected,
     Selection,
     TurnLost,
     announcement,
+    read_answer,
 )
-from judge.games.types import Event, Reply, ReplyKind, Request, decided
+from judge.games.types import Event, Reply, ReplyKind, Request
 from judge.protocols.lines import LineReader
 from judge.protocols.types import (
     Alarm,
@@ -84,21 +83,6 @@ class Phase(StrEnum):
     ENDING = "ending"
 
 
-_QUESTIONS: dict[type[Request], str] = {Selection: "SELECTION?", Destination: "MOVE?"}
-
-_SQUARE = re.compile(rb"\s*(\d+)\s+(\d+)")
-"""How a line must begin to be an answer: blanks of any kind and number, then two numbers without a sign."""
-
-
-def read_answer(line: bytes) -> Reply:
-    """The answer that a line is, whatever stands behind its two numbers; UNREADABLE if it begins otherwise."""
-    said = line.decode("latin-1")
-    square = _SQUARE.match(line)
-    if square is None:
-        return Reply(ReplyKind.UNREADABLE, said)
-    return decided(OnSquare(int(square[1]), int(square[2])), said)
-
-
 def is_private(line: bytes) -> bool:  # noqa: ARG001 no line of this protocol is for its author only
     """Whether a line of an agent is only for its author: none is."""
     return False
@@ -129,8 +113,10 @@ class Qchess:
                 return [_say(announcement(event))]
             case Tell(TurnLost(words=words)):
                 return [_say(words)]
-            case Ask(request):
-                return self._ask(_QUESTIONS[type(request)])
+            case Ask(Selection()):
+                return self._ask("SELECTION?")
+            case Ask(Destination()):
+                return self._ask("MOVE?")
             case Open():
                 return [_say(COLOURS[stimulus.seat], *self._position(stimulus.game)), Ready()]
             case Close(result):
@@ -146,11 +132,10 @@ class Qchess:
 
     def _ask(self, question: str) -> Sequence[Effect]:
         if self._unasked is not None:
-            said = self._unasked.decode("latin-1")
-            return [Answer(Reply(ReplyKind.UNASKED, said))]
+            return [Answer(Reply(ReplyKind.UNASKED, _text(self._unasked)))]
         if self._kept:
             # The question is asked all the same, so that whoever counts them stays in step.
-            return [_say(question), Answer(read_answer(self._kept.popleft()))]
+            return [_say(question), Answer(read_answer(_text(self._kept.popleft())))]
         self._phase = Phase.ANSWERING
         return [_say(question), Await(Wait.TURN)]
 
@@ -178,7 +163,7 @@ class Qchess:
             effects.append(Note(f"cut: a line of more than {self._options.line_bytes} bytes"))
         if self._phase is Phase.ANSWERING and lines:
             self._phase = Phase.IDLE
-            effects.append(Answer(read_answer(lines.pop(0))))
+            effects.append(Answer(read_answer(_text(lines.pop(0)))))
             data = data.partition(b"\n")[2]
         if self._phase is Phase.IDLE and data:
             effects += self._set_aside(data, lines)
@@ -201,5 +186,9 @@ def _say(*lines: str) -> Write:
     return Write("".join(f"{line}\n" for line in lines).encode("latin-1"))
 
 
+def _text(line: bytes) -> str:
+    return line.decode("latin-1")
+
+
 def _quote(data: bytes) -> str:
-    return ascii(data[:80].decode("latin-1"))
+    return ascii(_text(data[:80]))

@@ -30,6 +30,7 @@ from judge.games.qchess_words import (
     Selected,
     Selection,
     announcement,
+    read_answer,
 )
 from judge.games.quantum_chess import ContradictionError, QuantumChess
 from judge.games.stones import quote
@@ -45,7 +46,6 @@ from judge.games.types import (
     Verdict,
     decided,
 )
-from judge.protocols.qchess import read_answer
 from judge.records.qchess_log import Logged, QchessLog
 from judge.referee.seating import nature
 from judge.referee.spec import MatchRecord
@@ -122,7 +122,10 @@ class _Replayer:
         self._log = log
         self._source = source
         self._loses_turns = options.get("illegal") == "loses-turn"
-        self._game = QuantumChess.from_options(options)
+        try:
+            self._game = QuantumChess.from_options(options)
+        except InputError as error:
+            raise InputError(f"{source}: {error}") from None
         self._answers: list[Answered] = []
 
     def replayed(self) -> Replayed:
@@ -162,7 +165,7 @@ class _Replayer:
         try:
             replies = self._game.follow(said.text)
         except ContradictionError as error:
-            raise self._wrong(said, str(error)) from None
+            raise InputError(f"{self._source}, line {said.line}: {error}") from None
         self._answers += [Answered(who, r) for who, r in zip((seat, NATURE), replies, strict=False)]
 
     def _lose_turns_before(self, said: Logged) -> None:
@@ -205,11 +208,15 @@ class _Replayer:
     def _refused(self, words: str) -> Reply | None:
         """An answer of which the manager would say `words`; where these don't tell the square, the first that fits."""
         word, _, rest = words.partition(" ")
+        if words.startswith('ILLEGAL unasked "'):
+            return Reply(ReplyKind.UNASKED, _quoted(rest))
         match word, rest.removeprefix("move ").split(","):
             case "GIBBERISH", _:
-                return Reply(ReplyKind.UNREADABLE, rest.removeprefix('"').removesuffix('"'))
+                return Reply(ReplyKind.UNREADABLE, _quoted(rest))
+            case "terminated", _:
+                return Reply(ReplyKind.RESIGNED)
             case "BOUNDS" | "ILLEGAL", [x, y] if x.isdecimal() and y.isdecimal():
-                return decided(OnSquare(int(x), int(y)), f"{x} {y}")
+                return read_answer(f"{x} {y}")
             case "EMPTY" | "COLOUR", _:
                 return self._first_square(words)
         return None
@@ -230,6 +237,11 @@ class _Replayer:
 
     def _wrong(self, said: Logged, what: str) -> InputError:
         return InputError(f"{self._source}, line {said.line}: {quote(said.text)}: {what}")
+
+
+def _quoted(text: str) -> str:
+    """What stands between the first and the last quotation mark."""
+    return text.partition('"')[2].removesuffix('"')
 
 
 def _is_quantum_start(board: Mapping[tuple[int, int], PlacedPiece]) -> bool:
@@ -307,7 +319,7 @@ def log_of(record: MatchRecord) -> QchessLog:
         charged += ply.ms
         moments.append(started + timedelta(milliseconds=charged))
     ended = max([*moments, started + timedelta(seconds=record.seconds)])
-    replies = [read_answer(ply.said.encode("latin-1", "replace")) for ply in record.plies]
+    replies = [read_answer(ply.said) for ply in record.plies]
     if replies and record.reason.startswith("ILLEGAL unasked"):
         replies[-1] = Reply(ReplyKind.UNASKED, record.plies[-1].said)
     faults = [

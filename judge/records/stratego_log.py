@@ -1,4 +1,4 @@
-"""The log of a game of Stratego: written as UCC's manager writes it, read back, and replayed by the rules.
+"""The log of a game of Stratego: written as UCC's manager writes it, and read back.
 
     ./red RED SETUP                         the first word is the name; four rows, or INVALID!
     FB8sB479B8 ...
@@ -14,20 +14,19 @@ told otherwise, control characters are written as blanks (where a move may have 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from judge.errors import InputError
 from judge.games.stones import quote
-from judge.games.stratego import RULES, Stratego, StrategoOptions
-from judge.games.stratego.notation import read_reply
-from judge.games.stratego.types import BLUE, COLOURS, RED, SETUP_ROWS, Row, SetupRow, one_word
-from judge.games.types import NATURE, SEATS, AgentFault, Drawn, Reply, ReplyKind, Verdict, decided
-from judge.referee.seating import nature
-from judge.referee.spec import MatchRecord
+from judge.games.stratego import Stratego
+from judge.games.stratego.game import UNINTELLIGIBLE
+from judge.games.stratego.types import BLUE, COLOURS, RED, SETUP_ROWS, one_word
+from judge.games.types import SEATS, AgentFault, Verdict
 
-_SHORT = ("RED", "BLU")
+SHORT = ("RED", "BLU")
+"""How the lines of half-moves call the sides."""
 
 # --- writing ---------------------------------------------------------------------------------------------------------
 
@@ -45,7 +44,7 @@ def write_log(
     for seat in SEATS:
         lines += [f"{words[seat]} {COLOURS[seat]} SETUP", *_setup_lines(game, seat)]
     for turn, seat, text in game.half_moves:
-        lines.append(f"{turn} {_SHORT[seat]}: {text if verbatim else safe_text(text)}")
+        lines.append(f"{turn} {SHORT[seat]}: {text if verbatim else safe_text(text)}")
     if game.end is not None:
         whose = f"on {COLOURS[game.seat]}'s turn" if game.turn else "in the SETUP phase"
         lines += [f"Game ends {whose} - REASON: {_reason(game, reply_s)}", game.result(names)]
@@ -83,43 +82,9 @@ def _reason(game: Stratego, reply_s: float) -> str:
         case Verdict.TURN_TIME | Verdict.MATCH_TIME:
             return f"Response timeout after {reply_s:f} seconds."
         case Verdict.CRASH if game.options.words == "2012":
-            return "Unintelligable response"
+            return UNINTELLIGIBLE
         case _:
             return safe_text(game.end.reason)
-
-
-def log_of(record: MatchRecord) -> bytes:
-    """The log of a played match."""
-    names = (record.seats[0].name, record.seats[1].name)
-    return write_log(game_of(record), names, record.spec.policy.clock.turn_ms / 1000)
-
-
-def game_of(record: MatchRecord) -> Stratego:
-    """The game of a record, played again from its answers; one that was void has no end."""
-    game = Stratego.from_options(record.spec.game_options())
-    chance = nature(record.spec.seed)
-    plies = list(reversed(record.plies))
-    while game.end is None:
-        request = game.pending()
-        seat = request.seat
-        if seat == NATURE:
-            game.apply(chance(request))
-        elif plies and plies[-1].seat == seat:
-            said = plies.pop().said
-            is_row = isinstance(request, SetupRow)
-            game.apply(decided(Row(said), said) if is_row else _reply(record, seat, said))
-        elif (fault := record.seats[seat].fault) is not None:
-            game.forfeit(AgentFault(fault, seat, record.reason))
-        else:
-            break
-    return game
-
-
-def _reply(record: MatchRecord, seat: int, said: str) -> Reply:
-    options = (
-        record.spec.policy.protocol.get("stratego", {}) | record.spec.seats[seat].protocol_options
-    )
-    return read_reply(said, options.get("line_bytes", 1024))
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -176,9 +141,6 @@ _HALF_MOVE = re.compile(r"([0-9]{1,9}) (RED|BLU): (.*)", re.DOTALL)
 _END = re.compile(r"Game ends (?:on \w+'s turn|in the SETUP phase) - REASON: (.*)", re.DOTALL)
 _AFTERMATH = re.compile(r"\t.*|SIGPIPE.*|(RED|BLUE) is invalid\..*|Game ends .*")
 _RESULT = re.compile(r"(\S+) (RED|BLUE|BOTH) ([A-Z_]+) ([0-9]{1,9}) ([0-9]{1,9}) ([0-9]{1,9})")
-_OUTCOME = re.compile(
-    r"(.*) (OK|ILLEGAL|FLAG|VICTORY_FLAG|VICTORY_ATTRITION|(?:KILLS|DIES|BOTHDIE) \S \S)", re.DOTALL
-)
 
 
 def read_result(line: str) -> ResultLine | None:
@@ -248,13 +210,20 @@ class _Reader:
             match = _HALF_MOVE.fullmatch(line)
             if match is None:
                 raise self._error("a half-move is written such as 1 RED: 0 3 DOWN OK")
-            # A manager that was told of a dead agent while it waited ends in the middle of the line.
-            end = _END.fullmatch(match[3])
-            text = match[3] if end is None else ""
-            half_moves.append(HalfMoveLine(self._next, int(match[1]), _SHORT.index(match[2]), text))
-            if end is not None:
-                return tuple(half_moves), end[1]
+            reason = self._end_within(match[3])
+            text = match[3] if reason is None else ""
+            half_moves.append(HalfMoveLine(self._next, int(match[1]), SHORT.index(match[2]), text))
+            if reason is not None:
+                return tuple(half_moves), reason
         return tuple(half_moves), ""
+
+    def _end_within(self, text: str) -> str | None:
+        """The reason, where a manager that was told of a dead agent ended in the middle of a line, its last one.
+
+        An agent may say the same words; something then follows.
+        """
+        end = _END.fullmatch(text) if self._next >= len(self._lines) else None
+        return None if end is None else end[1]
 
     def _read_end(self) -> ResultLine | None:
         """The result line behind the end, if there is one."""
@@ -278,113 +247,3 @@ class _Reader:
     def _error(self, mend: str) -> InputError:
         said = quote(self._lines[self._next - 1])
         return InputError(f"{self._source}, line {self._next}: {said} cannot be read; {mend}")
-
-
-# --- replaying -------------------------------------------------------------------------------------------------------
-
-
-def options_of(log: StrategoLog, rules: str = "stratego-2012") -> StrategoOptions:
-    """The options that a log was played with: those of a named set, and the limit and the tolerance that it shows."""
-    base = RULES[rules]
-    last = log.result.outcome if log.result else ""
-    reached_limit = log.result is not None and last in ("DRAW_DEFAULT", "INTERNAL_ERROR")
-    forgiven = log.half_moves[:-1] if last in ("ILLEGAL", "") else log.half_moves
-    outcomes = [_OUTCOME.fullmatch(line.text) for line in forgiven]
-    unread = any(match is None for match in outcomes) and base.no_move != "judged"
-    illegal = any(match is not None and match[2] == "ILLEGAL" for match in outcomes)
-    changes = {
-        "turn_limit": log.result.turn if log.result and reached_limit else None,
-        "tolerate_illegal": illegal or unread,
-        "tolerate_unreadable": unread and base.echo == "verbatim",
-    }
-    return StrategoOptions.model_validate(base.model_dump() | changes)
-
-
-def replay(log: StrategoLog, options: StrategoOptions | None = None) -> Stratego:
-    """The game of a log, played by the rules; InputError where they give something else than the log has."""
-    game = Stratego(options or options_of(log))
-    for step in answers(log, game):
-        if isinstance(step, AgentFault):
-            game.forfeit(step)
-        else:
-            game.apply(step)
-        _check_half_move(log, game)
-    _check_end(log, game)
-    return game
-
-
-def answers(log: StrategoLog, game: Stratego) -> Iterator[Reply | AgentFault]:
-    """What `game` is to be fed, one after the other, until it ends: replies, tosses, and the faults that a log shows.
-
-    A toss is answered from the outcome that the log has. InputError where the log ends and the game goes on.
-    """
-    while game.end is None:
-        request = game.pending()
-        if isinstance(request, SetupRow):
-            rows = log.setups[request.seat]
-            if rows is None:
-                yield AgentFault(Verdict.ILLEGAL, request.seat, "the log calls the set-up invalid")
-            else:
-                yield decided(Row(rows[request.row]), rows[request.row])
-            continue
-        at = len(game.half_moves)
-        if at >= len(log.half_moves):
-            raise InputError(
-                f"{log.source}, line {log.last_line}: the log ends where the game goes on"
-            )
-        line = log.half_moves[at]
-        if request.seat == NATURE:
-            yield decided(Drawn(_toss_of(log, line)))
-        elif (line.turn, line.seat) != (game.turn, request.seat):
-            wanted = f"{game.turn} {_SHORT[request.seat]}"
-            raise InputError(f"{log.source}, line {line.number}: {wanted} is to move")
-        else:
-            yield _answer_of(log, line)
-
-
-def _answer_of(log: StrategoLog, line: HalfMoveLine) -> Reply | AgentFault:
-    if not line.text and line is log.half_moves[-1] and log.reason != "Unintelligable response":
-        died = log.reason.startswith("SIGPIPE")
-        verdict = Verdict.CRASH if died else Verdict.TURN_TIME
-        return AgentFault(verdict, line.seat, f"the log has no reply: {quote(log.reason, 200)}")
-    match = _OUTCOME.fullmatch(line.text)
-    reply = read_reply(line.text if match is None else match[1])
-    # What could not be read stands there without an outcome, whatever it ends in.
-    return read_reply(line.text) if reply.kind is ReplyKind.UNREADABLE else reply
-
-
-def _toss_of(log: StrategoLog, line: HalfMoveLine) -> int:
-    for outcome, word in enumerate(("KILLS", "DIES")):
-        if f" {word} " in line.text:
-            return outcome
-    raise InputError(
-        f"{log.source}, line {line.number}: equal ranks fight here: KILLS or DIES must follow"
-    )
-
-
-def _check_half_move(log: StrategoLog, game: Stratego) -> None:
-    if not game.half_moves:
-        return
-    line, played = log.half_moves[len(game.half_moves) - 1], game.half_moves[-1]
-    if safe_text(played.text) != safe_text(line.text):
-        raise InputError(
-            f"{log.source}, line {line.number}: the log has {quote(line.text)}, the rules give {quote(played.text)}"
-        )
-
-
-def _check_end(log: StrategoLog, game: Stratego) -> None:
-    if len(game.half_moves) < len(log.half_moves):
-        line = log.half_moves[len(game.half_moves)]
-        raise InputError(
-            f"{log.source}, line {line.number}: the log goes on where the game is over"
-        )
-    if log.result is None:
-        return
-    stated, found = log.result, read_result(game.result(log.names))
-    if game.turn == 0 and found is not None:
-        # What was placed before an invalid set-up broke off is not in the log.
-        found = found._replace(red_value=stated.red_value, blue_value=stated.blue_value)
-    if found != stated:
-        raise InputError(
-            f"{log.source}, line {log.last_line}: the log has {stated}, the rules give {game.result(log.names)}"
-        )

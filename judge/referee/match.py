@@ -198,6 +198,9 @@ class Referee:
     def _ask(self, request: Request) -> Reply:
         seat = request.seat
         side = self.sides[seat]
+        for happening in self._wire.look():
+            self._note_happening(happening)
+            self._hear_unasked(happening)
         self._judge_what_happened_before(seat)
         end, charged_ns = self._converse(seat, Ask(request, side.clock.shown()))
         if not isinstance(end, Answer):
@@ -274,6 +277,8 @@ class Referee:
                     self._settle(side, talk, happening.ns)
                     return end
             self._judge_death(seat, talk, happening.ns)
+        else:
+            self._hear_unasked(happening)
         if alarm_at is not None and happening.ns >= alarm_at:
             talk.alarm_before_ns = None
             end = self._carry_out(seat, side.protocol.feed(Alarm()), talk, happening.ns)
@@ -371,6 +376,12 @@ class Referee:
                     side.report = report
             case Kind.OOM:
                 side.killed_for_memory = True
+
+    def _hear_unasked(self, happening: Happening) -> None:
+        """What a seat says while nobody asks it is for its protocol to keep, to set aside or to hold against it."""
+        if happening.kind is Kind.READ and happening.data:
+            for effect in self.sides[happening.seat].protocol.feed(Bytes(happening.data)):
+                self._carry_out_idle(happening.seat, effect)
 
     def _judge_what_happened_before(self, seat: int) -> None:
         """What a seat did out of turn, judged now that it is asked."""

@@ -40,6 +40,17 @@ class ReplayWire:
         """Check that the seat was frozen here."""
         self._expect(seat, Kind.FROZEN)
 
+    def look(self) -> Sequence[Happening]:
+        """What the judge saw at such a look, if it did: all up to the mark that the look left."""
+        end = self._next
+        while end < len(self._entries) and self._entries[end].kind in _SEEN:
+            end += 1
+        if end == len(self._entries) or self._entries[end].kind is not Kind.LOOKED:
+            return ()
+        seen = [Happening(e.ns, e.seat, e.kind, e.data) for e in self._entries[self._next : end]]
+        self._next = end + 1
+        return seen
+
     def wait(self, until_ns: int) -> Happening:  # noqa: ARG002 the record knows when it was
         """The next recorded happening."""
         entry = self._take()

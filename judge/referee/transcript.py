@@ -39,6 +39,8 @@ class Kind(StrEnum):
     THAWED = "T"
     """The agent's clock runs from here."""
     FROZEN = "F"
+    LOOKED = "L"
+    """What stands before it, back to the last thing that the judge did, was there before the next request."""
     EXPIRED = "X"
     """The judge looked at a deadline and nothing had come."""
     EVIDENCE = "E"

@@ -70,6 +70,9 @@ class Wire(Protocol):
     def freeze(self, seat: int) -> None:
         """Stop the whole box of a seat."""
 
+    def look(self) -> Sequence[Happening]:
+        """What has happened already, without waiting: nobody was asked yet."""
+
     def wait(self, until_ns: int) -> Happening:
         """The next thing that happens; an EXPIRED one when `until_ns` is there and nothing has."""
 
@@ -164,6 +167,18 @@ class LiveWire:
         self._unconfirmed[seat] = True
         self._transcript.add(time.monotonic_ns(), seat, Kind.FROZEN)
 
+    def look(self) -> Sequence[Happening]:
+        """What has happened already."""
+        self._take(self._epoll.poll(0))
+        if not self._inbox:
+            return ()
+        seen = list(self._inbox)
+        self._inbox.clear()
+        for happening in seen:
+            self._transcript.add(*happening)
+        self._transcript.add(time.monotonic_ns(), seen[-1].seat, Kind.LOOKED)
+        return seen
+
     def wait(self, until_ns: int) -> Happening:
         """The next thing that happens."""
         if not self._inbox:
@@ -212,13 +227,16 @@ class LiveWire:
             else:
                 self._transcript.spill()
                 ready = self._epoll.poll(max(0.0, (until_ns - now) / 1e9))
-            for fd, mask in ready:
-                if mask & _WRITABLE:
-                    self._flush(fd)
-                if mask & ~_WRITABLE:
-                    self._read(fd)
+            self._take(ready)
             if not ready and time.monotonic_ns() >= until_ns:
                 return
+
+    def _take(self, ready: Sequence[tuple[int, int]]) -> None:
+        for fd, mask in ready:
+            if mask & _WRITABLE:
+                self._flush(fd)
+            if mask & ~_WRITABLE:
+                self._read(fd)
 
     def _read(self, fd: int) -> None:
         entry = self._sources.get(fd)

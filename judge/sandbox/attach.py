@@ -17,6 +17,9 @@ STDOUT, STDERR = 1, 2
 
 LARGEST_FRAME = 4 << 20
 
+TLS_RECORD = 1 << 14
+"""The most that TLS takes as one piece; of more it does not say how much it took before it had to wait."""
+
 
 class Frames:
     """Cuts bytes into frames: a header whose first byte is the kind and whose last four are the payload's length."""
@@ -89,6 +92,7 @@ class AttachStream:
         self._control = Frames(5)
         self._mark: EndMark | None = None
         self._open = {Channel.OUT, Channel.ERR}
+        self._is_tls = isinstance(attached, ssl.SSLSocket)
         self.fd = attached.fileno()
         self.stdin_fd = os.dup(
             self.fd
@@ -129,7 +133,7 @@ class AttachStream:
         if self.ended:
             return -1
         try:
-            return self._socket.send(data)
+            return self._socket.send(data[:TLS_RECORD] if self._is_tls else data)
         except (BlockingIOError, ssl.SSLWantWriteError):
             return 0
         except OSError:

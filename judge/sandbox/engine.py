@@ -1,12 +1,11 @@
 """One client of the container Engine: every way in which it fails comes out as a `HostError` with a sentence."""
 
 import functools
-import io
 import os
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import docker
 import docker.errors
@@ -21,6 +20,13 @@ OLDEST_API = (1, 41)
 
 WAIT_TIMEOUT_S = 10
 """How long a container may take to end whose streams have ended."""
+
+
+class Closable(Protocol):
+    """Something that holds a connection."""
+
+    def close(self) -> None:
+        """Let go of it."""
 
 
 class EngineRefusalError(HostError):
@@ -39,7 +45,7 @@ class Engine:
         with doing("answer"):
             version = _api_version(os.environ.get("DOCKER_HOST", ""))
             self._client = _client(version=version, timeout=timeout_s)
-        self._streams: list[io.IOBase] = []
+        self._hijacked: list[Closable] = []
 
     def create(self, config: Mapping[str, Any]) -> str:
         """Create a container; returns its id."""
@@ -51,7 +57,8 @@ class Engine:
         with doing(f"attach to container {container[:12]}"):
             streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
             stream = self._client.attach_socket(container, params=streams)
-            self._streams.append(stream)
+            # the response holds the socket open as well
+            self._hijacked.append(getattr(stream, "_response", stream))
             attached: socket.socket = getattr(stream, "_sock", stream)
             attached.setblocking(False)
             return attached
@@ -119,8 +126,8 @@ class Engine:
 
     def close(self) -> None:
         """Let go of the connections."""
-        while self._streams:
-            self._streams.pop().close()
+        while self._hijacked:
+            self._hijacked.pop().close()
         self._client.close()
 
 

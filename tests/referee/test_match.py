@@ -312,3 +312,12 @@ def test_what_the_waiting_seat_does_is_seen_and_kept_for_its_own_turn() -> None:
 
     assert [None, Verdict.OUTPUT] == played.faults
     assert ["7,7"] == [ply.said for ply in played.referee.plies]
+
+
+def test_what_was_said_before_the_request_is_not_its_answer() -> None:
+    """A second move in a write of its own, a moment after the first: discarded before the next request is written."""
+    hasty = brain(BEGIN=[Say(b"7,7\n", 1), Say(b"0,0\n", 0)], TURN=[Say(b"7,8\n", 1)])
+    played = play(hasty, brain("8,8"))
+
+    assert ["7,7", "8,8", "7,8"] == [ply.said for ply in played.referee.plies[:3]]
+    assert any("'0,0'" in note.text for note in played.referee.sides[0].notes)

@@ -96,6 +96,16 @@ class World:
         self.bodies[seat].runs = False
         self._note(seat, Kind.FROZEN)
 
+    def look(self) -> Sequence[Happening]:
+        """What takes no more time is in the pipe already, also when its seat stands still."""
+        seen = []
+        for seat, body in enumerate(self.bodies):
+            while body.acts and body.acts[0][0] == 0:
+                seen.append(self._happen(seat))
+        if seen:
+            self._note(seen[-1].seat, Kind.LOOKED)
+        return seen
+
     def wait(self, until_ns: int) -> Happening:
         seat = self._soonest()
         left = until_ns - self.now
@@ -104,9 +114,14 @@ class World:
             happening = Happening(self.now, -1, Kind.EXPIRED, b"")
         else:
             self._pass(self.bodies[seat].acts[0][0])
-            _, act = self.bodies[seat].acts.popleft()
-            kind = Kind.READ if isinstance(act, Say) else act.kind
-            happening = Happening(self.now, seat, kind, act.data)
+            return self._happen(seat)
+        self.transcript.add(*happening)
+        return happening
+
+    def _happen(self, seat: int) -> Happening:
+        _, act = self.bodies[seat].acts.popleft()
+        kind = Kind.READ if isinstance(act, Say) else act.kind
+        happening = Happening(self.now, seat, kind, act.data)
         self.transcript.add(*happening)
         return happening
 

@@ -54,6 +54,10 @@ from judge.games.types import (
     Verdict,
 )
 
+UNINTELLIGIBLE = "Unintelligable response"
+SURRENDERED = "This player has surrendered!"
+"""Reasons in a log, spelled as the manager spelled them."""
+
 
 class Stratego:
     """One game. Seat 0 is RED."""
@@ -293,12 +297,12 @@ class Stratego:
         self._no_moves = 0
         if self.options.tolerate_unreadable:
             return self._go_on(reply.said)
-        self.reason = "Unintelligable response"
+        self.reason = UNINTELLIGIBLE
         fault = no_decision(self._seat, reply, "a move")
         return self._end_by_move(reply.said, fault, "ILLEGAL", is_move=False)
 
     def _resign(self, reply: Reply) -> Sequence[Event]:
-        self.reason = "This player has surrendered!"
+        self.reason = SURRENDERED
         fault = no_decision(self._seat, reply, "a move")
         return self._end_by_move("SURRENDER OK", fault, "SURRENDER", is_move=False)
 

@@ -1,0 +1,185 @@
+"""A log or a record of Stratego played again by the rules: what was said goes in, and the same must come out.
+
+Chance is answered from what is recorded: a log has the outcome of every fight, a record the seed.
+"""
+
+import re
+from collections.abc import Iterator
+
+from judge.errors import InputError
+from judge.games.stones import quote
+from judge.games.stratego import RULES, Stratego, StrategoOptions
+from judge.games.stratego.game import SURRENDERED, UNINTELLIGIBLE
+from judge.games.stratego.notation import read_reply
+from judge.games.stratego.types import Move, NoMove, Row, SetupRow
+from judge.games.types import NATURE, AgentFault, Drawn, Reply, ReplyKind, Verdict, decided
+from judge.records.stratego_log import (
+    SHORT,
+    HalfMoveLine,
+    StrategoLog,
+    read_result,
+    safe_text,
+    write_log,
+)
+from judge.referee.seating import nature
+from judge.referee.spec import MatchRecord
+
+_OUTCOME = re.compile(
+    r"(.*) (OK|ILLEGAL|FLAG|VICTORY_FLAG|VICTORY_ATTRITION|(?:KILLS|DIES|BOTHDIE) \S \S)", re.DOTALL
+)
+
+
+def options_of(log: StrategoLog, rules: str = "stratego-2012") -> StrategoOptions:
+    """The options that a log was played with: those of a named set, and the limit and the tolerance that it shows."""
+    base = RULES[rules]
+    last = log.result.outcome if log.result else ""
+    reached_limit = log.result is not None and last in ("DRAW_DEFAULT", "INTERNAL_ERROR")
+    forgiven = log.half_moves[:-1] if last in ("ILLEGAL", "") else log.half_moves
+    outcomes = [_OUTCOME.fullmatch(line.text) for line in forgiven]
+    unread = any(match is None for match in outcomes) and base.no_move != "judged"
+    illegal = any(match is not None and match[2] == "ILLEGAL" for match in outcomes)
+    changes = {
+        "turn_limit": log.result.turn if log.result and reached_limit else None,
+        "tolerate_illegal": illegal or unread,
+        "tolerate_unreadable": unread and base.echo == "verbatim",
+    }
+    return StrategoOptions.model_validate(base.model_dump() | changes)
+
+
+def replay(log: StrategoLog, options: StrategoOptions | None = None) -> Stratego:
+    """The game of a log, played by the rules; InputError where they give something else than the log has."""
+    game = Stratego(options or options_of(log))
+    for step in answers(log, game):
+        if isinstance(step, AgentFault):
+            game.forfeit(step)
+        else:
+            game.apply(step)
+        _check_half_move(log, game)
+    _check_end(log, game)
+    return game
+
+
+def answers(log: StrategoLog, game: Stratego) -> Iterator[Reply | AgentFault]:
+    """What `game` is to be fed, one after the other, until it ends: replies, tosses, and the faults that a log shows.
+
+    A toss is answered from the outcome that the log has. InputError where the log ends and the game goes on.
+    """
+    while game.end is None:
+        request = game.pending()
+        if isinstance(request, SetupRow):
+            rows = log.setups[request.seat]
+            if rows is None:
+                yield AgentFault(Verdict.ILLEGAL, request.seat, "the log calls the set-up invalid")
+            else:
+                yield decided(Row(rows[request.row]), rows[request.row])
+            continue
+        at = len(game.half_moves)
+        if at >= len(log.half_moves):
+            raise InputError(
+                f"{log.source}, line {log.last_line}: the log ends where the game goes on"
+            )
+        line = log.half_moves[at]
+        if request.seat == NATURE:
+            yield decided(Drawn(_toss_of(log, line)))
+        elif (line.turn, line.seat) != (game.turn, request.seat):
+            wanted = f"{game.turn} {SHORT[request.seat]}"
+            raise InputError(f"{log.source}, line {line.number}: {wanted} is to move")
+        else:
+            yield _answer_of(log, line, game.options)
+
+
+def _answer_of(
+    log: StrategoLog, line: HalfMoveLine, options: StrategoOptions
+) -> Reply | AgentFault:
+    """What was said, or what kept it from being said. A reply that was no move has no outcome, whatever it ends in."""
+    is_last = line is log.half_moves[-1]
+    if not line.text and is_last and log.reason != UNINTELLIGIBLE:
+        died = log.reason.startswith("SIGPIPE")
+        verdict = Verdict.CRASH if died else Verdict.TURN_TIME
+        return AgentFault(verdict, line.seat, f"the log has no reply: {quote(log.reason, 200)}")
+    outcome = _OUTCOME.fullmatch(line.text)
+    reply = read_reply(line.text if outcome is None else outcome[1])
+    match reply:
+        case _ if is_last and log.reason == UNINTELLIGIBLE:
+            is_so = False
+        case Reply(decision=Move()):
+            is_so = True
+        case Reply(decision=NoMove()):
+            is_so = options.no_move != "unreadable"
+        case _:
+            is_so = reply.kind is ReplyKind.RESIGNED and is_last and log.reason in ("", SURRENDERED)
+    return reply if is_so else Reply(ReplyKind.UNREADABLE, line.text)
+
+
+def _toss_of(log: StrategoLog, line: HalfMoveLine) -> int:
+    for outcome, word in enumerate(("KILLS", "DIES")):
+        if f" {word} " in line.text:
+            return outcome
+    raise InputError(
+        f"{log.source}, line {line.number}: equal ranks fight here: KILLS or DIES must follow"
+    )
+
+
+def _check_half_move(log: StrategoLog, game: Stratego) -> None:
+    if not game.half_moves:
+        return
+    line, played = log.half_moves[len(game.half_moves) - 1], game.half_moves[-1]
+    if safe_text(played.text) != safe_text(line.text):
+        raise InputError(
+            f"{log.source}, line {line.number}: the log has {quote(line.text)}, the rules give {quote(played.text)}"
+        )
+
+
+def _check_end(log: StrategoLog, game: Stratego) -> None:
+    if len(game.half_moves) < len(log.half_moves):
+        line = log.half_moves[len(game.half_moves)]
+        raise InputError(
+            f"{log.source}, line {line.number}: the log goes on where the game is over"
+        )
+    if log.result is None:
+        return
+    stated, found = log.result, read_result(game.result(log.names))
+    if game.turn == 0 and found is not None:
+        # What was placed before an invalid set-up broke off is not in the log.
+        found = found._replace(red_value=stated.red_value, blue_value=stated.blue_value)
+    if found != stated:
+        raise InputError(
+            f"{log.source}, line {log.last_line}: the log has {stated}, the rules give {game.result(log.names)}"
+        )
+
+
+# --- records of this judge -------------------------------------------------------------------------------------------
+
+
+def log_of(record: MatchRecord) -> bytes:
+    """The log of a played match."""
+    names = (record.seats[0].name, record.seats[1].name)
+    return write_log(game_of(record), names, record.spec.policy.clock.turn_ms / 1000)
+
+
+def game_of(record: MatchRecord) -> Stratego:
+    """The game of a record, played again from its answers; one that was void has no end."""
+    game = Stratego.from_options(record.spec.game_options())
+    chance = nature(record.spec.seed)
+    plies = list(reversed(record.plies))
+    while game.end is None:
+        request = game.pending()
+        seat = request.seat
+        if seat == NATURE:
+            game.apply(chance(request))
+        elif plies and plies[-1].seat == seat:
+            said = plies.pop().said
+            is_row = isinstance(request, SetupRow)
+            game.apply(decided(Row(said), said) if is_row else _reply(record, seat, said))
+        elif (fault := record.seats[seat].fault) is not None:
+            game.forfeit(AgentFault(fault, seat, record.reason))
+        else:
+            break
+    return game
+
+
+def _reply(record: MatchRecord, seat: int, said: str) -> Reply:
+    options = (
+        record.spec.policy.protocol.get("stratego", {}) | record.spec.seats[seat].protocol_options
+    )
+    return read_reply(said, options.get("line_bytes", 1024))

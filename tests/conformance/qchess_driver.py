@@ -1,0 +1,213 @@
+"""Recorded games of the UCC manager of 2013, played again with our referee, rules and protocol.
+
+A recording is a directory: `command.txt`, `game.log`, `manager.stdout`, sometimes `start.log`, and a `.wire` a seat:
+
+    M> SELECTION?           a line from the manager
+    A> 3 7                  a line from the agent
+    A> 3 <EOF-no-newline>   the agent's last words, without a line end
+
+The agents of a replay are functions in the scripted world of the referee's tests: at each question an agent says what
+the recorded one said until the next question; where it then said nothing it was silent (a TIMEOUT) or had gone.
+`python -m tests.conformance.qchess_driver DATA` writes the compact selection that is kept with the tests.
+"""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from judge.games.qchess_board import COLOURS
+from judge.games.qchess_words import read_answer
+from judge.games.quantum_chess import QuantumChess
+from judge.games.types import SEATS, AgentFault
+from judge.protocols.qchess import Qchess, QchessOptions
+from judge.protocols.types import Limits, Open
+from judge.records.qchess_log import QchessLog, read_log, write_log
+from judge.records.qchess_replay import Moments, Replayed, keep_log, options_of, replay
+from judge.referee.match import Referee
+from judge.referee.policy import BytesPolicy, ClockPolicy
+from judge.referee.transcript import Kind
+from tests.referee.world import Act, Agent, Say, World, exits
+
+DIRECTORY = "qchess-2013"
+RANDOM = "random_logs"
+BUNDLE = Path(__file__).with_name("data") / "qchess-2013.json"
+"""The selection: each file of a recording as a list of lines."""
+
+KEPT_PREFIXES = ("edge_", "pos_", "replay_", "q01_")
+KEPT_RANDOM = ("003", "018", "023", "033", "048")
+"""Games of random agents: an ordinary one, passes in a row, and short ones."""
+
+QUESTIONS = ("SELECTION?", "MOVE?")
+NO_NEWLINE = "<EOF-no-newline>"
+
+Recording = Mapping[str, str]
+"""The texts of a recording by the names of their files; lines end in LF, and a CR is the agent's."""
+
+
+def bundled() -> dict[str, Recording]:
+    """The recordings that are kept with the tests, by name; `random_logs` holds all random games."""
+    texts: dict[str, dict[str, list[str]]] = json.loads(BUNDLE.read_text(encoding="ascii"))
+    return {
+        name: {file: "\n".join(lines) for file, lines in files.items()}
+        for name, files in texts.items()
+    }
+
+
+def read_directory(data: Path) -> dict[str, Recording]:
+    """The recordings of a directory that is laid out like the one that they were made in."""
+    return {
+        directory.name: {
+            file.name: file.read_bytes().decode("latin-1") for file in sorted(directory.iterdir())
+        }
+        for directory in sorted((data / DIRECTORY).iterdir())
+    }
+
+
+def pack(data: Path) -> None:
+    """Write the selection from a whole data directory."""
+    kept: dict[str, dict[str, list[str]]] = {}
+    for name, files in read_directory(data).items():
+        if name == RANDOM:
+            files = {file: text for file, text in files.items() if file[:3] in KEPT_RANDOM}
+        elif not name.startswith(KEPT_PREFIXES):
+            continue
+        kept[name] = {file: text.split("\n") for file, text in files.items()}
+    BUNDLE.write_text(json.dumps(kept, indent=0) + "\n", encoding="ascii")
+
+
+@dataclass(frozen=True)
+class Wire:
+    """One seat's side of a recording: the lines it was sent, and what it said at each question."""
+
+    sent: tuple[str, ...]
+    said: tuple[bytes, ...]
+    ignores_quit: bool
+
+    @classmethod
+    def parse(cls, text: str) -> "Wire":
+        sent: list[str] = []
+        said: list[bytes] = []
+        for line in text.split("\n"):
+            if line.startswith("M> "):
+                sent.append(line[3:])
+                said += [b""] if sent[-1] in QUESTIONS else []
+            elif line.startswith("A> "):
+                words = line[3:]
+                whole = not words.endswith(NO_NEWLINE)
+                said[-1] += (words + "\n" if whole else words.removesuffix(NO_NEWLINE)).encode(
+                    "latin-1"
+                )
+        return cls(tuple(sent), tuple(said), "exit status -9" in text)
+
+    def agent(self, is_silent: bool) -> Agent:
+        """The agent of this seat; where it has nothing left to say it is silent, or exits."""
+        left = iter(self.said)
+
+        def hear(line: str) -> Sequence[Act]:
+            if line in QUESTIONS:
+                said = next(left, b"")
+                return [Say(said)] if said else [] if is_silent else exits(0)
+            if line.startswith("QUIT"):
+                return [] if self.ignores_quit else exits(0)
+            return []
+
+        return hear
+
+
+@dataclass(frozen=True)
+class Case:
+    """A recording, ready to be played again."""
+
+    wires: tuple[Wire, Wire]
+    log: QchessLog
+    log_bytes: bytes
+    result: str
+    options: dict[str, Any]
+    replayed: Replayed
+
+
+def case_of(name: str, files: Recording) -> Case:
+    """What is needed of a recording; InputError where its log contradicts the rules."""
+    white, black = (
+        Wire.parse(next(text for file, text in files.items() if file.startswith(f"{colour}_")))
+        for colour in COLOURS
+    )
+    log_bytes = files["game.log"].encode("latin-1")
+    log = read_log(log_bytes, f"{name}/game.log")
+    options = options_of(log)
+    if "start.log" in files:
+        start = read_log(files["start.log"].encode("latin-1"), f"{name}/start.log")
+        options["position"] = [piece.model_dump() for piece in start.board]
+    if "--retry-illegal" in files.get("command.txt", ""):
+        options["illegal"] = "loses-turn"
+    replayed = replay(log, f"{name}/game.log", options)
+    result = files["manager.stdout"].strip("\n")
+    return Case((white, black), log, log_bytes, result, options, replayed)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What our side made of a recording: the lines written to each seat, the result, the log."""
+
+    sent: tuple[tuple[str, ...], tuple[str, ...]]
+    result: str
+    log: QchessLog
+    killed: tuple[int, ...]
+
+
+def play_again(case: Case) -> Outcome:
+    """Let the recorded agents play under our referee, with nature's answers from the log."""
+    loser, _, words = case.result.partition(" ")
+    agents = [
+        wire.agent(is_silent=words == "TIMEOUT" and loser == COLOURS[seat])
+        for seat, wire in enumerate(case.wires)
+    ]
+    world = World(*agents)
+    game = QuantumChess.from_options(case.options)
+    referee = Referee(
+        game,
+        [Qchess(QchessOptions()) for _ in SEATS],
+        [Open(seat, game.describe(), case.log.names, Limits(0, 0, 0)) for seat in SEATS],
+        world,
+        ClockPolicy(turn_ms=1000, match_ms=0, tolerance_ms=0, close_ms=2000),
+        BytesPolicy(),
+        case.replayed.chance(),
+    )
+    end = referee.play()
+    replies = [read_answer(ply.said) for ply in referee.plies]
+    log = keep_log(
+        QuantumChess.from_options(case.options),
+        case.log.names,
+        case.replayed.chance(),
+        replies,
+        end if isinstance(end, AgentFault) else None,
+        Moments(case.log.started, (case.log.started,) * len(replies), case.log.started),
+    )
+    sent = tuple(_lines_written(world, seat) for seat in SEATS)
+    return Outcome((sent[0], sent[1]), game.result(case.log.names), log, tuple(world.killed))
+
+
+def with_moments_of(ours: QchessLog, theirs: QchessLog) -> bytes:
+    """Our log as a file, each line at the moment of theirs."""
+    events = [
+        replace(said, when=then.when) for said, then in zip(ours.events, theirs.events, strict=True)
+    ]
+    result = ours.result
+    if result is not None and theirs.result is not None:
+        result = replace(result, when=theirs.result.when)
+    return write_log(replace(ours, started=theirs.started, events=tuple(events), result=result))
+
+
+def _lines_written(world: World, seat: int) -> tuple[str, ...]:
+    data = b"".join(
+        entry.data for entry in world.entries if (entry.seat, entry.kind) == (seat, Kind.WROTE)
+    )
+    assert data.endswith(b"\n")
+    return tuple(data.decode("latin-1")[:-1].split("\n"))
+
+
+if __name__ == "__main__":
+    pack(Path(sys.argv[1]))

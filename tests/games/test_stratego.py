@@ -1,0 +1,377 @@
+"""The rules of Stratego, one story each; what differs between the three sets stands side by side."""
+
+from typing import Any
+
+import pytest
+
+from judge.games.stratego import RULES, Stratego
+from judge.games.stratego.board import KINDS, Clash, clash_of
+from judge.games.stratego.types import (
+    BLUE,
+    RED,
+    HalfMove,
+    Row,
+    SetupRow,
+    Started,
+)
+from judge.games.types import (
+    NATURE,
+    AgentFault,
+    BothAtFault,
+    Chance,
+    Reply,
+    ReplyKind,
+    Verdict,
+    decided,
+)
+from tests.games.stratego_positions import (
+    FULL_BLUE,
+    FULL_RED,
+    blue,
+    line,
+    new,
+    red,
+    say,
+    set_up,
+    toss,
+    verdict,
+)
+
+ALL_RULES = tuple(RULES)
+
+
+# --- set-up ----------------------------------------------------------------------------------------------------------
+
+
+def test_red_gives_four_rows_then_blue_and_red_alone_hears_that_it_starts() -> None:
+    game = new()
+    for row in FULL_RED:
+        assert SetupRow(RED, FULL_RED.index(row)) == game.pending()
+        assert () == game.apply(decided(Row(row)))
+    for number, row in enumerate(FULL_BLUE):
+        assert SetupRow(BLUE, number) == game.pending()
+        events = game.apply(decided(Row(row)))
+
+    assert (Started(RED),) == events
+    assert (148, 148) == game.values
+    pending = game.pending()
+    assert isinstance(pending, HalfMove)
+    assert (RED, 1) == (pending.seat, pending.turn)
+
+
+def test_each_side_sees_its_own_pieces_and_where_the_others_stand() -> None:
+    game = set_up(new())
+
+    middle = "..++..++..\n" * 2
+    hidden = "##########\n" * 4
+    assert "\n".join(FULL_RED) + "\n" + middle + hidden == game.seen_by(RED)
+    assert hidden + middle + "\n".join(FULL_BLUE) + "\n" == game.seen_by(BLUE)
+
+
+BAD_ROWS = {
+    "a short row": (("FB8sB479B", *FULL_RED[1:]), 0),
+    "a long row": (("FB8sB479B8 ", *FULL_RED[1:]), 0),
+    "a letter that is no piece": (("FB8SB479B8", *FULL_RED[1:]), 3),
+    "a lake": (("FB+sB479B8", *FULL_RED[1:]), 0),
+    "an enemy": (("#B8sB479B8", *FULL_RED[1:]), 0),
+    "two flags": (("FF8sB479B8", *FULL_RED[1:]), 0),
+    "no flag": ((".B8sB479B8", *FULL_RED[1:]), 148),
+    "an empty row": ((*FULL_RED[:3], ""), 148 - 29),
+}
+
+
+@pytest.mark.parametrize(("rows", "value"), BAD_ROWS.values(), ids=BAD_ROWS.keys())
+def test_a_bad_set_up_counts_what_stood_before_the_error(rows: tuple[str, ...], value: int) -> None:
+    game = set_up(new("stratego-2012"), rows)
+
+    assert f"red RED BAD_SETUP 0 {value} 148" == line(game)
+    assert (Verdict.ILLEGAL, RED) == verdict(game)
+    assert "An illegal setup was made by RED" == game.reason
+
+
+def test_pieces_may_be_left_out_but_not_the_flag() -> None:
+    """Seed 001: up to 40 pieces. The contest of 2012 wanted them all."""
+    rows = red(x0y3="9")
+    assert set_up(new("stratego-seed"), rows).end is None
+    assert set_up(new("stratego-2011"), rows).end is None
+    assert (Verdict.ILLEGAL, RED) == verdict(set_up(new("stratego-2012"), rows))
+    assert (Verdict.ILLEGAL, RED) == verdict(set_up(new(), red(x9y0=".", x0y3="9")))
+
+
+@pytest.mark.parametrize(
+    ("rules", "red_is_bad", "blue_is_bad", "result"),
+    [
+        # The seed names the side on whose turn the game ended, and that is BLUE's, which is asked last.
+        ("stratego-seed", True, False, "blue BLUE DEFAULT 0 0 148"),
+        ("stratego-seed", False, True, "blue BLUE ILLEGAL 0 148 0"),
+        ("stratego-seed", True, True, "neither BOTH BOTH_ILLEGAL 0 0 0"),
+        ("stratego-2011", True, False, "red RED BOTH_ILLEGAL 0 0 148"),
+        ("stratego-2011", False, True, "blue BLUE BOTH_ILLEGAL 0 148 0"),
+        ("stratego-2011", True, True, "neither BOTH BOTH_ILLEGAL 0 0 0"),
+        ("stratego-2012", True, False, "red RED BAD_SETUP 0 0 148"),
+        ("stratego-2012", False, True, "blue BLUE BAD_SETUP 0 148 0"),
+        ("stratego-2012", True, True, "neither BOTH BAD_SETUP 0 0 0"),
+    ],
+)
+def test_a_bad_set_up_does_not_keep_the_other_side_from_being_asked(
+    rules: str, red_is_bad: bool, blue_is_bad: bool, result: str
+) -> None:
+    bad = ("x",) * 4
+    game = set_up(new(rules), bad if red_is_bad else FULL_RED, bad if blue_is_bad else FULL_BLUE)
+
+    assert result == line(game)
+    if red_is_bad and blue_is_bad:
+        assert isinstance(game.end, BothAtFault)
+        assert [RED, BLUE] == [fault.seat for fault in game.end.faults]
+        assert "An illegal setup was made by BOTH players" == game.reason
+    else:
+        assert (Verdict.ILLEGAL, RED if red_is_bad else BLUE) == verdict(game)
+
+
+def test_a_side_that_fails_in_the_set_up_is_not_asked_again_and_the_other_still_is() -> None:
+    game = new("stratego-2012")
+    game.apply(decided(Row(FULL_RED[0])))
+    late = AgentFault(Verdict.TURN_TIME, RED, "late")
+
+    assert () == game.forfeit(late)
+    assert SetupRow(BLUE, 0) == game.pending()
+    for row in FULL_BLUE:
+        game.apply(decided(Row(row)))
+    assert late == game.end
+    assert "red RED BAD_SETUP 0 0 148" == line(game)
+
+
+def test_two_sides_that_fail_in_the_set_up_are_two_faults() -> None:
+    game = new("stratego-2012")
+    faults = (AgentFault(Verdict.TURN_TIME, RED, "late"), AgentFault(Verdict.CRASH, BLUE, "dead"))
+    game.forfeit(faults[0])
+    game.apply(decided(Row(FULL_BLUE[0])))
+    game.forfeit(faults[1])
+
+    assert BothAtFault(faults) == game.end
+    assert "neither BOTH BAD_SETUP 0 0 0" == line(game)
+
+
+def test_the_side_that_waits_may_fail_while_the_other_sets_up() -> None:
+    """The rows of the side that is asked are not lost by it."""
+    game = new("stratego-2012")
+    game.apply(decided(Row(FULL_RED[0])))
+    game.forfeit(AgentFault(Verdict.CRASH, BLUE, "dead"))
+
+    assert SetupRow(RED, 1) == game.pending()
+    for row in FULL_RED[1:]:
+        game.apply(decided(Row(row)))
+    assert (Verdict.CRASH, BLUE) == verdict(game)
+
+
+def test_a_protocol_that_cannot_read_a_row_makes_a_bad_set_up() -> None:
+    game = new()
+    game.apply(Reply(ReplyKind.UNREADABLE, "?"))
+
+    assert SetupRow(BLUE, 0) == game.pending()
+
+
+# --- moves -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("10 3 DOWN", "Coords outside board"),
+        ("-1 3 DOWN", "Coords outside board"),
+        ("0 2147483647 DOWN", "Coords outside board"),
+        ("0 5 DOWN", "Move does not select a piece"),
+        ("0 6 UP", "Selected piece belongs to other player"),
+        ("2 4 UP", "Selected piece belongs to other player"),
+        ("3 3 DOWN", "Selected piece is not mobile (FLAG or BOMB)"),
+        ("0 0 DOWN", "Selected piece is not mobile (FLAG or BOMB)"),
+        ("0 3 DOWN 0", "Selected unit cannot move that way"),
+        ("0 3 DOWN -5", "Selected unit cannot move that way"),
+        ("0 3 DOWN x", "Selected unit cannot move that way"),
+        ("1 3 DOWN 2", "Selected unit cannot move that way"),
+        ("0 3 LEFT", "Selected unit cannot move that way"),
+        ("0 3 LEFT 9", "Selected unit cannot move that way"),
+        ("9 3 DOWN 4", "Attempted move into square occupied by neutral or allied piece"),
+        ("6 3 DOWN 2", "Attempted move into square occupied by neutral or allied piece"),
+        ("2 3 DOWN", "Attempted move into square occupied by neutral or allied piece"),
+        ("0 3 RIGHT", "Attempted move into square occupied by neutral or allied piece"),
+        ("0 3 UP", "Attempted move into square occupied by neutral or allied piece"),
+    ],
+)
+def test_an_illegal_move_loses_for_its_reason(said: str, reason: str) -> None:
+    rows = (*FULL_RED[:3], "967B669999")
+    game = set_up(new("stratego-2012"), rows)
+    told = say(game, said)
+
+    assert [] == told
+    assert (Verdict.ILLEGAL, RED) == verdict(game)
+    assert reason == game.reason
+    assert "red RED ILLEGAL 1 148 148" == line(game)
+    assert f"{said} ILLEGAL" == game.half_moves[-1].text
+
+
+def test_in_2011_a_multiplier_of_zero_ran_into_the_piece_itself() -> None:
+    game = set_up(new("stratego-2011"))
+
+    assert ["0 3 DOWN 0 ILLEGAL"] == say(game, "0 3 DOWN 0")
+    assert "Attempted move into square occupied by neutral or allied piece" == game.reason
+
+
+def test_a_scout_goes_far_and_others_one_square() -> None:
+    game = set_up(new("stratego-2012"))
+
+    assert ["0 3 DOWN 2 OK", "9 6 UP OK"] == say(game, "0 3 DOWN 2", "9 6 UP")
+    board = game.seen_by(RED).split("\n")
+    assert (".67B669999", "9.++..++.#", "##########"[:9] + ".") == (board[3], board[5], board[6])
+
+
+def test_turns_are_counted_in_pairs_and_red_begins_each() -> None:
+    game = set_up(new())
+    say(game, "0 3 DOWN", "0 6 UP", "0 4 UP")
+
+    assert [(1, RED), (1, BLUE), (2, RED)] == [(turn, seat) for turn, seat, _ in game.half_moves]
+    assert (BLUE, 2) == (game.pending().seat, game.turn)
+
+
+# --- fights ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_worth_of_an_army_is_148() -> None:
+    assert 148 == sum(kind.number * kind.value for kind in KINDS.values())
+    assert 40 == sum(kind.number for kind in KINDS.values())
+
+
+@pytest.mark.parametrize("attacker", "123456789s")
+@pytest.mark.parametrize("defender", "123456789sBF")
+def test_who_survives_a_fight(attacker: str, defender: str) -> None:
+    """Rank 1 is the strongest; the spy has 10. Seed 001, GAME RULES."""
+    order = "123456789s"
+    if defender == "F":
+        wanted = Clash.FLAG
+    elif defender == "B":
+        wanted = Clash.KILLS if attacker == "8" else Clash.BOTH_DIE
+    elif attacker == defender:
+        wanted = Clash.EVEN
+    elif attacker == "s" and defender == "1":
+        wanted = Clash.KILLS
+    else:
+        wanted = Clash.KILLS if order.index(attacker) < order.index(defender) else Clash.DIES
+
+    assert wanted is clash_of(attacker, defender, bomb_survives=False)
+    survives = clash_of(attacker, defender, bomb_survives=True)
+    assert (Clash.DIES if wanted is Clash.BOTH_DIE else wanted) is survives
+
+
+def duel(attacker: str, defender: str, rules: str = "stratego-2012", **options: Any) -> Stratego:
+    """RED's `attacker` stands before BLUE's `defender` and is to move; both have another piece."""
+    game = new(rules, partial_setup=True, **options)
+    set_up(game, red(x0y3=attacker, x5y3="7", x9y3="9"), blue(x0y6=defender, x5y6="7", x9y6="9"))
+    assert ["0 3 DOWN OK", "9 6 UP OK", "0 4 DOWN OK", "9 5 DOWN OK"] == say(
+        game, "0 3 DOWN", "9 6 UP", "0 4 DOWN", "9 5 DOWN"
+    )
+    return game
+
+
+def column(game: Stratego, seat: int) -> str:
+    """Column 0 from row 4 down to row 7, as `seat` sees it."""
+    return "".join(row[0] for row in game.seen_by(seat).split("\n")[4:8])
+
+
+def test_who_kills_takes_the_square() -> None:
+    game = duel("3", "6")
+
+    assert ["0 5 DOWN KILLS 3 6"] == say(game, "0 5 DOWN")
+    assert ("..3.", "..#.") == (column(game, RED), column(game, BLUE))
+    assert (8 + 4 + 2, 4 + 2) == game.values
+
+
+def test_a_defender_that_survives_stays_where_it_is() -> None:
+    game = duel("6", "3")
+
+    assert ["0 5 DOWN DIES 6 3"] == say(game, "0 5 DOWN")
+    assert ("..#.", "..3.") == (column(game, RED), column(game, BLUE))
+
+
+def test_a_spy_kills_the_marshal_it_attacks_and_dies_when_attacked() -> None:
+    assert ["0 5 DOWN KILLS s 1"] == say(duel("s", "1"), "0 5 DOWN")
+    assert ["0 5 DOWN KILLS 1 s"] == say(duel("1", "s"), "0 5 DOWN")
+
+
+def test_a_miner_removes_a_bomb() -> None:
+    for rules in ALL_RULES:
+        game = duel("8", "B", rules)
+        assert ["0 5 DOWN KILLS 8 B"] == say(game, "0 5 DOWN")
+        assert "..8." == column(game, RED)
+
+
+@pytest.mark.parametrize(
+    ("rules", "told", "left"),
+    [
+        # The seed's OUTCOME words are OK, ILLEGAL, KILLS and DIES.
+        ("stratego-seed", "0 5 DOWN DIES 3 B", "...."),
+        ("stratego-2011", "0 5 DOWN BOTHDIE 3 B", "...."),
+        ("stratego-2012", "0 5 DOWN DIES 3 B", "..#."),
+    ],
+)
+def test_what_a_bomb_does(rules: str, told: str, left: str) -> None:
+    game = duel("3", "B", rules)
+
+    assert [told] == say(game, "0 5 DOWN")
+    assert left == column(game, RED)
+    assert (4 + 2, 4 + 2) == game.values
+
+
+def test_a_bomb_may_be_told_in_the_words_of_the_day_under_the_seed_too() -> None:
+    assert ["0 5 DOWN BOTHDIE 3 B"] == say(
+        duel("3", "B", "stratego-seed", bomb_word="BOTHDIE"), "0 5 DOWN"
+    )
+
+
+def test_equal_ranks_both_die_in_2012() -> None:
+    game = duel("5", "5")
+
+    assert ["0 5 DOWN BOTHDIE 5 5"] == say(game, "0 5 DOWN")
+    assert "...." == column(game, RED) == column(game, BLUE)
+
+
+@pytest.mark.parametrize("rules", ["stratego-seed", "stratego-2011"])
+@pytest.mark.parametrize(("outcome", "word", "left"), [(0, "KILLS", "..5."), (1, "DIES", "..#.")])
+def test_equal_ranks_are_tossed_for_where_the_rules_know_no_fight_that_kills_both(
+    rules: str, outcome: int, word: str, left: str
+) -> None:
+    game = duel("5", "5", rules)
+
+    assert [] == say(game, "0 5 DOWN")
+    assert Chance(NATURE, 2) == game.pending()
+    assert [f"0 5 DOWN {word} 5 5"] == toss(game, outcome)
+    assert left == column(game, RED)
+    assert BLUE == game.pending().seat
+
+
+def test_a_scout_attacks_at_the_end_of_its_run() -> None:
+    game = set_up(new("stratego-2012"))
+
+    assert ["0 3 DOWN 3 BOTHDIE 9 9"] == say(game, "0 3 DOWN 3")
+    assert (146, 146) == game.values
+
+
+@pytest.mark.parametrize(
+    ("rules", "told"),
+    [
+        ("stratego-seed", ["0 5 DOWN KILLS 3 F"]),
+        ("stratego-2011", ["0 5 DOWN FLAG"]),
+        ("stratego-2012", []),
+    ],
+)
+def test_the_flag_ends_the_game(rules: str, told: list[str]) -> None:
+    """Its last half-move is confirmed but for 2012; nothing is moved or removed any more."""
+    game = new(rules, partial_setup=True)
+    set_up(game, red(x0y3="3"), blue(x0y6="F", x9y9=".", x5y6="7"))
+    say(game, "0 3 DOWN", "5 6 UP", "0 4 DOWN", "5 5 UP")
+
+    assert told == say(game, "0 5 DOWN")
+    assert (Verdict.WIN, RED) == verdict(game)
+    assert "red RED VICTORY 3 8 4" == line(game)
+    assert "Captured the flag" == game.reason
+    if rules == "stratego-2012":
+        assert "0 5 DOWN VICTORY_FLAG" == game.half_moves[-1].text

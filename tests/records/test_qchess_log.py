@@ -1,0 +1,442 @@
+"""Logs of Quantum Chess: what the manager of 2013 would write, what it wrote, and what cannot be."""
+
+import random
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.errors import InputError
+from judge.games.qchess_board import PlacedPiece
+from judge.games.qchess_words import Destination, OnSquare, Selection
+from judge.games.quantum_chess import QuantumChess
+from judge.games.types import (
+    NATURE,
+    AgentFault,
+    Chance,
+    Drawn,
+    Reply,
+    ReplyKind,
+    Request,
+    Verdict,
+    decided,
+)
+from judge.records.qchess_log import Logged, QchessLog, read_log, safe_name, write_log
+from judge.records.qchess_replay import Moments, keep_log, options_of, replay, short_log
+
+START = datetime(2013, 3, 1, 20, 0, 0, 5, UTC)
+
+POSITION = """\
+# Log starts 2013-03-01 20:00:00.000005
+# white : ./w --fast
+# black : b
+# Initial board
+white unknown ['pawn', '?knight'] at 0,1
+white king ['king', 'king'] at 3,7
+black king ['king', 'king'] at 7,7
+# Start game
+2013-03-01 20:00:01.000005 : 0 1 0 pawn
+2013-03-01 20:00:02.000005 : 0 1 -> 0 0
+2013-03-01 20:00:03.000005 : 7 7 0 king
+2013-03-01 20:00:04.000005 : 7 7 -> 7 6
+2013-03-01 20:00:05 : white TIMEOUT
+# EOF
+"""
+
+
+def text(*edits: tuple[str, str]) -> bytes:
+    """The log of POSITION with changes."""
+    edited = POSITION
+    for old, new in edits:
+        assert old in edited
+        edited = edited.replace(old, new)
+    return edited.encode("latin-1")
+
+
+def random_log(seed: int, **options: object) -> QchessLog:
+    """The log of a game between two agents that play anything."""
+    generator = random.Random(seed)
+    game = QuantumChess.from_options(options)
+    drawn: list[Reply] = []
+    replies: list[Reply] = []
+    while game.end is None:
+        match game.pending():
+            case Chance(outcomes=outcomes):
+                drawn.append(decided(Drawn(generator.randrange(outcomes))))
+                game.apply(drawn[-1])
+                continue
+            case Selection(seat=seat):
+                piece = generator.choice([p for p in game.board.pieces if p.colour == seat])
+                square = (piece.x, piece.y)
+            case Destination(x=x, y=y):
+                square = generator.choice(
+                    [
+                        to
+                        for p in game.board.pieces
+                        if (p.x, p.y) == (x, y)
+                        for to in game.board.targets(p)
+                    ]
+                )
+            case request:
+                raise AssertionError(request)
+        replies.append(decided(OnSquare(*square)))
+        game.apply(replies[-1])
+    left = iter(drawn)
+    moments = tuple(START + timedelta(milliseconds=n) for n in range(len(replies)))
+    return keep_log(
+        QuantumChess.from_options(options),
+        ("one", "two words"),
+        lambda request: next(left),
+        replies,
+        None,
+        Moments(START, moments, START + timedelta(minutes=1)),
+    )
+
+
+def refused(data: bytes) -> str:
+    """Why a log cannot be read or replayed."""
+    with pytest.raises(InputError) as error:
+        replay(read_log(data, "game.log"), "game.log")
+    return str(error.value)
+
+
+# --- the format ------------------------------------------------------------------------------------------------------
+
+
+def test_a_log_is_written_as_the_manager_writes_it() -> None:
+    """Microseconds are left out where they are 0, as Python does."""
+    log = QchessLog(
+        START,
+        ("./w --fast", "b"),
+        (
+            PlacedPiece(colour="white", x=0, y=1, types=("pawn", "?knight")),
+            PlacedPiece(colour="white", x=3, y=7, types=("king", "king"), current="king"),
+            PlacedPiece(colour="black", x=7, y=7, types=("king", "king"), current="king"),
+        ),
+        tuple(
+            Logged(START + timedelta(seconds=number), said)
+            for number, said in enumerate(
+                ("0 1 0 pawn", "0 1 -> 0 0", "7 7 0 king", "7 7 -> 7 6"), 1
+            )
+        ),
+        Logged(datetime(2013, 3, 1, 20, 0, 5, tzinfo=UTC), "white TIMEOUT"),
+    )
+
+    assert POSITION == write_log(log).decode()
+    assert log == read_log(POSITION.encode())
+
+
+def test_what_is_read_knows_its_line() -> None:
+    log = read_log(text())
+
+    assert [9, 10, 11, 12] == [said.line for said in log.events]
+    assert log.result is not None
+    assert 13 == log.result.line
+
+
+def test_small_differences_are_forgiven() -> None:
+    """CR LF, blank lines, other comments, no end, and the missing blank of BOARD."""
+    data = text(
+        ("'] at", "']at"), ("# Start game\n", "# Start game\n\n# a comment\n"), ("# EOF\n", "")
+    )
+    log = read_log(data.replace(b"\n", b"\r\n"))
+
+    assert not log.is_closed
+    assert (read_log(text()).board, read_log(text()).events) == (log.board, log.events)
+
+
+def test_of_short_logs_in_a_row_the_last_counts() -> None:
+    """As --log=@ writes them to a terminal."""
+    first = (
+        text(("Log starts", "Short log updated"), ("# EOF\n", ""))
+        .decode()
+        .split("2013-03-01 20:00:01")[0]
+    )
+    log = read_log((first + text(("Log starts", "Short log updated")).decode()).encode())
+
+    assert log.is_short
+    assert 3 == len(log.board)
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [
+        ("./w --fast", "./w --fast"),
+        ("a\nb\r\tc", "a b c"),
+        ("\x1b[2J", "?[2J"),
+        ("x" * 999, "x" * 200),
+    ],
+)
+def test_a_name_becomes_one_printable_line(name: str, safe: str) -> None:
+    assert safe == safe_name(name)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (
+            b"",
+            "game.log, line 1: no log of Quantum Chess; it begins with `# Log starts` and a date",
+        ),
+        (b"hello\n", "game.log, line 1: 'hello' is neither a piece nor an announcement"),
+        (
+            text(("Log starts 2013-03", "Log starts 2013-13")),
+            "game.log, line 1: 2013-13-01 20:00:00.000005 is no",
+        ),
+        (
+            text(("'?knight'", "'?queer'")),
+            "game.log, line 5: \"white unknown ['pawn', '?queer'] at 0,1\": Value",
+        ),
+        (text(("at 0,1", "at 0,8")), "game.log, line 5: "),
+        (text(("white unknown", "green unknown")), "game.log, line 5: "),
+        (
+            text(("0 1 -> 0 0", "0 1 -> 0 9")),
+            "game.log, line 10: '0 1 -> 0 9' is neither a selection, a move nor",
+        ),
+        (
+            text(("# EOF", "2013-03-01 20:00:06 : 0 0 0 queen")),
+            "game.log, line 14: '0 0 0 queen' stands behind",
+        ),
+    ],
+)
+def test_a_line_that_is_none_is_named(data: bytes, said: str) -> None:
+    assert refused(data).startswith(said)
+
+
+@settings(deadline=None)
+@given(st.binary())
+def test_rubbish_is_a_log_or_an_input_error(data: bytes) -> None:
+    for rubbish in (data, text() + data, text(("# EOF\n", "")) + data):
+        with suppress(InputError):
+            read_log(rubbish)
+
+
+# --- replay ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_log_gives_the_answers_of_both_seats_and_of_nature() -> None:
+    replayed = replay(read_log(text()))
+
+    assert [(0, 1), (0, 0)] == [squares(reply) for reply in replayed.replies(0)]
+    assert [(7, 7), (7, 6)] == [squares(reply) for reply in replayed.replies(1)]
+    assert [decided(Drawn(0))] == replayed.replies(NATURE)
+    assert replayed.fault is not None
+    assert (Verdict.TURN_TIME, 0) == (replayed.fault.verdict, replayed.fault.seat)
+    assert "white TIMEOUT" == replayed.game.result(("", ""))
+
+
+def squares(reply: Reply) -> tuple[int, int]:
+    assert isinstance(reply.decision, OnSquare)
+    return reply.decision.x, reply.decision.y
+
+
+def test_chance_is_answered_from_the_log_and_only_as_often() -> None:
+    chance = replay(read_log(text())).chance()
+    request: Request = Chance(NATURE, 2)
+
+    assert decided(Drawn(0)) == chance(request)
+    with pytest.raises(RuntimeError):
+        chance(request)
+
+
+@pytest.mark.parametrize(
+    ("result", "answer"),
+    [
+        ('white GIBBERISH "E5"', Reply(ReplyKind.UNREADABLE, "E5")),
+        ('white GIBBERISH ""', Reply(ReplyKind.UNREADABLE, "")),
+        ('white ILLEGAL unasked "ok"', Reply(ReplyKind.UNASKED, "ok")),
+        ("white terminated", Reply(ReplyKind.RESIGNED)),
+        ("white BOUNDS 9,9", decided(OnSquare(9, 9), "9 9")),
+        ("white EMPTY", decided(OnSquare(0, 1), "0 1")),
+        ("white COLOUR black not white", decided(OnSquare(7, 6), "7 6")),
+    ],
+)
+def test_the_answer_that_lost_is_known_by_the_result(result: str, answer: Reply) -> None:
+    """Where the result does not name the square, any square of which it would be said stands for it."""
+    replayed = replay(read_log(text(("white TIMEOUT", result))))
+
+    assert answer == replayed.replies(0)[-1]
+    assert result == replayed.game.result(("", ""))
+
+
+def test_a_log_that_breaks_off_is_a_game_that_goes_on() -> None:
+    log = read_log(text(("2013-03-01 20:00:05 : white TIMEOUT\n# EOF\n", "")))
+
+    assert replay(log).game.end is None
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (
+            ("0 1 0 pawn", "0 1 1 pawn"),
+            "line 9: '0 1 1 pawn' where the rules give '0 1 1 knight'",
+        ),
+        (
+            ("0 1 -> 0 0", "0 1 -> 1 0"),
+            "line 10: '0 1 -> 1 0' where the rules give 'white ILLEGAL",
+        ),
+        (("0 1 -> 0 0", "7 7 0 king"), "line 10: '7 7 0 king' stands where a move"),
+        (
+            ("7 7 0 king", "7 7 1 king"),
+            "line 11: '7 7 1 king' where the rules give '7 7 0 king'",
+        ),
+        (("white TIMEOUT", "white"), "line 13: 'white': by the rules the game goes on"),
+        (("white TIMEOUT", "black EMPTY"), "line 13: 'black EMPTY': by the rules the game goes on"),
+        (
+            ("white TIMEOUT", "white boredom"),
+            "line 13: 'white boredom': by the rules the game goes on",
+        ),
+        (
+            ("white TIMEOUT", "white BOUNDS 3,3"),
+            "line 13: 'white BOUNDS 3,3': by the rules the result is white EMPTY",
+        ),
+    ],
+)
+def test_a_contradiction_is_named_with_its_line(edit: tuple[str, str], said: str) -> None:
+    assert refused(text(edit)).startswith(f"game.log, {said}")
+
+
+def test_a_board_on_which_nobody_can_play_is_refused() -> None:
+    data = text(("white king ['king', 'king'] at 3,7\n", ""))
+
+    assert refused(data).startswith("game.log: quantum-chess options: ")
+
+
+GAME = write_log(random_log(3, max_moves=20)).split(b"\n")
+
+
+@settings(deadline=None)
+@given(st.integers(36, len(GAME) - 3), st.sampled_from(GAME[4:-2]))
+def test_a_log_with_a_wrong_line_is_a_game_or_an_input_error(place: int, line: bytes) -> None:
+    with suppress(InputError):
+        replay(read_log(b"\n".join([*GAME[:place], line, *GAME[place + 1 :]])))
+
+
+def test_what_stands_behind_the_end_by_the_rules_is_a_contradiction() -> None:
+    data = text(
+        ("at 3,7", "at 7,5"),
+        ("white TIMEOUT", "7 5 0 king"),
+        ("# EOF", "2013-03-01 20:00:06 : 7 5 -> 7 6\n2013-03-01 20:00:07 : 0 0 0 queen"),
+    )
+
+    assert "game.log, line 15: '0 0 0 queen': the game is over by the rules: white" == refused(data)
+
+
+def test_the_game_of_a_log_is_known_by_its_board() -> None:
+    assert {"variant": "quantum"} == options_of(random_log(1, max_moves=3))
+    assert {"variant": "classical"} == options_of(random_log(1, variant="classical", max_moves=3))
+    assert {"position", "turn"} == set(options_of(read_log(text())))
+
+
+def test_the_side_to_move_of_a_position_is_that_of_its_first_announcement() -> None:
+    lines = [line for line in POSITION.splitlines() if "0 1 " not in line]
+
+    assert "black" == options_of(read_log("\n".join(lines).encode()))["turn"]
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(), st.sampled_from(["quantum", "classical"]))
+def test_what_is_written_is_read_back_and_leads_to_the_same_end(seed: int, variant: str) -> None:
+    options = {"variant": variant, "max_moves": 40, "max_passes": 30}
+    log = random_log(seed, **options)
+    written = write_log(log)
+
+    assert log == read_log(written)
+    assert written == write_log(read_log(written))
+    replayed = replay(log, options=options)
+    assert log.result is not None
+    assert log.result.text == replayed.game.result(("", ""))
+
+
+def test_a_lost_turn_leaves_no_line() -> None:
+    """With `illegal` as it was the game is found again, by answers that cannot be read."""
+    game = {"variant": "classical", "illegal": "loses-turn"}
+    replies = [
+        decided(OnSquare(0, 6)),
+        decided(OnSquare(7, 7)),
+        decided(OnSquare(0, 4)),
+        decided(OnSquare(0, 6)),
+        decided(OnSquare(0, 4)),
+    ]
+    fault = AgentFault(Verdict.CRASH, 1, "gone")
+    log = keep_log(
+        QuantumChess.from_options(game),
+        ("", ""),
+        lambda request: decided(Drawn(0)),
+        replies,
+        fault,
+        Moments(START, (START,) * 5, START),
+    )
+
+    assert ["0 6 0 pawn", "0 6 0 pawn", "0 6 -> 0 4"] == [said.text for said in log.events]
+    replayed = replay(log, options=game)
+    assert [0, 0, 1, 0, 0] == [answered.seat for answered in replayed.answers]
+    assert "black UNRESPONSIVE" == replayed.game.result(("", ""))
+
+
+# --- the short log ---------------------------------------------------------------------------------------------------
+
+
+def cut(log: QchessLog, lines: int) -> QchessLog:
+    """A log as it stands after so many lines."""
+    return QchessLog(log.started, log.names, log.board, log.events[:lines], None, is_closed=False)
+
+
+def test_the_short_log_is_written_anew_with_every_other_line() -> None:
+    """First the board with what is selected, then both lines behind it."""
+    log = read_log(text())
+
+    assert write_log(cut(log, 0)) == write_log(short_log(cut(log, 0)))
+    assert (
+        "# Short log updated 2013-03-01 20:00:01.000005\n"
+        "# white : ./w --fast\n"
+        "# black : b\n"
+        "# Initial board\n"
+        "white pawn ['pawn', '?knight'] at 0,1\n"
+        "white king ['king', 'king'] at 3,7\n"
+        "black king ['king', 'king'] at 7,7\n"
+        "# Start game\n"
+    ) == write_log(short_log(cut(log, 1))).decode()
+    assert (
+        write_log(short_log(cut(log, 2)))
+        .decode()
+        .endswith(
+            "# Start game\n"
+            "2013-03-01 20:00:01.000005 : 0 1 0 pawn\n"
+            "2013-03-01 20:00:02.000005 : 0 1 -> 0 0\n"
+        )
+    )
+
+
+def test_the_short_log_of_a_finished_game_has_its_final_board() -> None:
+    final = write_log(short_log(read_log(text()))).decode()
+
+    assert (
+        "# Short log updated 2013-03-01 20:00:05\n"
+        "# white : ./w --fast\n"
+        "# black : b\n"
+        "# Initial board\n"
+        "white queen ['queen', '?knight'] at 0,0\n"
+        "white king ['king', 'king'] at 3,7\n"
+        "black king ['king', 'king'] at 7,6\n"
+        "# Start game\n"
+        "2013-03-01 20:00:05 : white TIMEOUT\n"
+        "# EOF\n"
+    ) == final
+    assert read_log(final.encode()).is_short
+
+
+def test_a_piece_that_cannot_move_shows_its_type_in_the_short_log() -> None:
+    """The manager writes the selection before it ends the turn and opens the piece again."""
+    stuck = text(
+        ("['pawn', '?knight'] at 0,1", "['pawn', '?pawn'] at 1,0"), ("0 1 0 pawn", "1 0 0 pawn")
+    )
+    log = cut(read_log(stuck), 1)
+
+    assert ("pawn", "unknown") == (
+        short_log(log).board[0].current,
+        replay(log).game.board.placed()[0].current,
+    )

@@ -1,0 +1,321 @@
+"""The Stratego log: written as the manager writes it, read back with what managers left in it, replayed."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.errors import InputError
+from judge.games.stratego import RULES, Stratego
+from judge.games.types import AgentFault, Verdict
+from judge.records.stratego_log import (
+    ResultLine,
+    read_log,
+    read_result,
+    safe_text,
+    write_log,
+)
+from judge.records.stratego_replay import options_of, replay
+from tests.games.stratego_positions import blue, new, red, say, set_up, toss
+
+NAMES = ("./red", "./blue")
+
+SETUPS = """\
+./red RED SETUP
+FB8sB479B8
+BB31555583
+6724898974
+967B669999
+./blue BLUE SETUP
+967B669999
+6724898974
+BB31555583
+FB8sB479B8
+"""
+
+
+def log(*lines: str) -> bytes:
+    return (SETUPS + "".join(f"{line}\n" for line in lines)).encode("latin-1")
+
+
+def test_a_game_is_logged_half_move_by_half_move() -> None:
+    game = set_up(new("stratego-2012"))
+    say(game, "0 3 DOWN", "1 6 UP", "0 4 DOWN 2", "SURRENDER")
+
+    assert log(
+        "1 RED: 0 3 DOWN OK",
+        "1 BLU: 1 6 UP OK",
+        "2 RED: 0 4 DOWN 2 BOTHDIE 9 9",
+        "2 BLU: SURRENDER OK",
+        "Game ends on BLUE's turn - REASON: This player has surrendered!",
+        "./blue BLUE SURRENDER 2 146 146",
+    ) == write_log(game, NAMES)
+
+
+def test_a_game_that_goes_on_is_logged_as_far_as_it_is() -> None:
+    """A void game has no end."""
+    game = set_up(new("stratego-2012"))
+    say(game, "0 3 DOWN")
+
+    assert log("1 RED: 0 3 DOWN OK") == write_log(game, NAMES)
+    assert b"./red RED SETUP\n./blue BLUE SETUP\n" == write_log(new(), NAMES)
+
+
+@pytest.mark.parametrize(
+    ("rules", "verdict", "reason"),
+    [
+        ("stratego-2012", Verdict.TURN_TIME, "Response timeout after 0.500000 seconds."),
+        ("stratego-2012", Verdict.CRASH, "Unintelligable response"),
+        ("stratego-2012", Verdict.MEMORY, "words of the judge"),
+        ("stratego-2011", Verdict.TURN_TIME, "Did not make a move (may have exited)"),
+        ("stratego-2011", Verdict.CRASH, "Did not make a move (may have exited)"),
+        ("stratego-seed", Verdict.TURN_TIME, "Response timeout after 0.500000 seconds."),
+        ("stratego-seed", Verdict.CRASH, "words of the judge"),
+    ],
+)
+def test_a_reply_that_never_came_is_logged_in_the_words_of_its_day(
+    rules: str, verdict: Verdict, reason: str
+) -> None:
+    game = set_up(new(rules))
+    game.forfeit(AgentFault(verdict, 0, "words of the\njudge"))
+
+    assert log(
+        "1 RED: ",
+        f"Game ends on RED's turn - REASON: {reason}",
+        "./red RED ILLEGAL 1 148 148",
+    ) == write_log(game, NAMES, reply_s=0.5).replace(b"the?judge", b"the judge")
+
+
+def test_bad_set_ups_are_logged_as_invalid_or_as_far_as_they_were_placed() -> None:
+    bad = ("FB8SB479B8", *SETUPS.split("\n")[2:5])
+    lines = write_log(set_up(new("stratego-2012"), bad), NAMES).decode().split("\n")
+    assert ["./red RED SETUP", "INVALID!", "./blue BLUE SETUP"] == lines[:3]
+    assert lines[-3:] == [
+        "Game ends in the SETUP phase - REASON: An illegal setup was made by RED",
+        "./red RED BAD_SETUP 0 3 148",
+        "",
+    ]
+
+    lines = write_log(set_up(new("stratego-2011"), bad), NAMES).decode().split("\n")
+    assert ["Player RED gave an invalid setup!", "./red RED SETUP", "FB8......."] == lines[:3]
+
+    lines = write_log(set_up(new("stratego-2012"), bad, bad), NAMES).decode().split("\n")
+    assert ["BOTH players give invalid setup!", "./red RED SETUP", "INVALID!"] == lines[:3]
+    assert "neither BOTH BAD_SETUP 0 3 3" == lines[-2]
+
+
+def test_what_an_agent_says_cannot_forge_a_line() -> None:
+    """Control characters are for the terminal of nobody; the original's own bytes are there when they are wanted."""
+    game = set_up(new("stratego-2012", tolerate_illegal=True, tolerate_unreadable=True))
+    say(game, "0 3 DOWN\r", "\x1b[2J1 RED: \x85x\u00e9")
+
+    assert log("1 RED: 0 3 DOWN  OK", "1 BLU: ?[2J1 RED: ?x\u00e9") == write_log(game, NAMES)
+    assert log("1 RED: 0 3 DOWN\r OK", "1 BLU: \x1b[2J1 RED: \x85x\u00e9") == write_log(
+        game, NAMES, verbatim=True
+    )
+    assert "a  b?c" == safe_text("a\t\rb\x00c")
+
+
+def test_names_are_one_word() -> None:
+    written = write_log(set_up(new(turn_limit=0)), ("Deep Thought", "b\nc"))
+
+    assert written.startswith(b"Deep_Thought RED SETUP\n")
+    assert b"\nb_c BLUE SETUP\n" in written
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_log_is_read_back() -> None:
+    data = log(
+        "1 RED: 0 3 DOWN OK",
+        "1 BLU: 0 6 UP OK",
+        "Game ends on BLUE's turn - REASON: Game declared a draw after 2 turns",
+        "./blue BLUE DRAW_DEFAULT 2 148 148",
+    )
+    read = read_log(data)
+
+    assert NAMES == read.names
+    assert ("FB8sB479B8", "967B669999") == (
+        (read.setups[0] or ())[0],
+        (read.setups[1] or ())[0],
+    )
+    assert [(11, 1, 0, "0 3 DOWN OK"), (12, 1, 1, "0 6 UP OK")] == list(read.half_moves)
+    assert "Game declared a draw after 2 turns" == read.reason
+    assert ResultLine("./blue", "BLUE", "DRAW_DEFAULT", 2, 148, 148) == read.result
+    assert data == write_log(replay(read), NAMES)
+
+
+def test_the_first_word_of_a_set_up_line_is_the_name() -> None:
+    assert ("./red", "./blue") == read_log(log().replace(b"./red RED", b"./red -x 1 RED")).names
+
+
+def test_a_log_that_a_dead_agent_broke_off_is_read() -> None:
+    """The manager was told while it waited for the reply: it ended in the middle of the line, without a result."""
+    sigpipe = (
+        "Game ends on BLUE's turn - REASON: SIGPIPE - Broken pipe (AI program no longer running)"
+    )
+    game = replay(read_log(log("1 RED: 0 3 DOWN 2 OK", f"1 BLU: {sigpipe}")))
+
+    assert isinstance(game.end, AgentFault)
+    assert (Verdict.CRASH, 1) == (game.end.verdict, game.end.seat)
+    assert "./blue BLUE ILLEGAL 1 148 148" == game.result(NAMES)
+
+
+def test_what_a_manager_wrote_behind_the_end_is_passed_over() -> None:
+    data = log(
+        "1 RED: SURRENDER OK",
+        "Game ends on RED's turn - REASON: This player has surrendered!",
+        "SIGPIPE - Broken pipe (AI program no longer running)",
+        "\tStrange; RED still appears valid.",
+        "Game ends on RED's turn - REASON: Internal controller error - Unspecified ERROR",
+        "./red RED SURRENDER 1 148 148",
+    )
+
+    assert "SURRENDER" == replay(read_log(data)).outcome
+
+
+def test_invalid_set_ups_are_read() -> None:
+    bad = b"./red RED SETUP\nINVALID!\n" + log().split(b"967B669999\n", 1)[1]
+    end = b"Game ends in the SETUP phase - REASON: An illegal setup was made by RED\n"
+    read = read_log(bad + end + b"./red RED BAD_SETUP 0 3 148\n")
+    assert (None, 4) == (read.setups[0], len(read.setups[1] or ()))
+    assert "BAD_SETUP" == replay(read).outcome
+
+    # In 2011 the rows were there, with a line before them that said whose were bad.
+    data = (
+        b"Player RED gave an invalid setup!\n" + log() + end + b"./red RED BOTH_ILLEGAL 0 3 148\n"
+    )
+    read = read_log(data)
+    assert read.setups[0] is None
+    assert "BOTH_ILLEGAL" == replay(read, options_of(read, "stratego-2011")).outcome
+
+
+def test_tolerance_and_limit_are_seen_in_the_log() -> None:
+    data = log(
+        "1 RED: 0 5 DOWN ILLEGAL",
+        "1 BLU: 0 6 SOUTH",
+        "Game ends on BLUE's turn - REASON: Game declared a draw after 2 turns",
+        "./blue BLUE DRAW_DEFAULT 2 148 148",
+    )
+    options = options_of(read_log(data))
+
+    assert (True, True, 2) == (
+        options.tolerate_illegal,
+        options.tolerate_unreadable,
+        options.turn_limit,
+    )
+    assert data == write_log(replay(read_log(data)), NAMES)
+
+
+def test_a_toss_is_answered_from_the_log() -> None:
+    for outcome, word in enumerate(("KILLS", "DIES")):
+        game = set_up(new("stratego-2011", turn_limit=None), red(x0y3="9"), blue(x0y6="9"))
+        say(game, "0 3 DOWN 3")
+        toss(game, outcome)
+        say(game, "SURRENDER")
+        data = write_log(game, NAMES)
+        assert f"0 3 DOWN 3 {word} 9 9".encode() in data
+        read = read_log(data)
+        assert data == write_log(replay(read, options_of(read, "stratego-2011")), NAMES)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "log, line 1: '' cannot be read; write: name RED SETUP"),
+        (b"hello\n", "line 1: 'hello' cannot be read; write: name RED SETUP"),
+        (b"./red RED SETUP\nFB8sB479B8\n", "log: ends where a row of the set-up is to come"),
+        (log().replace(b"BLUE SETUP", b"RED SETUP"), "line 6: .* write: name BLUE SETUP"),
+        (log("1 RED 0 3 DOWN OK"), "line 11: .* such as 1 RED: 0 3 DOWN OK"),
+        (log("Game ends on RED's turn - REASON: x", "who knows"), "line 12: .* the result is"),
+    ],
+)
+def test_what_is_no_log_is_refused_with_its_line(data: bytes, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        read_log(data)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (["1 RED: 0 3 DOWN OK"], "line 11: the log ends where the game goes on"),
+        (["2 RED: 0 3 DOWN OK"], "line 11: 1 RED is to move"),
+        (["1 BLU: 0 6 UP OK"], "line 11: 1 RED is to move"),
+        (
+            ["1 RED: 0 3 DOWN KILLS 9 9"],
+            "line 11: the log has '0 3 DOWN KILLS 9 9', the rules give",
+        ),
+        (["1 RED: SURRENDER OK", "1 BLU: 0 6 UP OK"], "line 12: the log goes on where"),
+        (
+            [
+                "1 RED: SURRENDER OK",
+                "Game ends on RED's turn - REASON: This player has surrendered!",
+                "./red RED SURRENDER 1 148 147",
+            ],
+            "line 13: the log has .*147.*, the rules give ./red RED SURRENDER 1 148 148",
+        ),
+    ],
+)
+def test_a_log_that_departs_from_the_rules_is_refused_with_its_line(
+    lines: list[str], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        replay(read_log(log(*lines)))
+
+
+def test_a_toss_without_an_outcome_is_refused() -> None:
+    read = read_log(log("1 RED: 0 3 DOWN 3 BOTHDIE 9 9"))
+
+    with pytest.raises(InputError, match="line 11: equal ranks fight here"):
+        replay(read, RULES["stratego-2011"])
+
+
+def test_which_row_of_a_points_table_counts() -> None:
+    words = {
+        "a RED VICTORY 3 8 4": "VICTORY",
+        "a RED BAD_SETUP 0 8 4": "BAD_SETUP",
+        "neither BOTH BAD_SETUP 0 0 0": "BOTH_ILLEGAL",
+        "neither BOTH BOTH_ILLEGAL 0 0 0": "BOTH_ILLEGAL",
+        # 2011: one bad set-up under the word for two.
+        "a RED BOTH_ILLEGAL 0 0 148": "ILLEGAL",
+    }
+    for line, word in words.items():
+        result = read_result(line)
+        assert result is not None
+        assert word == result.points_word
+    assert read_result("QUIT") is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rules=st.sampled_from(tuple(RULES)),
+    said=st.lists(
+        st.one_of(
+            st.builds(
+                "{} {} {}".format,
+                st.integers(-1, 10),
+                st.integers(-1, 10),
+                st.sampled_from(["UP", "DOWN", "LEFT", "RIGHT 2", "DOWN 1 x OK", "SOUTH"]),
+            ),
+            st.sampled_from(
+                ["SURRENDER OK", "NO_MOVE OK", "OK", "Game ends on RED's turn - REASON: x"]
+            ),
+            st.sampled_from(["NO_MOVE", "0 3 DOWN", "0 6 UP", "0 4 UP", "0 5 DOWN", "SURRENDER"]),
+            st.text(st.characters(max_codepoint=255, exclude_characters="\n"), max_size=12),
+        ),
+        max_size=12,
+    ),
+)
+def test_any_finished_game_is_written_read_and_replayed(rules: str, said: list[str]) -> None:
+    game = set_up(tolerant(rules))
+    for text in [*said, "SURRENDER"]:
+        if game.end is None:
+            say(game, text)
+    data = write_log(game, NAMES)
+
+    assert data == write_log(replay(read_log(data), game.options), NAMES)
+
+
+def tolerant(rules: str) -> Stratego:
+    verbatim = RULES[rules].echo == "verbatim"
+    return new(rules, tolerate_illegal=True, tolerate_unreadable=verbatim)
