@@ -323,7 +323,7 @@ def log_of(record: MatchRecord) -> QchessLog:
     if replies and record.reason.startswith("ILLEGAL unasked"):
         replies[-1] = Reply(ReplyKind.UNASKED, record.plies[-1].said)
     faults = [
-        AgentFault(seat.fault, number, record.reason)
+        AgentFault(seat.fault, number, seat.why)
         for number, seat in enumerate(record.seats)
         if seat.fault is not None
     ]

@@ -172,7 +172,7 @@ def game_of(record: MatchRecord) -> Stratego:
             is_row = isinstance(request, SetupRow)
             game.apply(decided(Row(said), said) if is_row else _reply(record, seat, said))
         elif (fault := record.seats[seat].fault) is not None:
-            game.forfeit(AgentFault(fault, seat, record.reason))
+            game.forfeit(AgentFault(fault, seat, record.seats[seat].why))
         else:
             break
     return game

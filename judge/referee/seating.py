@@ -7,23 +7,17 @@ from judge.errors import InputError
 from judge.games import new_game
 from judge.games.types import (
     SEATS,
-    AgentFault,
-    BothAtFault,
     Chance,
     Drawn,
-    End,
     Game,
     Reply,
     Request,
-    RuleResult,
-    Verdict,
     decided,
 )
 from judge.protocols import new_protocol
 from judge.protocols.types import AgentProtocol, Limits, Open
-from judge.referee.blame import Void
 from judge.referee.match import Ply, Referee
-from judge.referee.spec import MatchSpec, PlyRecord
+from judge.referee.spec import MatchSpec
 from judge.referee.wire import Wire
 
 
@@ -55,30 +49,6 @@ def nature(seed: int) -> Callable[[Request], Reply]:
         return decided(Drawn(generator.randrange(request.outcomes)))
 
     return answer
-
-
-def verdict_of(end: End | Void) -> Verdict:
-    """The one word for how a game ended."""
-    return Verdict.VOID if isinstance(end, Void) else end.verdict
-
-
-def winner_of(end: End | Void) -> int | None:
-    """The seat that won, if one did."""
-    match end:
-        case Void() | BothAtFault():
-            return None
-        case AgentFault(seat=seat):
-            return 1 - seat
-        case RuleResult(winner=winner):
-            return winner
-
-
-def plies_of(referee: Referee) -> tuple[PlyRecord, ...]:
-    """The answers of a game, as a record has them."""
-    return tuple(
-        PlyRecord(seat=ply.seat, said=ply.said, ms=round(ply.charged_ns / 1e6, 3))
-        for ply in referee.plies
-    )
 
 
 def _protocol(spec: MatchSpec, seat: int, game: Game) -> AgentProtocol:

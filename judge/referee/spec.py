@@ -78,6 +78,8 @@ class SeatRecord(_Value):
     name: str
     fault: Verdict | None
     """The word for which this seat lost, if it was at fault."""
+    why: str
+    """What it did wrong, in words; empty without a fault."""
     evidence: Evidence | None
     """What the verdict on it rests on."""
     charged_ms: float
@@ -112,6 +114,8 @@ class MatchRecord(_Value):
     verdict: Verdict
     winner: int | None
     reason: str
+    result: str
+    """The line with which the field's own manager reports the end; contests score by its words."""
     seats: tuple[SeatRecord, SeatRecord]
     plies: tuple[PlyRecord, ...]
     started_at: str

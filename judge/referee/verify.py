@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from judge.errors import InputError
 from judge.games.types import Verdict
+from judge.referee.recording import plies_of, result_of, verdict_of, winner_of
 from judge.referee.replay import ReplayWire
-from judge.referee.seating import build_referee, plies_of, verdict_of, winner_of
+from judge.referee.seating import build_referee
 from judge.referee.spec import MatchRecord, RecordFile
 from judge.referee.transcript import unseal
 
@@ -48,6 +49,7 @@ def _replay(file: RecordFile) -> list[str]:
         ("verdict", verdict_of(end), record.verdict),
         ("winner", winner_of(end), record.winner),
         ("reason", end.reason, record.reason),
+        ("result", result_of(referee), record.result),
         ("plies", plies_of(referee), record.plies),
     ):
         if again != stands:

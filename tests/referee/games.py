@@ -7,9 +7,11 @@ from judge.games.types import End, Verdict
 from judge.referee.blame import Void
 from judge.referee.match import Referee
 from judge.referee.policy import Policy
+from judge.referee.recording import Played as RecordedGame
+from judge.referee.recording import plies_of, record_of, verdict_of, winner_of
 from judge.referee.replay import ReplayWire
-from judge.referee.seating import build_referee, plies_of, verdict_of, winner_of
-from judge.referee.spec import MatchSpec, SeatSpec
+from judge.referee.seating import build_referee
+from judge.referee.spec import MatchRecord, MatchSpec, Placement, SeatSpec
 from judge.referee.transcript import seal, unseal
 from tests.referee.world import Act, Agent, Say, World, exits
 
@@ -82,3 +84,16 @@ class Played:
 
 def play(black: Agent, white: Agent, match_spec: MatchSpec | None = None, **world: Any) -> Played:
     return Played(World(black, white, **world), match_spec or spec())
+
+
+def a_record(match_spec: MatchSpec, end: End | Void, referee: Referee) -> MatchRecord:
+    """The record of a game, without a transcript."""
+    return record_of(
+        match_spec,
+        RecordedGame(end, referee),
+        attempt=1,
+        started_at="2013-03-01T20:00:00+00:00",
+        seconds=1.0,
+        placement=Placement(box=("world", "world"), judge_cores=(), slot_cores=()),
+        transcript_sha256="",
+    )

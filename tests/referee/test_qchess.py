@@ -9,11 +9,10 @@ from judge.games.types import Verdict
 from judge.records.qchess_log import read_log, write_log
 from judge.records.qchess_replay import log_of, replay
 from judge.referee.policy import load_policy
-from judge.referee.seating import plies_of
-from judge.referee.spec import MatchRecord, MatchSpec, Placement, SeatRecord, SeatSpec
+from judge.referee.spec import MatchSpec, SeatSpec
 from judge.referee.transcript import Kind
 from judge.sandbox.box import Report
-from tests.referee.games import Played
+from tests.referee.games import Played, a_record
 from tests.referee.world import Act, Agent, Do, Say, World, exits
 
 
@@ -210,38 +209,6 @@ def test_a_game_goes_on_from_a_position() -> None:
 # --- the log of a record ---------------------------------------------------------------------------------------------
 
 
-def record_of(played: Played, match_spec: MatchSpec) -> MatchRecord:
-    """What is kept of a game, without a transcript."""
-    seats = [
-        SeatRecord(
-            name=match_spec.seats[number].name,
-            fault=None if side.fault is None else side.fault.verdict,
-            evidence=side.evidence,
-            charged_ms=0,
-            memory_peak_bytes=None,
-            cpu_ms=None,
-            about={},
-            notes=(),
-        )
-        for number, side in enumerate(played.referee.sides)
-    ]
-    return MatchRecord(
-        judge="0",
-        id=match_spec.id,
-        attempt=1,
-        spec=match_spec,
-        verdict=played.verdict,
-        winner=played.winner,
-        reason=played.end.reason,
-        seats=(seats[0], seats[1]),
-        plies=plies_of(played.referee),
-        started_at="2013-03-01T20:00:00+00:00",
-        seconds=1.0,
-        placement=Placement(box=("process", "process"), judge_cores=(), slot_cores=()),
-        transcript_sha256="",
-    )
-
-
 @pytest.mark.parametrize(
     ("white", "policy"),
     [
@@ -257,7 +224,7 @@ def test_the_log_of_a_record_says_what_both_were_told(white: Agent, policy: str)
     """Nature's answers come from the seed again; the log stands for itself when it is replayed."""
     match_spec = spec(policy)
     played = play(white, player(*PAWN), match_spec)
-    log = log_of(record_of(played, match_spec))
+    log = log_of(a_record(match_spec, played.end, played.referee))
 
     questions = ("SELECTION?", "MOVE?", "QUIT", "black")
     told = [line for line in played.world.bodies[1].heard if line.split()[0] not in questions]
@@ -274,7 +241,7 @@ def test_a_void_game_has_a_log_without_a_result() -> None:
     lost: list[Act] = [Say(b""), Do(Kind.REPORT, Report("lost").encode())]
     match_spec = spec()
     played = play(player("4 6", MOVE=lost), player(), match_spec)
-    log = log_of(record_of(played, match_spec))
+    log = log_of(a_record(match_spec, played.end, played.referee))
 
     assert Verdict.VOID is played.verdict
     assert ["4 6 0 pawn"] == [said.text for said in log.events]

@@ -10,12 +10,11 @@ from judge.games.types import BothAtFault, RuleResult, Verdict
 from judge.records.stratego_log import read_log, write_log
 from judge.records.stratego_replay import game_of, log_of, replay
 from judge.referee.policy import Policy, load_policy
-from judge.referee.seating import plies_of
-from judge.referee.spec import MatchRecord, MatchSpec, Placement, SeatRecord, SeatSpec
+from judge.referee.spec import MatchRecord, MatchSpec, SeatSpec
 from judge.referee.transcript import Kind
 from judge.sandbox.box import Readings
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED, blue, red
-from tests.referee.games import Played
+from tests.referee.games import Played, a_record
 from tests.referee.world import Act, Agent, Say, World, dies, exits
 
 NAMES = ("./red", "./blue")
@@ -85,34 +84,7 @@ class Game(Played):
 
     def record(self) -> MatchRecord:
         """As a played match is recorded."""
-        seats = [
-            SeatRecord(
-                name=NAMES[seat],
-                fault=None if side.fault is None else side.fault.verdict,
-                evidence=side.evidence,
-                charged_ms=side.clock.charged_ns / 1e6,
-                memory_peak_bytes=None,
-                cpu_ms=None,
-                about=dict(side.about),
-                notes=(),
-            )
-            for seat, side in enumerate(self.referee.sides)
-        ]
-        return MatchRecord(
-            judge="test",
-            id=self.spec.id,
-            attempt=1,
-            spec=self.spec,
-            verdict=self.verdict,
-            winner=self.winner,
-            reason=self.end.reason,
-            seats=(seats[0], seats[1]),
-            plies=plies_of(self.referee),
-            started_at="",
-            seconds=0,
-            placement=Placement(box=("world", "world"), judge_cores=(), slot_cores=()),
-            transcript_sha256="",
-        )
+        return a_record(self.spec, self.end, self.referee)
 
 
 def test_a_whole_game() -> None:

@@ -1,0 +1,91 @@
+"""From a played game to its record: the words for how it ended, who is to blame, what each seat used."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import judge
+from judge.games.types import AgentFault, BothAtFault, End, RuleResult, Verdict
+from judge.referee.blame import Void
+from judge.referee.match import Referee, Side
+from judge.referee.spec import MatchRecord, MatchSpec, PlyRecord, SeatRecord
+from judge.sandbox.box import Readings
+
+NOT_PLAYED = Void("the game was not played")
+NOTHING_READ = (Readings(), Readings())
+
+
+@dataclass(slots=True)
+class Played:
+    """What came of a game; `referee` is None where it never began."""
+
+    end: End | Void = NOT_PLAYED
+    referee: Referee | None = None
+    readings: tuple[Readings, Readings] = NOTHING_READ
+    boxes: tuple[str, ...] = ()
+
+
+def record_of(spec: MatchSpec, played: Played, **circumstances: Any) -> MatchRecord:
+    """The record of a played game; `circumstances` are the fields that the game itself does not know."""
+    referee = played.referee
+    sides = (None, None) if referee is None else (referee.sides[0], referee.sides[1])
+    return MatchRecord(
+        judge=judge.__version__,
+        id=spec.id,
+        spec=spec,
+        verdict=verdict_of(played.end),
+        winner=winner_of(played.end),
+        reason=played.end.reason,
+        result=result_of(referee),
+        seats=(
+            _seat_record(spec, 0, sides[0], played.readings[0]),
+            _seat_record(spec, 1, sides[1], played.readings[1]),
+        ),
+        plies=plies_of(referee),
+        **circumstances,
+    )
+
+
+def verdict_of(end: End | Void) -> Verdict:
+    """The one word for how a game ended."""
+    return Verdict.VOID if isinstance(end, Void) else end.verdict
+
+
+def winner_of(end: End | Void) -> int | None:
+    """The seat that won, if one did."""
+    match end:
+        case Void() | BothAtFault():
+            return None
+        case AgentFault(seat=seat):
+            return 1 - seat
+        case RuleResult(winner=winner):
+            return winner
+
+
+def plies_of(referee: Referee | None) -> tuple[PlyRecord, ...]:
+    """The answers of a game, as a record has them; none of one that never began."""
+    return tuple(
+        PlyRecord(seat=ply.seat, said=ply.said, ms=round(ply.charged_ns / 1e6, 3))
+        for ply in (referee.plies if referee is not None else ())
+    )
+
+
+def result_of(referee: Referee | None) -> str:
+    """The result line of the field's own manager; empty where it has none, or the game has no end."""
+    if referee is None or referee.game.end is None:
+        return ""
+    return referee.game.result(referee.sides[0].opening.names)
+
+
+def _seat_record(spec: MatchSpec, seat: int, side: Side | None, readings: Readings) -> SeatRecord:
+    fault = side.fault if side is not None else None
+    return SeatRecord(
+        name=spec.seats[seat].name,
+        fault=None if fault is None else fault.verdict,
+        why="" if fault is None else fault.reason,
+        evidence=None if side is None else side.evidence,
+        charged_ms=0.0 if side is None else round(side.clock.charged_ns / 1e6, 3),
+        memory_peak_bytes=readings.memory_peak_bytes,
+        cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // 1_000_000,
+        about={} if side is None else dict(side.about),
+        notes=() if side is None else tuple(n.text for n in side.notes if not n.private),
+    )
