@@ -137,6 +137,30 @@ def test_games_alternate_colours_and_play_each_opening_twice(judge: Judge, tmp_p
 
 @pytest.mark.docker
 @pytest.mark.usefixtures("nothing_left")
+@pytest.mark.parametrize(
+    ("game", "policy", "words"),
+    [
+        ("stratego", "stratego-2012", b"\nhouse-stratego RED VICTORY "),
+        ("stratego", "stratego-2011", b"\nhouse-stratego RED VICTORY "),
+        ("stratego", "stratego-seed", b"\nhouse-stratego RED VICTORY "),
+        ("qchess", "qchess-2013", b" : white\n# EOF\n"),
+        ("qchess", "qchess-seed:classical", b" : white\n# EOF\n"),
+    ],
+)
+def test_the_ucc_contests_play_in_the_same_boxes(
+    judge: Judge, tmp_path: Path, game: str, policy: str, words: bytes
+) -> None:
+    """Three protocols, one referee: played, verified, and logged as the originals log."""
+    agents = (f"house-{game}", f"house-{game}-instant")
+    played = judge("match", *agents, "--policy", policy, "--json", *NOT_STARVED).games[0]
+
+    assert ("win", 0) == (played["verdict"], played["winner"])
+    assert words in (tmp_path / played["record"]).with_suffix(".log").read_bytes()
+    assert 0 == judge("verify", played["record"]).code
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("nothing_left")
 def test_a_container_killed_from_outside_is_void_and_exits_1(tmp_path: Path) -> None:
     """Nobody loses for what the host did; the record of the void is kept."""
     slow = write_brain(tmp_path, "slow", "time.sleep(60)")
