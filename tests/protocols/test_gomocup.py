@@ -9,6 +9,15 @@ from judge.protocols.gomocup import Gomocup, GomocupOptions, is_private, parse_a
 from judge.protocols.types import Alarm, Ask, Clock, Close, Limits, Open
 from tests.protocols.conversation import Conversation
 
+INFOS = """
+> INFO timeout_turn 5000
+> INFO timeout_match 120000
+> INFO max_memory 367001600
+> INFO game_type 1
+> INFO rule 0
+""".strip()
+"""What follows START in `opened`, in the order of the Czech text."""
+
 FREESTYLE_20 = {"width": 20, "height": 20, "rule": "freestyle"}
 
 
@@ -25,14 +34,10 @@ def greeted(**options: Any) -> Conversation:
     """A conversation whose brain is ready."""
     conversation = opened(**options)
     conversation.goes(
-        """
+        f"""
         > START 20
         < OK
-        > INFO timeout_turn 5000
-        > INFO timeout_match 120000
-        > INFO max_memory 367001600
-        > INFO game_type 1
-        > INFO rule 0
+        {INFOS}
         > ABOUT
         < name="SomeBrain", version="1.0", author="Nymand", country="USA"
         = ready name="SomeBrain", version="1.0", author="Nymand", country="USA"
@@ -62,15 +67,11 @@ def test_start_info_and_about_in_the_order_and_case_of_the_protocol() -> None:
 def test_a_brain_may_explain_its_ok() -> None:
     """Seed 002, START: `OK - everything is good`."""
     opened().goes(
-        """
+        f"""
         > START 20
         = await start
         < OK - everything is good
-        > INFO timeout_turn 5000
-        > INFO timeout_match 120000
-        > INFO max_memory 367001600
-        > INFO game_type 1
-        > INFO rule 0
+        {INFOS}
         > ABOUT
         = await courtesy
         """
@@ -121,14 +122,10 @@ def test_a_brain_that_never_answers_about_is_ready_when_the_courtesy_is_over() -
     """ABOUT may never be answered; nothing waits for ever."""
     conversation = opened()
     conversation.goes(
-        """
+        f"""
         > START 20
         < OK
-        > INFO timeout_turn 5000
-        > INFO timeout_match 120000
-        > INFO max_memory 367001600
-        > INFO game_type 1
-        > INFO rule 0
+        {INFOS}
         > ABOUT
         = await courtesy
         """
@@ -141,14 +138,10 @@ def test_an_answer_to_about_that_comes_too_late_is_set_aside() -> None:
     """Neither a late answer to ABOUT nor UNKNOWN lines to INFO are taken for a move."""
     conversation = opened()
     conversation.goes(
-        """
+        f"""
         > START 20
         < OK
-        > INFO timeout_turn 5000
-        > INFO timeout_match 120000
-        > INFO max_memory 367001600
-        > INFO game_type 1
-        > INFO rule 0
+        {INFOS}
         > ABOUT
         """
     )
@@ -263,11 +256,7 @@ def test_words_of_a_brain_are_read_in_any_case(word: str) -> None:
         f"""
         > START 20
         < {word}
-        > INFO timeout_turn 5000
-        > INFO timeout_match 120000
-        > INFO max_memory 367001600
-        > INFO game_type 1
-        > INFO rule 0
+        {INFOS}
         > ABOUT
         """
     )
@@ -403,7 +392,7 @@ def test_a_brain_without_restart_is_ended_and_executed_again() -> None:
     conversation.goes("< 10,10\n= 10,10")
     ask(conversation, (5, 5, 0), opening=1, seat=1)
     conversation.goes(
-        """
+        f"""
         > RESTART
         < UNKNOWN
         > END
@@ -411,11 +400,7 @@ def test_a_brain_without_restart_is_ended_and_executed_again() -> None:
         > START 20
         = await start
         < OK
-        > INFO timeout_turn 5000
-        > INFO timeout_match 120000
-        > INFO max_memory 367001600
-        > INFO game_type 1
-        > INFO rule 0
+        {INFOS}
         > INFO time_left 90000
         > BOARD
         > 5,5,2
