@@ -21,6 +21,7 @@ from judge.records.exports import write_exports
 from judge.referee.match import Ply
 from judge.referee.play import Slot, play
 from judge.referee.policy import Policy, load_policy
+from judge.referee.seating import check
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, SeatSpec, write_record
 from judge.sandbox.cores import available, place
 from judge.sandbox.images import runtime_image
@@ -88,6 +89,7 @@ def _play(
     spec: MatchSpec, programs: dict[str, Path], slot: Slot, out: Path, presenter: "_Presenter"
 ) -> tuple[MatchRecord, Path]:
     """One game, played again while it is void, as often as the policy says."""
+    check(spec)
     presenter.begin(spec)
     for attempt in range(1, spec.policy.attempts + 1):
         file = play(spec, programs, attempt, slot, presenter.watch)
@@ -107,7 +109,7 @@ def _openings(text: str, policy: Policy) -> Sequence[Opening]:
     if not text:
         return [()]
     game = new_game(policy.game.name, policy.game.options).describe()
-    if not {"width", "height"} <= game.keys():
+    if not {"width", "height", "rule"} <= game.keys():
         raise InputError(f"--opening: {policy.game.name} has no openings of stones")
     if Path(text).is_file():
         return read_openings(Path(text), game["width"], game["height"], game["rule"])

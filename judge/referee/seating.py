@@ -39,6 +39,13 @@ def build_referee(
     )
 
 
+def check(spec: MatchSpec) -> None:
+    """Raise InputError for a spec that cannot be played, before anything is made ready for it."""
+    game = new_game(spec.policy.game.name, spec.game_options())
+    for seat in SEATS:
+        _protocol(spec, seat, game)
+
+
 def nature(seed: int) -> Callable[[Request], Reply]:
     """Answers chance from a seed: the same seed, the same answers."""
     generator = random.Random(seed)

@@ -242,6 +242,11 @@ def test_plain_lines_in_a_pipe(judge: Judge) -> None:
         ),
         (("house-strong", "house-python", "--box", "vm"), "docker or process"),
         (("house-strong", "house-python", "--set", "clock.turn=1"), "did you mean 'turn_ms'"),
+        (
+            ("house-strong", "house-python", "--set", "game.options.width=3"),
+            "greater than or equal to 5",
+        ),
+        (("house-strong", "house-qchess"), "no words for PlaceStone"),
     ],
 )
 def test_a_mistake_of_the_person_is_one_sentence(
@@ -249,6 +254,7 @@ def test_a_mistake_of_the_person_is_one_sentence(
 ) -> None:
     ran = judge("match", *arguments, "--policy", "gomocup-fastgame")
 
+    assert "" == ran.out
     assert 2 == ran.code
     assert words in ran.err
     assert "Traceback" not in ran.err
