@@ -10,6 +10,7 @@ set -euo pipefail
 
 export SOURCE_DATE_EPOCH=1700000000     # no file is younger than this, whenever it was built
 export LC_ALL=C PYTHONHASHSEED=0
+umask 022                               # whoever builds, an agent's user must be able to read
 
 fail() {
     echo "rootfs.sh: $*" >&2
@@ -37,6 +38,10 @@ build() {
     shift 2
     command -v mmdebstrap >/dev/null || fail "mmdebstrap is not installed: apt-get install mmdebstrap"
     sources=$(host_sources)
+    if [[ -z $sources && $EUID -eq 0 ]]; then   # as on a machine whose lists were cleaned away
+        apt-get update
+        sources=$(host_sources)
+    fi
     [[ -n $sources ]] || fail "apt knows no main suite of this distribution: run apt-get update, then look at its sources"
     options=$(mktemp)
     # shellcheck disable=SC2064  # the name is fixed now

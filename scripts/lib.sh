@@ -7,6 +7,7 @@ ENGINE_STATE=/run/judge                        # pid file and lock of the Engine
 ENGINE_PID=$ENGINE_STATE/dockerd.pid
 ENGINE_LOG=${JUDGE_ENGINE_LOG:-/var/log/judge-dockerd.log}
 ENGINE_WAIT_SECONDS=${JUDGE_ENGINE_WAIT_SECONDS:-60}
+ENGINE_LAUNCHED=                               # its process id, in the script that launches it
 APT_LISTS_FRESH_MINUTES=1440                   # older package lists are fetched again before an install
 
 # Tools of the system administrator's directories are needed (dockerd, runc, iptables) also where su left them out.
@@ -87,8 +88,10 @@ need_root_and_apt() {
 
 is_installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
 
+# Lists keep the mirror's times; the folder that they arrive through has the time of the last update.
 apt_lists_fresh() {
-    [[ -n $(find /var/lib/apt/lists -maxdepth 1 -name '*Packages*' -mmin "-$APT_LISTS_FRESH_MINUTES" -print -quit) ]]
+    compgen -G '/var/lib/apt/lists/*Packages*' >/dev/null &&
+        [[ -n $(find /var/lib/apt/lists/partial -maxdepth 0 -mmin "-$APT_LISTS_FRESH_MINUTES") ]]
 }
 
 # One try of an installation. Lists that are old, or that a failed try has shown to be wrong, are fetched first; a
@@ -144,6 +147,7 @@ ensure_tools() {
     has_static_compiler || packages+=(gcc libc6-dev)
     find_python >/dev/null || packages+=(python3 python3-venv)
     command -v dockerd >/dev/null || engine_answers || packages+=(docker.io)
+    command -v ps >/dev/null || packages+=(procps)  # the Engine asks it what runs in a container
     ensure_packages ${packages[@]+"${packages[@]}"}
 }
 
@@ -203,6 +207,7 @@ launch_dockerd() {
             --bridge none --iptables=false --ip6tables=false --ip-forward=false --ip-masq=false \
             </dev/null >>"$ENGINE_LOG" 2>&1
     ) &
+    ENGINE_LAUNCHED=$!
     disown
 }
 
@@ -218,10 +223,12 @@ forget_dead_engine() {
     done
 }
 
+# wait_for_engine: until it answers; fails after the bound, or as soon as the daemon that we launched is dead.
 wait_for_engine() {
     local deadline=$((SECONDS + ENGINE_WAIT_SECONDS))
     until engine_answers; do
         ((SECONDS < deadline)) || return 1
+        [[ -z $ENGINE_LAUNCHED || -d /proc/$ENGINE_LAUNCHED ]] || return 1
         sleep 0.2
     done
 }
@@ -239,7 +246,7 @@ engine_log_tail() {
     if is_systemd; then
         journalctl -u docker --no-pager -n 15
     else
-        tail -n 15 "$ENGINE_LOG"
+        grep -v level=info "$ENGINE_LOG" | tail -n 15
     fi
 }
 
@@ -267,7 +274,7 @@ ensure_engine() {
         note "starting one (log: $(is_systemd && echo 'journalctl -u docker' || echo "$ENGINE_LOG"))"
         if ! { start_engine && wait_for_engine; }; then
             engine_log_tail | sed 's/^/   | /'
-            die "The Engine did not answer within $ENGINE_WAIT_SECONDS s. Its last log lines are above."
+            die "The Engine did not start, or did not answer within $ENGINE_WAIT_SECONDS s. Its last words are above."
         fi
     ) 9>"$ENGINE_STATE/engine.lock" || exit 1
     note "the Engine answers; it stays up for the next command (./scripts/engine stop ends it)"
@@ -365,6 +372,6 @@ prepare() {
     ensure_engine
     step "Python environment (.venv)"
     ensure_venv
-    run_step "images and house agents" .venv/bin/judge images build
+    run_step "images and house agents" env PYTHONUNBUFFERED=1 .venv/bin/judge images build
     step_done
 }

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Rule: select a piece and move it at random. A starter: copy the folder, give `Player` your own ideas.
+
+Try it in its folder: `judge match . house-qchess --policy qchess-2013`
+"""
+
+import random
+import sys
+
+SIZE = 8
+STRAIGHT = [(0, 1), (1, 0), (0, -1), (-1, 0)]
+DIAGONAL = [(1, 1), (1, -1), (-1, -1), (-1, 1)]
+KNIGHT = [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)]
+STEPS = {  # and how often a step may be repeated
+    "rook": (STRAIGHT, 7),
+    "bishop": (DIAGONAL, 7),
+    "queen": (STRAIGHT + DIAGONAL, 7),
+    "king": (STRAIGHT + DIAGONAL, 1),
+    "knight": (KNIGHT, 1),
+}
+
+
+class Player:
+    """Your agent. One object lives for one game, so what you want to remember goes into it."""
+
+    def __init__(self, colour):
+        self.colour = colour  # white starts at the bottom, rows 6 and 7, and moves first
+        self.board = {(x, y): "black" for y in (0, 1) for x in range(SIZE)}
+        self.board |= {(x, y): "white" for y in (6, 7) for x in range(SIZE)}
+        """The colour of the piece on each square; empty squares are not in it. (0, 0) is top left."""
+        self.selected = self.kind = None  # the square and the type that were announced last
+        self.dice = random.Random(1)  # a seed of its own: same draws of types, same game
+
+    def choose_piece(self, squares):
+        """The square of the piece to select: one of `squares`, where your pieces stand. Replace this.
+
+        Only the selection tells you the type. If that cannot move, your turn is over.
+        """
+        return self.dice.choice(squares)
+
+    def choose_square(self, squares):
+        """Where to move the piece on `self.selected`, which is a `self.kind` now: one of `squares`. Replace this."""
+        return self.dice.choice(squares)
+
+    def hear_selection(self, square, index, kind):
+        """Either side selected the piece on `square`: of its two types, number `index` (0 or 1) showed, a `kind`.
+
+        On a light square (x + y even) it keeps that type; on a dark one it is open again after its turn.
+        """
+
+    def legal_squares(self, start, kind):
+        """Where the piece on `start` can move as a `kind`: onto empty squares and enemies."""
+        if kind == "pawn":
+            return self.pawn_squares(*start)
+        steps, most = STEPS[kind]
+        return [square for dx, dy in steps for square in self.line(start, dx, dy, most)]
+
+    def line(self, start, dx, dy, most):
+        for n in range(1, most + 1):
+            square = start[0] + dx * n, start[1] + dy * n
+            if not is_on_board(*square) or self.board.get(square) == self.board[start]:
+                return
+            yield square
+            if square in self.board:
+                return  # captured: no further
+
+    def pawn_squares(self, x, y):
+        """Straight on while that is empty, two squares from the first row; captures to the side."""
+        forward, first_row = (-1, 6) if self.board[x, y] == "white" else (1, 1)
+        ahead = [(x, y + forward), (x, y + 2 * forward)][: 2 if y == first_row else 1]
+        if not is_on_board(*ahead[0]) or ahead[0] in self.board:
+            ahead = []
+        sides = [(x - 1, y + forward), (x + 1, y + forward)]
+        squares = [square for square in ahead if square not in self.board]
+        own = self.board[x, y]
+        return squares + [side for side in sides if self.board.get(side, own) != own]
+
+
+def is_on_board(x, y):
+    return 0 <= x < SIZE and 0 <= y < SIZE
+
+
+# ---- the protocol: nothing below needs a change ----
+
+
+def say(square):
+    """Write an answer; without the flush it would stay in this process."""
+    print(*square, flush=True)
+
+
+def hear(player, words):
+    """Take an announcement: `x y -> x2 y2`, or `x y index type`; the player's own and the enemy's alike."""
+    square = int(words[0]), int(words[1])
+    if words[2] == "->":
+        player.board[int(words[3]), int(words[4])] = player.board.pop(square)
+    else:
+        player.selected, player.kind = square, words[3]
+        player.hear_selection(square, int(words[2]), words[3])
+
+
+def main():
+    player = Player(sys.stdin.readline().strip())  # `white` or `black`
+    for line in map(str.strip, sys.stdin):
+        if line.startswith("QUIT"):
+            return
+        if line == "SELECTION?":
+            board = sorted(player.board.items())
+            say(player.choose_piece([at for at, colour in board if colour == player.colour]))
+        elif line == "MOVE?":
+            say(player.choose_square(player.legal_squares(player.selected, player.kind)))
+        elif line[:1].isdigit():
+            hear(player, line.split())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""House agents are compiled when their sources changed, and a failed build leaves the old one."""
+
+from pathlib import Path
+
+import pytest
+
+from judge.errors import HostError
+from judge.sandbox import compiled
+from judge.sandbox.compiled import build_house_agents, digest_of, house_agent_names
+
+
+@pytest.fixture
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with one house agent in C and one in Python."""
+    monkeypatch.setattr(compiled, "IMAGES", tmp_path / "images")
+    monkeypatch.setattr(compiled, "BUILD_DIRECTORY", tmp_path / ".build")
+    for name, file, text in (
+        ("house-c", "main.c", '#include "answer.h"\nint main(void) { return ANSWER; }\n'),
+        ("house-c", "answer.h", "#define ANSWER 0\n"),
+        ("house-c", "agent.toml", 'name = "house-c"\n'),
+        ("house-py", "agent.py", "print(1)\n"),
+        ("house-py", "agent.toml", 'name = "house-py"\n'),
+    ):
+        path = tmp_path / "images" / name / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path / "images"
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_an_agent_is_its_manifest_and_its_program(sources: Path) -> None:
+    folders = build_house_agents()
+    assert house_agent_names() == list(folders) == ["house-c", "house-py"]
+    assert files(folders["house-c"]) == ["agent.toml", "house-c"]
+    assert (folders["house-c"] / "house-c").read_bytes().startswith(b"\x7fELF")
+    assert files(folders["house-py"]) == ["agent.py", "agent.toml"]
+
+
+def test_only_what_changed_is_built_again(sources: Path) -> None:
+    build_house_agents()
+    lines: list[str] = []
+    build_house_agents(lines.append)
+    assert lines == []
+    (sources / "house-c" / "answer.h").write_text("#define ANSWER 1\n")
+    build_house_agents(lines.append)
+    assert lines == ["building house-c"]
+
+
+def test_a_failed_build_shows_why_and_leaves_the_old_agent(sources: Path) -> None:
+    program = build_house_agents()["house-c"] / "house-c"
+    before = program.read_bytes()
+    (sources / "house-c" / "answer.h").write_text("#define ANSWER unknown_word\n")
+    with pytest.raises(HostError, match="unknown_word"):
+        build_house_agents()
+    assert program.read_bytes() == before
+
+
+def test_a_digest_counts_names_and_contents(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "a").write_text("x")
+    before = digest_of(tmp_path / "one", "flag")
+    assert digest_of(tmp_path / "one", "flag") == before
+    assert digest_of(tmp_path / "one", "fla", "g") != before
+    (tmp_path / "one" / "a").rename(tmp_path / "one" / "b")
+    assert digest_of(tmp_path / "one", "flag") != before
