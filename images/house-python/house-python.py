@@ -103,7 +103,12 @@ class Agent:
             return self.start(*numbers(rest))
         if command == "BOARD":
             return self.read_board(list(takewhile(lambda line: line != "DONE", lines)))
-        commands = {"BEGIN": self.move, "TURN": self.turn, "TAKEBACK": self.takeback, "RESTART": self.restart}
+        commands = {
+            "BEGIN": self.move,
+            "TURN": self.turn,
+            "TAKEBACK": self.takeback,
+            "RESTART": self.restart,
+        }
         if command not in commands:
             return "UNKNOWN command"
         if self.board is None:
