@@ -7,12 +7,12 @@ from judge.games.qchess_board import Kind
 from judge.games.types import Decision, Event, Reply, ReplyKind, Request, decided
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Selection(Request):
     """`seat` must select one of its pieces."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Destination(Request):
     """`seat` must move the piece that it has selected, which stands on x, y and can move."""
 
@@ -20,7 +20,7 @@ class Destination(Request):
     y: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OnSquare(Decision):
     """The square that is selected or moved to. Not yet checked: the numbers may be any."""
 
@@ -28,7 +28,7 @@ class OnSquare(Decision):
     y: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Selected(Event):
     """`seat` selected its piece on x, y, which is now of its type `index` (0 or 1), `kind`."""
 
@@ -39,7 +39,7 @@ class Selected(Event):
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Moved(Event):
     """`seat` moved its piece from x, y to x2, y2; whether it took another is not said."""
 
@@ -50,7 +50,7 @@ class Moved(Event):
     y2: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TurnLost(Event):
     """What the seat answered was refused, in the words of a final result, and its turn is over."""
 

@@ -20,7 +20,7 @@ Placed = tuple[int, int, int]
 """A stone on the board: x, y, colour."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PlaceStone(Request):
     """`seat` must place a stone; the first `opening` of `stones` stood there before anybody played.
 
@@ -34,7 +34,7 @@ class PlaceStone(Request):
     height: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Stone(Decision):
     """A stone on x, y. Not yet checked against the board."""
 
@@ -42,7 +42,7 @@ class Stone(Decision):
     y: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StonePlaced(Event):
     """`seat` placed a stone of `colour`; the two differ once a game lets its seats swap colours."""
 

@@ -80,6 +80,10 @@ class Phase(StrEnum):
     ENDING = "ending"
 
 
+UNWAITED = frozenset({Phase.IDLE, Phase.ENDING})
+"""The phases in which nobody waits for the brain."""
+
+
 class Word(StrEnum):
     """What a line of a brain is."""
 
@@ -235,17 +239,13 @@ class Gomocup:
         if self._lines.cut_lines > cut:
             effects.append(Note(f"cut: a line of more than {self._options.line_bytes} bytes"))
         for number, line in enumerate(lines):
-            if not self._is_waited_for:
+            if self._phase in UNWAITED:
                 return effects + self._set_aside(lines[number:])
             if line:
                 effects += self._line(line)
-        if not self._is_waited_for:
+        if self._phase in UNWAITED:
             self._lines.clear()
         return effects
-
-    @property
-    def _is_waited_for(self) -> bool:
-        return self._phase not in (Phase.IDLE, Phase.ENDING)
 
     def _set_aside(self, lines: list[bytes]) -> list[Effect]:
         said = [line for line in lines if line.strip()]

@@ -12,12 +12,12 @@ class LineReader:
 
     def feed(self, data: bytes) -> list[bytes]:
         """Return the lines that `data` completes, without their ends, empty ones included."""
-        lines = (self._rest + data).split(b"\n")
+        text = self._rest + data
+        lines = text.split(b"\n")
         self._rest = lines.pop()
-        if len(self._rest) > self._limit:
+        if len(text) > self._limit:
             # One byte more than the limit is kept, so that the finished line is known to have been cut.
             self._rest = self._rest[: self._limit + 1]
-        if lines and max(map(len, lines)) > self._limit:
             lines = [self._cut(line) for line in lines]
         return lines
 

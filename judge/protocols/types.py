@@ -34,7 +34,7 @@ class Wait(StrEnum):
 # --- stimuli ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Limits:
     """What an agent is told of its limits, in milliseconds and bytes; 0 means none (turn: as fast as possible)."""
 
@@ -44,7 +44,7 @@ class Limits:
     folder: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Open:
     """The agent runs: say what the protocol says before any request. `names` are one word a seat."""
 
@@ -54,7 +54,7 @@ class Open:
     limits: Limits
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Clock:
     """What is left when a request is made, in milliseconds; `time_left_ms` may be negative, or UNLIMITED_MS."""
 
@@ -62,14 +62,14 @@ class Clock:
     time_left_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Tell:
     """Something happened that this seat may see."""
 
     event: Event
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ask:
     """This seat must decide."""
 
@@ -77,24 +77,24 @@ class Ask:
     clock: Clock
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Bytes:
     """The agent wrote to its stdout."""
 
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Eof:
     """The agent's stdout ended."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Alarm:
     """The moment asked for by `WakeAt` is there, or a courtesy answer did not come."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Close:
     """The game is over; say goodbye. `result` is the game's own result line, where it has one."""
 
@@ -106,35 +106,35 @@ Stimulus = Open | Tell | Ask | Bytes | Eof | Alarm | Close
 # --- effects ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Write:
     """Bytes for the agent's stdin."""
 
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Await:
     """From here on the agent is waited for because of `wait`; the same kind again goes on with the same deadline."""
 
     wait: Wait
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ready:
     """The opening conversation is over; `about` is what the agent said of itself, by keyword (`text`: free text)."""
 
     about: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Answer:
     """The request is answered. A REFUSED reply may also end an opening conversation."""
 
     reply: Reply
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Note:
     """Worth keeping: a message of the agent, or what was set aside and why. Public unless `private`."""
 
@@ -142,14 +142,14 @@ class Note:
     private: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class WakeAt:
     """Feed `Alarm` this many milliseconds before the present deadline (STOP when time is short)."""
 
     before_deadline_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Respawn:
     """End this process and start the agent anew: the rest of the effects speak to the new one."""
 

@@ -25,29 +25,41 @@ class Deadline(NamedTuple):
     """What the agent was allowed, the tolerance included, in milliseconds."""
 
 
+class Limit(NamedTuple):
+    """How long a wait may last, by how much it may overrun, and the verdict on missing both."""
+
+    limit_ns: int
+    tolerance_ns: int
+    missed: Verdict | None
+
+
 class SeatClock:
     """The time of one seat in one game."""
 
     def __init__(self, policy: ClockPolicy) -> None:
-        self._policy = policy
+        self._told_turn_ms = policy.turn_ms
+        self._match_ns = policy.match_ms * MS
+        turn = Limit(
+            (policy.turn_ms or policy.asap_ms) * MS, policy.tolerance_ms * MS, Verdict.TURN_TIME
+        )
+        self._limits = {
+            Wait.START: Limit(policy.start_ms * MS, 0, Verdict.START_TIME),
+            Wait.TURN: turn,
+            Wait.ROW: turn,
+            Wait.COURTESY: Limit(policy.courtesy_ms * MS, 0, None),
+            Wait.CLOSE: Limit(policy.close_ms * MS, 0, None),
+        }
         self.charged_ns = 0
         """All time charged to the match so far."""
 
-    @property
-    def turn_ms(self) -> int:
-        """The limit of a turn as the policy has it; 0 means as fast as possible."""
-        return self._policy.turn_ms
-
     def left_ns(self) -> int | None:
         """What is left of the match, negative when overrun; None when it is unlimited."""
-        if self._policy.match_ms == 0:
-            return None
-        return self._policy.match_ms * MS - self.charged_ns
+        return self._match_ns - self.charged_ns if self._match_ns else None
 
     def shown(self) -> Clock:
         """What an agent is told before a request."""
         left = self.left_ns()
-        return Clock(self.turn_ms, UNLIMITED_MS if left is None else left // MS)
+        return Clock(self._told_turn_ms, UNLIMITED_MS if left is None else left // MS)
 
     def charge(self, wait: Wait, elapsed_ns: int) -> None:
         """Take the time of a wait off the match, if that wait is paid for."""
@@ -56,27 +68,11 @@ class SeatClock:
 
     def deadline(self, wait: Wait, now_ns: int) -> Deadline:
         """The absolute deadline of a wait that begins now."""
-        match wait:
-            case Wait.COURTESY:
-                return Deadline(
-                    now_ns + self._policy.courtesy_ms * MS, None, self._policy.courtesy_ms
-                )
-            case Wait.CLOSE:
-                return Deadline(now_ns + self._policy.close_ms * MS, None, self._policy.close_ms)
-            case Wait.START:
-                return self._within_match(now_ns, self._policy.start_ms, 0, Verdict.START_TIME)
-            case Wait.TURN | Wait.ROW:
-                limit_ms = self._policy.turn_ms or self._policy.asap_ms
-                tolerance = self._policy.tolerance_ms
-                return self._within_match(now_ns, limit_ms, tolerance, Verdict.TURN_TIME)
-
-    def _within_match(
-        self, now_ns: int, limit_ms: int, tolerance_ms: int, missed: Verdict
-    ) -> Deadline:
-        left = self.left_ns()
-        limit_ns = limit_ms * MS
-        if left is not None and left < limit_ns:
-            limit_ns, missed = left, Verdict.MATCH_TIME
+        limit_ns, tolerance_ns, missed = self._limits[wait]
+        if self._match_ns and wait in PAID:
+            left = self._match_ns - self.charged_ns
+            if left < limit_ns:
+                limit_ns, missed = left, Verdict.MATCH_TIME
         # A match overrun within the tolerance leaves less of the tolerance for the next turn, and at last nothing.
-        allowed_ns = max(0, limit_ns + tolerance_ms * MS)
+        allowed_ns = max(0, limit_ns + tolerance_ns)
         return Deadline(now_ns + allowed_ns, missed, allowed_ns // MS)

@@ -32,14 +32,14 @@ class Direction(StrEnum):
     RIGHT = "RIGHT"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SetupRow(Request):
     """`seat` must give one row of its set-up: `row` 0 to 3, the one nearest the top of the board first."""
 
     row: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class HalfMove(Request):
     """`seat` must move in turn number `turn` (one turn is a half-move of each side, the first is 1).
 
@@ -51,14 +51,14 @@ class HalfMove(Request):
     board: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Row(Decision):
     """One row of a set-up, not yet checked."""
 
     pieces: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Move(Decision):
     """A piece from x, y over `steps` squares; not yet checked against the board, so any number is possible."""
 
@@ -68,17 +68,17 @@ class Move(Decision):
     steps: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NoMove(Decision):
     """The side says that it has no move (seed 001, NO_MOVE)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Started(Event):
     """Both set-ups stand and the first half-move is to come; RED alone is told (seed 001, START)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Confirmed(Event):
     """`seat` made a half-move in turn `turn`; `text` is the whole line that both sides are told."""
 
