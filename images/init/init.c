@@ -6,12 +6,14 @@
  *         bytes, the mark: the agent gets our own stdin and stdout, and the mark follows its last byte on stdout.
  *         The end of stdin means that the judge is gone: we exit, and the kernel kills everything in the container.
  * stderr  Frames that the agent cannot forge, for it never holds this descriptor: one byte kind, four bytes length
- *         (big endian), payload. 'R' is a report: `started 0`, `exec-failed ERRNO`, `exited CODE`, `signalled NUMBER`,
- *         or `killed 9` when a SIGTERM from outside the container ordered it. 'e' is what the agent wrote to its
- *         stderr (after word 'A' only); an empty one ends it.
+ *         (big endian), payload. 'R' is a report: `started 0`, `exec-failed ERRNO`, `exited CODE`, `signalled NUMBER`.
+ *         'e' is what the agent wrote to its stderr (after word 'A' only); an empty one ends it.
  *
  * When the agent's first process ends, everything else in the container is killed and reaped before the report, so
  * the pipes are at their end when it arrives. Then we wait: the container's counters last as long as we do.
+ *
+ * The agent is the same user as we are. It cannot kill or trace us, but it may send us signals, so none of them means
+ * anything, and change our resource limits, so we look after those that could end or blind us.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,6 +24,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,7 +40,6 @@ static void must(int ok) {
         _exit(HOST_FAULT);
 }
 
-/* Writes everything, also where the agent has made the shared description non-blocking. */
 static void put(int fd, const void *data, size_t size) {
     const char *rest = data;
     while (size > 0) {
@@ -45,8 +47,6 @@ static void put(int fd, const void *data, size_t size) {
         if (n > 0) {
             rest += n;
             size -= (size_t)n;
-        } else if (errno == EAGAIN) {
-            poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
         } else {
             must(errno == EINTR);
         }
@@ -70,7 +70,7 @@ static int relay(int err) {
     ssize_t n = read(err, bytes, sizeof bytes);
     if (n > 0)
         frame('e', bytes, (uint32_t)n);
-    return n > 0;
+    return n > 0 || (n < 0 && errno == EAGAIN); /* an agent can read its own stderr before us */
 }
 
 /* Reads exactly what the judge said to us: what follows may belong to the agent. */
@@ -91,18 +91,27 @@ static int open_pipe(const char *path, int mode) {
     return fd;
 }
 
+/* Of all in the container the kernel shall kill PID 1 last; an agent may undo this, but only to be our equal. */
+static void go_first(void) {
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* else the file is root's; there is no agent yet who could look at us */
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0 && write(fd, "1000", 4) == 4)
+        close(fd);
+}
+
 static void become_agent(struct streams streams, char **command, int failure) {
     sigset_t none;
     sigemptyset(&none);
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
     setsid();
+    go_first();
     dup2(streams.in, STDIN_FILENO);
     dup2(streams.out, STDOUT_FILENO);
     dup2(streams.err, STDERR_FILENO);
     close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC); /* nothing else; an error needs `failure` until then */
     sigprocmask(SIG_SETMASK, &none, NULL);
-    execvp(command[0], command);
+    (strchr(command[0], '/') ? execv : execvp)(command[0], command); /* execvp would give anything to /bin/sh */
     put(failure, &errno, sizeof errno);
     _exit(127);
 }
@@ -132,94 +141,117 @@ static int has_ended(pid_t agent, int *status) {
     return ended;
 }
 
-/* A SIGTERM counts only from outside the container, where its sender has no process id: the agent may send one too. */
-static int is_order(int signals) {
-    struct signalfd_siginfo info;
-    must(read(signals, &info, sizeof info) == sizeof info);
-    return info.ssi_signo == SIGTERM && info.ssi_code == SI_USER && info.ssi_pid == 0;
+/* Whether the agent has limited our CPU time, at whose end the kernel would kill us. */
+static int is_limited(void) {
+    struct rlimit cpu;
+    return getrlimit(RLIMIT_CPU, &cpu) != 0 || cpu.rlim_max != RLIM_INFINITY;
 }
 
-/* Watches until the agent has ended; returns its wait status and whether it was ended by an order. */
-static int watch(pid_t agent, int signals, int err, int *ordered) {
+/* Watches until the agent has ended and returns its wait status; one that meddles with us is ended. */
+static int watch(pid_t agent, int signals, int err) {
+    struct signalfd_siginfo signalled;
     for (int status;;) {
         struct pollfd on[] = {{.fd = STDIN_FILENO}, {.fd = signals, .events = POLLIN}, {.fd = err, .events = POLLIN}};
-        if (poll(on, 3, -1) < 0)
-            continue;
+        int blinded = poll(on, 3, -1) < 0 && errno != EINTR;
+        if (blinded || is_limited())
+            kill(-1, SIGKILL);
         if (on[0].revents)
             _exit(JUDGE_GONE);
         if (on[2].revents && !relay(err))
             err = -1; /* poll passes over it */
-        if (!on[1].revents)
-            continue;
-        if (is_order(signals)) {
-            *ordered = 1;
-            kill(-1, SIGKILL);
-        }
+        if (on[1].revents)
+            must(read(signals, &signalled, sizeof signalled) == sizeof signalled);
         if (has_ended(agent, &status))
             return status;
     }
 }
 
-static void tell_end(int status, int ordered) {
+static void report_end(int status) {
     if (WIFEXITED(status))
         report("exited", WEXITSTATUS(status));
     else
-        report(ordered && WTERMSIG(status) == SIGKILL ? "killed" : "signalled", WTERMSIG(status));
+        report("signalled", WTERMSIG(status));
+}
+
+static void kill_all_and_reap(void) {
+    do
+        kill(-1, SIGKILL);
+    while (waitpid(-1, NULL, 0) > 0);
+}
+
+/* The agent may have left its streams, which it shared with us, in a state that does not wait. */
+static void make_blocking(int fd) { must(fcntl(fd, F_SETFL, 0) == 0); }
+
+/* Until the judge goes; what it has still written for the agent is nobody's. */
+static void wait_for_the_judge(void) {
+    char bytes[CHUNK];
+    make_blocking(STDIN_FILENO);
+    while (read(STDIN_FILENO, bytes, sizeof bytes) > 0 || errno == EINTR)
+        errno = 0;
+}
+
+/* Closes /proc/1 to the agent and makes the ends of children readable as a file; no other signal does anything. */
+static int take_care(void) {
+    sigset_t children;
+    must(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0);
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &children, NULL);
+    int signals = signalfd(-1, &children, SFD_CLOEXEC);
+    must(signals >= 0);
+    return signals;
+}
+
+/* The streams that the judge's word means for the agent; *err is where its stderr is to be read, or -1. */
+static struct streams streams_of(char word, int *err) {
+    int ends[2];
+    if (word == 'P')
+        return (struct streams){open_pipe("/io/in", O_RDONLY), open_pipe("/io/out", O_WRONLY),
+                                open_pipe("/io/err", O_WRONLY)};
+    must(word == 'A' && pipe2(ends, O_CLOEXEC) == 0 && fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0);
+    *err = ends[0];
+    return (struct streams){STDIN_FILENO, STDOUT_FILENO, ends[1]};
+}
+
+/* The agent's ends of its streams are its own, so that they end with it; our standard streams stay. */
+static void let_go(struct streams streams) {
+    const int fds[] = {streams.in, streams.out, streams.err};
+    for (int n = 0; n < 3; n++)
+        if (fds[n] > STDERR_FILENO)
+            close(fds[n]);
 }
 
 int main(int argc, char **argv) {
     char word, mark[MARK];
-    int status = 0, error = 0, ordered = 0, relayed = -1;
-    sigset_t watched;
-    struct streams streams = {STDIN_FILENO, STDOUT_FILENO, -1};
+    int status = 0, error = 0, err = -1;
 
-    must(argc > 1 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0); /* closes /proc/1 to the agent, who is the same user */
-    signal(SIGPIPE, SIG_IGN);
-    sigemptyset(&watched);
-    sigaddset(&watched, SIGCHLD);
-    sigaddset(&watched, SIGTERM);
-    sigprocmask(SIG_BLOCK, &watched, NULL);
-    int signals = signalfd(-1, &watched, SFD_CLOEXEC);
-    must(signals >= 0);
-
+    must(argc > 1);
+    int signals = take_care();
     take(&word, 1);
-    int attached = word == 'A';
-    must(attached || word == 'P');
-    if (attached) {
-        int err[2];
+    if (word == 'A')
         take(mark, sizeof mark);
-        must(pipe2(err, O_CLOEXEC) == 0);
-        relayed = err[0];
-        streams.err = err[1];
-    } else {
-        streams = (struct streams){open_pipe("/io/in", O_RDONLY), open_pipe("/io/out", O_WRONLY),
-                                   open_pipe("/io/err", O_WRONLY)};
-    }
+    struct streams streams = streams_of(word, &err);
     pid_t agent = start(streams, argv + 1, &error);
-    close(streams.err);
-    if (!attached) {
-        close(streams.in);
-        close(streams.out);
-    }
+    let_go(streams);
     if (agent) {
         report("started", 0);
-        status = watch(agent, signals, relayed, &ordered);
+        status = watch(agent, signals, err);
     }
-    do
-        kill(-1, SIGKILL);
-    while (waitpid(-1, NULL, 0) > 0);
-    if (attached) {
-        while (relay(relayed))
+    kill_all_and_reap();
+    if (word == 'A') {
+        while (relay(err))
             ;
         frame('e', "", 0);
     }
     if (agent)
-        tell_end(status, ordered);
+        report_end(status);
     else
         report("exec-failed", error);
-    if (attached)
+    if (word == 'A') {
+        make_blocking(STDOUT_FILENO);
         put(STDOUT_FILENO, mark, sizeof mark);
-    while (poll(&(struct pollfd){.fd = STDIN_FILENO}, 1, -1) <= 0)
-        ;
+    }
+    wait_for_the_judge();
     return JUDGE_GONE;
 }

@@ -1,0 +1,117 @@
+"""A box with an agent in it, as a test talks to it: lines in, lines out, and waiting for conditions only."""
+
+import select
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from judge.sandbox.box import Box, Channel, Report, Source
+
+PATIENCE_S = 60.0
+"""When a test gives up; no test passes by reaching it."""
+
+
+class Guest:
+    """One box, polled as a referee polls it, and everything that it said."""
+
+    def __init__(self, box: Box, program: Path) -> None:
+        self.box = box
+        self.program = program
+        self.heard = {channel: bytearray() for channel in Channel}
+        self.heard_of: set[Channel] = set()
+        self.ends: list[Channel] = []
+        self.reports: list[Report] = []
+        self.largest_read = 0
+        self._read_lines = 0
+        self._poll = select.epoll()
+        self._sources: dict[int, Source] = {}
+
+    def move_in(self) -> "Guest":
+        """Prepare and start the box, and wait until somebody says what has become of the agent."""
+        self.box.prepare()
+        for source in self.box.sources:
+            self._sources[source.fd] = source
+            self._poll.register(source.fd, source.events)
+        self.box.start()
+        self.until(lambda: bool(self.reports))
+        return self
+
+    def until(self, met: Callable[[], bool]) -> None:
+        """Take in what the box says until a condition is met."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not met():
+            if time.monotonic() > deadline:
+                pytest.fail(
+                    f"in vain after {PATIENCE_S} s: {self.heard}, {self.reports}, {self.ends}"
+                )
+            self.take_in(0.02)
+
+    def take_in(self, patience_s: float = 0.0) -> None:
+        """Take in what the box says now, or soon."""
+        for fd, _ in self._poll.poll(patience_s):
+            source = self._sources[fd]
+            for channel, data in source.read():
+                self._hear(channel, data)
+            if source.ended:
+                self._poll.unregister(fd)
+
+    def _hear(self, channel: Channel, data: bytes) -> None:
+        self.largest_read = max(self.largest_read, len(data))
+        self.heard[channel] += data
+        self.heard_of.add(channel)
+        if channel is Channel.REPORT:
+            self.reports.append(Report.decode(data))
+        elif not data and channel is not Channel.OOM:
+            self.ends.append(channel)
+
+    def tell(self, line: str) -> None:
+        """Write a short line to the agent."""
+        data = f"{line}\n".encode()
+        assert self.box.write(data) == len(data)
+
+    def ask(self, line: str) -> str:
+        """Write a line to the agent; its next line."""
+        self.tell(line)
+        return self.line()
+
+    def line(self) -> str:
+        """The agent's next line."""
+        self.until(lambda: self.heard[Channel.OUT].count(b"\n") > self._read_lines)
+        line = self.heard[Channel.OUT].split(b"\n")[self._read_lines]
+        self._read_lines += 1
+        return line.decode()
+
+    def end(self) -> Report:
+        """Wait until the agent's output and its process have ended; what became of it."""
+        self.until(lambda: len(self.reports) > 1 and {Channel.OUT, Channel.ERR} <= set(self.ends))
+        return self.reports[-1]
+
+    def freeze(self) -> None:
+        """Freeze the box and wait until it stands still."""
+        self.box.freeze()
+        self.until(self.box.is_frozen)
+
+    def cpu_ns(self) -> int:
+        """CPU time used in the box so far."""
+        used = self.box.cpu_ns() or self.box.readings().cpu_ns
+        assert used is not None
+        return used
+
+    def until_busy(self) -> None:
+        """Wait until the box has used more CPU time than now."""
+        before = self.cpu_ns()
+        self.until(lambda: self.cpu_ns() > before)
+
+    def close(self) -> None:
+        """Close the box."""
+        self.box.close()
+        self._poll.close()
+
+
+def work_for(seconds: float) -> None:
+    """Use that much CPU time in this process: a while in which anything that can run does."""
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass

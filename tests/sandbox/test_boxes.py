@@ -1,0 +1,491 @@
+"""What a box promises, told once for every kind of box."""
+
+import errno
+import gc
+import os
+import threading
+from pathlib import Path
+
+import docker
+import pytest
+
+from judge.errors import HostError
+from judge.sandbox import BoxPolicy, Limits, docker_box
+from judge.sandbox.box import Channel, Report
+from judge.sandbox.owner import directories
+from judge.sandbox.pipes import CHUNK, NamedPipes
+from tests.sandbox.conftest import ATTACH, GROUP, PIPES, PROCESS, REMOTE, Lodge, Variant, of
+from tests.sandbox.guest import Guest, work_for
+
+everywhere = of(PIPES, ATTACH, GROUP, REMOTE, PROCESS)
+in_containers = of(PIPES, ATTACH, GROUP, REMOTE)
+where_memory_is_watched = of(PIPES, ATTACH)
+where_cpu_is_read_in_time = of(PIPES, ATTACH, GROUP, PROCESS)
+through_pipes = of(PIPES, GROUP)
+without_root = of(GROUP)
+
+STILL_NS = 1_000_000
+"""The most that a box may use while it stands still: the last steps of its way there."""
+
+SMALL = Limits(memory_bytes=32 << 20, temporary_bytes=4 << 20, scratch_bytes=1 << 20)
+
+
+# --- streams -------------------------------------------------------------------------------------
+
+
+@everywhere
+def test_a_line_comes_back(guest: Guest) -> None:
+    assert guest.ask("say hello") == "hello"
+    assert guest.ask("say again") == "again"
+    assert guest.reports == [Report("started")]
+    assert not guest.ends
+
+
+@everywhere
+def test_stderr_arrives_apart(guest: Guest) -> None:
+    assert guest.ask("complain bitterly") == "complained"
+    guest.until(lambda: guest.heard[Channel.ERR] == b"bitterly\n")
+    assert guest.heard[Channel.OUT] == b"complained\n"
+
+
+@everywhere
+def test_a_large_write_is_taken_in_parts_and_completed_later(guest: Guest) -> None:
+    data = bytes(range(256)) * (32 << 10)
+    guest.tell(f"swallow {len(data)}")
+    guest.freeze()
+    taken = fill_up(guest, data)
+    assert 0 < taken < len(data)
+    guest.box.thaw()
+    while taken < len(data):
+        written = guest.box.write(data[taken:])
+        assert written >= 0
+        taken += written
+        guest.take_in()
+    assert guest.line() == f"swallowed {sum(data)}"
+
+
+def fill_up(guest: Guest, data: bytes) -> int:
+    """Write until nothing is taken any more; how much was."""
+    taken = 0
+    while written := guest.box.write(data[taken:]):
+        taken += written
+    return taken
+
+
+@everywhere
+def test_a_flood_arrives_whole_and_in_bounded_reads(guest: Guest) -> None:
+    guest.ask("spout 3000000")
+    assert guest.heard[Channel.OUT] == b"x" * 3_000_000 + b"\n"
+    assert guest.largest_read <= CHUNK
+
+
+@everywhere
+def test_an_agent_gets_three_descriptors_and_no_signal_blocked_or_ignored(guest: Guest) -> None:
+    assert guest.ask("list /proc/self/fd") == "0 1 2 "
+    assert int(guest.ask("status SigBlk"), 16) == 0
+    assert int(guest.ask("status SigIgn"), 16) == 0
+
+
+@everywhere
+def test_an_agent_gets_nothing_of_the_judges_environment(guest: Guest) -> None:
+    assert guest.ask("environment HOME") == guest.ask("cwd")
+    assert guest.ask("environment DOCKER_HOST") == "(none)"
+    assert (
+        guest.ask("variables") == "variables 6"
+    )  # five, and HOSTNAME by the Engine or JUDGE_BOX for the reaper
+
+
+# --- ends ----------------------------------------------------------------------------------------
+
+
+@everywhere
+def test_an_exit_is_told_with_its_code_after_all_output(guest: Guest) -> None:
+    guest.tell("say goodbye\nleave 3")
+    assert guest.end() == Report("exited", 3)
+    assert guest.heard[Channel.OUT] == b"goodbye\n"
+    assert sorted(guest.ends) == [Channel.ERR, Channel.OUT]
+
+
+@everywhere
+def test_an_abort_is_told_with_its_signal(guest: Guest) -> None:
+    guest.tell("fail")
+    assert guest.end() == Report("signalled", 6)
+
+
+@everywhere
+def test_an_agent_that_kills_itself_is_told_apart_from_one_that_is_lost(guest: Guest) -> None:
+    guest.tell("kill 9")
+    assert guest.end() == Report("signalled", 9)
+
+
+@everywhere
+@pytest.mark.parametrize(
+    ("command", "number"),
+    [("no-such-program", errno.ENOENT), ("notes.txt", errno.EACCES), ("garbage", errno.ENOEXEC)],
+)
+def test_what_cannot_be_executed_is_told_with_the_reason(
+    lodge: Lodge, command: str, number: int
+) -> None:
+    guest = lodge(command).move_in()
+    assert guest.reports == [Report("exec-failed", number)]
+    guest.until(lambda: {Channel.OUT, Channel.ERR} <= set(guest.ends))
+
+
+@everywhere
+def test_nobody_reads_what_is_written_to_a_dead_agent(guest: Guest) -> None:
+    guest.tell("leave 0")
+    guest.end()
+    assert guest.box.write(b"x" * 100_000) == -1
+    assert guest.box.write(b"x") == -1
+
+
+@everywhere
+def test_a_daemonised_grandchild_is_killed_and_the_end_is_clean(guest: Guest) -> None:
+    assert guest.ask("daemonise").startswith("daemon ")
+    guest.tell("leave 3")
+    assert guest.end() == Report("exited", 3)
+    assert sorted(guest.ends) == [Channel.ERR, Channel.OUT]
+
+
+@everywhere
+def test_output_that_fills_the_pipe_at_the_end_arrives(guest: Guest) -> None:
+    guest.tell("spoil 3")
+    assert guest.end() == Report("exited", 3)
+    assert len(guest.heard[Channel.OUT]) >= 4096
+    assert set(guest.heard[Channel.OUT]) <= {0}
+
+
+@everywhere
+def test_a_killed_agent_leaves_readings(guest: Guest) -> None:
+    guest.ask("burn")
+    guest.until_busy()
+    guest.box.kill()
+    assert guest.end() == Report("signalled", 9)
+    guest.box.kill()
+    readings = guest.box.readings()
+    assert readings.cpu_ns
+    assert readings.memory_peak_bytes
+
+
+@everywhere
+def test_a_frozen_agent_can_be_killed(guest: Guest) -> None:
+    guest.ask("burn")
+    guest.freeze()
+    guest.box.kill()
+    assert guest.end() == Report("signalled", 9)
+
+
+@everywhere
+def test_readings_outlive_the_agent(guest: Guest) -> None:
+    guest.ask("say hello")
+    guest.tell("leave 0")
+    guest.end()
+    readings = guest.box.readings()
+    assert readings.memory_peak_bytes
+    assert readings.cpu_ns is not None
+
+
+@everywhere
+def test_two_boxes_can_be_prepared_at_once(lodge: Lodge) -> None:
+    guests = [lodge("puppet", seat=seat) for seat in (0, 1)]
+    threads = [threading.Thread(target=guest.move_in) for guest in guests]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [guest.ask(f"say {seat}") for seat, guest in enumerate(guests)] == ["0", "1"]
+
+
+# --- close ---------------------------------------------------------------------------------------
+
+
+@everywhere
+def test_close_leaves_nothing(
+    guest: Guest, outsider: docker.DockerClient, variant: Variant
+) -> None:
+    guest.ask("daemonise")
+    guest.freeze()
+    guest.close()
+    guest.close()
+    assert not [path for path, owner in directories() if owner and owner.pid == os.getpid()]
+    if variant is not PROCESS:
+        assert not containers_of_this_process(outsider)
+
+
+def containers_of_this_process(client: docker.DockerClient) -> list[str]:
+    mine = f":{os.getpid()}:"
+    containers = client.containers.list(all=True, filters={"label": "judge.owner"})
+    return [
+        str(container.id) for container in containers if mine in container.labels["judge.owner"]
+    ]
+
+
+@everywhere
+def test_a_box_can_be_closed_at_any_time(lodge: Lodge) -> None:
+    lodge("puppet").box.close()
+    prepared = lodge("puppet")
+    prepared.box.prepare()
+    prepared.box.close()
+    prepared.box.close()
+
+
+@everywhere
+def test_a_box_that_was_not_prepared_says_so(lodge: Lodge) -> None:
+    with pytest.raises(HostError, match="not prepared"):
+        lodge("puppet").box.start()
+
+
+# --- freezing ------------------------------------------------------------------------------------
+
+
+@where_cpu_is_read_in_time
+@pytest.mark.parametrize("act", ["burn", "burn-alone", "vfork-loop"])
+def test_a_frozen_box_uses_no_cpu_and_goes_on_after_the_thaw(guest: Guest, act: str) -> None:
+    assert guest.ask(act) == "burning"
+    for _ in range(3):
+        guest.until_busy()
+        guest.freeze()
+        before = guest.cpu_ns()
+        work_for(0.05)
+        assert guest.cpu_ns() - before < STILL_NS
+        guest.box.thaw()
+    guest.until_busy()
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("freeze", ["unified", "v1", "engine"])
+def test_each_freezer_of_this_host_freezes(lodge: Lodge, freeze: str) -> None:
+    guest = lodge("puppet", policy=BoxPolicy.model_validate({"freeze": freeze})).move_in()
+    guest.ask("burn")
+    guest.freeze()
+    before = guest.cpu_ns()
+    work_for(0.05)
+    assert guest.cpu_ns() - before < STILL_NS
+    guest.box.thaw()
+    guest.until_busy()
+
+
+@everywhere
+def test_an_agent_that_may_ponder_is_not_stopped(lodge: Lodge) -> None:
+    guest = lodge("puppet", policy=BoxPolicy(freeze="none")).move_in()
+    guest.ask("burn")
+    guest.freeze()
+    guest.until_busy()
+
+
+@everywhere
+def test_a_request_written_to_a_frozen_agent_is_read_after_the_thaw(guest: Guest) -> None:
+    guest.ask("say hello")
+    guest.freeze()
+    guest.tell("say now")
+    guest.box.thaw()
+    assert guest.line() == "now"
+
+
+# --- what an agent cannot do ---------------------------------------------------------------------
+
+
+@in_containers
+@pytest.mark.parametrize("number", [9, 15, 17, 19])
+def test_nothing_that_an_agent_sends_moves_pid_1(guest: Guest, number: int) -> None:
+    assert guest.ask(f"kill {number} 1") == "kill 0"
+    assert guest.ask("say here") == "here"
+    assert guest.reports == [Report("started")]
+
+
+@in_containers
+@pytest.mark.parametrize("act", ["wear-out", "blind"])
+def test_an_agent_that_meddles_with_pid_1_is_killed_and_not_lost(guest: Guest, act: str) -> None:
+    guest.tell(act)
+    assert guest.end() == Report("signalled", 9)
+
+
+@in_containers
+def test_an_agent_cannot_reach_pid_1_and_its_reports(guest: Guest) -> None:
+    assert guest.ask("list /proc/1/fd") == f"opendir {errno.EACCES}"
+    for path in ("fd/0", "fd/1", "fd/2", "mem", "environ"):
+        assert guest.ask(f"write /proc/1/{path}") == f"open {errno.EACCES}"
+        assert guest.ask(f"read /proc/1/{path}") == f"open {errno.EACCES}"
+
+
+@in_containers
+def test_an_agent_cannot_write_where_it_is_not_meant_to(guest: Guest) -> None:
+    assert guest.ask("read /agent/puppet") == "open 0"
+    assert guest.ask("write /agent/new") == f"open {errno.EROFS}"
+    assert guest.ask("write /new") in (f"open {errno.EROFS}", f"open {errno.EACCES}")
+    assert guest.ask("write /dev/new") == f"open {errno.EACCES}"
+    assert guest.ask("write /dev/shm/new") == f"open {errno.ENOENT}"
+    assert guest.ask("write /work/new") == "open 0"
+    assert guest.ask("write /tmp/new") == "open 0"
+
+
+@in_containers
+def test_an_agent_cannot_run_what_it_writes(guest: Guest) -> None:
+    assert guest.ask("run-own /work/own") == f"exec {errno.EACCES}"
+    assert guest.ask("run-own /tmp/own") == f"exec {errno.EACCES}"
+
+
+@through_pipes
+def test_an_agent_has_its_own_end_of_each_pipe_only(guest: Guest) -> None:
+    assert guest.ask("write /io/in") == f"open {errno.EACCES}"
+    assert guest.ask("read /io/out") == f"open {errno.EACCES}"
+    assert guest.ask("read /io/err") == f"open {errno.EACCES}"
+    assert guest.ask("write /io/new") == f"open {errno.EROFS}"
+    assert guest.ask("read /io/in") == "open 0"
+    assert guest.ask("write /io/out") == "open 0"
+
+
+@in_containers
+def test_an_agent_has_no_rights_and_no_network(guest: Guest) -> None:
+    assert guest.ask("list /sys/class/net") == "lo "
+    assert guest.ask("status Uid") == "20001"
+    assert guest.ask("status Gid") == "20001"
+    assert guest.ask("status Groups").strip() in ("", "20001")
+    assert guest.ask("status CapEff") == guest.ask("status CapBnd") == "0" * 16
+    assert guest.ask("status NoNewPrivs") == "1"
+    assert guest.ask("status Seccomp") == "2"
+
+
+@in_containers
+def test_the_temporary_folder_ends_at_the_byte(guest: Guest) -> None:
+    assert guest.ask("fill /work/file") == "no space after 20971520"
+
+
+@in_containers
+def test_the_temporary_folder_ends_at_the_inode(guest: Guest) -> None:
+    assert guest.ask("fill-inodes /work") in ("no inode after 2046", "no inode after 2047")
+
+
+# --- memory --------------------------------------------------------------------------------------
+
+
+@in_containers
+def test_an_agent_that_eats_memory_is_killed_at_the_cap(lodge: Lodge) -> None:
+    guest = lodge("puppet", limits=SMALL).move_in()
+    guest.tell("eat")
+    assert guest.end() == Report("signalled", 9)
+    readings = guest.box.readings()
+    assert readings.oom_kills
+    assert readings.memory_cap_bytes == SMALL.cap_bytes
+    assert SMALL.cap_bytes * 0.9 < (readings.memory_peak_bytes or 0) <= SMALL.cap_bytes
+
+
+@in_containers
+def test_a_child_that_eats_memory_counts_while_its_parent_lives(lodge: Lodge) -> None:
+    guest = lodge("puppet", limits=SMALL).move_in()
+    assert guest.ask("eat-in-child") == "child killed by 9"
+    assert guest.box.readings().oom_kills
+    assert guest.ask("say alive") == "alive"
+
+
+@in_containers
+def test_memory_that_is_no_process_s_own_counts_too(lodge: Lodge) -> None:
+    guest = lodge("puppet", limits=SMALL).move_in()
+    guest.tell("eat-file")
+    assert guest.end() == Report("signalled", 9)
+    assert guest.box.readings().oom_kills
+
+
+@in_containers
+def test_an_agent_that_takes_pid_1_along_is_out_of_memory_and_not_lost(lodge: Lodge) -> None:
+    guest = lodge("flea", limits=SMALL).move_in()
+    assert guest.end() == Report("signalled", 9)
+    readings = guest.box.readings()
+    assert readings.oom_kills
+    assert readings.memory_peak_bytes == readings.memory_cap_bytes == SMALL.cap_bytes
+
+
+@where_memory_is_watched
+@pytest.mark.parametrize("act", ["eat", "eat-in-child", "eat-file"])
+def test_an_event_tells_at_once_that_memory_ran_out(lodge: Lodge, act: str) -> None:
+    guest = lodge("puppet", limits=SMALL).move_in()
+    guest.tell(act)
+    guest.until(lambda: Channel.OOM in guest.heard_of)
+
+
+# --- outsiders -----------------------------------------------------------------------------------
+
+
+@in_containers
+@pytest.mark.parametrize("how", ["kill", "stop", "remove"])
+def test_a_container_that_an_outsider_ends_is_lost(
+    guest: Guest, outsider: docker.DockerClient, how: str
+) -> None:
+    (container,) = (outsider.containers.get(name) for name in containers_of_this_process(outsider))
+    {
+        "kill": container.kill,
+        "stop": container.stop,
+        "remove": lambda: container.remove(force=True),
+    }[how]()
+    guest.until(lambda: len(guest.reports) > 1)
+    assert guest.reports[1:] == [Report("lost")]
+    guest.until(lambda: {Channel.OUT, Channel.ERR} <= set(guest.ends))
+    assert guest.box.write(b"x") == -1
+    guest.box.kill()
+    guest.box.readings()
+
+
+# --- circumstances -------------------------------------------------------------------------------
+
+
+@pytest.mark.docker
+def test_a_box_is_made_elsewhere_and_moved_to_its_cores(lodge: Lodge) -> None:
+    cores = sorted(os.sched_getaffinity(0))
+    guest = lodge("puppet", cores=(cores[-1],), cradle=(cores[0],)).move_in()
+    assert guest.ask("status Cpus_allowed_list") == str(cores[-1])
+
+
+@without_root
+def test_a_box_is_moved_without_root_too(lodge: Lodge) -> None:
+    cores = sorted(os.sched_getaffinity(0))
+    guest = lodge("puppet", cores=(cores[-1],), cradle=(cores[0],)).move_in()
+    assert guest.ask("status Cpus_allowed_list") == str(cores[-1])
+
+
+@everywhere
+def test_a_box_says_what_it_is(guest: Guest, variant: Variant) -> None:
+    names = {"docker-group": "docker-pipes", "docker-remote": "docker-attach"}
+    assert guest.box.name == names.get(variant.name, variant.name)
+
+
+@pytest.mark.docker
+def test_an_engine_that_does_not_see_the_pipes_gets_the_attach_stream(
+    lodge: Lodge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Unseen(NamedPipes):
+        def __init__(self, parent: Path) -> None:
+            super().__init__(parent)
+            self.directory = parent / "unseen"
+
+    monkeypatch.setattr(docker_box, "NamedPipes", Unseen)
+    guest = lodge("puppet").move_in()
+    assert guest.box.name == "docker-attach"
+    assert guest.ask("say hello") == "hello"
+
+
+@pytest.mark.docker
+def test_an_engine_that_does_not_see_the_program_is_named(lodge: Lodge, tmp_path: Path) -> None:
+    guest = lodge("puppet", staged=tmp_path / "nowhere")
+    with pytest.raises(HostError, match="cannot be delivered"):
+        guest.move_in()
+
+
+@pytest.mark.docker
+def test_pipes_are_not_promised_to_a_remote_engine(
+    lodge: Lodge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judge.sandbox.cgroup.find", lambda pid, container: None)
+    with pytest.raises(HostError, match="share no kernel"):
+        lodge("puppet", policy=BoxPolicy(transport="pipes")).move_in()
+
+
+@pytest.mark.docker
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_engine_that_does_not_answer_is_named(
+    lodge: Lodge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
+    guest = lodge("puppet")
+    with pytest.raises(HostError, match="Engine"):
+        guest.move_in()
+    gc.collect()  # the Engine's client leaves a socket that it could not connect

@@ -1,0 +1,60 @@
+"""Who runs on which core, and how busy cores were."""
+
+import pytest
+
+from judge.errors import InputError
+from judge.sandbox.cores import TICK_NS, parse_busy_ns, place, taken_by_others_ns
+
+STAT = """\
+cpu  300 3 60 9000 20 0 9 4 0 0
+cpu0 100 1 20 3000 10 0 3 1 50 0
+cpu1 200 2 40 6000 10 0 6 3 0 0
+cpu10 7 0 0 0 0 0 0 0 0 0
+intr 12345 0 0
+ctxt 99
+"""
+
+
+@pytest.mark.parametrize(
+    ("available", "slots", "width", "judge", "of_slots", "shared"),
+    [
+        ((0, 1), 1, 1, 0, ((1,),), False),
+        ((3,), 1, 1, 3, ((3,),), True),
+        ((0, 1), 2, 1, 0, ((1,), (0,)), True),
+        ((2, 5, 7, 9), 2, 1, 2, ((9,), (7,)), False),
+        ((0, 1, 2, 3, 4), 2, 2, 0, ((3, 4), (1, 2)), False),
+        ((0, 1, 2, 3), 2, 2, 0, ((2, 3), (0, 1)), True),
+    ],
+)
+def test_the_judge_gets_the_lowest_core_and_slots_the_highest(
+    available: tuple[int, ...],
+    slots: int,
+    width: int,
+    judge: int,
+    of_slots: tuple[tuple[int, ...], ...],
+    shared: bool,
+) -> None:
+    placement = place(available, slots, width)
+    assert placement.judge == (judge,)
+    assert placement.slots == of_slots
+    assert placement.shared is shared
+
+
+@pytest.mark.parametrize(("slots", "width"), [(3, 1), (1, 3), (0, 1)])
+def test_slots_that_do_not_fit_are_refused(slots: int, width: int) -> None:
+    with pytest.raises(InputError):
+        place((0, 1), slots, width)
+
+
+@pytest.mark.parametrize(
+    ("cores", "ticks"), [((0,), 125), ((1,), 251), ((0, 1), 376), ((10,), 7), ((), 0), ((64,), 0)]
+)
+def test_busy_is_all_but_idle_with_steal_and_guests_once(
+    cores: tuple[int, ...], ticks: int
+) -> None:
+    assert parse_busy_ns(STAT, cores) == ticks * TICK_NS
+
+
+def test_what_others_took_is_what_the_agents_did_not() -> None:
+    assert taken_by_others_ns(1_000, 9_000, 6_000) == 2_000
+    assert taken_by_others_ns(1_000, 9_000, 8_500) == 0

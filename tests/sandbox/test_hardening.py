@@ -1,0 +1,185 @@
+"""The Engine's create arguments, one promise a test."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.sandbox import BoxPolicy, Limits, Tenant
+from judge.sandbox.hardening import agent_words, container_config
+
+TENANT = Tenant("brain", Path("/staged/brain"), ("brain",), "native", 1, "m-17", cores=(2, 3))
+
+
+def config(
+    tenant: Tenant = TENANT,
+    limits: Limits | None = None,
+    policy: BoxPolicy | None = None,
+    pipes: Path | None = None,
+    seccomp: str | None = None,
+) -> dict[str, Any]:
+    return container_config(
+        image="sha256:1",
+        command=("/agent/brain", "-v"),
+        tenant=tenant,
+        limits=limits or Limits(),
+        policy=policy or BoxPolicy(),
+        owner="0:1:2:here",
+        pipes=pipes,
+        seccomp=seccomp,
+    )
+
+
+def host(**options: Any) -> dict[str, Any]:
+    return dict(config(**options)["HostConfig"])
+
+
+def test_pid_1_is_ours_and_runs_the_agent() -> None:
+    body = config()
+    assert body["Entrypoint"] == ["/judge/init"]
+    assert body["Cmd"] == ["/agent/brain", "-v"]
+    assert host()["Init"] is False
+
+
+def test_each_seat_is_another_user() -> None:
+    assert config()["User"] == "20002:20002"
+    assert config(policy=BoxPolicy(uid=3000))["User"] == "3001:3001"
+
+
+def test_an_agent_has_no_rights() -> None:
+    assert host()["CapDrop"] == ["ALL"]
+    assert host()["SecurityOpt"] == ["no-new-privileges"]
+    assert host()["Privileged"] is False
+    assert host()["ReadonlyRootfs"] is True
+
+
+def test_a_seccomp_profile_is_handed_over_as_text() -> None:
+    assert host(seccomp="{}")["SecurityOpt"] == ["no-new-privileges", "seccomp={}"]
+
+
+def test_an_agent_reaches_nobody() -> None:
+    assert host()["NetworkMode"] == "none"
+    assert host()["IpcMode"] == "none"
+    assert host()["CgroupnsMode"] == "private"
+
+
+def test_nothing_of_a_container_outlives_it() -> None:
+    assert host()["RestartPolicy"] == {"Name": "no"}
+    assert host()["LogConfig"] == {"Type": "none"}
+
+
+def test_streams_stay_apart_and_end_with_the_judge() -> None:
+    body = config()
+    assert body["Tty"] is False
+    assert body["OpenStdin"] is True
+    assert body["StdinOnce"] is True
+
+
+def test_memory_is_capped_with_all_writable_folders_and_without_swap() -> None:
+    limits = Limits(
+        memory_bytes=100 << 20, temporary_bytes=20 << 20, scratch_bytes=5 << 20, shm_bytes=1 << 20
+    )
+    assert host(limits=limits)["Memory"] == 126 << 20
+    assert host(limits=limits)["MemorySwap"] == 126 << 20
+
+
+def test_shared_memory_is_there_only_where_limits_have_it() -> None:
+    shared = host(limits=Limits(shm_bytes=1 << 20))
+    assert (shared["IpcMode"], shared["ShmSize"]) == ("private", 1 << 20)
+    assert "ShmSize" not in host()
+
+
+def test_processes_are_the_agent_s_own_and_pid_1() -> None:
+    assert host(limits=Limits(processes=10))["PidsLimit"] == 11
+
+
+def test_resource_limits_name_neither_address_space_nor_processes() -> None:
+    limits = {limit["Name"]: (limit["Soft"], limit["Hard"]) for limit in host()["Ulimits"]}
+    assert limits["core"] == (0, 0)
+    assert limits["nofile"] == (256, 256)
+    assert limits["stack"] == (8 << 20, -1)
+    assert not {"as", "nproc"} & set(limits)
+
+
+def test_the_host_kills_an_agent_before_the_judge() -> None:
+    assert host()["OomScoreAdj"] > 0
+
+
+def test_folders_end_at_the_byte_and_run_nothing() -> None:
+    tmpfs = host()["Tmpfs"]
+    assert set(tmpfs) == {"/work", "/tmp"}
+    assert tmpfs["/work"] == (
+        "rw,nosuid,nodev,noexec,size=20971520,nr_inodes=2048,mode=0700,uid=20002,gid=20002"
+    )
+    assert config()["WorkingDir"] == "/work"
+
+
+def test_the_program_is_mounted_read_only() -> None:
+    (mount,) = host()["Mounts"]
+    assert (mount["Source"], mount["Target"]) == ("/staged/brain", "/agent")
+    assert mount["ReadOnly"] is True
+
+
+def test_pipes_are_mounted_read_only_where_there_are_any() -> None:
+    _, mount = host(pipes=Path("/tmp/judge-box-1/io"))["Mounts"]
+    assert (mount["Source"], mount["Target"]) == ("/tmp/judge-box-1/io", "/io")
+    assert mount["ReadOnly"] is True
+
+
+def test_a_box_runs_on_its_cores_or_in_its_cradle_first() -> None:
+    assert host()["CpusetCpus"] == "2,3"
+    nursed = Tenant("b", Path("/b"), ("b",), "native", 0, "m", cores=(3,), cradle=(0,))
+    assert host(tenant=nursed)["CpusetCpus"] == "0"
+    assert host(tenant=Tenant("b", Path("/b"), ("b",), "native", 0, "m"))["CpusetCpus"] == ""
+
+
+def test_the_environment_is_a_short_list_and_what_the_manifest_adds() -> None:
+    assert {line.partition("=")[0] for line in config()["Env"]} == {
+        "PATH",
+        "HOME",
+        "TMPDIR",
+        "LANG",
+        "PYTHONUNBUFFERED",
+    }
+    added = Tenant("b", Path("/b"), ("b",), "native", 0, "m", environment=(("DEPTH", "3"),))
+    assert "DEPTH=3" in config(tenant=added)["Env"]
+
+
+def test_labels_say_whose_it_is() -> None:
+    assert config()["Labels"] == {
+        "judge.match": "m-17",
+        "judge.seat": "1",
+        "judge.owner": "0:1:2:here",
+    }
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def staged(tmp_path: Path) -> Path:
+    (tmp_path / "lib").mkdir()
+    for name in ("brain", "main.py", "lib/book.bin"):
+        (tmp_path / name).write_bytes(b"")
+    (tmp_path / "out").symlink_to("/etc/passwd")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (("brain",), ("/agent/brain",)),
+        (("./brain", "-v"), ("/agent/brain", "-v")),
+        (("python3", "main.py"), ("python3", "/agent/main.py")),
+        (("brain", "lib/book.bin"), ("/agent/brain", "/agent/lib/book.bin")),
+        (("brain", "lib"), ("/agent/brain", "lib")),
+        (("brain", "out"), ("/agent/brain", "out")),
+        (("brain", "../x", "lib/../main.py"), ("/agent/brain", "../x", "/agent/main.py")),
+        (("/usr/bin/env", ""), ("/usr/bin/env", "")),
+    ],
+)
+def test_words_that_name_files_of_the_program_become_paths(
+    staged: Path, command: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    tenant = Tenant("b", staged, command, "native", 0, "m")
+    assert agent_words(tenant, "/agent") == words
