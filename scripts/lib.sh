@@ -145,6 +145,8 @@ ensure_tools() {
     local packages=()
     command -v mmdebstrap >/dev/null || packages+=(mmdebstrap)
     has_static_compiler || packages+=(gcc libc6-dev)
+    command -v g++ >/dev/null || packages+=(g++)
+    command -v make >/dev/null || packages+=(make)
     find_python >/dev/null || packages+=(python3 python3-venv)
     command -v dockerd >/dev/null || engine_answers || packages+=(docker.io)
     command -v ps >/dev/null || packages+=(procps)  # the Engine asks it what runs in a container

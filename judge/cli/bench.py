@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -226,9 +226,7 @@ def _box_start_ms(bench: Bench) -> float:
         began = time.perf_counter()
         box.prepare()
         box.start()
-        box.write(b"START 20\r\n")
-        while not any(b"OK" in data for source in box.sources for _, data in source.read()):
-            pass
+        _say_start(box)
         return (time.perf_counter() - began) * 1000
 
 
@@ -263,27 +261,39 @@ def _bare_run_ms(bench: Bench) -> float:
 
 
 def freeze(bench: Bench) -> Iterator[Figure]:
-    """Freeze and thaw of a waiting agent, against the Engine's own pause and unpause."""
+    """What freezing and thawing a waiting agent costs the judge, against the Engine's own pause and unpause.
+
+    Between the two the box comes to stand still, which the judge does not wait for in a game.
+    """
     with _box(bench) as box:
-        box.prepare()
-        box.start()
-        box.write(b"START 20\r\n")
-        ours = _median_us(FREEZES, box.freeze, box.thaw)
+        ours = _freeze_and_thaw_us(box, FREEZES)
     with _box(bench, "box.freeze=engine") as box:
-        box.prepare()
-        box.start()
-        engine = _median_us(20, box.freeze, box.thaw)
+        engine = _freeze_and_thaw_us(box, 20)
     yield Figure("freeze and thaw", ours, "us", engine, ours / engine)
 
 
-def _median_us(times: int, *steps: Callable[[], None]) -> float:
+def _freeze_and_thaw_us(box: Box, times: int) -> float:
+    box.prepare()
+    box.start()
+    _say_start(box)
     took = []
     for _ in range(times):
         began = time.perf_counter_ns()
-        for step in steps:
-            step()
-        took.append((time.perf_counter_ns() - began) / 1000)
+        box.freeze()
+        frozen = time.perf_counter_ns()
+        while not box.is_frozen():
+            pass
+        settled = time.perf_counter_ns()
+        box.thaw()
+        took.append((frozen - began + time.perf_counter_ns() - settled) / 1000)
     return statistics.median(took)
+
+
+def _say_start(box: Box) -> None:
+    """START, and wait for what it brings: an agent that waits for its next line."""
+    box.write(b"START 20\r\n")
+    while not any(b"OK" in data for source in box.sources for _, data in source.read()):
+        pass
 
 
 @contextmanager
@@ -327,13 +337,28 @@ def bench(
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="judge-bench-") as staging:
         bench_ = Bench(slot, Path(staging), peers)
+        began = _cpu_ticks()
         for name in names or MEASURES:
             note(f"measuring {name} ...")
             figures += MEASURES[name](bench_)
+        figures.append(
+            Figure("time that a hypervisor took from this host", _stolen_percent(began), "%")
+        )
     if as_json:
         print(json.dumps([asdict(figure) for figure in figures], indent=2))
     else:
         _show(figures, slot)
+
+
+def _cpu_ticks() -> list[int]:
+    """The fields of the first line of /proc/stat, up to steal."""
+    return list(map(int, Path("/proc/stat").read_text(encoding="ascii").split()[1:9]))
+
+
+def _stolen_percent(began: list[int]) -> float:
+    """The share of its processors' time that this host did not get since: much of it, and the figures mean little."""
+    spent = [now - then for now, then in zip(_cpu_ticks(), began, strict=True)]
+    return 100 * spent[7] / max(1, sum(spent))
 
 
 def _peer(text: str) -> tuple[str, str]:

@@ -8,27 +8,41 @@ import typer
 
 from judge.cli.text import safe
 from judge.errors import InputError
+from judge.records.foreign import replayed_log
 from judge.referee.spec import MatchRecord, read_record
 from judge.referee.verify import verify
 
 
 def verify_records(
-    records: Annotated[list[Path], typer.Argument(help="Record files (.json) of `judge match`.")],
+    records: Annotated[
+        list[Path], typer.Argument(help="Records (.json), or logs of the UCC contests.")
+    ],
 ) -> None:
-    """Replay records: same result from the rules, same verdict from the evidence, chain intact."""
+    """Replay records: same result from the rules, same verdict from the evidence, chain intact.
+
+    A log of the UCC contests' own managers is replayed by the rules, chance answered from the log.
+    """
     failed = 0
     for path in records:
         try:
-            verified = verify(read_record(path))
+            problems, summary = _checked(path)
         except InputError as error:
-            failed += _failed(path, [str(error)])
-            continue
-        if verified.problems:
-            failed += _failed(path, verified.problems)
+            problems, summary = [str(error)], ""
+        if problems:
+            failed += _failed(path, problems)
         else:
-            print(f"{path}: ok: {_summary(verified.record)}")
+            print(f"{path}: ok: {summary}")
     if failed:
         raise SystemExit(1)
+
+
+def _checked(path: Path) -> tuple[Sequence[str], str]:
+    """The problems of a file, and what to say of it if there are none."""
+    game = replayed_log(path)
+    if game is not None:
+        return [], game
+    verified = verify(read_record(path))
+    return verified.problems, _summary(verified.record)
 
 
 def _failed(path: Path, problems: Sequence[str]) -> int:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import docker
@@ -155,8 +156,9 @@ def test_the_ucc_contests_play_in_the_same_boxes(
     played = judge("match", *agents, "--policy", policy, "--json", *NOT_STARVED).games[0]
 
     assert ("win", 0) == (played["verdict"], played["winner"])
-    assert words in (tmp_path / played["record"]).with_suffix(".log").read_bytes()
-    assert 0 == judge("verify", played["record"]).code
+    log = (tmp_path / played["record"]).with_suffix(".log")
+    assert words in log.read_bytes()
+    assert 0 == judge("verify", played["record"], str(log)).code
 
 
 @pytest.mark.docker
@@ -292,7 +294,16 @@ def _thinking(client: docker.DockerClient, judge: subprocess.Popen[str]) -> Cont
     """Wait for the box of a judge's first seat whose agent, `slow.py`, runs."""
     while judge.poll() is None:
         for container in client.containers.list(filters={"label": ["judge.seat=0"]}):
-            ours = owner_of(container.labels).pid == judge.pid
-            if ours and "slow.py" in str(container.top()["Processes"]):
+            if owner_of(container.labels).pid == judge.pid and _runs_slow(container.id):
                 return container
     raise AssertionError(f"the judge ended with code {judge.returncode} before its agent thought")
+
+
+def _runs_slow(container: str) -> bool:
+    """Whether the agent itself, not only PID 1, runs in a container; read from /proc, which every host has."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            if words[0].endswith(b"python3") and container in (process / "cgroup").read_text():
+                return True
+    return False
