@@ -149,7 +149,6 @@ ensure_tools() {
     command -v make >/dev/null || packages+=(make)
     find_python >/dev/null || packages+=(python3 python3-venv)
     command -v dockerd >/dev/null || engine_answers || packages+=(docker.io)
-    command -v ps >/dev/null || packages+=(procps)  # the Engine asks it what runs in a container
     ensure_packages ${packages[@]+"${packages[@]}"}
 }
 

@@ -294,7 +294,7 @@ def _thinking(client: docker.DockerClient, judge: subprocess.Popen[str]) -> Cont
     """Wait for the box of a judge's first seat whose agent, `slow.py`, runs."""
     while judge.poll() is None:
         for container in client.containers.list(filters={"label": ["judge.seat=0"]}):
-            if owner_of(container.labels).pid == judge.pid and _runs_slow(container.id):
+            if owner_of(container.labels).pid == judge.pid and _runs_slow(container.id or ""):
                 return container
     raise AssertionError(f"the judge ended with code {judge.returncode} before its agent thought")
 
