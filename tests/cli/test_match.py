@@ -195,8 +195,8 @@ def test_a_judge_that_is_killed_leaves_nothing_after_the_next_start(
 
     ran = judge("match", "house-python", "house-instant", *FAST)
 
+    # Another judge on this host may have cleaned up before this one.
     assert 0 == ran.code
-    assert "removed what an earlier judge left" in ran.err
     assert set() == orphans()
 
 
