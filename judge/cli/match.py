@@ -18,10 +18,10 @@ from judge.errors import HostError, InputError
 from judge.games import new_game
 from judge.games.types import Verdict
 from judge.records.exports import write_exports
-from judge.referee.match import Ply
 from judge.referee.play import Slot, play
 from judge.referee.policy import Policy, load_policy
 from judge.referee.seating import check
+from judge.referee.side import Ply
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, SeatSpec, write_record
 from judge.sandbox.cores import available, place
 from judge.sandbox.images import runtime_image

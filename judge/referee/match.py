@@ -8,9 +8,7 @@ A conversation with a seat is: feed its protocol, carry out the effects, wait, f
 until something makes an answer impossible. What then is judged by the blame table, from evidence.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
 from judge.games.types import (
     NATURE,
@@ -49,79 +47,18 @@ from judge.protocols.types import (
 from judge.referee.blame import Cause, Evidence, Thresholds, Void, judge
 from judge.referee.clock import MS, Deadline, SeatClock
 from judge.referee.policy import BytesPolicy, ClockPolicy
+from judge.referee.side import FaultError, Ply, Side, Talk
 from judge.referee.transcript import Kind
 from judge.referee.wire import Happening, Wire
-from judge.sandbox.box import Report
 
 REPORT_GRACE_NS = 2_000_000_000
 """How long PID 1's word is waited for after an end of file, and the end of file after PID 1's word."""
-
-KEPT_NOTES = 200
-"""How many notes a seat are kept; all that was said stands in the transcript."""
-
-_NO_DEADLINE = Deadline(0, None, 0)
 
 _FAULT_OF_WAIT = {
     Verdict.START_TIME: Cause.START_TIME,
     Verdict.TURN_TIME: Cause.TURN_TIME,
     Verdict.MATCH_TIME: Cause.MATCH_TIME,
 }
-
-
-class Ply(NamedTuple):
-    """One answer: who, what was said, and the time charged for it in nanoseconds."""
-
-    seat: int
-    said: str
-    charged_ns: int
-
-
-@dataclass(slots=True)
-class Side:
-    """What the referee keeps of one seat."""
-
-    protocol: AgentProtocol
-    clock: SeatClock
-    opening: Open
-    about: Mapping[str, str] = field(default_factory=dict)
-    notes: list[Note] = field(default_factory=list)
-    fault: AgentFault | None = None
-    evidence: Evidence | None = None
-    turn_bytes: int = 0
-    game_bytes: int = 0
-    stdout_ended: bool = False
-    report: Report | None = None
-    killed_for_memory: bool = False
-    has_started: bool = False
-
-    @property
-    def is_dead(self) -> bool:
-        """Whether it is known that no answer can come any more."""
-        return self.stdout_ended and self.report is not None
-
-    @property
-    def is_living(self) -> bool:
-        """Whether its process was started and may still run."""
-        return self.has_started and not self.is_dead
-
-
-class FaultError(Exception):
-    """A conversation cannot go on; carries the verdict of the blame table."""
-
-    def __init__(self, verdict: AgentFault | Void) -> None:
-        super().__init__(verdict.reason)
-        self.verdict = verdict
-
-
-@dataclass(slots=True)
-class _Talk:
-    """A conversation that is under way: why the agent is waited for, since when and until when."""
-
-    wait: Wait | None = None
-    since: int = 0
-    deadline: Deadline = _NO_DEADLINE
-    alarm_before_ns: int | None = None
-    charged_ns: int = 0
 
 
 class Referee:
@@ -249,7 +186,7 @@ class Referee:
         Everything is queued while the agent stands still; its clock runs from the thaw (or from its start).
         """
         side = self.sides[seat]
-        talk = _Talk()
+        talk = Talk()
         end = self._carry_out(seat, side.protocol.feed(stimulus), talk)
         if end is None:
             talk.since = self._wire.thaw(seat) if started is None else started
@@ -261,10 +198,10 @@ class Referee:
             self._wire.freeze(seat)
         return end, talk.charged_ns
 
-    def _next_effects(self, seat: int, talk: _Talk) -> Ready | Answer | None:
+    def _next_effects(self, seat: int, talk: Talk) -> Ready | Answer | None:
         """Wait for one thing and feed it, if it is for this conversation."""
         side = self.sides[seat]
-        alarm_at = _alarm_at(talk)
+        alarm_at = talk.alarm_at
         happening = self._wire.wait(talk.deadline.ns if alarm_at is None else alarm_at)
         self._note_happening(happening)
         end = None
@@ -274,7 +211,7 @@ class Referee:
                 stimulus = Bytes(happening.data) if happening.data else Eof()
                 end = self._carry_out(seat, side.protocol.feed(stimulus), talk, happening.ns)
                 if end is not None:
-                    self._settle(side, talk, happening.ns)
+                    talk.settle(side.clock, happening.ns)
                     return end
             self._judge_death(seat, talk, happening.ns)
         else:
@@ -285,10 +222,10 @@ class Referee:
         elif happening.ns >= talk.deadline.ns:
             end = self._miss_deadline(seat, talk, happening.ns)
         if end is not None:
-            self._settle(side, talk, happening.ns)
+            talk.settle(side.clock, happening.ns)
         return end
 
-    def _miss_deadline(self, seat: int, talk: _Talk, now: int) -> Ready | Answer | None:
+    def _miss_deadline(self, seat: int, talk: Talk, now: int) -> Ready | Answer | None:
         side = self.sides[seat]
         if talk.deadline.missed is None:
             return self._carry_out(seat, side.protocol.feed(Alarm()), talk, now)
@@ -297,7 +234,7 @@ class Referee:
         raise self._faulted(seat, _FAULT_OF_WAIT[talk.deadline.missed], talk, now)
 
     def _carry_out(
-        self, seat: int, effects: Sequence[Effect], talk: _Talk, now: int | None = None
+        self, seat: int, effects: Sequence[Effect], talk: Talk, now: int | None = None
     ) -> Ready | Answer | None:
         """Do what a protocol says; `now` is when the agent did what led to it, None while its clock stands."""
         side = self.sides[seat]
@@ -314,12 +251,12 @@ class Referee:
                 case WakeAt(before_deadline_ms):
                     talk.alarm_before_ns = before_deadline_ms * MS
                 case Respawn():
-                    self._settle(side, talk, now or talk.since)
+                    talk.settle(side.clock, now or talk.since)
                     side.stdout_ended, side.report = False, None
                     now = self._wire.respawn(seat)
                     talk.since, talk.wait = now, None
                 case Note():
-                    self._keep(side, effect)
+                    side.keep(effect)
         return end
 
     def _carry_out_idle(self, seat: int, effect: Effect) -> None:
@@ -328,54 +265,32 @@ class Referee:
             case Write(data):
                 self._wire.write(seat, data)
             case Note():
-                self._keep(self.sides[seat], effect)
+                self.sides[seat].keep(effect)
             case Await(Wait.CLOSE):
                 pass
             case _:
                 raise TypeError(f"{effect!r} outside a conversation")
 
-    def _change_wait(self, side: Side, talk: _Talk, wait: Wait, now: int | None) -> None:
+    def _change_wait(self, side: Side, talk: Talk, wait: Wait, now: int | None) -> None:
         """Another reason to wait: what was waited so far is charged, and a new deadline begins."""
         if now is None:
             talk.wait = wait
             return
-        self._settle(side, talk, now)
+        talk.settle(side.clock, now)
         talk.wait, talk.since = wait, now
         self._set_deadline(side, talk)
 
-    def _set_deadline(self, side: Side, talk: _Talk) -> None:
+    def _set_deadline(self, side: Side, talk: Talk) -> None:
         if talk.wait is None:
             raise TypeError(f"{type(side.protocol).__name__} awaits nothing and has not answered")
         talk.deadline = side.clock.deadline(talk.wait, talk.since)
 
-    def _settle(self, side: Side, talk: _Talk, now: int) -> None:
-        """Charge what was waited for up to `now`."""
-        if talk.wait is not None:
-            elapsed = now - talk.since
-            side.clock.charge(talk.wait, elapsed)
-            if talk.wait in (Wait.TURN, Wait.ROW):
-                talk.charged_ns += elapsed
-            talk.since = now
-
     # --- what happened -----------------------------------------------------------------------------------------------
 
     def _note_happening(self, happening: Happening) -> None:
-        """Keep what is seen of either seat, whoever is waited for. A death is judged at that seat's next request."""
-        if happening.seat < 0:
-            return
-        side = self.sides[happening.seat]
-        match happening.kind:
-            case Kind.READ if happening.data:
-                side.turn_bytes += len(happening.data)
-                side.game_bytes += len(happening.data)
-            case Kind.READ:
-                side.stdout_ended = True
-            case Kind.REPORT:
-                report = Report.decode(happening.data)
-                if report.kind != "started":
-                    side.report = report
-            case Kind.OOM:
-                side.killed_for_memory = True
+        """A death is seen at once, and judged at that seat's next request."""
+        if happening.seat >= 0:
+            self.sides[happening.seat].see(happening.kind, happening.data)
 
     def _hear_unasked(self, happening: Happening) -> None:
         """What a seat says while nobody asks it is for its protocol to keep, to set aside or to hold against it."""
@@ -399,7 +314,7 @@ class Referee:
         if side.turn_bytes > self._bounds.turn_bytes:
             raise self._faulted(seat, Cause.TURN_BYTES)
 
-    def _judge_death(self, seat: int, talk: _Talk, now: int) -> None:
+    def _judge_death(self, seat: int, talk: Talk, now: int) -> None:
         side = self.sides[seat]
         if side.killed_for_memory:
             raise self._faulted(seat, Cause.MEMORY, talk, now)
@@ -412,14 +327,14 @@ class Referee:
             talk.deadline = Deadline(deadline, missed, talk.deadline.allowed_ms)
 
     def _faulted(
-        self, seat: int, cause: Cause, talk: _Talk | None = None, now: int = 0
+        self, seat: int, cause: Cause, talk: Talk | None = None, now: int = 0
     ) -> FaultError:
         """The verdict on a seat, from what is measured now; its time in `talk` is charged up to `now`."""
         side = self.sides[seat]
         elapsed_ns, allowed_ms = 0, 0
         if talk is not None and talk.wait is not None:
             elapsed_ns, allowed_ms = now - talk.since, talk.deadline.allowed_ms
-            self._settle(side, talk, now)
+            talk.settle(side.clock, now)
         measured = self._wire.measure(seat)
         readings = measured.readings
         side.evidence = Evidence(
@@ -435,18 +350,7 @@ class Referee:
         )
         return FaultError(judge(cause, side.evidence, self._thresholds, seat))
 
-    def _keep(self, side: Side, note: Note) -> None:
-        if len(side.notes) < KEPT_NOTES:
-            side.notes.append(note)
-
 
 def _refusal(seat: int, reply: Reply) -> AgentFault:
     verdict = Verdict.REFUSED if reply.kind is ReplyKind.REFUSED else Verdict.UNREADABLE
     return AgentFault(verdict, seat, f"would not start: {reply.said!r}")
-
-
-def _alarm_at(talk: _Talk) -> int | None:
-    """When the protocol wants to be woken, if that is still to come."""
-    if talk.alarm_before_ns is None:
-        return None
-    return talk.deadline.ns - talk.alarm_before_ns

@@ -15,9 +15,9 @@ from judge.errors import HostError
 from judge.games.types import SEATS
 from judge.protocols import protocol_entry
 from judge.referee.blame import Void
-from judge.referee.match import Ply
 from judge.referee.recording import Played, record_of
 from judge.referee.seating import build_referee
+from judge.referee.side import Ply
 from judge.referee.spec import (
     MatchSpec,
     Placement,

@@ -6,7 +6,8 @@ from typing import Any
 import judge
 from judge.games.types import AgentFault, BothAtFault, End, RuleResult, Verdict
 from judge.referee.blame import Void
-from judge.referee.match import Referee, Side
+from judge.referee.match import Referee
+from judge.referee.side import Side
 from judge.referee.spec import MatchRecord, MatchSpec, PlyRecord, SeatRecord
 from judge.sandbox.box import Readings
 

@@ -16,7 +16,8 @@ from judge.games.types import (
 )
 from judge.protocols import new_protocol
 from judge.protocols.types import AgentProtocol, Limits, Open
-from judge.referee.match import Ply, Referee
+from judge.referee.match import Referee
+from judge.referee.side import Ply
 from judge.referee.spec import MatchSpec
 from judge.referee.wire import Wire
 

@@ -1,0 +1,106 @@
+"""What the referee keeps of one seat, and of a conversation with it that is under way."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from judge.games.types import AgentFault
+from judge.protocols.types import AgentProtocol, Note, Open, Wait
+from judge.referee.blame import Evidence, Void
+from judge.referee.clock import Deadline, SeatClock
+from judge.referee.transcript import Kind
+from judge.sandbox.box import Report
+
+KEPT_NOTES = 200
+"""How many notes a seat are kept; all that was said stands in the transcript."""
+
+_NO_DEADLINE = Deadline(0, None, 0)
+
+
+class Ply(NamedTuple):
+    """One answer: who, what was said, and the time charged for it in nanoseconds."""
+
+    seat: int
+    said: str
+    charged_ns: int
+
+
+@dataclass(slots=True)
+class Side:
+    """What the referee keeps of one seat."""
+
+    protocol: AgentProtocol
+    clock: SeatClock
+    opening: Open
+    about: Mapping[str, str] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+    fault: AgentFault | None = None
+    evidence: Evidence | None = None
+    turn_bytes: int = 0
+    game_bytes: int = 0
+    stdout_ended: bool = False
+    report: Report | None = None
+    killed_for_memory: bool = False
+    has_started: bool = False
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether it is known that no answer can come any more."""
+        return self.stdout_ended and self.report is not None
+
+    @property
+    def is_living(self) -> bool:
+        """Whether its process was started and may still run."""
+        return self.has_started and not self.is_dead
+
+    def see(self, kind: Kind, data: bytes) -> None:
+        """Keep what happened to the seat, whoever is waited for."""
+        if kind is Kind.READ:
+            self.turn_bytes += len(data)
+            self.game_bytes += len(data)
+            self.stdout_ended = self.stdout_ended or not data
+        elif kind is Kind.REPORT:
+            report = Report.decode(data)
+            if report.kind != "started":
+                self.report = report
+        elif kind is Kind.OOM:
+            self.killed_for_memory = True
+
+    def keep(self, note: Note) -> None:
+        """Keep a note, while there are not too many."""
+        if len(self.notes) < KEPT_NOTES:
+            self.notes.append(note)
+
+
+class FaultError(Exception):
+    """A conversation cannot go on; carries the verdict of the blame table."""
+
+    def __init__(self, verdict: AgentFault | Void) -> None:
+        super().__init__(verdict.reason)
+        self.verdict = verdict
+
+
+@dataclass(slots=True)
+class Talk:
+    """A conversation that is under way: why the agent is waited for, since when and until when."""
+
+    wait: Wait | None = None
+    since: int = 0
+    deadline: Deadline = _NO_DEADLINE
+    alarm_before_ns: int | None = None
+    charged_ns: int = 0
+    """Time of turns, start-up not included."""
+
+    @property
+    def alarm_at(self) -> int | None:
+        """When the protocol wants to be woken, if that is still to come."""
+        return None if self.alarm_before_ns is None else self.deadline.ns - self.alarm_before_ns
+
+    def settle(self, clock: SeatClock, now: int) -> None:
+        """Charge what was waited for up to `now`."""
+        if self.wait is not None:
+            elapsed = now - self.since
+            clock.charge(self.wait, elapsed)
+            if self.wait is not Wait.START:
+                self.charged_ns += elapsed
+            self.since = now
