@@ -6,6 +6,8 @@ from pathlib import Path
 from judge.errors import InputError
 from judge.records import qchess_log, qchess_replay, stratego_log, stratego_replay
 
+RULE_SETS = ("stratego-2012", "stratego-2011", "stratego-seed")
+
 _QCHESS = re.compile(rb"# (Log starts|Short log)")
 _STRATEGO = re.compile(rb"\S+ (RED|BLUE) SETUP|An illegal setup|Controller for Player")
 
@@ -23,7 +25,18 @@ def replayed_log(path: Path) -> str | None:
         log = qchess_log.read_log(data, str(path))
         return f"quantum chess, {qchess_replay.replay(log).game.result(log.names) or 'unfinished'}"
     if _STRATEGO.match(data):
-        stratego = stratego_log.read_log(data, str(path))
-        game = stratego_replay.replay(stratego)
-        return f"stratego, {game.result(stratego.names) if game.end else 'unfinished'}"
+        return _replayed_stratego(stratego_log.read_log(data, str(path)))
     return None
+
+
+def _replayed_stratego(log: stratego_log.StrategoLog) -> str:
+    """The log does not say by which rules it was played: the first that it does not contradict, the contest's first."""
+    objections = []
+    for rules in RULE_SETS:
+        try:
+            game = stratego_replay.replay(log, stratego_replay.options_of(log, rules))
+        except InputError as error:
+            objections.append(error)
+        else:
+            return f"{rules}, {game.result(log.names) if game.end else 'unfinished'}"
+    raise objections[0]
