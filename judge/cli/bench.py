@@ -9,7 +9,6 @@ import os
 import re
 import statistics
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,6 +30,7 @@ from judge.referee.transcript import Entry, Kind, unseal
 from judge.sandbox import open_box
 from judge.sandbox.box import Box, Tenant
 from judge.sandbox.images import runtime_image
+from judge.sandbox.owner import owned_directory
 from judge.submissions.agents import Agent, stage_agent
 
 RUNS = 5
@@ -335,8 +335,8 @@ def bench(
     slot = make_slot("docker")
     make_ready("docker", ["native"])
     figures: list[Figure] = []
-    with tempfile.TemporaryDirectory(prefix="judge-bench-") as staging:
-        bench_ = Bench(slot, Path(staging), peers)
+    with owned_directory() as staging:
+        bench_ = Bench(slot, staging, peers)
         began = _cpu_ticks()
         for name in names or MEASURES:
             note(f"measuring {name} ...")

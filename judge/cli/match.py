@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,6 +24,7 @@ from judge.referee.side import Ply
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, SeatSpec, write_record
 from judge.sandbox.cores import available, place
 from judge.sandbox.images import runtime_image
+from judge.sandbox.owner import owned_directory
 from judge.sandbox.reaper import reap
 from judge.submissions.agents import Agent, stage_agent
 
@@ -59,8 +59,8 @@ def match(
     kind = _box_kind(box)
     presenter = _Presenter(quiet=as_json)
     played = []
-    with tempfile.TemporaryDirectory(prefix="judge-match-") as staging:
-        agents = [stage_agent(named, Path(staging)) for named in (first, second)]
+    with owned_directory() as staging:
+        agents = [stage_agent(named, staging) for named in (first, second)]
         seats = _seats(agents, chosen)
         programs = {agent.digest: agent.program for agent in agents}
         slot = make_slot(kind)

@@ -9,7 +9,7 @@ import signal
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -76,6 +76,16 @@ def make_directory() -> Path:
     directory = Path(tempfile.mkdtemp(prefix=PREFIX))
     (directory / "owner").write_text(Owner.me().encode(), encoding="ascii")
     return directory
+
+
+@contextmanager
+def owned_directory() -> Iterator[Path]:
+    """A directory as `make_directory` makes it, gone afterwards; of a judge that is killed, the next one removes it."""
+    directory = make_directory()
+    try:
+        yield directory
+    finally:
+        remove_directory(directory)
 
 
 def remove_directory(directory: Path) -> None:

@@ -12,6 +12,7 @@ import docker
 import pytest
 from docker.models.containers import Container
 
+from judge.sandbox.owner import directories
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, Judge, orphans, owner_of
 
@@ -198,6 +199,7 @@ def test_a_judge_that_is_killed_leaves_nothing_after_the_next_start(
     # Another judge on this host may have cleaned up before this one.
     assert 0 == ran.code
     assert set() == orphans()
+    assert [] == [path for path, owner in directories() if owner and owner.pid == process.pid]
 
 
 @pytest.mark.docker
