@@ -34,7 +34,7 @@ Judge = Callable[..., Ran]
 
 SHORT = (
     "--set",
-    "clock.turn_ms=1500",
+    "clock.turn_ms=4000",
     "--set",
     "clock.tolerance_ms=200",
     "--set",

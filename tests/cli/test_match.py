@@ -75,22 +75,21 @@ def test_what_an_agent_does_wrong_is_its_own_fault(
 @pytest.mark.docker
 @pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize(
-    ("brain", "verdict"),
+    ("brain", "limit", "verdict"),
     [
-        ({"at_once": "time.sleep(100)"}, "start-time"),
-        ({"at_once": "sys.exit(1)"}, "crash"),
-        ({"start": "ERROR this size is not for me"}, "refused"),
-        ({"trick": "time.sleep(0.4)"}, "match-time"),
+        ({"at_once": "time.sleep(100)"}, "clock.start_ms=1000", "start-time"),
+        ({"at_once": "sys.exit(1)"}, "clock.start_ms=30000", "crash"),
+        ({"start": "ERROR this size is not for me"}, "clock.start_ms=30000", "refused"),
+        ({"trick": "time.sleep(0.4)"}, "clock.match_ms=2000", "match-time"),
     ],
     ids=["sleeps", "exits", "refuses", "slow"],
 )
 def test_a_start_and_a_match_have_limits_of_their_own(
-    judge: Judge, tmp_path: Path, brain: dict[str, str], verdict: str
+    judge: Judge, tmp_path: Path, brain: dict[str, str], limit: str, verdict: str
 ) -> None:
     bad = write_brain(tmp_path, "bad", **brain)
-    times = ("--set", "clock.start_ms=1000", "--set", "clock.match_ms=2000")
 
-    game = judge("match", "house-instant", bad, *FAST, *times).games[0]
+    game = judge("match", "house-instant", bad, *FAST, "--set", limit).games[0]
 
     assert (verdict, 0) == (game["verdict"], game["winner"])
 
@@ -128,7 +127,7 @@ def test_games_alternate_colours_and_play_each_opening_twice(judge: Judge, tmp_p
 
     games = judge(
         "match", "house-strong", "house-python", *FAST,
-        "--set", "clock.turn_ms=200", "--games", "4", "--opening", str(openings),
+        "--set", "clock.turn_ms=200", "--set", "clock.tolerance_ms=9000", "--games", "4", "--opening", str(openings),
     ).games  # fmt: skip
 
     assert ["house-strong", "house-python"] * 2 == [game["seats"][0]["name"] for game in games]
@@ -154,7 +153,8 @@ def test_the_ucc_contests_play_in_the_same_boxes(
 ) -> None:
     """Three protocols, one referee: played, verified, and logged as the originals log."""
     agents = (f"house-{game}", f"house-{game}-instant")
-    played = judge("match", *agents, "--policy", policy, "--json", *NOT_STARVED).games[0]
+    patient = ("--set", "clock.turn_ms=20000", *NOT_STARVED)
+    played = judge("match", *agents, "--policy", policy, "--json", *patient).games[0]
 
     assert ("win", 0) == (played["verdict"], played["winner"])
     log = (tmp_path / played["record"]).with_suffix(".log")
