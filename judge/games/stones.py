@@ -5,7 +5,7 @@ game says them alike.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from judge.games.types import Decision, Event, Request
@@ -21,17 +21,66 @@ Placed = tuple[int, int, int]
 
 
 @dataclass(slots=True)
-class PlaceStone(Request):
-    """`seat` must place a stone; the first `opening` of `stones` stood there before anybody played.
+class StonesRequest(Request):
+    """`seat` must decide something about the stones on the board; `colour` is the colour that is to move.
 
-    `stones` is in play order. It is the game's own list, handed out without a copy: it is to be
-    read only, and it grows with the game's next `apply`.
+    The first `opening` of `stones` stood there before anybody played, or were set in the opening
+    stage. `stones` is in play order. It is the game's own list, handed out without a copy: it is to
+    be read only, and it grows with the game's next `apply`.
     """
 
     stones: Sequence[Placed]
     opening: int
     width: int
     height: int
+    colour: int
+
+
+@dataclass(slots=True)
+class PlaceStone(StonesRequest):
+    """`seat` must place a stone of `colour`: answered by a `Stone`.
+
+    `dead` are the stones that count no more (continuous game: what made a row).
+    """
+
+    dead: Collection[Square] = ()
+
+
+@dataclass(slots=True)
+class LayStones(StonesRequest):
+    """`seat` must lay the first `count` stones at once, colours in turn: answered by `Stones` (swap2)."""
+
+    count: int
+
+
+@dataclass(slots=True)
+class AnswerSwap(StonesRequest):
+    """`seat` may take black by `Swap`, or stay white and place the next stone by `Stone`.
+
+    Where `adds` is not 0 it may instead add that many stones by `Stones` and let the other seat choose.
+    """
+
+    adds: int = 0
+
+
+@dataclass(slots=True)
+class OfferFifths(StonesRequest):
+    """`seat`, black, must offer `count` fifth stones in all; `offered` are those so far, `free` what may be offered.
+
+    Answered by a `Stone` (one more offer) or by `Stones` (several). `free` leaves out what is equal
+    to an offer by a symmetry of the four stones.
+    """
+
+    count: int
+    offered: Sequence[Square]
+    free: Sequence[Square]
+
+
+@dataclass(slots=True)
+class ChooseFifth(StonesRequest):
+    """`seat`, white, must keep one of `offers` as black's fifth stone: answered by a `Stone`."""
+
+    offers: Sequence[Square]
 
 
 @dataclass(slots=True)
@@ -43,6 +92,18 @@ class Stone(Decision):
 
 
 @dataclass(slots=True)
+class Stones(Decision):
+    """Several squares at once, in order. Neither their count nor the board is checked yet."""
+
+    squares: tuple[Square, ...]
+
+
+@dataclass(slots=True)
+class Swap(Decision):
+    """The seat takes black."""
+
+
+@dataclass(slots=True)
 class StonePlaced(Event):
     """`seat` placed a stone of `colour`; the two differ once a game lets its seats swap colours."""
 
@@ -50,6 +111,13 @@ class StonePlaced(Event):
     y: int
     colour: int
     seat: int
+
+
+@dataclass(slots=True)
+class ColoursSettled(Event):
+    """The right to swap is used up or was declined: `black` is the seat that plays black from now on."""
+
+    black: int
 
 
 _NAME = re.compile(r"([a-z]{1,2})([0-9]{1,2})")

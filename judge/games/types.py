@@ -8,7 +8,7 @@ frozen one takes three times as long to make.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 NATURE = -1
 """The seat that answers chance: from the spec's seed, from a script in a test, from a log in a replay."""
@@ -138,8 +138,13 @@ class Game(Protocol):
     `requests` and `events` list every type the game may use, so that a protocol can be checked before play.
     """
 
-    requests: ClassVar[frozenset[type[Request]]]
-    events: ClassVar[frozenset[type[Event]]]
+    @property
+    def requests(self) -> frozenset[type[Request]]:
+        """Every type of request that the game may make."""
+
+    @property
+    def events(self) -> frozenset[type[Event]]:
+        """Every type of event that may happen in it."""
 
     @property
     def end(self) -> End | None:

@@ -25,6 +25,8 @@ class Wait(StrEnum):
     """To decide a turn: charged to the turn and to the match."""
     ROW = "row"
     """One line of many, each with the whole reply limit (a set-up row)."""
+    SYNC = "sync"
+    """To say that it listens, before a request is made: outside the turn, inside the match, a deadline of its own."""
     COURTESY = "courtesy"
     """An answer that may never come: short, free, and its absence is an `Alarm`, never a fault."""
     CLOSE = "close"
@@ -143,6 +145,16 @@ class Note:
 
 
 @dataclass(slots=True)
+class Search:
+    """What the agent said of its search while it thought, by keyword (`depth`, `score`, `nps`, `pv`): text, unchecked.
+
+    The latest of each keyword stands with the answer in the record.
+    """
+
+    values: Mapping[str, str]
+
+
+@dataclass(slots=True)
 class WakeAt:
     """Feed `Alarm` this many milliseconds before the present deadline (STOP when time is short)."""
 
@@ -154,7 +166,7 @@ class Respawn:
     """End this process and start the agent anew: the rest of the effects speak to the new one."""
 
 
-Effect = Write | Await | Ready | Answer | Note | WakeAt | Respawn
+Effect = Write | Await | Ready | Answer | Note | Search | WakeAt | Respawn
 
 
 class AgentProtocol(Protocol):

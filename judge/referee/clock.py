@@ -12,7 +12,7 @@ from judge.referee.policy import ClockPolicy
 MS = 1_000_000
 """Nanoseconds in a millisecond."""
 
-PAID = (Wait.START, Wait.TURN, Wait.ROW)
+PAID = (Wait.START, Wait.SYNC, Wait.TURN, Wait.ROW)
 """The waits whose time is charged to the match; the others are the judge's own courtesy."""
 
 
@@ -44,6 +44,7 @@ class SeatClock:
         )
         self._limits = {
             Wait.START: Limit(policy.start_ms * MS, 0, Verdict.START_TIME),
+            Wait.SYNC: Limit(policy.sync_ms * MS, 0, Verdict.TURN_TIME),
             Wait.TURN: turn,
             Wait.ROW: turn,
             Wait.COURTESY: Limit(policy.courtesy_ms * MS, 0, None),

@@ -38,6 +38,7 @@ from judge.protocols.types import (
     Open,
     Ready,
     Respawn,
+    Search,
     Stimulus,
     Tell,
     Wait,
@@ -139,11 +140,11 @@ class Referee:
             self._note_happening(happening)
             self._hear_unasked(happening)
         self._judge_what_happened_before(seat)
-        end, charged_ns = self._converse(seat, Ask(request, side.clock.shown()))
+        end, talk = self._converse(seat, Ask(request, side.clock.shown()))
         if not isinstance(end, Answer):
             raise TypeError(f"{type(side.protocol).__name__} ended a request with {end!r}")
         side.turn_bytes = 0
-        ply = Ply(seat, end.reply.said, charged_ns)
+        ply = Ply(seat, end.reply.said, talk.charged_ns, talk.search)
         self.plies.append(ply)
         if self._watch is not None:
             self._watch(ply)
@@ -180,8 +181,8 @@ class Referee:
 
     def _converse(
         self, seat: int, stimulus: Stimulus, started: int | None = None
-    ) -> tuple[Ready | Answer, int]:
-        """Feed `stimulus` and go on until the protocol says that it is done; the time charged, in nanoseconds.
+    ) -> tuple[Ready | Answer, Talk]:
+        """Feed `stimulus` and go on until the protocol says that it is done; how it ended, and the conversation.
 
         Everything is queued while the agent stands still; its clock runs from the thaw (or from its start).
         """
@@ -196,7 +197,7 @@ class Referee:
             self._wire.freeze(seat)
         elif started is not None:
             self._wire.freeze(seat)
-        return end, talk.charged_ns
+        return end, talk
 
     def _next_effects(self, seat: int, talk: Talk) -> Ready | Answer | None:
         """Wait for one thing and feed it, if it is for this conversation."""
@@ -255,6 +256,8 @@ class Referee:
                     side.stdout_ended, side.report = False, None
                     now = self._wire.respawn(seat)
                     talk.since, talk.wait = now, None
+                case Search(values):
+                    talk.search.update(values)
                 case Note():
                     side.keep(effect)
         return end

@@ -45,6 +45,9 @@ class ClockPolicy(_Section):
     asap_ms: int = Field(default=1000, ge=1)
     start_ms: int = Field(default=10000, ge=1)
     """From the agent's first instruction to its being ready; charged to the match, not to a turn."""
+    sync_ms: int = Field(default=10000, ge=1)
+    """From the question whether it listens (AGI: ISREADY) to the answer; charged to the match, so that nobody gains by
+    a late one, not to a turn."""
     courtesy_ms: int = Field(default=1000, ge=1)
     """How long an answer that may never come (ABOUT) is waited for; free."""
     close_ms: int = Field(default=1000, ge=0)

@@ -65,7 +65,12 @@ def winner_of(end: End | Void) -> int | None:
 def plies_of(referee: Referee | None) -> tuple[PlyRecord, ...]:
     """The answers of a game, as a record has them; none of one that never began."""
     return tuple(
-        PlyRecord(seat=ply.seat, said=ply.said, ms=round(ply.charged_ns / 1e6, 3))
+        PlyRecord(
+            seat=ply.seat,
+            said=ply.said,
+            ms=round(ply.charged_ns / 1e6, 3),
+            search=dict(ply.search),
+        )
         for ply in (referee.plies if referee is not None else ())
     )
 

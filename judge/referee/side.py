@@ -11,6 +11,9 @@ from judge.referee.clock import Deadline, SeatClock
 from judge.referee.transcript import Kind
 from judge.sandbox.box import Report
 
+TURNS = (Wait.TURN, Wait.ROW)
+"""The waits that are time of a turn."""
+
 KEPT_NOTES = 200
 """How many notes a seat are kept; all that was said stands in the transcript."""
 
@@ -18,11 +21,12 @@ _NO_DEADLINE = Deadline(0, None, 0)
 
 
 class Ply(NamedTuple):
-    """One answer: who, what was said, and the time charged for it in nanoseconds."""
+    """One answer: who, what was said, the time charged in nanoseconds, and what was said of the search."""
 
     seat: int
     said: str
     charged_ns: int
+    search: Mapping[str, str]
 
 
 @dataclass(slots=True)
@@ -88,8 +92,10 @@ class Talk:
     since: int = 0
     deadline: Deadline = _NO_DEADLINE
     alarm_before_ns: int | None = None
+    search: dict[str, str] = field(default_factory=dict)
+    """What the agent said of its search, the latest of each keyword."""
     charged_ns: int = 0
-    """Time of turns, start-up not included."""
+    """Time of turns: neither start-up nor sync."""
 
     @property
     def alarm_at(self) -> int | None:
@@ -101,6 +107,6 @@ class Talk:
         if self.wait is not None:
             elapsed = now - self.since
             clock.charge(self.wait, elapsed)
-            if self.wait is not Wait.START:
+            if self.wait in TURNS:
                 self.charged_ns += elapsed
             self.since = now

@@ -70,6 +70,8 @@ class PlyRecord(_Value):
     seat: int
     said: str
     ms: float
+    search: dict[str, str] = Field(default_factory=dict)
+    """What the agent said of its search, by keyword (`depth`, `score`, `pv`), each in its latest form."""
 
 
 class SeatRecord(_Value):

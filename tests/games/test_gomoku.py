@@ -242,9 +242,9 @@ def test_turning_the_board_changes_nothing(
 def test_a_stone_is_asked_for_and_told() -> None:
     """Black is asked, places, both seats hear of it, and white is shown the stone."""
     game = board(15, 10)
-    assert game.pending() == PlaceStone(0, [], 0, 15, 10)
+    assert game.pending() == PlaceStone(0, [], 0, 15, 10, 0)
     assert game.apply(decided(Stone(7, 5), "7,5")) == (StonePlaced(None, 7, 5, 0, 0),)
-    assert game.pending() == PlaceStone(1, [(7, 5, 0)], 0, 15, 10)
+    assert game.pending() == PlaceStone(1, [(7, 5, 0)], 0, 15, 10, 1)
     assert game.end is None
 
 

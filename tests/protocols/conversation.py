@@ -19,6 +19,7 @@ from judge.protocols.types import (
     Note,
     Ready,
     Respawn,
+    Search,
     Stimulus,
     WakeAt,
     Write,
@@ -84,6 +85,8 @@ class Conversation:
                 return [f"= await {wait}"]
             case Note(text):
                 return [f"= note {text}"]
+            case Search(values):
+                return ["= search " + ", ".join(f"{key}={value}" for key, value in values.items())]
             case WakeAt(before):
                 return [f"= wake {before}"]
             case Respawn():
@@ -91,8 +94,8 @@ class Conversation:
 
 
 def _is_aside(text: str) -> bool:
-    """What is awaited and what is noted need not be written in every script."""
-    return text.startswith(("= await", "= note"))
+    """What is awaited, noted and said of the search need not be written in every script."""
+    return text.startswith(("= await", "= note", "= search"))
 
 
 def _bytes(text: str) -> bytes:

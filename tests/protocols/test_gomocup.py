@@ -47,7 +47,7 @@ def greeted(**options: Any) -> Conversation:
 
 
 def ask(conversation: Conversation, *stones: Placed, seat: int = 0, opening: int = 0) -> None:
-    request = PlaceStone(seat, stones, opening, 20, 20)
+    request = PlaceStone(seat, stones, opening, 20, 20, seat)
     conversation.feed(Ask(request, Clock(5000, 90000)))
 
 

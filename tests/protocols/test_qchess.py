@@ -291,7 +291,7 @@ def test_what_it_cannot_speak_is_the_judges_mistake() -> None:
     protocol = Qchess(QchessOptions())
     assert PlaceStone not in protocol.speaks
     with pytest.raises(TypeError):
-        protocol.feed(Ask(PlaceStone(0, (), 0, 8, 8), CLOCK))
+        protocol.feed(Ask(PlaceStone(0, (), 0, 8, 8, 0), CLOCK))
 
 
 def test_options_are_checked() -> None:

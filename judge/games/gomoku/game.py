@@ -100,7 +100,9 @@ class Gomoku:
 
     def pending(self) -> PlaceStone:
         """The stone that the side to move must place."""
-        return PlaceStone(self._turn, self._stones, self._opening, self.width, self.height)
+        return PlaceStone(
+            self._turn, self._stones, self._opening, self.width, self.height, self._turn
+        )
 
     def apply(self, reply: Reply) -> Sequence[Event]:
         """Place the stone of `reply`, or end the game by a fault of the side to move.
