@@ -12,7 +12,14 @@ from rich.console import Console
 from rich.markup import escape
 
 from judge.cli.text import note, safe
-from judge.contest.openings import Opening, parse_opening, read_openings
+from judge.contest.openings import (
+    Opening,
+    Turn,
+    parse_opening,
+    read_openings,
+    schedule,
+    symmetries,
+)
 from judge.errors import HostError, InputError
 from judge.games import new_game
 from judge.games.types import Verdict
@@ -28,6 +35,8 @@ from judge.sandbox.owner import owned_directory
 from judge.sandbox.reaper import reap
 from judge.submissions.agents import Agent, stage_agent
 
+NOT_TURNED: Sequence[Turn] = (lambda x, y: (x, y),)
+
 
 def match(
     first: Annotated[
@@ -42,6 +51,13 @@ def match(
             help="File of openings, or one such as h8i9; each is played with both colours."
         ),
     ] = "",
+    shuffle: Annotated[
+        bool, typer.Option("--shuffle", help="Openings in an order that the seed decides.")
+    ] = False,
+    transform: Annotated[
+        bool,
+        typer.Option("--transform", help="Turn and mirror the openings when they come again."),
+    ] = False,
     box: Annotated[str, typer.Option(help="docker, or process (isolates nothing).")] = "docker",
     set_: Annotated[
         list[str] | None,
@@ -55,7 +71,7 @@ def match(
 ) -> None:
     """Play games between agents A and B."""
     chosen = load_policy(policy, set_ or [])
-    openings = _openings(opening, chosen)
+    openings, turns = _openings(opening, chosen, transform)
     kind = _box_kind(box)
     presenter = _Presenter(quiet=as_json)
     played = []
@@ -71,7 +87,7 @@ def match(
             spec = MatchSpec(
                 seats=order,
                 policy=chosen,
-                opening=openings[number // 2 % len(openings)],
+                opening=schedule(openings, number // 2, seed if shuffle else None, turns),
                 seed=seed + number,
                 number=number,
                 box=kind,
@@ -105,16 +121,21 @@ def _play(
     return file.record, path
 
 
-def _openings(text: str, policy: Policy) -> Sequence[Opening]:
+def _openings(
+    text: str, policy: Policy, transform: bool
+) -> tuple[Sequence[Opening], Sequence[Turn]]:
+    """The openings to play, and the symmetries in which they come again."""
     if not text:
-        return [()]
+        return [()], NOT_TURNED
     game = new_game(policy.game.name, policy.game.options).describe()
     if not {"width", "height", "rule"} <= game.keys():
         raise InputError(f"--opening: {policy.game.name} has no openings of stones")
+    board = (game["width"], game["height"], game["rule"])
+    turns = symmetries(*board[:2]) if transform else NOT_TURNED
     if Path(text).is_file():
-        return read_openings(Path(text), game["width"], game["height"], game["rule"])
+        return read_openings(Path(text), *board), turns
     try:
-        return [parse_opening(text, game["width"], game["height"], game["rule"])]
+        return [parse_opening(text, *board)], turns
     except InputError as error:
         raise InputError(f"--opening {text}: neither a file nor an opening: {error}") from None
 

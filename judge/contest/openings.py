@@ -9,8 +9,9 @@ Two notations, told apart by whether there is a letter:
   texts read alike.
 """
 
+import random
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from judge.errors import InputError
@@ -19,6 +20,9 @@ from judge.games.stones import Square, quote, square_at, square_name
 
 Opening = tuple[Square, ...]
 """Squares x, y from 0 in play order."""
+
+Turn = Callable[[int, int], Square]
+"""Where a square lies after a symmetry of the board."""
 
 _OFFSET = re.compile(r"[+-]?[0-9]{1,3}")
 _NAME = re.compile(r"\s*([a-z]{1,2}[0-9]{1,2})", re.ASCII | re.IGNORECASE)
@@ -49,23 +53,63 @@ def read_openings(
 ) -> list[Opening]:
     """The openings of the file at `path`, in its order; blank lines and `# comments` are skipped.
 
-    The same opening may stand there twice: that is a way to weigh it. InputError names the file,
-    the line, the token and the mend.
+    InputError names the file, the line, the token and the mend; an opening that stands there twice
+    is refused, for it would weigh double unseen.
     """
     parse_opening("", width, height, rule)  # a board of a wrong size is not the fault of line 1
-    openings = []
+    lines: dict[Opening, int] = {}
     for number, line in enumerate(_read_text(path).split("\n"), 1):
         text = line.partition("#")[0].strip()
         if text:
             try:
-                openings.append(parse_opening(text, width, height, rule))
+                opening = parse_opening(text, width, height, rule)
             except InputError as error:
                 raise InputError(f"{path}, line {number}: {error}") from error
-    if not openings:
+            first = lines.setdefault(opening, number)
+            if first != number:
+                raise InputError(
+                    f"{path}, line {number}: the same opening as in line {first}; remove one of the two"
+                )
+    if not lines:
         raise InputError(
             f"{path} holds no opening; write one a line, such as h8i9j7 or 0,0, 1,1, 2,-1"
         )
-    return openings
+    return list(lines)
+
+
+def schedule(
+    openings: Sequence[Opening], pair: int, seed: int | None, turns: Sequence[Turn]
+) -> Opening:
+    """The opening of the pair of games number `pair`, from 0.
+
+    Balanced: each opening is played once before any is played again. With a `seed` every such pass
+    has an order of its own; without one it is the order given. The passes go through the
+    symmetries `turns`, so that the same opening comes back as another one.
+    """
+    number, place = divmod(pair, len(openings))
+    order = list(range(len(openings)))
+    if seed is not None:
+        random.Random(f"{seed} {number}").shuffle(order)
+    turn = turns[number % len(turns)]
+    return tuple(turn(x, y) for x, y in openings[order[place]])
+
+
+def symmetries(width: int, height: int) -> Sequence[Turn]:
+    """The ways to turn and mirror a board onto itself: eight, or four where it is not square; none comes first."""
+    right, bottom = width - 1, height - 1
+    mirrors: list[Turn] = [
+        lambda x, y: (x, y),
+        lambda x, y: (right - x, y),
+        lambda x, y: (x, bottom - y),
+        lambda x, y: (right - x, bottom - y),
+    ]
+    diagonals: list[Turn] = [
+        lambda x, y: (y, x),
+        lambda x, y: (right - y, x),
+        lambda x, y: (y, bottom - x),
+        lambda x, y: (right - y, bottom - x),
+    ]
+    return mirrors + diagonals if width == height else mirrors
 
 
 def write_pos(stones: Iterable[Square]) -> str:

@@ -176,6 +176,10 @@ class QuantumChess:
         pool = self._pools[piece.colour]
         return piece, tuple(kind for kind in pool if pool[kind])
 
+    def renegotiate(self) -> bool:
+        """There are no other terms."""
+        return False
+
     def pending(self) -> Request:
         """A hidden type, which type shows, a selection, or where to."""
         if self.undrawn is not None:

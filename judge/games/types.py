@@ -153,6 +153,12 @@ class Game(Protocol):
     def describe(self) -> dict[str, Any]:
         """What a protocol must know before play (sizes, rule), as plain data."""
 
+    def renegotiate(self) -> bool:
+        """An agent refused to start on the terms of `describe()`: change them, if there are others and nobody played.
+
+        True where there are new terms, on which both agents are started anew; False: the refusal stands.
+        """
+
     def pending(self) -> Request:
         """The one decision the game waits for. Only while `end` is None."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from judge.errors import InputError
-from judge.protocols import gomocup, qchess, stratego
+from judge.protocols import gomocup, gomocup_words, qchess, stratego
 from judge.protocols.types import AgentProtocol
 
 
@@ -22,7 +22,9 @@ class ProtocolEntry:
 
 
 PROTOCOLS: dict[str, ProtocolEntry] = {
-    "gomocup": ProtocolEntry(gomocup.GomocupOptions, gomocup.Gomocup, gomocup.is_private),
+    "gomocup": ProtocolEntry(
+        gomocup_words.GomocupOptions, gomocup.Gomocup, gomocup_words.is_private
+    ),
     "stratego": ProtocolEntry(stratego.StrategoOptions, stratego.Stratego, stratego.is_private),
     "qchess": ProtocolEntry(qchess.QchessOptions, qchess.Qchess, qchess.is_private),
 }

@@ -1,32 +1,59 @@
-"""The Gomocup (Piskvork pipe) protocol: what a brain is told and how its lines are read. Source: seeds 002 and 003.
+"""The Gomocup (Piskvork pipe) protocol: the conversation of a manager with one brain. Source: seeds 002 and 003.
 
 Theory of operation. A brain is in one of the phases below. What it may say is one of a few words; the table gives, for
 each phase and word, the step to take. A word that a phase does not list is set aside with a note and the wait goes on:
 brains in the wild print far more than they should, and the deadline is the referee's.
 
-    phase       what the manager waits for     left by
-    STARTING    OK to START or RECTSTART       OK, or ERROR/UNKNOWN (refused)
-    GREETING    any answer to ABOUT            an answer, or the alarm: many brains never answer
-    IDLE        nothing                        a request
-    RESTARTING  OK to RESTART                  OK, or ERROR/UNKNOWN (END and a new process)
-    THINKING    a move                         a move, a mangled move, or one UNKNOWN/ERROR too many
-    ENDING      the exit                       -
+    phase        what the manager waits for     left by
+    STARTING     OK to START or RECTSTART       OK, or ERROR/UNKNOWN (refused)
+    GREETING     any answer to ABOUT            an answer, or the alarm: many brains never answer
+    IDLE         nothing                        a request
+    RESTARTING   OK to RESTART                  OK, or ERROR/UNKNOWN (END and a new process)
+    TAKING_BACK  OK to TAKEBACK                 OK, or ERROR/UNKNOWN (RESTART)
+    SWAPPING     an answer to SWAP2BOARD        squares or SWAP, or ERROR/UNKNOWN (asked by BOARD)
+    THINKING     a move                         a move, a mangled move, or one UNKNOWN/ERROR too many
+    ENDING       the exit                       -
 
 Three rules keep the two sides in step. What arrives while nothing is asked is discarded (it can not be the answer to
 what comes later). One UNKNOWN or ERROR is forgiven for each INFO line sent since the last answer, because brains answer
-lines that the protocol says have no answer; the next one is about the command itself and refuses it. A line is ended by
-CR, LF or CRLF; the end of the stream does not end one.
+lines that the protocol says have no answer, and for each line of a command that the brain did not know; the next one is
+about the command itself: an optional command is replaced by a mandatory one, a mandatory one is refused. A line is
+ended by CR, LF or CRLF; the end of the stream does not end one.
 """
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from judge.games.stones import PlaceStone, Stone, StonePlaced
+from judge.games.stones import (
+    AnswerSwap,
+    ColoursSettled,
+    LayStones,
+    Placed,
+    PlaceStone,
+    Square,
+    Stone,
+    StonePlaced,
+    Stones,
+    StonesRequest,
+    Swap,
+)
 from judge.games.types import Event, Reply, ReplyKind, Request, decided
+from judge.protocols.gomocup_words import (
+    ABOUT_CHARACTERS,
+    INT32_MAX,
+    GomocupOptions,
+    Word,
+    board_rows,
+    classify,
+    info_lines,
+    parse_about,
+    say_squares,
+    squares_in,
+    start_line,
+    suggested,
+    text_of,
+)
 from judge.protocols.lines import LineReader
 from judge.protocols.types import (
     Alarm,
@@ -38,7 +65,6 @@ from judge.protocols.types import (
     Close,
     Effect,
     Eof,
-    Limits,
     Note,
     Open,
     Ready,
@@ -49,25 +75,6 @@ from judge.protocols.types import (
     Write,
 )
 
-INT32_MAX = 2147483647
-RULES = {"freestyle": 0, "standard": 1}
-"""INFO rule (seed 002): 1 = exactly five in a row win."""
-
-ABOUT_CHARACTERS = 512
-"""How much of an answer to ABOUT is kept."""
-
-
-class GomocupOptions(BaseModel):
-    """What a contest or an agent's manifest may choose about the protocol."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    line_ending: Literal["crlf", "lf"] = "crlf"
-    line_bytes: int = Field(default=8192, ge=64)
-    """A longer line of the brain is cut to this; play goes on."""
-    game_type: int = Field(default=1, ge=0, le=3)
-    """INFO game_type: 0 human opponent, 1 brain, 2 tournament, 3 network tournament."""
-
 
 class Phase(StrEnum):
     """Where the conversation is; see the theory of operation."""
@@ -76,6 +83,8 @@ class Phase(StrEnum):
     GREETING = "greeting"
     IDLE = "idle"
     RESTARTING = "restarting"
+    TAKING_BACK = "taking back"
+    SWAPPING = "swapping"
     THINKING = "thinking"
     ENDING = "ending"
 
@@ -84,61 +93,19 @@ UNWAITED = frozenset({Phase.IDLE, Phase.ENDING})
 """The phases in which nobody waits for the brain."""
 
 
-class Word(StrEnum):
-    """What a line of a brain is."""
-
-    OK = "OK"
-    ERROR = "ERROR"
-    UNKNOWN = "UNKNOWN"
-    MESSAGE = "MESSAGE"
-    DEBUG = "DEBUG"
-    SUGGEST = "SUGGEST"
-    MOVE = "move"
-    MANGLED = "mangled"
-    TEXT = "text"
-
-
-_MOVE = re.compile(rb"\s*([+-]?\d{1,9})\s*,\s*([+-]?\d{1,9})\s*")
-_LIKE_A_MOVE = re.compile(rb"\s*[+-]?\d+\s*,")
-_KEYWORD = re.compile(
-    rb"\s*(OK|ERROR|UNKNOWN|MESSAGE|DEBUG|SUGGEST)(?![A-Za-z0-9_])\s*", re.IGNORECASE
-)
-_ABOUT_PAIR = re.compile(r'([A-Za-z]+)\s*=\s*"([^"]*)"')
-
-
-def classify(line: bytes) -> tuple[Word, bytes]:
-    """What a line is, and what stands behind its keyword (the whole line where it has none).
-
-    A line that begins like a pair of coordinates and is not one is MANGLED: it was meant as a move, so it is judged at
-    once and not ignored until the time is over.
-    """
-    if _MOVE.fullmatch(line):
-        return Word.MOVE, line
-    keyword = _KEYWORD.match(line)
-    if keyword:
-        return Word[keyword[1].decode().upper()], line[keyword.end() :]
-    return (Word.MANGLED if _LIKE_A_MOVE.match(line) else Word.TEXT), line
-
-
-def parse_about(text: str) -> dict[str, str]:
-    """An answer to ABOUT by keyword (`name="X", version="1.0"`); older brains' free text stands under `text`."""
-    pairs = {key.lower(): value for key, value in _ABOUT_PAIR.findall(text)}
-    return pairs or ({"text": text} if text else {})
-
-
-def is_private(line: bytes) -> bool:
-    """Whether a line of a brain is only for its author: DEBUG (seed 002: not visible to the public)."""
-    return classify(line)[0] is Word.DEBUG
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "backslashreplace")
+def objection(game: Mapping[str, Any]) -> str | None:
+    """What of a game the protocol has no words for."""
+    if game.get("swap", "none") in ("first", "third"):
+        return f"a swap of kind {game['swap']}: it has SWAP2BOARD alone"
+    return None
 
 
 class Gomocup:
     """The manager's side of one conversation with one brain."""
 
-    speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset({PlaceStone, StonePlaced})
+    speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset(
+        {PlaceStone, LayStones, AnswerSwap, StonePlaced, ColoursSettled}
+    )
 
     def __init__(self, options: GomocupOptions) -> None:
         self._options = options
@@ -146,10 +113,12 @@ class Gomocup:
         self._lines = LineReader(options.line_bytes)
         self._phase = Phase.IDLE
         self._excuses = 0
-        """How many UNKNOWN or ERROR lines may still be answers to INFO."""
-        self._known: list[tuple[int, int]] = []
+        """How many UNKNOWN or ERROR lines may still be answers to something else than the last command."""
+        self._known: list[Square] = []
         """The stones that the brain has on its board, in play order."""
-        self._asked: tuple[PlaceStone, Clock] | None = None
+        self._laid: list[Placed] = []
+        """Stones that a brain without SWAP2BOARD was asked for one by one."""
+        self._asked: tuple[StonesRequest, Clock] | None = None
         """The request that is being answered, or was answered last."""
 
     # --- stimuli -----------------------------------------------------------------------------------------------------
@@ -159,7 +128,7 @@ class Gomocup:
         match stimulus:
             case Bytes(data):
                 return self._read(data)
-            case Ask(PlaceStone() as request, clock):
+            case Ask(PlaceStone() | LayStones() | AnswerSwap() as request, clock):
                 return self._ask(request, clock)
             case Tell() | Eof():
                 # A brain hears of the other's stone with its next request (TURN), and of nothing else.
@@ -175,8 +144,8 @@ class Gomocup:
                 raise TypeError(f"the Gomocup protocol has no words for {stimulus!r}")
 
     def _open(self, stimulus: Open) -> Sequence[Effect]:
-        self._start_line = self._start_command(stimulus.game)
-        self._info_lines = self._info(stimulus.game, stimulus.limits)
+        self._start_line = start_line(stimulus.game)
+        self._info_lines = info_lines(stimulus.game, stimulus.limits, self._options)
         return self._start()
 
     def _start(self) -> list[Effect]:
@@ -185,43 +154,15 @@ class Gomocup:
         self._excuses = 0
         return [self._say(self._start_line), Await(Wait.START)]
 
-    def _ask(self, request: PlaceStone, clock: Clock) -> Sequence[Effect]:
+    def _ask(self, request: StonesRequest, clock: Clock) -> Sequence[Effect]:
         effects: list[Effect] = []
         if self._lines.clear():
             effects.append(Note("discarded: an unfinished line that came before the request"))
         self._asked = (request, clock)
-        if not self._is_continued_by(request):
-            # Seed 002, BOARD: if there is any open match, RESTART comes before it.
-            self._phase = Phase.RESTARTING
-            return [*effects, self._say("RESTART"), Await(Wait.START)]
-        return [*effects, *self._put_position(request, clock)]
-
-    def _is_continued_by(self, request: PlaceStone) -> bool:
-        """Whether the brain's board is empty, or one stone of the opponent's behind the position."""
-        if not self._known:
-            return True
-        known = len(self._known)
-        if len(request.stones) != known + 1:
-            return False
-        x, y, _ = request.stones[known - 1]
-        return (x, y) == self._known[-1] and request.stones[known][2] != request.seat
-
-    def _put_position(self, request: PlaceStone, clock: Clock) -> list[Effect]:
-        """INFO time_left and BEGIN, TURN or BOARD: the brain thinks."""
-        stones = request.stones
-        self._phase = Phase.THINKING
-        self._excuses += 1
-        time_left = f"INFO time_left {min(clock.time_left_ms, INT32_MAX)}"
-        if not stones:
-            return [self._say(time_left, "BEGIN"), Await(Wait.TURN)]
-        # The first stone of an opening is not a move of the opponent's: both brains then receive BOARD.
-        if self._known or (len(stones) == 1 and request.opening == 0):
-            x, y, _ = stones[-1]
-            self._known.append((x, y))
-            return [self._say(time_left, f"TURN {x},{y}"), Await(Wait.TURN)]
-        self._known = [(x, y) for x, y, _ in stones]
-        rows = [f"{x},{y},{1 if colour == request.seat else 2}" for x, y, colour in stones]
-        return [self._say(time_left, "BOARD", *rows, "DONE"), Await(Wait.TURN)]
+        self._laid = []
+        if not isinstance(request, PlaceStone):
+            return [*effects, *self._ask_swap2()]
+        return [*effects, *self._put_position()]
 
     def _alarm(self) -> Sequence[Effect]:
         if self._phase is not Phase.GREETING:
@@ -229,6 +170,75 @@ class Gomocup:
         # ABOUT itself may still be answered by UNKNOWN, late.
         self._excuses += 1
         return self._greeted({})
+
+    # --- how a request is put ----------------------------------------------------------------------------------------
+
+    @property
+    def _request(self) -> StonesRequest:
+        if self._asked is None:
+            raise RuntimeError("nothing was asked")
+        return self._asked[0]
+
+    @property
+    def _stones(self) -> Sequence[Placed]:
+        """The position to be put: the request's, and what was laid one by one since."""
+        return [*self._request.stones, *self._laid] if self._laid else self._request.stones
+
+    def _put_position(self) -> list[Effect]:
+        """Let the brain's board become the position, and the brain think about it."""
+        if not self._known or self._is_one_behind():
+            return self._think()
+        before = [(x, y) for x, y, _ in self._stones[:-1]]
+        if before and self._known[: len(before)] == before:
+            x, y = self._known[-1]
+            self._phase = Phase.TAKING_BACK
+            return [self._say(f"TAKEBACK {x},{y}"), Await(Wait.TURN)]
+        return self._restart()
+
+    def _is_one_behind(self) -> bool:
+        """Whether the brain's board lacks one stone of the opponent's, the last: its own last one tells."""
+        stones, known = self._stones, len(self._known)
+        if len(stones) != known + 1 or stones[-1][2] == self._own:
+            return False
+        x, y, _ = stones[known - 1]
+        return (x, y) == self._known[-1]
+
+    def _restart(self) -> list[Effect]:
+        # Seed 002, BOARD: if there is any open match, RESTART comes before it.
+        self._phase = Phase.RESTARTING
+        return [self._say("RESTART"), Await(Wait.START)]
+
+    @property
+    def _own(self) -> int:
+        """The colour that the brain is to place."""
+        return (self._request.colour + len(self._laid)) & 1
+
+    def _think(self) -> list[Effect]:
+        """INFO time_left and BEGIN, TURN or BOARD."""
+        stones, request = self._stones, self._request
+        self._phase = Phase.THINKING
+        if not stones:
+            return [self._say(self._time_left(), "BEGIN"), Await(Wait.TURN)]
+        # The first stone of an opening is not a move of the opponent's: both brains then receive BOARD.
+        if self._known or (len(stones) == 1 and request.opening == 0 and not self._laid):
+            x, y, _ = stones[-1]
+            self._known.append((x, y))
+            return [self._say(self._time_left(), f"TURN {x},{y}"), Await(Wait.TURN)]
+        self._known = [(x, y) for x, y, _ in stones]
+        dead = request.dead if isinstance(request, PlaceStone) else ()
+        rows = board_rows(stones, self._own, dead)
+        return [self._say(self._time_left(), "BOARD", *rows, "DONE"), Await(Wait.TURN)]
+
+    def _ask_swap2(self) -> list[Effect]:
+        self._phase = Phase.SWAPPING
+        rows = [f"{x},{y}" for x, y, _ in self._request.stones]
+        return [self._say(self._time_left(), "SWAP2BOARD", *rows, "DONE"), Await(Wait.TURN)]
+
+    def _time_left(self) -> str:
+        if self._asked is None:
+            raise RuntimeError("nothing was asked")
+        self._excuses += 1
+        return f"INFO time_left {min(self._asked[1].time_left_ms, INT32_MAX)}"
 
     # --- lines of the brain ------------------------------------------------------------------------------------------
 
@@ -251,11 +261,8 @@ class Gomocup:
         said = [line for line in lines if line.strip()]
         if not said:
             return []
-        return [
-            Note(
-                f"discarded: {len(said)} line(s) that nobody asked for, first {_text(said[0][:80])!r}"
-            )
-        ]
+        first = text_of(said[0][:80])
+        return [Note(f"discarded: {len(said)} line(s) that nobody asked for, first {first!r}")]
 
     def _line(self, line: bytes) -> Sequence[Effect]:
         word, rest = classify(line)
@@ -263,14 +270,14 @@ class Gomocup:
         if step is not None:
             return step(self, rest)
         if word in (Word.MESSAGE, Word.DEBUG):
-            return [Note(_text(rest), private=word is Word.DEBUG)]
-        return [Note(f"ignored: {_text(line[:80])!r}")]
+            return [Note(text_of(rest), private=word is Word.DEBUG)]
+        return [Note(f"ignored: {text_of(line[:80])!r}")]
 
     def _started(self, _rest: bytes) -> Sequence[Effect]:
         if self._asked is not None:
             # A new process in the middle of a game: no greeting, the position comes at once.
             self._excuses = len(self._info_lines)
-            return [self._say(*self._info_lines), *self._put_position(*self._asked)]
+            return [self._say(*self._info_lines), *self._put_position()]
         self._phase = Phase.GREETING
         self._excuses = len(self._info_lines)
         # INFO before ABOUT: a brain that answers ABOUT has by then done the work that INFO max_memory may cause,
@@ -279,13 +286,13 @@ class Gomocup:
 
     def _start_refused(self, rest: bytes) -> Sequence[Effect]:
         self._phase = Phase.IDLE
-        said = f"{self._start_line}: {_text(rest)}"
+        said = f"{self._start_line}: {text_of(rest)}"
         return [Answer(Reply(ReplyKind.REFUSED, said))]
 
     def _about(self, rest: bytes) -> Sequence[Effect]:
         # Whoever answers ABOUT has read every INFO before it.
         self._excuses = 0
-        return self._greeted(parse_about(_text(rest[:ABOUT_CHARACTERS]).strip()))
+        return self._greeted(parse_about(text_of(rest[:ABOUT_CHARACTERS]).strip()))
 
     def _about_excused(self, rest: bytes) -> Sequence[Effect]:
         return self._excused(rest) or self._greeted({})
@@ -296,70 +303,84 @@ class Gomocup:
 
     def _restarted(self, _rest: bytes) -> Sequence[Effect]:
         self._known = []
-        return [] if self._asked is None else self._put_position(*self._asked)
+        return self._put_position()
 
     def _restart_refused(self, _rest: bytes) -> Sequence[Effect]:
         # Seed 002, RESTART: if the brain answers UNKNOWN, the manager sends END and executes the brain again.
         return [self._say("END"), Respawn(), *self._start()]
 
+    def _took_back(self, _rest: bytes) -> Sequence[Effect]:
+        self._known.pop()
+        return self._put_position()
+
+    def _takeback_refused(self, rest: bytes) -> Sequence[Effect]:
+        return self._excused(rest) or self._restart()
+
     def _moved(self, rest: bytes) -> Sequence[Effect]:
-        x, y = map(int, rest.split(b","))
-        self._phase = Phase.IDLE
+        ((x, y),) = squares_in(rest)
         self._excuses = 0
         self._known.append((x, y))
-        return [Answer(decided(Stone(x, y), f"{x},{y}"))]
+        request = self._request
+        if not isinstance(request, LayStones):
+            return self._answered(Stone(x, y), ((x, y),))
+        self._laid.append((x, y, self._own))
+        if len(self._laid) < request.count:
+            return self._restart()
+        laid = tuple((x, y) for x, y, _ in self._laid)
+        return self._answered(Stones(laid), laid)
 
     def _mangled(self, rest: bytes) -> Sequence[Effect]:
         self._phase = Phase.IDLE
-        return [Answer(Reply(ReplyKind.UNREADABLE, _text(rest[:200])))]
+        return [Answer(Reply(ReplyKind.UNREADABLE, text_of(rest[:200])))]
 
     def _suggested(self, rest: bytes) -> Sequence[Effect]:
         # Seed 002, SUGGEST: in a tournament the manager always answers the move that the brain has suggested.
-        move = _MOVE.fullmatch(rest)
-        if move is None:
+        stone = suggested(rest)
+        if stone is None:
             return self._mangled(b"SUGGEST " + rest)
-        return [self._say(f"PLAY {int(move[1])},{int(move[2])}"), Await(Wait.TURN)]
+        return [self._say(f"PLAY {stone.x},{stone.y}"), Await(Wait.TURN)]
 
     def _move_refused(self, rest: bytes) -> Sequence[Effect]:
         excused = self._excused(rest)
         if excused:
             return excused
         self._phase = Phase.IDLE
-        return [Answer(Reply(ReplyKind.REFUSED, _text(rest[:200])))]
+        return [Answer(Reply(ReplyKind.REFUSED, text_of(rest[:200])))]
+
+    def _swapped(self, _rest: bytes) -> Sequence[Effect]:
+        return self._answered(Swap(), ())
+
+    def _set_stones(self, rest: bytes) -> Sequence[Effect]:
+        """Squares behind SWAP2BOARD. How many there must be is for the rules to say."""
+        squares = squares_in(rest)
+        stays = len(squares) == 1 and isinstance(self._request, AnswerSwap)
+        return self._answered(Stone(*squares[0]) if stays else Stones(squares), squares)
+
+    def _swap2_refused(self, rest: bytes) -> Sequence[Effect]:
+        excused = self._excused(rest)
+        if excused:
+            return excused
+        # Seed 002, UNKNOWN: in place of an optional command the manager tries a mandatory one. A brain that can not
+        # swap is asked for stones, which is one of the choices that it has. Each line of the optional command that is
+        # still unread may be unknown too.
+        self._excuses += len(self._request.stones) + 1
+        return [Note("SWAP2BOARD is unknown to it: asked by BEGIN or BOARD"), *self._put_position()]
+
+    def _answered(self, decision: Stone | Stones | Swap, squares: Sequence[Square]) -> list[Effect]:
+        self._phase = Phase.IDLE
+        self._excuses = 0
+        return [Answer(decided(decision, say_squares(squares) or "SWAP"))]
 
     def _excused(self, rest: bytes) -> Sequence[Effect]:
-        """A note, if this UNKNOWN or ERROR may be the answer to an INFO line."""
+        """A note, if this UNKNOWN or ERROR may be the answer to something else than the last command."""
         if self._excuses == 0:
             return ()
         self._excuses -= 1
-        return [
-            Note(f"ignored: UNKNOWN or ERROR, taken for an answer to INFO: {_text(rest[:80])!r}")
-        ]
-
-    # --- what is said to the brain -----------------------------------------------------------------------------------
+        said = text_of(rest[:80])
+        return [Note(f"ignored: UNKNOWN or ERROR, taken for an answer to INFO: {said!r}")]
 
     def _say(self, *lines: str) -> Write:
         return Write((self._end.join(lines) + self._end).encode())
-
-    @staticmethod
-    def _start_command(game: dict[str, Any]) -> str:
-        width, height = game["width"], game["height"]
-        # Seed 002, RECTSTART: the manager must use START if the board is square.
-        return f"START {width}" if width == height else f"RECTSTART {width},{height}"
-
-    def _info(self, game: dict[str, Any], limits: Limits) -> list[str]:
-        """INFO in the order of seed 003, its keys in lower case."""
-        values: list[tuple[str, object]] = [
-            ("timeout_turn", min(limits.turn_ms, INT32_MAX)),
-            ("timeout_match", min(limits.match_ms, INT32_MAX)),
-            # Brains read it into 32 bits.
-            ("max_memory", min(limits.memory_bytes, INT32_MAX)),
-            ("game_type", self._options.game_type),
-            ("rule", RULES[game["rule"]]),
-        ]
-        if limits.folder is not None:
-            values.append(("folder", limits.folder))
-        return [f"INFO {key} {value}" for key, value in values]
 
 
 _STEPS: dict[Phase, dict[Word, Callable[[Gomocup, bytes], Sequence[Effect]]]] = {
@@ -379,8 +400,22 @@ _STEPS: dict[Phase, dict[Word, Callable[[Gomocup, bytes], Sequence[Effect]]]] = 
         Word.ERROR: Gomocup._restart_refused,
         Word.UNKNOWN: Gomocup._restart_refused,
     },
+    Phase.TAKING_BACK: {
+        Word.OK: Gomocup._took_back,
+        Word.ERROR: Gomocup._takeback_refused,
+        Word.UNKNOWN: Gomocup._takeback_refused,
+    },
+    Phase.SWAPPING: {
+        Word.MOVE: Gomocup._set_stones,
+        Word.SQUARES: Gomocup._set_stones,
+        Word.SWAP: Gomocup._swapped,
+        Word.MANGLED: Gomocup._mangled,
+        Word.ERROR: Gomocup._swap2_refused,
+        Word.UNKNOWN: Gomocup._swap2_refused,
+    },
     Phase.THINKING: {
         Word.MOVE: Gomocup._moved,
+        Word.SQUARES: Gomocup._mangled,
         Word.MANGLED: Gomocup._mangled,
         Word.SUGGEST: Gomocup._suggested,
         Word.ERROR: Gomocup._move_refused,

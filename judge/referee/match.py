@@ -82,6 +82,7 @@ class Referee:
             for protocol, opening in zip(protocols, openings, strict=True)
         ]
         self.plies: list[Ply] = []
+        self._unopened = list(SEATS)
         self._wire = wire
         self._bounds = bounds
         self._thresholds = Thresholds(clock.starved_share)
@@ -90,11 +91,10 @@ class Referee:
 
     def play(self) -> End | Void:
         """The whole game. Raises HostError when the host fails; the caller makes that a void."""
-        unopened = list(SEATS)
         while (end := self.game.end) is None:
             try:
-                if unopened:
-                    self._open(unopened.pop(0))
+                if self._unopened:
+                    self._open(self._unopened.pop(0))
                 else:
                     self._step()
             except FaultError as faulted:
@@ -152,12 +152,22 @@ class Referee:
 
     def _open(self, seat: int) -> None:
         side = self.sides[seat]
+        started = self._wire.respawn(seat) if side.has_started else self._wire.start(seat)
         side.has_started = True
-        end, _ = self._converse(seat, side.opening, started=self._wire.start(seat))
+        end, _ = self._converse(seat, side.opening, started=started)
         if isinstance(end, Ready):
             side.about = end.about
+        elif self.game.renegotiate():
+            self._reopen()
         else:
             raise FaultError(_refusal(seat, end.reply))
+
+    def _reopen(self) -> None:
+        """The game changed its terms: every seat hears them, from a new process."""
+        self._unopened = list(SEATS)
+        for side in self.sides:
+            side.opening.game = self.game.describe()
+            side.renew()
 
     def _close(self) -> None:
         """Both seats are let go and told goodbye; whoever still runs after the grace is killed."""
@@ -253,7 +263,7 @@ class Referee:
                     talk.alarm_before_ns = before_deadline_ms * MS
                 case Respawn():
                     talk.settle(side.clock, now or talk.since)
-                    side.stdout_ended, side.report = False, None
+                    side.renew()
                     now = self._wire.respawn(seat)
                     talk.since, talk.wait = now, None
                 case Search(values):

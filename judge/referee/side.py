@@ -70,6 +70,10 @@ class Side:
         elif kind is Kind.OOM:
             self.killed_for_memory = True
 
+    def renew(self) -> None:
+        """Its process is replaced by a new one."""
+        self.stdout_ended, self.report = False, None
+
     def keep(self, note: Note) -> None:
         """Keep a note, while there are not too many."""
         if len(self.notes) < KEPT_NOTES:

@@ -18,10 +18,12 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from judge.errors import InputError
+from judge.games import new_game
 from judge.protocols import protocol_entry
 from judge.referee.policy import Policy, runtime_of
 from judge.referee.spec import SeatSpec
 from judge.sandbox.images import BUILD_DIRECTORY, house_agent_names
+from judge.submissions.brains import PREFIX, brain_name, choose_executable
 
 MANIFEST = "agent.toml"
 INFO = "info"
@@ -54,6 +56,8 @@ class Agent:
     manifest: Manifest
     program: Path
     digest: str
+    executables: tuple[str, ...] = ()
+    """The programs of an archive without manifest, of which the game decides which one plays."""
 
     def seat(self, policy: Policy) -> SeatSpec:
         """The agent as a match names it; InputError where the policy has no such runtime."""
@@ -62,18 +66,26 @@ class Agent:
         return SeatSpec(
             name=manifest.name,
             digest=self.digest,
-            command=manifest.command,
+            command=self._command(policy),
             runtime=runtime_of(policy, manifest.runtime),
             protocol=manifest.protocol or policy.game.protocol,
             protocol_options=ending,
             author=manifest.author,
         )
 
+    def _command(self, policy: Policy) -> tuple[str, ...]:
+        if not self.executables:
+            return self.manifest.command
+        game = new_game(policy.game.name, policy.game.options).describe()
+        rule, size = str(game.get("rule", "")), int(game.get("width", 0))
+        return (f"./{choose_executable(self.executables, rule, size)}",)
+
 
 def stage_agent(named: str, staging: Path) -> Agent:
     """Copy the agent that `named` means into a new directory below `staging`.
 
-    `named` is a house agent's name, a path to one executable, or a directory with an agent.toml. Raises InputError.
+    `named` is a house agent's name, a path to one executable, or a directory: with an agent.toml, with an `info` file
+    of the UCC contests, or with the `pbrain-` programs of a Gomocup archive. Raises InputError.
     """
     if named.lower() in ("human", "@human"):
         raise InputError("human seats are not supported: both seats are programs")
@@ -82,9 +94,13 @@ def stage_agent(named: str, staging: Path) -> Agent:
         source = BUILD_DIRECTORY / named
         if not source.is_dir():
             raise InputError(f"house agent {named} is not built yet; run: judge images build")
+    brains = _brains_of(source)
     if source.is_dir():
         manifest = _manifest_of_directory(source)
         program = _copy_directory(source, _new_directory(staging, manifest.name))
+        for name in brains:
+            # An archive made on Windows knows nothing of executable bits.
+            (program / name).chmod(0o755)
     elif source.is_file():
         manifest = _manifest_of_file(source)
         program = _new_directory(staging, manifest.name)
@@ -95,7 +111,7 @@ def stage_agent(named: str, staging: Path) -> Agent:
             f"there is no agent {named!r}: give the path of an executable, a directory with "
             f"an {MANIFEST}, or a house agent such as {near[0]}"
         )
-    return Agent(manifest, program, digest_of(program))
+    return Agent(manifest, program, digest_of(program), brains)
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -155,7 +171,20 @@ def _manifest_of_directory(source: Path) -> Manifest:
     info = source / INFO
     if info.is_file() and not (source / MANIFEST).exists():
         return read_info(info)
+    brains = _brains_of(source)
+    if brains:
+        name = brain_name(choose_executable(brains, "", 0))
+        return _manifest_of_file(source / brains[0]).model_copy(update={"name": name})
     return read_manifest(source / MANIFEST)
+
+
+def _brains_of(source: Path) -> tuple[str, ...]:
+    """The `pbrain-` programs at the top of a directory that says nothing else of how it is run."""
+    if not source.is_dir() or any((source / name).exists() for name in (MANIFEST, INFO)):
+        return ()
+    return tuple(
+        sorted(p.name for p in source.iterdir() if p.name.startswith(PREFIX) and p.is_file())
+    )
 
 
 def read_info(path: Path) -> Manifest:

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.contest.openings import parse_opening, read_openings, write_pos
+from judge.contest.openings import (
+    parse_opening,
+    read_openings,
+    schedule,
+    symmetries,
+    write_pos,
+)
 from judge.errors import InputError
 from judge.games.gomoku import Rule
 from judge.games.stones import Square
@@ -83,9 +89,59 @@ def test_what_has_won_depends_on_the_rule() -> None:
 
 def test_a_file_holds_one_opening_a_line(tmp_path: Path) -> None:
     """Blank lines, comments, Windows line ends and a byte order mark do not count."""
-    path = file_of(tmp_path, "\ufeff# cup\r\n\r\nh8i9 # solid\r\n  0,0, 1,1\r\nh8i9")
-    h8i9 = ((7, 7), (8, 8))
-    assert read_openings(path, 15, 15) == [h8i9, h8i9, h8i9]
+    path = file_of(tmp_path, "\ufeff# cup\r\n\r\nh8i9 # solid\r\n  0,0, 1,0\r\nh8")
+    openings = [((7, 7), (8, 8)), ((7, 7), (8, 7)), ((7, 7),)]
+    assert openings == read_openings(path, 15, 15)
+
+
+def test_an_opening_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
+    """In whichever notation: both lines are named."""
+    path = file_of(tmp_path, "h8i9\n# again\n0,0, 1,1\n")
+    with pytest.raises(InputError, match="line 3: the same opening as in line 1; remove one"):
+        read_openings(path, 15, 15)
+
+
+# --- the order of play ---------------------------------------------------------------------------
+
+THREE = [((7, 7),), ((7, 7), (8, 8)), ((3, 4), (5, 6))]
+
+
+@pytest.mark.parametrize("seed", [None, 0, 1, 2])
+def test_every_opening_is_played_before_any_is_played_again(seed: int | None) -> None:
+    """Balanced, in the order of the file or in one that the seed decides."""
+    turns = symmetries(15, 15)[:1]
+    played = [schedule(THREE, pair, seed, turns) for pair in range(9)]
+    for number in range(3):
+        assert set(THREE) == set(played[3 * number : 3 * number + 3])
+    assert played == [schedule(THREE, pair, seed, turns) for pair in range(9)]
+    if seed is None:
+        assert THREE * 3 == played
+
+
+def test_seeds_order_differently() -> None:
+    """Some of eight seeds must: there are six orders of three."""
+    turns = symmetries(15, 15)[:1]
+    orders = {tuple(schedule(THREE, p, seed, turns) for p in range(3)) for seed in range(8)}
+    assert len(orders) > 1
+
+
+def test_openings_come_again_turned_and_mirrored() -> None:
+    """Eight passes, eight positions; the first is the file's, and the ninth is the first again."""
+    turns = symmetries(15, 15)
+    opening = ((7, 8), (3, 12))
+    played = [schedule([opening], pair, None, turns) for pair in range(9)]
+    assert opening == played[0] == played[8]
+    assert 8 == len(set(played))
+    assert {(7, 8), (7, 6), (8, 7), (6, 7)} == {turned[0] for turned in played}
+
+
+def test_a_board_that_is_not_square_has_four_symmetries() -> None:
+    """None of them leaves the board."""
+    turns = symmetries(20, 15)
+    assert [(1, 2), (18, 2), (1, 12), (18, 12)] == [turn(1, 2) for turn in turns]
+
+
+# --- what is wrong with a file -------------------------------------------------------------------
 
 
 def test_a_comment_in_another_encoding_is_still_a_comment(tmp_path: Path) -> None:

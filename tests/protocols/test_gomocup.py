@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from judge.games.stones import Placed, PlaceStone
-from judge.protocols.gomocup import Gomocup, GomocupOptions, is_private, parse_about
+from judge.protocols.gomocup import Gomocup
+from judge.protocols.gomocup_words import GomocupOptions, is_private, parse_about
 from judge.protocols.types import Alarm, Ask, Clock, Close, Limits, Open
 from tests.protocols.conversation import Conversation
 

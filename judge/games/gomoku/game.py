@@ -1,50 +1,48 @@
-"""Gomoku: black and white place stones in turn, and five of a colour in a row win.
+"""One game of five in a row: whose turn it is, what may be answered, and what a stone does.
 
-`freestyle` counts five or more, `standard` exactly five (rule 0 and 1 of seed 002, INFO; the rules
-of Gomocup). A full board is a draw. Seat 0 is black. There is no pass and no forbidden square.
+What is to be decided next follows from the stones on the board (`opening.py`): a step of the opening, offering or
+choosing a fifth stone, or placing a stone. A seat plays the colour that it has now: seat 0 begins as black.
 """
 
-from collections.abc import Mapping, Sequence
-from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Self
-
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
 
 from judge.errors import InputError
+from judge.games.gomoku.board import Board
+from judge.games.gomoku.opening import FIFTH_AT, STEPS, distance_from_centre, images
+from judge.games.gomoku.options import GomokuOptions
+from judge.games.gomoku.rules import Row, Rule, winning_row
+from judge.games.renju import foul
 from judge.games.stones import (
-    COLOURS,
+    BLACK,
+    WHITE,
+    AnswerSwap,
+    ChooseFifth,
+    ColoursSettled,
+    LayStones,
+    OfferFifths,
     Placed,
     PlaceStone,
+    Square,
     Stone,
     StonePlaced,
+    Stones,
+    StonesRequest,
+    Swap,
     quote,
     say_square,
-    square_name,
 )
-from judge.games.types import AgentFault, End, Event, Reply, ReplyKind, Request, RuleResult, Verdict
-
-SMALLEST, LARGEST = 5, 60
-"""Squares along a side: five must fit, and two digits must name them."""
-
-
-class Rule(StrEnum):
-    """How long a winning row may be."""
-
-    FREESTYLE = "freestyle"
-    """Five or more."""
-    STANDARD = "standard"
-    """Exactly five; a longer row wins nothing and the game goes on."""
-
-
-class GomokuOptions(BaseModel):
-    """What a game of gomoku starts from; `opening` holds x, y from 0 in play order, black first."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    width: Annotated[StrictInt, Field(ge=SMALLEST, le=LARGEST)]
-    height: Annotated[StrictInt, Field(ge=SMALLEST, le=LARGEST)]
-    rule: Rule = Rule.FREESTYLE
-    opening: tuple[tuple[StrictInt, StrictInt], ...] = ()
+from judge.games.types import (
+    AgentFault,
+    Decision,
+    End,
+    Event,
+    Reply,
+    ReplyKind,
+    Request,
+    RuleResult,
+    Verdict,
+)
 
 
 class OpeningError(InputError):
@@ -56,37 +54,69 @@ class OpeningError(InputError):
 
 
 class Gomoku:
-    """One game. Whose turn it is follows from the count of stones: even is black."""
-
-    requests: ClassVar[frozenset[type[Request]]] = frozenset({PlaceStone})
-    events: ClassVar[frozenset[type[Event]]] = frozenset({StonePlaced})
+    """One game. Whose colour it is follows from the count of stones: even is black."""
 
     def __init__(self, options: GomokuOptions) -> None:
         """Place the opening on an empty board; OpeningError where it cannot be played."""
-        self.width = options.width
-        self.height = options.height
+        self.options = options
         self.rule = options.rule
-        # A ring of edge around the board ends every count, so no count asks where the board ends.
-        self._stride = self.width + 2
-        self._steps = (1, self._stride, self._stride + 1, self._stride - 1)
-        self._cells = _empty_cells(self.width, self.height)
-        self._stones: list[Placed] = []
+        self.requests: frozenset[type[Request]] = _requests_of(options)
+        self.events: frozenset[type[Event]] = _events_of(options)
+        self._sizes = list(options.other_sizes)
+        self._set_up(options)
+
+    def _set_up(self, options: GomokuOptions) -> None:
+        self._board = Board(options.width, options.height)
         self._end: End | None = None
+        self._points = [0, 0]
+        """Rows of each colour, in a continuous game."""
+        self._steps = STEPS[options.swap]
+        self._black = 0
+        self._offers: list[Square] = []
+        self._opening = 0
+        """How many stones were set before play, or while the game was opened."""
+        self._drawn_at = options.drawn_at
         for x, y in options.opening:
             self._open(x, y)
-        self._opening = len(self._stones)
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
         """The game of `GomokuOptions` in plain values; InputError names the field or the stone."""
-        try:
-            return cls(GomokuOptions.model_validate(dict(options)))
-        except ValidationError as error:
-            raise InputError(f"gomoku options: {_say_errors(error)}") from error
+        return cls(GomokuOptions.of(options))
 
     def describe(self) -> dict[str, Any]:
-        """What a protocol may tell of the game: `width`, `height` in squares, `rule` by name."""
-        return {"width": self.width, "height": self.height, "rule": self.rule.value}
+        """What a protocol may tell of the game: squares a side, words of `GomokuOptions`."""
+        options = self.options
+        return {
+            "width": self.width,
+            "height": self.height,
+            "rule": options.rule.value,
+            "continuous": options.continuous,
+            "swap": options.swap.value,
+            "fifths": options.fifths,
+        }
+
+    def renegotiate(self) -> bool:
+        """Go on with the next size that holds the opening, around the same centre; False where there is none."""
+        if len(self.stones) > len(self.options.opening):
+            return False
+        while self._sizes:
+            try:
+                self._set_up(_resized(self.options, self._sizes.pop(0)))
+            except (OpeningError, ValueError):
+                continue
+            return True
+        return False
+
+    @property
+    def width(self) -> int:
+        """Squares from left to right."""
+        return self._board.width
+
+    @property
+    def height(self) -> int:
+        """Squares from top to bottom."""
+        return self._board.height
 
     @property
     def end(self) -> End | None:
@@ -96,33 +126,63 @@ class Gomoku:
     @property
     def stones(self) -> Sequence[Placed]:
         """Every stone in play order, the opening's first: the game's own list, to be read only."""
-        return self._stones
+        return self._board.stones
 
-    def pending(self) -> PlaceStone:
-        """The stone that the side to move must place."""
-        return PlaceStone(
-            self._turn, self._stones, self._opening, self.width, self.height, self._turn
-        )
+    @property
+    def black(self) -> int:
+        """The seat that plays black."""
+        return self._black
+
+    # --- what is asked -----------------------------------------------------------------------------------------------
+
+    def pending(self) -> StonesRequest:
+        """What must be decided next, and by whom."""
+        stones = self._board.stones
+        colour = len(stones) & 1
+        step = self._steps.get(len(stones))
+        if step is not None:
+            where = (step.seat, stones, len(stones), self.width, self.height, colour)
+            if not step.lays:
+                return AnswerSwap(*where, step.adds)
+            return PlaceStone(*where) if step.lays == 1 else LayStones(*where, step.lays)
+        where = (self._seat(colour), stones, self._opening, self.width, self.height, colour)
+        if self.options.fifths == 1 or len(stones) != FIFTH_AT:
+            return PlaceStone(*where, self._board.dead)
+        if len(self._offers) < self.options.fifths:
+            return OfferFifths(*where, self.options.fifths, tuple(self._offers), self._may_offer())
+        return ChooseFifth(self._seat(WHITE), *where[1:], tuple(self._offers))
+
+    def _seat(self, colour: int) -> int:
+        return self._black ^ colour
+
+    def _may_offer(self) -> Sequence[Square]:
+        barred = set().union(*map(self._images, self._offers))
+        return [square for square in self._board.free() if square not in barred]
+
+    def _images(self, square: Square) -> set[Square]:
+        return images(square, self._board.stones, self.width, self.height)
+
+    # --- what is answered --------------------------------------------------------------------------------------------
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """Place the stone of `reply`, or end the game by a fault of the side to move.
+        """Do what `reply` says, or end the game by a fault of the seat that was asked.
 
         RuntimeError after the end, TypeError for the decision of another game: both are the judge's
         mistakes, not an agent's.
         """
         if self._end is not None:
             raise RuntimeError("the game is over: nothing is pending")
-        seat = self._turn
+        request = self.pending()
+        decision = reply.decision
         if reply.kind is not ReplyKind.DECIDED:
-            return self.forfeit(_no_stone(seat, reply))
-        stone = reply.decision
-        if not isinstance(stone, Stone):
-            raise TypeError(f"gomoku asked for a Stone, not for a {type(stone).__name__}")
-        objection = self._objection(stone.x, stone.y)
-        if objection is not None:
-            return self.forfeit(AgentFault(Verdict.ILLEGAL, seat, objection))
-        self._place(stone.x, stone.y, seat)
-        return (StonePlaced(None, stone.x, stone.y, seat, seat),)
+            return self.forfeit(_no_stone(request.seat, reply))
+        if not isinstance(decision, Stone | Stones | Swap):
+            raise TypeError(f"gomoku asked for stones, not for a {type(decision).__name__}")
+        answer = _ANSWERS.get((type(request), type(decision)))
+        if answer is None:
+            what = f"{_say(decision)} where {_ASKED[type(request)]}"
+            return self.forfeit(AgentFault(Verdict.ILLEGAL, request.seat, what))
+        return answer(self, request, decision)
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
         """End the game by `fault`; a game that ended before stays ended as it was."""
@@ -134,83 +194,209 @@ class Gomoku:
         """Nothing: managers of gomoku have no such line."""
         return ""
 
-    @property
-    def _turn(self) -> int:
-        """The side to move, as seat and as colour: in gomoku they are the same."""
-        return len(self._stones) & 1
+    def _place_one(self, request: PlaceStone, stone: Stone) -> Sequence[Event]:
+        """A stone in its turn, or laid before a swap."""
+        objection = self._board.objection(stone.x, stone.y)
+        if objection is None and len(self._board.stones) in self._steps:
+            objection = self._objection_to_laying(stone)
+        if objection is not None:
+            return self._illegal(request, objection)
+        self._play(stone.x, stone.y, request.colour)
+        return (StonePlaced(None, stone.x, stone.y, request.colour, request.seat),)
+
+    def _place_many(self, request: LayStones | AnswerSwap, stones: Stones) -> Sequence[Event]:
+        """Stones set at once in the opening, colours in turn."""
+        asked = request.count if isinstance(request, LayStones) else request.adds
+        if asked == 0:
+            return self._illegal(request, f"{_say(stones)} where {_ASKED[AnswerSwap]}")
+        if len(stones.squares) != asked:
+            return self._illegal(request, f"{_say(stones)} where {asked} are asked for")
+        events: list[Event] = []
+        for x, y in stones.squares:
+            objection = self._board.objection(x, y)
+            if objection is not None:
+                return [*events, *self._illegal(request, objection)]
+            colour = len(self._board.stones) & 1
+            self._play(x, y, colour)
+            events.append(StonePlaced(None, x, y, colour, request.seat))
+        return events
+
+    def _stay_white(self, request: AnswerSwap, stone: Stone) -> Sequence[Event]:
+        objection = self._board.objection(stone.x, stone.y)
+        if objection is not None:
+            return self._illegal(request, objection)
+        self._play(stone.x, stone.y, WHITE)
+        placed = StonePlaced(None, stone.x, stone.y, WHITE, request.seat)
+        return (placed, self._settle(1 - request.seat))
+
+    def _take_black(self, request: AnswerSwap, _swap: Swap) -> Sequence[Event]:
+        return (self._settle(request.seat),)
+
+    def _settle(self, black: int) -> Event:
+        """The colours are settled: the opening's table is used up."""
+        self._black = black
+        self._steps = {}
+        self._opening = len(self._board.stones)
+        return ColoursSettled(None, black)
+
+    def _offer_one(self, request: OfferFifths, stone: Stone) -> Sequence[Event]:
+        return self._offer(request, ((stone.x, stone.y),))
+
+    def _offer_many(self, request: OfferFifths, stones: Stones) -> Sequence[Event]:
+        return self._offer(request, stones.squares)
+
+    def _offer(self, request: OfferFifths, squares: Sequence[Square]) -> Sequence[Event]:
+        missing = request.count - len(request.offered)
+        if not 1 <= len(squares) <= missing:
+            what = f"{len(squares)} fifth stones, where {missing} are still to be offered"
+            return self._illegal(request, what)
+        for x, y in squares:
+            objection = self._board.objection(x, y) or self._objection_to_offer(x, y)
+            if objection is not None:
+                return self._illegal(request, objection)
+            self._offers.append((x, y))
+        return ()
+
+    def _choose(self, request: ChooseFifth, stone: Stone) -> Sequence[Event]:
+        if (stone.x, stone.y) not in self._offers:
+            what = f"{say_square(stone.x, stone.y)} is not one of the fifth stones offered"
+            return self._illegal(request, what)
+        self._play(stone.x, stone.y, BLACK)
+        return (StonePlaced(None, stone.x, stone.y, BLACK, self._black),)
+
+    def _illegal(self, request: Request, what: str) -> Sequence[Event]:
+        return self.forfeit(AgentFault(Verdict.ILLEGAL, request.seat, what))
+
+    def _objection_to_laying(self, stone: Stone) -> str | None:
+        """Why renju's opening rules do not let the next stone lie there."""
+        reach = len(self._board.stones)
+        if not self.options.lays_as_renju:
+            return None
+        if distance_from_centre(stone.x, stone.y, self.width, self.height) <= reach:
+            return None
+        side = 2 * reach + 1
+        return f"{say_square(stone.x, stone.y)} is outside the middle {side}x{side} squares"
+
+    def _objection_to_offer(self, x: int, y: int) -> str | None:
+        image = self._images((x, y)).intersection(self._offers)
+        if not image:
+            return None
+        return f"{say_square(x, y)} is equal to the offer {say_square(*image.pop())} by symmetry"
+
+    # --- what a stone does -------------------------------------------------------------------------------------------
 
     def _open(self, x: int, y: int) -> None:
-        number = len(self._stones) + 1
-        objection = self._objection(x, y)
+        number = len(self.stones) + 1
+        objection = self._board.objection(x, y)
         if objection is not None:
             raise OpeningError(number, f"{objection}; give every stone a free square of its own")
-        self._place(x, y, self._turn)
+        self._judge_stone(self._board.place(x, y, (number - 1) & 1))
         if self._end is not None:
             what = f"{say_square(x, y)} ends the game ({self._end.reason})"
             raise OpeningError(number, f"{what}; an opening must leave it open")
+        self._opening = number
 
-    def _objection(self, x: int, y: int) -> str | None:
-        """Why no stone may be placed on x, y; None where it may."""
-        if not (0 <= x < self.width and 0 <= y < self.height):
-            return f"{say_square(x, y)} is off the {self.width}x{self.height} board"
-        if self._cells[self._index(x, y)]:
-            number, colour = self._who_took(x, y)
-            return f"{say_square(x, y)} is taken by stone {number} ({COLOURS[colour]})"
-        return None
+    def _play(self, x: int, y: int, colour: int) -> None:
+        """Place a stone on a free square and see whether that ends the game."""
+        board = self._board
+        found = None
+        if self.rule is Rule.RENJU and colour == BLACK:
+            found = foul(board.cells, board.stride, board.index(x, y))
+        at = board.place(x, y, colour)
+        if found is None:
+            self._judge_stone(at)
+        elif self.options.continuous:
+            self._points[WHITE] += 1
+            board.bury(at)
+            self._judge_full()
+        else:
+            reason = f"{found.value} at {say_square(x, y)}"
+            self._end = RuleResult(Verdict.FOUL, self._seat(WHITE), reason)
 
-    def _who_took(self, x: int, y: int) -> tuple[int, int]:
-        return next(
-            (number, stone[2])
-            for number, stone in enumerate(self._stones, 1)
-            if stone[:2] == (x, y)
-        )
-
-    def _place(self, x: int, y: int, colour: int) -> None:
-        """Put a stone on a free square and see whether that ends the game."""
-        at = self._index(x, y)
-        self._cells[at] = colour + 1
-        self._stones.append((x, y, colour))
-        row = self._winning_row(at)
+    def _judge_stone(self, at: int) -> None:
+        board = self._board
+        row = winning_row(board.cells, board.stride, at, self.rule)
         if row is not None:
-            self._end = RuleResult(Verdict.WIN, colour, self._say_row(*row))
-        elif len(self._stones) == self.width * self.height:
+            if not self.options.continuous:
+                self._end = RuleResult(Verdict.WIN, self._seat(row.colour), self._say_row(row))
+                return
+            self._points[row.colour] += 1
+            for index in range(row.first, row.last + 1, row.step):
+                board.bury(index)
+        self._judge_full()
+
+    def _judge_full(self) -> None:
+        if len(self._board.stones) < self._drawn_at:
+            return
+        black, white = self._points
+        if black != white:
+            winner = self._seat(BLACK if black > white else WHITE)
+            self._end = RuleResult(Verdict.WIN, winner, f"rows: black {black}, white {white}")
+        elif self._board.is_full:
             self._end = RuleResult(Verdict.DRAW, None, "the board is full")
+        else:
+            self._end = RuleResult(Verdict.DRAW, None, f"{self._drawn_at} stones, and nobody won")
 
-    def _winning_row(self, at: int) -> tuple[int, int, int] | None:
-        """Length and both ends of a winning row through the last stone, which is at `at`.
-
-        No other row can be new, so no other square is looked at.
-        """
-        cells, own = self._cells, self._cells[at]
-        for step in self._steps:
-            first = last = at
-            while cells[first - step] == own:
-                first -= step
-            while cells[last + step] == own:
-                last += step
-            steps = (last - first) // step
-            if steps == 4 or (steps > 4 and self.rule is Rule.FREESTYLE):
-                return steps + 1, first, last
-        return None
-
-    def _index(self, x: int, y: int) -> int:
-        return (y + 1) * self._stride + x + 1
-
-    def _say_row(self, length: int, first: int, last: int) -> str:
-        ends = (divmod(at, self._stride) for at in (first, last))
-        first_name, last_name = (square_name(column - 1, row - 1) for row, column in ends)
-        return f"{length} in a row, {first_name} to {last_name}"
+    def _say_row(self, row: Row) -> str:
+        first, last = self._board.say(row.first), self._board.say(row.last)
+        return f"{row.length} in a row, {first} to {last}"
 
 
-_EMPTY, _EDGE = 0, 3
+_ANSWERS: Mapping[
+    tuple[type[Request], type[Decision]], Callable[[Gomoku, Any, Any], Sequence[Event]]
+] = {
+    (PlaceStone, Stone): Gomoku._place_one,
+    (LayStones, Stones): Gomoku._place_many,
+    (AnswerSwap, Stone): Gomoku._stay_white,
+    (AnswerSwap, Swap): Gomoku._take_black,
+    (AnswerSwap, Stones): Gomoku._place_many,
+    (OfferFifths, Stone): Gomoku._offer_one,
+    (OfferFifths, Stones): Gomoku._offer_many,
+    (ChooseFifth, Stone): Gomoku._choose,
+}
+"""What answers what; every other pair is an illegal answer."""
+
+_ASKED: Mapping[type[Request], str] = {
+    PlaceStone: "one stone is asked for",
+    LayStones: "the first stones are asked for",
+    AnswerSwap: "a swap or one stone is asked for",
+    OfferFifths: "fifth stones are asked for",
+    ChooseFifth: "one of the offered fifth stones is asked for",
+}
 
 
-def _empty_cells(width: int, height: int) -> bytearray:
-    """The board row by row with a ring of edge around it: 0 empty, 1 black, 2 white, 3 edge."""
-    edge = bytes([_EDGE])
-    end_row = edge * (width + 2)
-    row = edge + bytes([_EMPTY]) * width + edge
-    return bytearray(end_row + row * height + end_row)
+def _requests_of(options: GomokuOptions) -> frozenset[type[Request]]:
+    """What such a game may ask."""
+    kinds: set[type[Request]] = {PlaceStone}
+    for step in STEPS[options.swap].values():
+        kinds.add(AnswerSwap if not step.lays else LayStones if step.lays > 1 else PlaceStone)
+    if options.fifths > 1:
+        kinds |= {OfferFifths, ChooseFifth}
+    return frozenset(kinds)
+
+
+def _events_of(options: GomokuOptions) -> frozenset[type[Event]]:
+    """What may happen in such a game."""
+    has_swap = bool(STEPS[options.swap])
+    return frozenset({StonePlaced, ColoursSettled} if has_swap else {StonePlaced})
+
+
+def _resized(options: GomokuOptions, size: int) -> GomokuOptions:
+    """The same game on a square board of `size`, the opening around its centre."""
+    across, down = size // 2 - options.width // 2, size // 2 - options.height // 2
+    opening = tuple((x + across, y + down) for x, y in options.opening)
+    changes = {"width": size, "height": size, "opening": opening}
+    return GomokuOptions.model_validate(options.model_dump() | changes)
+
+
+def _say(decision: Decision) -> str:
+    match decision:
+        case Swap():
+            return "a swap"
+        case Stones(squares):
+            return f"{len(squares)} stones"
+        case _:
+            return "a stone"
 
 
 def _no_stone(seat: int, reply: Reply) -> AgentFault:
@@ -226,12 +412,3 @@ def _no_stone(seat: int, reply: Reply) -> AgentFault:
             return AgentFault(
                 Verdict.UNREADABLE, seat, f"{quote(reply.said)} cannot be read as a square"
             )
-
-
-def _say_errors(error: ValidationError) -> str:
-    """The first few complaints, each with its field: a long opening can hold thousands."""
-    complaints = (
-        f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}"
-        for item in error.errors()[:3]
-    )
-    return "; ".join(complaints)

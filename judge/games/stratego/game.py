@@ -116,6 +116,10 @@ class Stratego:
         """Ten lines of ten characters, as `seat` sees the board."""
         return self._board.seen_by(seat)
 
+    def renegotiate(self) -> bool:
+        """There are no other terms."""
+        return False
+
     def pending(self) -> Request:
         """The row, the half-move or the toss that the game waits for."""
         if self._even is not None:

@@ -1,0 +1,103 @@
+"""How a game of five in a row is opened: who lays which stones, who may swap, who offers and who chooses a fifth.
+
+One table says it all: by the number of stones on the board, what is to be done before the colours are settled. Once a
+seat has answered a swap the table is used up. Fifth stones are offered at four stones, after that.
+
+    swap    stones  to act            answer                                      then
+    none    -       -                 -                                           settled from the start
+    first   0       seat 0            lays a stone                                1
+            1       seat 1            a stone: stays white; swap: takes black     settled
+    third   0 1 2   seat 0            lays a stone                                1 2 3
+            3       seat 1            as above                                    settled
+    swap2   0       seat 0            lays three stones at once                   3
+            3       seat 1            as above, or adds two stones                settled, or 5
+            5       seat 0            as above                                    settled
+
+Sources: seed 002, SWAP2BOARD (swap2); seed 004, SETRULE, with the opening rules of the renju federation (first, third,
+fifths): docs/agi.md. Whoever answers a swap is white so far: it stays white by placing a stone and takes black by
+swapping, and each seat's colour is a matter of the game, not of the seat.
+"""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple, Self
+
+from judge.games.gomoku.rules import Rule
+from judge.games.stones import Placed, Square
+
+
+class SwapRule(StrEnum):
+    """Which seat may choose its colour, and when."""
+
+    NONE = "none"
+    FIRST = "first"
+    """After the first stone (`FIRSTCHANGE` of AGI)."""
+    THIRD = "third"
+    """After three stones of one seat (`THIRDCHANGE` of AGI)."""
+    SWAP2 = "swap2"
+    """After three stones, or after two more (Gomocup's `SWAP2BOARD`)."""
+
+
+class Geometry(StrEnum):
+    """Where the stones before a swap may be laid."""
+
+    RENJU = "renju"
+    """The first in the centre, the second within 3x3 squares around it, the third within 5x5."""
+    FREE = "free"
+
+    @classmethod
+    def of(cls, rule: Rule) -> Self:
+        """What goes with a rule where nothing else is said."""
+        return cls("renju" if rule is Rule.RENJU else "free")
+
+
+class Step(NamedTuple):
+    """Something to do before the colours are settled."""
+
+    seat: int
+    lays: int = 0
+    """How many stones it lays at once; 0: it answers a swap."""
+    adds: int = 0
+    """How many stones it may add in place of an answer."""
+
+
+STEPS: Mapping[SwapRule, Mapping[int, Step]] = {
+    SwapRule.NONE: {},
+    SwapRule.FIRST: {0: Step(0, lays=1), 1: Step(1)},
+    SwapRule.THIRD: {0: Step(0, lays=1), 1: Step(0, lays=1), 2: Step(0, lays=1), 3: Step(1)},
+    SwapRule.SWAP2: {0: Step(0, lays=3), 3: Step(1, adds=2), 5: Step(0)},
+}
+"""By the number of stones on the board; see the head of this module."""
+
+FIFTH_AT = 4
+"""The stones on the board when fifth stones are offered."""
+
+
+def distance_from_centre(x: int, y: int, width: int, height: int) -> int:
+    """How many squares x, y is from the centre of the board, along the longer axis."""
+    return max(abs(x - width // 2), abs(y - height // 2))
+
+
+def images(square: Square, stones: Sequence[Placed], width: int, height: int) -> set[Square]:
+    """The squares that are equal to `square` by a symmetry that maps `stones` to themselves, colours kept."""
+    x, y = square
+    whole = set(stones)
+    found = set()
+    for turned in _symmetries(width, height):
+        if {(*_turn(turned, sx, sy, width, height), colour) for sx, sy, colour in stones} == whole:
+            found.add(_turn(turned, x, y, width, height))
+    return found
+
+
+def _symmetries(width: int, height: int) -> Sequence[tuple[bool, bool, bool]]:
+    """Mirrored left to right, top to bottom, and (on a square board) about the diagonal."""
+    sides = (False, True)
+    diagonals = sides if width == height else (False,)
+    return [(across, down, over) for across in sides for down in sides for over in diagonals]
+
+
+def _turn(symmetry: tuple[bool, bool, bool], x: int, y: int, width: int, height: int) -> Square:
+    across, down, over = symmetry
+    x = width - 1 - x if across else x
+    y = height - 1 - y if down else y
+    return (y, x) if over else (x, y)

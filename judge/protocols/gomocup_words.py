@@ -1,0 +1,141 @@
+"""The words of the Gomocup protocol: what a line of a brain is, and the lines that a brain is told. No state."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from judge.games.stones import RULE_BITS, Placed, Square, Stone
+from judge.protocols.types import Limits
+
+INT32_MAX = 2147483647
+
+CONTINUOUS = 2
+"""INFO rule (seed 002): added where the game goes on until the board is full."""
+
+ABOUT_CHARACTERS = 512
+"""How much of an answer to ABOUT is kept."""
+
+InfoWord = Annotated[str, StringConstraints(pattern=r"^[!-~](?:[ -~]{0,198}[!-~])?$")]
+"""Printable ASCII on one line: it is put into a command."""
+
+
+class GomocupOptions(BaseModel):
+    """What a contest or an agent's manifest may choose about the protocol."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    line_ending: Literal["crlf", "lf"] = "crlf"
+    line_bytes: int = Field(default=8192, ge=64)
+    """A longer line of the brain is cut to this; play goes on."""
+    game_type: int = Field(default=1, ge=0, le=3)
+    """INFO game_type: 0 human opponent, 1 brain, 2 tournament, 3 network tournament."""
+    info: Mapping[InfoWord, int | InfoWord] = Field(default_factory=dict)
+    """Further INFO keys, sent as they are behind the usual ones (`evaluate`, or Yixin's `max_depth`, `thread_num`)."""
+
+
+class Word(StrEnum):
+    """What a line of a brain is."""
+
+    OK = "OK"
+    ERROR = "ERROR"
+    UNKNOWN = "UNKNOWN"
+    MESSAGE = "MESSAGE"
+    DEBUG = "DEBUG"
+    SUGGEST = "SUGGEST"
+    SWAP = "SWAP"
+    MOVE = "move"
+    SQUARES = "squares"
+    MANGLED = "mangled"
+    TEXT = "text"
+
+
+_PAIR = rb"[+-]?\d{1,9}\s*,\s*[+-]?\d{1,9}"
+_MOVE = re.compile(rb"\s*(" + _PAIR + rb")\s*")
+_SQUARES = re.compile(rb"\s*" + _PAIR + rb"(?:\s+" + _PAIR + rb")+\s*")
+_NUMBER = re.compile(rb"[+-]?\d+")
+_LIKE_A_MOVE = re.compile(rb"\s*[+-]?\d+\s*,")
+_KEYWORD = re.compile(
+    rb"\s*(OK|ERROR|UNKNOWN|MESSAGE|DEBUG|SUGGEST|SWAP)(?![A-Za-z0-9_])\s*", re.IGNORECASE
+)
+_ABOUT_PAIR = re.compile(r'([A-Za-z]+)\s*=\s*"([^"]*)"')
+
+
+def classify(line: bytes) -> tuple[Word, bytes]:
+    """What a line is, and what stands behind its keyword (the whole line where it has none).
+
+    A line that begins like a pair of coordinates and is not one, nor several, is MANGLED: it was meant as a move, so it
+    is judged at once and not ignored until the time is over.
+    """
+    if _MOVE.fullmatch(line):
+        return Word.MOVE, line
+    keyword = _KEYWORD.match(line)
+    if keyword:
+        return Word[keyword[1].decode().upper()], line[keyword.end() :]
+    if not _LIKE_A_MOVE.match(line):
+        return Word.TEXT, line
+    return (Word.SQUARES if _SQUARES.fullmatch(line) else Word.MANGLED), line
+
+
+def squares_in(text: bytes) -> tuple[Square, ...]:
+    """The squares of a line that is a MOVE or SQUARES."""
+    numbers = [int(number) for number in _NUMBER.findall(text)]
+    return tuple(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+def suggested(rest: bytes) -> Stone | None:
+    """The square behind SUGGEST; None where there is none."""
+    return Stone(*squares_in(rest)[0]) if _MOVE.fullmatch(rest) else None
+
+
+def say_squares(squares: Sequence[Square]) -> str:
+    """`7,7 8,8`, as it is said and kept."""
+    return " ".join(f"{x},{y}" for x, y in squares)
+
+
+def parse_about(text: str) -> dict[str, str]:
+    """An answer to ABOUT by keyword (`name="X", version="1.0"`); older brains' free text stands under `text`."""
+    pairs = {key.lower(): value for key, value in _ABOUT_PAIR.findall(text)}
+    return pairs or ({"text": text} if text else {})
+
+
+def is_private(line: bytes) -> bool:
+    """Whether a line of a brain is only for its author: DEBUG (seed 002: not visible to the public)."""
+    return classify(line)[0] is Word.DEBUG
+
+
+def text_of(data: bytes) -> str:
+    """A line's bytes as text; what is no UTF-8 is escaped."""
+    return data.decode("utf-8", "backslashreplace")
+
+
+def start_line(game: Mapping[str, Any]) -> str:
+    """START for a square board, RECTSTART otherwise and only then (seed 002, RECTSTART)."""
+    width, height = game["width"], game["height"]
+    return f"START {width}" if width == height else f"RECTSTART {width},{height}"
+
+
+def info_lines(game: Mapping[str, Any], limits: Limits, options: GomocupOptions) -> list[str]:
+    """INFO in the order of seed 003, its keys in lower case."""
+    rule = RULE_BITS[game["rule"]] + (CONTINUOUS if game.get("continuous") else 0)
+    values: list[tuple[str, object]] = [
+        ("timeout_turn", min(limits.turn_ms, INT32_MAX)),
+        ("timeout_match", min(limits.match_ms, INT32_MAX)),
+        # Brains read it into 32 bits.
+        ("max_memory", min(limits.memory_bytes, INT32_MAX)),
+        ("game_type", options.game_type),
+        ("rule", rule),
+    ]
+    if limits.folder is not None:
+        values.append(("folder", limits.folder))
+    values += options.info.items()
+    return [f"INFO {key} {value}" for key, value in values]
+
+
+def board_rows(stones: Sequence[Placed], own: int, dead: Collection[Square] = ()) -> list[str]:
+    """BOARD's rows in play order, as renju asks for: 1 the `own` colour, 2 the other, 3 a stone that counts no more."""
+    return [
+        f"{x},{y},{3 if (x, y) in dead else 1 if colour == own else 2}" for x, y, colour in stones
+    ]

@@ -1,0 +1,110 @@
+"""Swaps and sizes through the referee, with scripted brains: who plays what, and that a replay agrees."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from judge.games.gomoku import Gomoku
+from judge.games.types import Verdict
+from tests.referee.games import BLACK_ROW, WHITE_ROW, Played, brain, play, spec
+from tests.referee.world import Act, Agent, Say
+
+
+def swapper(*answers: str) -> Agent:
+    """A brain that answers DONE, BEGIN and TURN with `answers`, one after the other."""
+    return brain(*answers)
+
+
+def swap2(first: Sequence[str], second: Sequence[str]) -> Played:
+    options = {"width": 15, "height": 15, "rule": "standard", "swap": "swap2"}
+    game = {"name": "gomoku", "options": options}
+    return play(swapper(*first), swapper(*second), spec(game=game))
+
+
+def test_a_game_of_swap2_is_played_to_its_end() -> None:
+    """The second seat adds two stones, the first stays white, the second wins as black."""
+    played = swap2(
+        ["0,0 5,5 1,0", "9,1", "9,3", "9,5", "9,7"],
+        ["9,9 2,0", "3,0", "7,7", "4,0"],
+    )
+    assert (Verdict.WIN, 1) == (played.verdict, played.winner)
+    assert isinstance(played.referee.game, Gomoku)
+    assert 1 == played.referee.game.black
+    heard = played.world.bodies[1].heard
+    assert ["SWAP2BOARD", "0,0", "5,5", "1,0", "DONE"] == heard[heard.index("SWAP2BOARD") :][:5]
+    assert "0,0,1" in heard
+    assert "RESTART" not in heard
+
+
+def test_a_swap_makes_the_other_seat_white() -> None:
+    """It hears its own three stones as they are now: black's are the opponent's."""
+    played = swap2(["0,0 5,5 1,0", "9,1", "9,3", "9,5"], ["SWAP", "2,0", "3,0", "4,0"])
+    assert (Verdict.WIN, 1) == (played.verdict, played.winner)
+    heard = played.world.bodies[0].heard
+    assert ["0,0,2", "5,5,1", "1,0,2"] == heard[heard.index("BOARD") + 1 :][:3]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdict", "winner"),
+    [
+        (["0,0 5,5"], [], Verdict.ILLEGAL, 1),
+        (["0,0"], [], Verdict.ILLEGAL, 1),
+        (["SWAP"], [], Verdict.ILLEGAL, 1),
+        (["0,0 0,0 1,1"], [], Verdict.ILLEGAL, 1),
+        (["0,0 5,5 1,0"], ["9,9 9,8 9,7"], Verdict.ILLEGAL, 0),
+        (["0,0 5,5 1,0"], ["0,0"], Verdict.ILLEGAL, 0),
+        (["0,0 5,5 1,0"], ["99,-3"], Verdict.ILLEGAL, 0),
+        (["0,0 5,5 1,0"], ["9,9,1"], Verdict.UNREADABLE, 0),
+        (["0,0 5,5 1,0"], [], Verdict.TURN_TIME, 0),
+    ],
+)
+def test_what_goes_wrong_in_the_opening_is_judged(
+    first: list[str], second: list[str], verdict: Verdict, winner: int
+) -> None:
+    """The official client crashes on each of these; here somebody loses."""
+    played = swap2(first, second)
+    assert (verdict, winner) == (played.verdict, played.winner)
+
+
+def test_time_left_is_told_before_swap2board() -> None:
+    """Seed 002: before commands TURN, BEGIN, BOARD and SWAP2BOARD."""
+    played = swap2(["0,0 5,5 1,0"], ["SWAP"])
+    for body in played.world.bodies:
+        at = body.heard.index("SWAP2BOARD")
+        assert body.heard[at - 1].startswith("INFO time_left ")
+
+
+# --- the size of the board -----------------------------------------------------------------------
+
+
+def small(*moves: str) -> Agent:
+    """A brain that plays on boards of 15 and no others."""
+    plays = brain(*moves)
+
+    def hear(line: str) -> Sequence[Act]:
+        if line.startswith("START ") and line != "START 15":
+            return [Say(b"ERROR only 15\r\n")]
+        return plays(line)
+
+    return hear
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_brain_that_refuses_a_size_is_offered_the_others(seat: int) -> None:
+    """Seed 002, START: the manager can try other sizes. Both are started anew, on the same board."""
+    options = {"width": 20, "height": 20, "other_sizes": [19, 15]}
+    game = {"name": "gomoku", "options": options}
+    brains = [brain(*BLACK_ROW), brain(*WHITE_ROW)]
+    brains[seat] = small(*(BLACK_ROW, WHITE_ROW)[seat])
+    played = play(brains[0], brains[1], spec(game=game))
+    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
+    assert [15, 15] == [played.referee.game.describe()[side] for side in ("width", "height")]
+    for body in played.world.bodies:
+        assert ["START 15"] == [line for line in body.heard if line.startswith("START")]
+
+
+def test_a_brain_that_refuses_every_size_is_refused() -> None:
+    """The seat that would not start loses, whatever the other did."""
+    options = {"width": 20, "height": 20, "other_sizes": [19]}
+    played = play(brain(), small(), spec(game={"name": "gomoku", "options": options}))
+    assert (Verdict.REFUSED, 0) == (played.verdict, played.winner)
