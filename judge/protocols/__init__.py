@@ -1,15 +1,19 @@
-"""The table of protocols: a name, what builds one, and which lines of it are private."""
+"""The table of protocols: a name, what builds one, which lines of it are private, and which games it cannot say."""
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from judge.errors import InputError
-from judge.protocols import gomocup, gomocup_words, qchess, stratego
+from judge.protocols import agi, agi_words, gomocup, gomocup_words, qchess, stratego
 from judge.protocols.types import AgentProtocol
+
+
+def _no_objection(game: Mapping[str, Any]) -> str | None:  # noqa: ARG001 some protocols can say all of their games
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +23,18 @@ class ProtocolEntry:
     options: type[BaseModel]
     build: Callable[[Any], AgentProtocol]
     is_private: Callable[[bytes], bool]
+    objection: Callable[[Mapping[str, Any]], str | None] = _no_objection
+    """What of a game, as it describes itself, the protocol cannot say, behind its name; None where it can say all."""
 
 
 PROTOCOLS: dict[str, ProtocolEntry] = {
     "gomocup": ProtocolEntry(
-        gomocup_words.GomocupOptions, gomocup.Gomocup, gomocup_words.is_private
+        gomocup_words.GomocupOptions,
+        gomocup.Gomocup,
+        gomocup_words.is_private,
+        gomocup.objection,
     ),
+    "agi": ProtocolEntry(agi.AgiOptions, agi.Agi, agi.is_private, agi_words.objection),
     "stratego": ProtocolEntry(stratego.StrategoOptions, stratego.Stratego, stratego.is_private),
     "qchess": ProtocolEntry(qchess.QchessOptions, qchess.Qchess, qchess.is_private),
 }

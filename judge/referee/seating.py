@@ -14,7 +14,7 @@ from judge.games.types import (
     Request,
     decided,
 )
-from judge.protocols import new_protocol
+from judge.protocols import new_protocol, protocol_entry
 from judge.protocols.types import AgentProtocol, Limits, Open
 from judge.referee.match import Referee
 from judge.referee.side import Ply
@@ -69,6 +69,12 @@ def _protocol(spec: MatchSpec, seat: int, game: Game) -> AgentProtocol:
         raise InputError(
             f"{choice.name} speaks {choice.protocol}, which has no words for {names} "
             f"of {spec.policy.game.name}; choose another policy or agent"
+        )
+    objection = protocol_entry(choice.protocol).objection(game.describe())
+    if objection is not None:
+        raise InputError(
+            f"{choice.name} speaks {choice.protocol}, which {objection} "
+            f"({spec.policy.game.name}, policy {spec.policy.name}); choose another policy or agent"
         )
     return protocol
 

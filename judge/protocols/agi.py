@@ -1,0 +1,310 @@
+"""AGI, the "Amoyman Gobang Interface": what an engine is told and how its lines are read. Source: seed 004.
+
+The seed leaves much open; docs/agi.md is our reading of it, published as the norm for authors.
+
+Theory of operation. An engine is in one of the phases below. What it may say is one of a few words; the table gives,
+for each phase and word, the step to take. A word that a phase does not list is set aside with a note and the wait goes
+on (facts/agi.md 5.2, row 22): the deadline is the referee's.
+
+    phase      what the judge waits for         left by
+    GREETING   AGIOK to AGI                     AGIOK: the options, the rules and ISREADY follow
+    OPENING    READYOK to the first ISREADY     READYOK: the engine is ready
+    IDLE       nothing                          a request: ISREADY follows
+    SYNCING    READYOK to ISREADY               READYOK: the position and GO follow
+    THINKING   BESTMOVE to GO                   BESTMOVE, whatever stands behind it
+    ENDING     the exit                         -
+
+Three rules keep the two sides in step. A phase is left by one word only. What was read before a question was written is
+no answer to it: whatever stands behind the line that ends a phase, in the same read, is discarded, and so is what
+arrives while nothing is asked. A line is ended by LF, CR LF or CR; the end of the stream does not end one.
+
+The engine never changes its own position (seed 004, I (9)): every stone, its own included, is sent by DOMOVE, or the
+whole game by POSITION where what the engine has is not the beginning of it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from judge.games.stones import (
+    AnswerSwap,
+    ChooseFifth,
+    ColoursSettled,
+    OfferFifths,
+    PlaceStone,
+    Square,
+    StonePlaced,
+    StonesRequest,
+)
+from judge.games.types import Event, Request
+from judge.protocols.agi_words import (
+    CHANGES,
+    ID_KEYS,
+    INFO_KEYS,
+    OPTION_KEYS,
+    RULES,
+    Word,
+    by_keyword,
+    classify,
+    read_answer,
+    said_text,
+    write_squares,
+)
+from judge.protocols.lines import LineReader
+from judge.protocols.types import (
+    UNLIMITED_MS,
+    Alarm,
+    Answer,
+    Ask,
+    Await,
+    Bytes,
+    Clock,
+    Close,
+    Effect,
+    Eof,
+    Note,
+    Open,
+    Ready,
+    Search,
+    Stimulus,
+    Tell,
+    Wait,
+    WakeAt,
+    Write,
+)
+
+
+class AgiOptions(BaseModel):
+    """What a contest or an agent's manifest may choose about the protocol."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    line_ending: Literal["lf", "crlf"] = "lf"
+    line_bytes: int = Field(default=65536, ge=1024)
+    """A longer line of the engine is cut to this; play goes on."""
+    own_book: bool = True
+    """SETOPTION OWNBOOK ON or OFF, sent to an engine that announces a book."""
+    ponder: bool = False
+    """SETOPTION PONDER ON, sent to an engine that announces it; otherwise every engine is sent PONDER OFF."""
+    resync: Literal["domove", "position"] = "domove"
+    """Send the stones that are new, or the whole game with every request."""
+    stop_before_ms: int = Field(default=0, ge=0)
+    """How long before the deadline of a turn STOP is sent; 0: never. As long as the clock's tolerance: at the limit."""
+    multi_count: bool = False
+    """An extension: write behind FIVEMULITY how many fifths black must offer."""
+
+
+class Phase(StrEnum):
+    """Where the conversation is; see the theory of operation."""
+
+    GREETING = "greeting"
+    OPENING = "opening"
+    IDLE = "idle"
+    SYNCING = "syncing"
+    THINKING = "thinking"
+    ENDING = "ending"
+
+
+def is_private(line: bytes) -> bool:  # noqa: ARG001 no line of this protocol is for its author only
+    """Whether a line of an engine is only for its author: none is."""
+    return False
+
+
+class Agi:
+    """The judge's side of one conversation with one engine."""
+
+    speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset(
+        {PlaceStone, AnswerSwap, OfferFifths, ChooseFifth, StonePlaced, ColoursSettled}
+    )
+
+    def __init__(self, options: AgiOptions) -> None:
+        self._options = options
+        self._end = "\r\n" if options.line_ending == "crlf" else "\n"
+        self._lines = LineReader(options.line_bytes)
+        self._phase = Phase.IDLE
+        self._about: dict[str, str] = {}
+        """What the engine said of itself, by keyword."""
+        self._known: list[Square] | None = None
+        """The stones of the engine's current position in play order; None before any was set."""
+        self._swap = "none"
+        """How colours may still be swapped."""
+
+    # --- stimuli -----------------------------------------------------------------------------------------------------
+
+    def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
+        """Take what happened, return what to do."""
+        match stimulus:
+            case Bytes(data):
+                return self._read(data)
+            case Ask(
+                PlaceStone() | AnswerSwap(adds=0) | OfferFifths() | ChooseFifth() as request, clock
+            ):
+                return self._ask(request, clock)
+            case Tell(ColoursSettled()) if self._swap != "none":
+                # The right to swap is gone: the rules are set anew, so that nobody says CHANGE in good faith.
+                self._swap = "none"
+                return [self._say(self._set_rule())]
+            case Tell() | Eof():
+                # An engine hears of stones with its next request.
+                return ()
+            case Open(game=game):
+                return self._open(game)
+            case Alarm():
+                return [self._say("STOP")] if self._phase is Phase.THINKING else ()
+            case Close():
+                self._phase = Phase.ENDING
+                return [self._say("QUIT"), Await(Wait.CLOSE)]
+            case _:
+                raise TypeError(f"AGI has no words for {stimulus!r}")
+
+    def _open(self, game: Mapping[str, Any]) -> Sequence[Effect]:
+        self._rule: str = game["rule"]
+        self._swap = game.get("swap", "none")
+        self._fifths: int = game.get("fifths", 1)
+        self._phase = Phase.GREETING
+        return [self._say("AGI"), Await(Wait.START)]
+
+    def _ask(self, request: StonesRequest, clock: Clock) -> Sequence[Effect]:
+        self._asked = (request, clock)
+        self._phase = Phase.SYNCING
+        return [self._say("ISREADY"), Await(Wait.SYNC)]
+
+    # --- lines of the engine -----------------------------------------------------------------------------------------
+
+    def _read(self, data: bytes) -> Sequence[Effect]:
+        if self._phase is Phase.ENDING:
+            return ()
+        cut = self._lines.cut_lines
+        lines = self._lines.feed(data.replace(b"\r", b"\n"))
+        effects: list[Effect] = []
+        if self._lines.cut_lines > cut:
+            effects.append(Note(f"cut: a line of more than {self._options.line_bytes} bytes"))
+        asked = self._phase
+        for number, line in enumerate(lines):
+            if self._phase is not asked or asked is Phase.IDLE:
+                effects += _discarded(lines[number:])
+                break
+            if line.strip():
+                effects += self._line(line)
+        if self._phase is not asked or asked is Phase.IDLE:
+            self._lines.clear()
+        return effects
+
+    def _line(self, line: bytes) -> Sequence[Effect]:
+        word, rest = classify(line)
+        step = _STEPS[self._phase].get(word)
+        return [Note(f"ignored: {said_text(line[:80])!r}")] if step is None else step(self, rest)
+
+    def _named(self, rest: bytes) -> Sequence[Effect]:
+        values, _ = by_keyword(rest, ID_KEYS)
+        self._about |= values
+        return ()
+
+    def _announced(self, rest: bytes) -> Sequence[Effect]:
+        values, _ = by_keyword(rest, OPTION_KEYS)
+        self._about |= {key: value.lower() for key, value in values.items()}
+        return ()
+
+    def _greeted(self, _rest: bytes) -> Sequence[Effect]:
+        self._phase = Phase.OPENING
+        return [
+            self._say(*self._set_options(), self._set_rule(), "ISREADY"),
+            Await(Wait.START),
+        ]
+
+    def _opened(self, _rest: bytes) -> Sequence[Effect]:
+        self._phase = Phase.IDLE
+        return [Ready(self._about)]
+
+    def _synced(self, _rest: bytes) -> Sequence[Effect]:
+        request, clock = self._asked
+        self._phase = Phase.THINKING
+        effects: list[Effect] = [
+            self._say(*self._set_position(request), _go(request, clock)),
+            Await(Wait.TURN),
+        ]
+        if self._options.stop_before_ms:
+            effects.append(WakeAt(self._options.stop_before_ms))
+        return effects
+
+    def _searched(self, rest: bytes) -> Sequence[Effect]:
+        values, unknown = by_keyword(rest, INFO_KEYS)
+        effects: list[Effect] = [Search(values)] if values else []
+        if unknown:
+            effects.append(Note(f"INFO {unknown[:80]!r}"))
+        return effects
+
+    def _decided(self, rest: bytes) -> Sequence[Effect]:
+        self._phase = Phase.IDLE
+        reply, ponder = read_answer(rest)
+        effects: list[Effect] = [Search({"ponder": ponder})] if ponder else []
+        return [*effects, Answer(reply)]
+
+    # --- what is said to the engine ----------------------------------------------------------------------------------
+
+    def _say(self, *lines: str) -> Write:
+        return Write((self._end.join(lines) + self._end).encode())
+
+    def _set_options(self) -> Sequence[str]:
+        """SETOPTION, in two lines as in the seed's example. An engine ponders unless it is told not to."""
+        lines = []
+        if self._about.get("ownbook") == "true":
+            lines.append(f"SETOPTION OWNBOOK {'ON' if self._options.own_book else 'OFF'}")
+        if not self._options.ponder:
+            lines.append("SETOPTION PONDER OFF")
+        elif self._about.get("ponder") == "true":
+            lines.append("SETOPTION PONDER ON")
+        return lines
+
+    def _set_rule(self) -> str:
+        """SETRULE with single blanks; what is not said has its default: no swap, one fifth stone."""
+        fifths = ""
+        if self._fifths == 2:
+            fifths = "FIVETWINE"
+        elif self._fifths > 2:
+            # The seed's spelling.
+            fifths = f"FIVEMULITY {self._fifths}" if self._options.multi_count else "FIVEMULITY"
+        return " ".join(filter(None, ["SETRULE", RULES[self._rule], CHANGES[self._swap], fifths]))
+
+    def _set_position(self, request: StonesRequest) -> Sequence[str]:
+        """The lines that make the engine's current position that of the game."""
+        known = self._known
+        self._known = squares = [(x, y) for x, y, _ in request.stones]
+        if known is None or self._options.resync == "position" or known != squares[: len(known)]:
+            return [f"POSITION MOVES {write_squares(squares)}" if squares else "POSITION"]
+        return [f"DOMOVE {write_squares([square])}" for square in squares[len(known) :]]
+
+
+def _go(request: StonesRequest, clock: Clock) -> str:
+    """GO with the time of this turn in milliseconds, and with the squares to choose from where only some may be."""
+    time = f"TIME {max(1, min(clock.turn_ms, clock.time_left_ms, UNLIMITED_MS))}"
+    match request:
+        case OfferFifths(offered=offered, free=free) if offered:
+            return f"GO SEARCH {write_squares(free)} {time}"
+        case ChooseFifth(offers=offers):
+            return f"GO SEARCH {write_squares(offers)} {time}"
+        case _:
+            return f"GO {time}"
+
+
+def _discarded(lines: Sequence[bytes]) -> Sequence[Effect]:
+    said = [line for line in lines if line.strip()]
+    if not said:
+        return ()
+    first = said_text(said[0][:80])
+    return [Note(f"discarded: {len(said)} line(s) that nobody asked for, first {first!r}")]
+
+
+_STEPS: dict[Phase, dict[Word, Callable[[Agi, bytes], Sequence[Effect]]]] = {
+    Phase.GREETING: {
+        Word.ID: Agi._named,
+        Word.OPTION: Agi._announced,
+        Word.AGIOK: Agi._greeted,
+    },
+    Phase.OPENING: {Word.READYOK: Agi._opened},
+    Phase.SYNCING: {Word.READYOK: Agi._synced},
+    Phase.THINKING: {Word.INFO: Agi._searched, Word.BESTMOVE: Agi._decided},
+}
+"""What to do with a word in a phase; every other word is set aside."""

@@ -1,0 +1,118 @@
+"""The words of AGI: squares in hexadecimal, the lines of an engine, what SETRULE can say. Source: seed 004."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from enum import StrEnum
+from typing import Any
+
+from judge.games.stones import Square, Stone, Stones, Swap
+from judge.games.types import Reply, ReplyKind, decided
+
+SIDE = 15
+"""Squares along a side: one hexadecimal digit names each (seed 004, II)."""
+
+RULES = {"renju": "FORBIDDEN", "freestyle": "UNFORBIDDEN", "standard": "UNFORBIDDEN"}
+"""SETRULE by the game's rule. AGI has no word for exactly five: a contest says so to its authors."""
+
+CHANGES = {"none": "", "first": "FIRSTCHANGE", "third": "THIRDCHANGE"}
+"""SETRULE by the game's way to swap colours."""
+
+ID_KEYS = frozenset({b"NAME", b"AUTHOR"})
+OPTION_KEYS = frozenset({b"OWNBOOK", b"PONDER"})
+INFO_KEYS = frozenset({b"DEPTH", b"PV", b"SCORE", b"NPS", b"SEARCH", b"WIN", b"LOSE"})
+
+VALUE_CHARACTERS = 2 * SIDE * SIDE
+"""How much is kept of anything that an engine says of itself or of its search: a list of all squares fits."""
+
+
+class Word(StrEnum):
+    """What a line of an engine is, by its keyword."""
+
+    ID = "ID"
+    OPTION = "OPTION"
+    AGIOK = "AGIOK"
+    READYOK = "READYOK"
+    INFO = "INFO"
+    BESTMOVE = "BESTMOVE"
+    TEXT = "text"
+
+
+_WORDS = {word.encode(): word for word in Word if word is not Word.TEXT}
+_ANSWER = re.compile(rb"(CHANGE|(?:[0-9A-F]{2}){1,225})(?:\s+PONDER(?:\s+(.*))?)?", re.IGNORECASE)
+
+
+def classify(line: bytes) -> tuple[Word, bytes]:
+    """What a line is, and what stands behind its keyword (the whole line where it has none), without blanks around."""
+    text = line.strip()
+    keyword, *rest = text.split(None, 1) or (b"",)
+    word = _WORDS.get(keyword.upper(), Word.TEXT)
+    return word, text if word is Word.TEXT else b"".join(rest)
+
+
+def by_keyword(text: bytes, keys: Collection[bytes]) -> tuple[dict[str, str], str]:
+    """What stands behind each of `keys`, by the keyword in small letters; and what stands before the first.
+
+    A keyword counts once, so that a program may be called `No Name`. Blanks become one; values are cut.
+    """
+    before: list[bytes] = []
+    said: dict[bytes, list[bytes]] = {}
+    words = before
+    for word in text.split():
+        key = word.upper()
+        if key in keys and key not in said:
+            words = said[key] = []
+        else:
+            words.append(word)
+    values = {said_text(key).lower(): _joined(words) for key, words in said.items()}
+    return values, _joined(before)
+
+
+def read_answer(text: bytes) -> tuple[Reply, str]:
+    """What stands behind BESTMOVE: one square, several, or CHANGE; and what PONDER says, which nothing depends on.
+
+    Whether that was asked for is for the rules to say. A reply is said as every game of five in a row says it: `x,y`,
+    `x,y x,y`, `SWAP`.
+    """
+    match = _ANSWER.fullmatch(text)
+    if match is None:
+        return Reply(ReplyKind.UNREADABLE, said_text(text[:200])), ""
+    ponder = _joined((match[2] or b"").split())
+    if match[1].upper() == b"CHANGE":
+        return decided(Swap(), "SWAP"), ponder
+    squares = read_squares(match[1])
+    said = " ".join(f"{x},{y}" for x, y in squares)
+    return decided(Stone(*squares[0]) if len(squares) == 1 else Stones(squares), said), ponder
+
+
+def write_squares(squares: Iterable[Square]) -> str:
+    """`7879` for (7, 7), (8, 7): row 0-E from the top, then column 1-F from the left (seed 004, II)."""
+    return "".join(f"{y:X}{x + 1:X}" for x, y in squares)
+
+
+def read_squares(digits: bytes) -> tuple[Square, ...]:
+    """The inverse of `write_squares`; column 0 and row F are off the board, which is for the rules to say."""
+    values = [int(digits[at : at + 1], 16) for at in range(len(digits))]
+    return tuple((column - 1, row) for row, column in zip(values[::2], values[1::2], strict=True))
+
+
+def objection(game: Mapping[str, Any]) -> str | None:
+    """What of a game, as it describes itself, AGI cannot say; None where it can say all."""
+    width, height, swap = game["width"], game["height"], game.get("swap", "none")
+    if (width, height) != (SIDE, SIDE):
+        return f"can only name the squares of a {SIDE}x{SIDE} board, not of {width}x{height}"
+    if game["rule"] not in RULES:
+        return f"has no words for the rule {game['rule']}, only for {', '.join(RULES)}"
+    if game.get("continuous", False):
+        return "cannot play on after a five (continuous)"
+    if swap not in CHANGES:
+        return f"has no words for the swap {swap}, only for {', '.join(CHANGES)}"
+    return None
+
+
+def said_text(data: bytes) -> str:
+    """Bytes as text, whatever they are."""
+    return data.decode("utf-8", "backslashreplace")
+
+
+def _joined(words: Iterable[bytes]) -> str:
+    return said_text(b" ".join(words))[:VALUE_CHARACTERS]
