@@ -22,6 +22,9 @@ def test_every_policy_that_ships_is_valid_and_named_like_its_file(name: str) -> 
         ("gomocup-freestyle:fast", 5, 120, 20, "freestyle"),
         ("gomocup-standard", 30, 180, 15, "standard"),
         ("gomocup-standard:finals", 300, 1000, 15, "standard"),
+        ("renju-15", 30, 180, 15, "renju"),
+        ("renju-15:fast", 5, 120, 15, "renju"),
+        ("renju-15:finals", 300, 1000, 15, "renju"),
     ],
 )
 def test_the_official_numbers(name: str, turn_s: int, match_s: int, side: int, rule: str) -> None:
