@@ -1,0 +1,186 @@
+"""AGI under the referee: what is waited for, what is charged, what cannot be played."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from judge.errors import InputError
+from judge.games.types import Verdict
+from judge.referee.policy import load_policy
+from judge.referee.recording import plies_of
+from judge.referee.seating import check
+from judge.referee.spec import MatchSpec, SeatSpec
+from tests.referee.games import Played, brain
+from tests.referee.world import Act, Agent, Say, World, exits
+
+
+def engine(
+    *moves: str, ms: float = 1.0, lines: Mapping[str, Sequence[Act]] = MappingProxyType({})
+) -> Agent:
+    """An engine that says `moves` one after the other; `lines` override what it does on a word."""
+    left = iter(moves)
+
+    def hear(line: str) -> Sequence[Act]:
+        word = line.split()[0]
+        if word in lines:
+            return lines[word]
+        match word:
+            case "AGI":
+                return [Say(b"ID NAME scripted\nAGIOK\n")]
+            case "ISREADY":
+                return [Say(b"READYOK\n")]
+            case "GO":
+                move = next(left, None)
+                return [] if move is None else [Say(f"BESTMOVE {move}\n".encode(), ms)]
+            case "QUIT":
+                return [Say(b"BYE\n"), *exits(0)]
+            case _:
+                return []
+
+    return hear
+
+
+ROW = ("01", "02", "03", "04", "05")
+OTHER_ROW = ("11", "12", "13", "14", "15")
+
+
+def spec(
+    policy: str = "gomocup-standard", *overrides: str, protocols: tuple[str, str] = ("agi", "agi")
+) -> MatchSpec:
+    first, second = (
+        SeatSpec(name=name, digest="0" * 64, command=("./a",), runtime="native", protocol=protocol)
+        for name, protocol in zip(("one", "two"), protocols, strict=True)
+    )
+    return MatchSpec(seats=(first, second), policy=load_policy(policy, overrides))
+
+
+def play(first: Agent, second: Agent, match_spec: MatchSpec | None = None) -> Played:
+    """A game, refereed and refereed again from its own transcript."""
+    return Played(World(first, second), match_spec or spec())
+
+
+def test_a_game_is_played_to_its_end() -> None:
+    """Both hear the same words; the engine's own stones come back to it by DOMOVE; QUIT ends both."""
+    played = play(engine(*ROW), engine(*OTHER_ROW))
+    first, second = (body.heard for body in played.world.bodies)
+
+    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
+    assert ["AGI", "SETOPTION PONDER OFF", "SETRULE UNFORBIDDEN", "ISREADY"] == first[:4]
+    assert ["ISREADY", "POSITION", "GO TIME 30000", "ISREADY"] == first[4:8]
+    assert ["DOMOVE 01", "DOMOVE 11", "GO TIME 30000"] == first[8:11]
+    assert ["ISREADY", "POSITION MOVES 01", "GO TIME 30000"] == second[4:7]
+    assert "QUIT" == first[-1] == second[-1]
+    assert [] == played.world.killed
+    assert {"name": "scripted"} == played.referee.sides[0].about
+
+
+def test_a_brain_and_an_engine_play_each_other() -> None:
+    """Each in its own words, and the record says the stones of both alike."""
+    played = play(
+        brain("0,0", "1,0", "2,0", "3,0", "4,0"),
+        engine(*OTHER_ROW),
+        spec(protocols=("gomocup", "agi")),
+    )
+    heard = [body.heard for body in played.world.bodies]
+
+    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
+    assert "TURN 0,1" in heard[0]
+    assert "POSITION MOVES 01" in heard[1]
+    assert ["0,0", "0,1", "1,0", "1,1"] == [ply.said for ply in played.referee.plies[:4]]
+
+
+def test_what_is_said_of_the_search_stands_with_its_move() -> None:
+    thinks = [
+        Say(b"INFO DEPTH 1 SCORE 3\nINFO DEPTH 2 PV 0102\nINFO hello\n"),
+        Say(b"BESTMOVE 01 PONDER 11\n"),
+    ]
+    played = play(engine(lines={"GO": thinks}), engine("11"))
+
+    assert {"depth": "2", "score": "3", "pv": "0102", "ponder": "11"} == plies_of(played.referee)[
+        0
+    ].search
+    assert ["INFO 'hello'"] == [note.text for note in played.referee.sides[0].notes][:1]
+
+
+def test_a_readyok_is_charged_to_the_match_and_not_to_the_turn() -> None:
+    """1 ms for AGIOK, 5 s for each READYOK, 3 s for the turn."""
+    slow = engine(*ROW, ms=3000, lines={"ISREADY": [Say(b"READYOK\n", 5000)]})
+    played = play(slow, engine(*OTHER_ROW), spec("gomocup-standard", "clock.match_ms=40000"))
+    told = [line for line in played.world.bodies[0].heard if line.startswith("GO")]
+
+    assert ["GO TIME 30000", "GO TIME 26999", "GO TIME 18999", "GO TIME 10999"] == told[:4]
+    assert [3_000_000_000] * 4 == [ply.charged_ns for ply in played.referee.plies[::2]][:4]
+
+
+@pytest.mark.parametrize(
+    ("lines", "verdict"),
+    [
+        ({"AGI": []}, Verdict.START_TIME),
+        ({"AGI": [Say(b"AGIOK\nREADYOK\n")], "ISREADY": []}, Verdict.START_TIME),
+        ({"GO": []}, Verdict.TURN_TIME),
+        ({"GO": [Say(b"BESTMOVE 01")]}, Verdict.TURN_TIME),
+        ({"GO": [Say(b"READYOK\n"), Say(b"move 01\n")]}, Verdict.TURN_TIME),
+        ({"GO": [Say(b"INFO DEPTH 1\n", 1)] * 40000}, Verdict.TURN_TIME),
+        ({"GO": [Say(b"BESTMOVE 7G\n")]}, Verdict.UNREADABLE),
+        ({"GO": [Say(b"BESTMOVE 70\n")]}, Verdict.ILLEGAL),
+        ({"GO": [Say(b"BESTMOVE F1\n")]}, Verdict.ILLEGAL),
+        ({"GO": exits(3)}, Verdict.CRASH),
+        ({"POSITION": exits(3)}, Verdict.CRASH),
+        ({"ISREADY": exits(0)}, Verdict.CRASH),
+    ],
+)
+def test_what_loses(lines: dict[str, Sequence[Act]], verdict: Verdict) -> None:
+    """docs/agi.md, 7."""
+    played = play(engine(lines=lines), engine())
+
+    assert [verdict, None] == played.faults
+
+
+def test_an_engine_that_stops_listening_loses_on_time() -> None:
+    """It answers the first ISREADY, and no other."""
+    answers = iter([[Say(b"READYOK\n")]])
+    usual = engine(*ROW)
+    played = play(lambda line: next(answers, []) if line == "ISREADY" else usual(line), engine())
+    evidence = played.referee.sides[0].evidence
+
+    assert [Verdict.TURN_TIME, None] == played.faults
+    assert evidence is not None
+    assert 10_000 == evidence.allowed_ms
+
+
+@pytest.mark.parametrize(("ms", "fault"), [(900, None), (1100, Verdict.TURN_TIME)])
+def test_stop_at_the_limit_leaves_the_tolerance_to_answer(ms: float, fault: Verdict | None) -> None:
+    """stop_before_ms as long as the tolerance: STOP comes at the limit of the turn."""
+    chosen = spec("gomocup-standard", "protocol.agi.stop_before_ms=1000")
+    played = play(engine(lines={"STOP": [Say(b"BESTMOVE 01\n", ms)]}), engine("zz"), chosen)
+    entries = played.world.entries
+    go = next(entry.ns for entry in entries if b"GO" in entry.data)
+    stop = next(entry.ns for entry in entries if entry.data == b"STOP\n")
+
+    assert fault is played.faults[0]
+    assert 30_000_000_000 == stop - go
+
+
+def test_an_answer_in_time_is_not_followed_by_stop() -> None:
+    chosen = spec("gomocup-standard", "protocol.agi.stop_before_ms=1000")
+    played = play(engine(*ROW), engine(*OTHER_ROW), chosen)
+
+    assert "STOP" not in played.world.bodies[0].heard
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"width": 20, "height": 20}, "two speaks agi, which can only name the squares of a 15x15"),
+        ({"width": 20}, "not of 20x15"),
+    ],
+)
+def test_what_agi_cannot_say_is_refused_before_play(options: dict[str, Any], words: str) -> None:
+    overrides = [f"game.options.{key}={value}" for key, value in options.items()]
+    with pytest.raises(InputError) as error:
+        check(spec("gomocup-standard", *overrides, protocols=("gomocup", "agi")))
+
+    assert words in str(error.value)
+    assert "choose another policy or agent" in str(error.value)
