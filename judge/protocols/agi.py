@@ -127,7 +127,7 @@ class Agi:
         self._about: dict[str, str] = {}
         """What the engine said of itself, by keyword."""
         self._known: list[Square] | None = None
-        """The stones of the engine's current position in play order; None before any was set."""
+        """The stones of the engine's current position in play order; None before the first."""
         self._swap = "none"
         """How colours may still be swapped."""
 
@@ -163,6 +163,8 @@ class Agi:
         self._rule: str = game["rule"]
         self._swap = game.get("swap", "none")
         self._fifths: int = game.get("fifths", 1)
+        self._lines.clear()
+        self._about, self._known = {}, None
         self._phase = Phase.GREETING
         return [self._say("AGI"), Await(Wait.START)]
 

@@ -204,6 +204,15 @@ def test_an_engine_may_say_who_it_is_in_many_ways(said: str, about: str) -> None
     talk.goes(f"< READYOK\n= {f'ready {about}'.strip()}")
 
 
+def test_a_new_process_is_a_new_conversation() -> None:
+    """Nothing of what the old one said or was told counts for it."""
+    talk = Talk()
+    talk.goes("< ID NAME old\n< OPTION OWNBOOK TRUE\n< ID AUTHOR\\")
+    talk.feed(Open(0, RENJU, ("one", "two"), Limits(30000, 180000, 367001600)))
+    talk.goes("> AGI\n< AGIOK\n> SETOPTION PONDER OFF\n> SETRULE FORBIDDEN\n> ISREADY")
+    talk.goes("< READYOK\n= ready")
+
+
 def test_a_long_name_is_cut() -> None:
     """Facts 5.2, row 21: all that an engine says is bounded."""
     talk = Talk()
