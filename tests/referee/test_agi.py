@@ -1,6 +1,7 @@
 """AGI under the referee: what is waited for, what is charged, what cannot be played."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -184,3 +185,142 @@ def test_what_agi_cannot_say_is_refused_before_play(options: dict[str, Any], wor
 
     assert words in str(error.value)
     assert "choose another policy or agent" in str(error.value)
+
+
+# --- openings --------------------------------------------------------------------------------------------------------
+
+
+def example(name: str) -> tuple[list[str], list[list[str]]]:
+    """A conversation of docs/agi.md: all that the judge writes, and what the engine says after each of its lines."""
+    text = (Path(__file__).parents[2] / "docs/agi.md").read_text(encoding="utf-8")
+    written: list[str] = []
+    said: list[list[str]] = []
+    for line in text.split(f"```agi {name}\n")[1].split("```")[0].splitlines():
+        if line.startswith("> "):
+            written.append(line[2:])
+            said.append([])
+        else:
+            said[-1].append(line[2:])
+    return written, said
+
+
+def reciting(said: list[list[str]]) -> Agent:
+    """An engine that says, line by line, what the example says, and exits on QUIT."""
+    left = iter(said)
+
+    def hear(line: str) -> Sequence[Act]:
+        acts: list[Act] = [Say(f"{text}\n".encode()) for text in next(left)]
+        return acts + exits(0) if line == "QUIT" else acts
+
+    return hear
+
+
+def test_the_examples_of_the_norm_are_a_game() -> None:
+    """docs/agi.md, 8: both sides of one game under the RIF rule, up to black's stone on a taken square."""
+    (first, first_said), (second, second_said) = example("first"), example("second")
+    chosen = spec("agi-renju:rif", "protocol.agi.stop_before_ms=0")
+    played = play(reciting(first_said), reciting(second_said), chosen)
+
+    assert [first, second] == [body.heard for body in played.world.bodies]
+    assert [None, Verdict.ILLEGAL] == played.faults
+
+
+def laid(*moves: str) -> Agent:
+    """An engine that lays one of the 26 openings, and plays `moves` then."""
+    return engine("78", "68", "69", *moves)
+
+
+@pytest.mark.parametrize(
+    ("policy", "first", "second", "verdict", "loser"),
+    [
+        ("agi-renju:rif", laid("CHANGE"), engine("CHANGE"), Verdict.ILLEGAL, 0),
+        ("agi-renju:rif", engine("78", "68", "58", "6769"), engine("48"), Verdict.ILLEGAL, 0),
+        ("agi-renju:rif", engine("78", "68", "58", "67", "69"), engine("48"), Verdict.ILLEGAL, 0),
+        ("agi-renju:rif", laid("67", "67"), engine("5A"), Verdict.ILLEGAL, 0),
+        ("agi-renju:rif", laid("6759"), engine("5A", "01"), Verdict.ILLEGAL, 1),
+        ("agi-renju:rif", laid("6759"), engine("5A", "CHANGE"), Verdict.ILLEGAL, 1),
+        ("agi-renju:rif", laid("675958"), engine("5A"), Verdict.ILLEGAL, 0),
+        ("agi-renju:rif", engine("78", "68", "01"), engine(), Verdict.ILLEGAL, 0),
+        ("agi-renju", engine("CHANGE"), engine(), Verdict.ILLEGAL, 0),
+        ("agi-renju", engine("7869"), engine(), Verdict.ILLEGAL, 0),
+        ("agi-renju:chinese-swap", engine("34", "CHANGE"), engine("CHANGE"), Verdict.ILLEGAL, 0),
+    ],
+    ids=[
+        "a second CHANGE",
+        "symmetric offers in one list",
+        "a symmetric second offer",
+        "the same offer again",
+        "a fifth that was not offered",
+        "CHANGE in place of a fifth",
+        "an offer too many",
+        "a third stone outside 5x5",
+        "CHANGE that nobody offered",
+        "two stones",
+        "a second CHANGE after the first stone",
+    ],
+)
+def test_what_the_opening_refuses(
+    policy: str, first: Agent, second: Agent, verdict: Verdict, loser: int
+) -> None:
+    """Facts 5.4, transcripts 2, 5 and 6, and what is like them."""
+    played = play(first, second, spec(policy))
+    faults: list[Verdict | None] = [None, None]
+    faults[loser] = verdict
+
+    assert faults == played.faults
+
+
+def test_black_loses_by_an_overline_at_once() -> None:
+    """Facts 5.4, transcript 1: six in a row are no five under FORBIDDEN, and win under UNFORBIDDEN."""
+    black = ("73", "74", "75", "77", "78", "76")
+    white = ("01", "03", "05", "07", "09")
+    foul = play(engine(*black), engine(*white), spec("agi-renju"))
+    free = play(engine(*black), engine(*white), spec("agi-renju", "game.options.rule=freestyle"))
+
+    assert ([Verdict.FOUL, None], 1) == (foul.faults, foul.winner)
+    assert (Verdict.WIN, 0) == (free.verdict, free.winner)
+
+
+def test_two_fifths_by_two_questions() -> None:
+    """Facts 5.4, transcript 4: SEARCH has neither the first offer nor what is taken; black's clock runs over both."""
+    played = play(laid("67", "59", "99"), engine("5A", "59", "5A"), spec("agi-renju:rif"))
+    first, second = (body.heard for body in played.world.bodies)
+    asked = next(line for line in first if line.startswith("GO SEARCH")).split()[2]
+    squares = {asked[at : at + 2] for at in range(0, len(asked), 2)}
+
+    assert 15 * 15 - 5 == len(squares)
+    assert {"78", "68", "69", "5A", "67"}.isdisjoint(squares)
+    assert ["GO SEARCH 6759 TIME 30000", "ISREADY", "DOMOVE 59", "GO TIME 30000"] == [
+        line for line in second if line != "STOP"
+    ][-5:-1]
+
+
+def test_n_fifths_are_offered_as_the_contest_says() -> None:
+    """Yamaguchi with four: a list, then one by one."""
+    played = play(laid("6759", "57", "01"), engine("5A", "01", "01"), spec("agi-renju:yamaguchi"))
+    second = played.world.bodies[1].heard
+
+    assert "SETRULE FORBIDDEN THIRDCHANGE FIVEMULITY" in second
+    assert "GO SEARCH 67595701 TIME 30000" in second
+    assert "DOMOVE 01" in second
+    assert [None, Verdict.ILLEGAL] == played.faults
+
+
+def test_who_stays_white_after_the_first_stone_goes_on() -> None:
+    """Facts 5.4, transcript 7. Whoever took black is credited with what black wins."""
+    stays = play(engine(*ROW), engine(*OTHER_ROW), spec("agi-renju:chinese-swap"))
+    swaps = play(
+        engine("01", *OTHER_ROW), engine("CHANGE", *ROW[1:]), spec("agi-renju:chinese-swap")
+    )
+
+    assert (Verdict.WIN, 0) == (stays.verdict, stays.winner)
+    assert (Verdict.WIN, 1) == (swaps.verdict, swaps.winner)
+    for played in (stays, swaps):
+        for body in played.world.bodies:
+            rules = [line for line in body.heard if line.startswith("SETRULE")]
+            assert ["SETRULE UNFORBIDDEN FIRSTCHANGE", "SETRULE UNFORBIDDEN"] == rules
+
+
+def test_what_agi_cannot_say_of_swaps_is_refused_before_play() -> None:
+    with pytest.raises(InputError, match="which has no words for LayStones"):
+        check(spec("gomocup-standard", "game.options.swap=swap2"))
