@@ -100,6 +100,8 @@ def objection(game: Mapping[str, Any]) -> str | None:
     width, height, swap = game["width"], game["height"], game.get("swap", "none")
     if (width, height) != (SIDE, SIDE):
         return f"can only name the squares of a {SIDE}x{SIDE} board, not of {width}x{height}"
+    if game.get("other_sizes"):
+        return f"has boards of {SIDE}x{SIDE} alone, and this game may go on with another size"
     if game["rule"] not in RULES:
         return f"has no words for the rule {game['rule']}, only for {', '.join(RULES)}"
     if game.get("continuous", False):

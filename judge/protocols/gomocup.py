@@ -94,9 +94,9 @@ UNWAITED = frozenset({Phase.IDLE, Phase.ENDING})
 
 
 def objection(game: Mapping[str, Any]) -> str | None:
-    """What of a game the protocol has no words for."""
+    """What of a game the protocol cannot say, as the end of a sentence; None where it can say all."""
     if game.get("swap", "none") in ("first", "third"):
-        return f"a swap of kind {game['swap']}: it has SWAP2BOARD alone"
+        return f"has no words for a swap of kind {game['swap']}, only for swap2"
     return None
 
 

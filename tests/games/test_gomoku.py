@@ -293,6 +293,7 @@ def test_what_the_game_may_use_is_declared() -> None:
         "continuous": False,
         "swap": "none",
         "fifths": 1,
+        "other_sizes": [],
     }
 
 

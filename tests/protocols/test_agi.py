@@ -683,7 +683,7 @@ def test_a_keyword_counts_once() -> None:
 
 def test_what_agi_cannot_say_is_known_before_play() -> None:
     cannot = {
-        "width": 20, "rule": "caro", "continuous": True, "swap": "swap2",
+        "width": 20, "rule": "caro", "continuous": True, "swap": "swap2", "other_sizes": [20],
     }  # fmt: skip
     said = [objection(RENJU | {key: value}) for key, value in cannot.items()]
 
@@ -692,6 +692,7 @@ def test_what_agi_cannot_say_is_known_before_play() -> None:
         "has no words for the rule caro, only for renju, freestyle, standard",
         "cannot play on after a five (continuous)",
         "has no words for the swap swap2, only for none, first, third",
+        "has boards of 15x15 alone, and this game may go on with another size",
     ] == said
     assert None is objection(RENJU)
     assert None is objection(RIF)

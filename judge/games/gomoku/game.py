@@ -94,6 +94,7 @@ class Gomoku:
             "continuous": options.continuous,
             "swap": options.swap.value,
             "fifths": options.fifths,
+            "other_sizes": list(self._sizes),
         }
 
     def renegotiate(self) -> bool:
