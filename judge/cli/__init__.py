@@ -1,4 +1,4 @@
-"""The command line: `judge images`, `judge match`, `judge verify`. The only place that prints.
+"""The command line: one module a command. The only place that prints.
 
 Exit codes: 0 done (whatever the result of a game), 2 the person gave something wrong, 1 the judge or its host failed.
 """
@@ -11,7 +11,7 @@ from types import FrameType
 import structlog
 import typer
 
-from judge.cli import images, match, verify
+from judge.cli import agents, images, match, policies, schema, verdicts, verify
 from judge.cli.text import fail
 from judge.errors import HostError, InputError
 
@@ -19,12 +19,15 @@ app = typer.Typer(
     name="judge",
     help="Plays games between untrusted programs, each in its own capped container.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 app.add_typer(images.app, name="images")
-app.command("match")(match.match)
-app.command("verify")(verify.verify_records)
+app.add_typer(agents.app, name="agents")
+app.add_typer(policies.app, name="policies")
+app.command("match", epilog=match.EXAMPLES)(match.match)
+app.command("verify", epilog="Example: judge verify records/*.json")(verify.verify_records)
+app.command("schema", epilog="Example: judge schema record > record.schema.json")(schema.schema)
+app.command("verdicts")(verdicts.verdicts)
 
 
 def main() -> None:

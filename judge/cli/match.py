@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from judge.cli.complete import agent_words, policy_words
 from judge.cli.text import note, safe
 from judge.contest.openings import (
     Opening,
@@ -37,13 +38,39 @@ from judge.submissions.agents import Agent, stage_agent
 
 NOT_TURNED: Sequence[Turn] = (lambda x, y: (x, y),)
 
+EXAMPLES = """
+Examples:
+
+judge match ./my-agent house-strong --policy gomocup-standard:fast --games 2
+
+judge match a.py b.py --policy gomocup-freestyle --opening h8i9j7 --set clock.turn_ms=1000
+
+judge match mine house-agi --policy renju-15 --opening openings.txt --shuffle --seed 7 --games 24
+
+Exit codes: 0 the games were judged, 2 something in the command was wrong, 1 the judge or its host failed.
+"""
+
 
 def match(
     first: Annotated[
-        str, typer.Argument(metavar="A", help="House agent, executable, or directory.")
+        str,
+        typer.Argument(
+            metavar="A",
+            help="House agent, executable, or directory.",
+            autocompletion=agent_words,
+        ),
     ],
-    second: Annotated[str, typer.Argument(metavar="B", help="The same for the opponent.")],
-    policy: Annotated[str, typer.Option(help="Contest format: a name or a .toml file.")],
+    second: Annotated[
+        str,
+        typer.Argument(metavar="B", help="The same for the opponent.", autocompletion=agent_words),
+    ],
+    policy: Annotated[
+        str,
+        typer.Option(
+            help="Contest format: a name or a .toml file; judge policies list.",
+            autocompletion=policy_words,
+        ),
+    ],
     games: Annotated[int, typer.Option(min=1, help="Games to play; colours alternate.")] = 1,
     opening: Annotated[
         str,

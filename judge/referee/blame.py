@@ -72,6 +72,10 @@ class Row:
     holds: Callable[[Evidence, "Thresholds"], bool]
     verdict: Verdict
     because: Callable[[Evidence], str]
+    when: str
+    """What `causes` and `holds` say together, for people."""
+    example: Evidence
+    """Evidence for which it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +145,22 @@ def _bytes_words(what: str) -> Callable[[Evidence], str]:
 
 
 _TIME_WORDS = {
-    Cause.START_TIME: "was not ready in time",
-    Cause.TURN_TIME: "did not answer within the turn",
-    Cause.MATCH_TIME: "used up the time of the match",
+    Cause.START_TIME: ("was not ready in time", "it was not ready when its start-up time was over"),
+    Cause.TURN_TIME: (
+        "did not answer within the turn",
+        "no whole reply was there when the turn and its tolerance were over",
+    ),
+    Cause.MATCH_TIME: (
+        "used up the time of the match",
+        "its turns and its start-up together took more than the match allows",
+    ),
 }
-_BYTES_WORDS = {Cause.TURN_BYTES: "of a turn", Cause.GAME_BYTES: "of a game"}
+_BYTES_WORDS = {
+    Cause.TURN_BYTES: ("of a turn", "it printed more since its last answer than a turn allows"),
+    Cause.GAME_BYTES: ("of a game", "it printed more in the whole game than a game allows"),
+}
+_OVERRUN = Evidence(charged_ms=6000.4, allowed_ms=6000, others_share=0.01, cpu_ms=5900)
+_KILLED = Evidence(oom_kills=1, memory_peak_bytes=400 << 20, memory_cap_bytes=400 << 20)
 
 
 def _one(cause: Cause) -> frozenset[Cause]:
@@ -153,17 +168,52 @@ def _one(cause: Cause) -> frozenset[Cause]:
 
 
 TABLE: tuple[Row, ...] = (
-    Row(_one(Cause.HOST), _always, Verdict.VOID, lambda evidence: evidence.detail),
-    Row(_ANY_FAULT, _killed_for_memory, Verdict.MEMORY, _memory_words),
-    Row(_one(Cause.MEMORY), _always, Verdict.MEMORY, _memory_words),
-    *(
-        Row(_one(cause), _always, Verdict.OUTPUT, _bytes_words(words))
-        for cause, words in _BYTES_WORDS.items()
+    Row(
+        _one(Cause.HOST),
+        _always,
+        Verdict.VOID,
+        lambda evidence: evidence.detail,
+        "the Engine, the kernel or a disk of the judge's failed",
+        Evidence(detail="the Engine does not answer; see that it runs"),
     ),
-    Row(_TIME, _starved, Verdict.VOID, _starved_words),
+    Row(
+        _ANY_FAULT,
+        _killed_for_memory,
+        Verdict.MEMORY,
+        _memory_words,
+        "the kernel killed a process of its box for memory, whatever else went wrong",
+        _KILLED,
+    ),
+    Row(
+        _one(Cause.MEMORY),
+        _always,
+        Verdict.MEMORY,
+        _memory_words,
+        "the kernel said so while the game went on",
+        _KILLED,
+    ),
     *(
-        Row(_one(cause), _always, Verdict(cause.value), _time_words(words))
-        for cause, words in _TIME_WORDS.items()
+        Row(
+            _one(cause),
+            _always,
+            Verdict.OUTPUT,
+            _bytes_words(words),
+            when,
+            Evidence(bytes_read=1 << 21),
+        )
+        for cause, (words, when) in _BYTES_WORDS.items()
+    ),
+    Row(
+        _TIME,
+        _starved,
+        Verdict.VOID,
+        _starved_words,
+        "it was late, and others took more of its cores meanwhile than the policy's `clock.starved_share`",
+        _OVERRUN.model_copy(update={"others_share": 0.43}),
+    ),
+    *(
+        Row(_one(cause), _always, Verdict(cause.value), _time_words(words), when, _OVERRUN)
+        for cause, (words, when) in _TIME_WORDS.items()
     ),
     Row(
         _one(Cause.DEATH),
@@ -172,30 +222,40 @@ TABLE: tuple[Row, ...] = (
         lambda _: (
             "the container ended without a word of its PID 1: somebody outside ended it; play again"
         ),
+        "its container was ended from outside: the judge's own process in it could not report",
+        Evidence(report="lost 0"),
     ),
     Row(
         _one(Cause.DEATH),
         _reported("exec-failed"),
         Verdict.CRASH,
         lambda evidence: f"could not be run: {_errno_words(_number_of(evidence))}",
+        "its program could not be executed",
+        Evidence(report="exec-failed 2"),
     ),
     Row(
         _one(Cause.DEATH),
         _reported("exited"),
         Verdict.CRASH,
         lambda evidence: f"exited with code {_number_of(evidence)} before the game was over",
+        "its process exited, with any code, and it was its turn",
+        Evidence(report="exited 3"),
     ),
     Row(
         _one(Cause.DEATH),
         _reported("signalled"),
         Verdict.CRASH,
         lambda evidence: f"was ended by signal {_signal_words(_number_of(evidence))}",
+        "a signal ended its process, its own SIGKILL included",
+        Evidence(report="signalled 11"),
     ),
     Row(
         _one(Cause.DEATH),
         _always,
         Verdict.CRASH,
         lambda _: "closed its stdout before the game was over",
+        "its stdout ended, and so no answer can come, whether it lives on or not",
+        Evidence(report="started 0"),
     ),
 )
 """Exhaustive: every cause has a row that always holds."""

@@ -155,6 +155,12 @@ def policy_names() -> list[str]:
     return sorted(path.stem for path in POLICY_DIRECTORY.glob("*.toml"))
 
 
+def variants_of(name: str) -> list[str]:
+    """The variants that the policy called `name` has, in the order of its file; InputError as `load_policy`."""
+    path, _ = _locate(name)
+    return list(tomllib.loads(_read(path)).get("variants", {}))
+
+
 def _locate(name: str) -> tuple[Path, str]:
     base, _, variant = name.partition(":")
     if base.endswith(".toml"):

@@ -1,0 +1,29 @@
+"""`judge agents`: the agents that ship with the judge."""
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from judge.cli.text import safe
+from judge.sandbox.compiled import BUILD_DIRECTORY, IMAGES, house_agent_names
+from judge.submissions.agents import MANIFEST, read_manifest
+
+app = typer.Typer(
+    help="House agents: opponents to play against and examples to read.", no_args_is_help=True
+)
+
+
+@app.command("list")
+def list_agents() -> None:
+    """List the house agents; each may be named wherever an agent is asked for."""
+    table = Table("agent", "speaks", "written in", "what it is", box=None)
+    for name in house_agent_names():
+        manifest = read_manifest(IMAGES / name / MANIFEST)
+        built = "" if (BUILD_DIRECTORY / name).is_dir() else " (not built: judge images build)"
+        table.add_row(
+            name,
+            manifest.protocol or "gomocup",
+            manifest.language,
+            safe(manifest.description.strip()) + built,
+        )
+    Console(soft_wrap=True).print(table)

@@ -1,0 +1,111 @@
+"""What a person can look up: verdicts, policies, house agents, schemas, and what a Tab offers."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from judge.cli import app
+from judge.cli.complete import agent_words, policy_words
+from judge.cli.verdicts import FAULTS, RULED, reference
+from judge.errors import InputError
+from judge.games.types import Verdict
+from judge.referee.blame import TABLE, Row, Thresholds
+from judge.referee.policy import policy_names
+from judge.sandbox.compiled import house_agent_names
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def run(*words: str) -> str:
+    done = CliRunner().invoke(app, words, catch_exceptions=False, env={"COLUMNS": "120"})
+    assert 0 == done.exit_code, done.output
+    return done.stdout
+
+
+def test_the_page_of_verdicts_is_what_the_table_says() -> None:
+    """Made by `judge verdicts > docs/verdicts.md`: it cannot go stale."""
+    assert (DOCS / "verdicts.md").read_text() == "\n".join(reference()) + "\n" == run("verdicts")
+
+
+def test_every_verdict_is_explained_once() -> None:
+    assert set(Verdict) == set(RULED) | set(FAULTS)
+    assert not set(RULED) & set(FAULTS)
+    assert set(FAULTS) == {row.verdict for row in TABLE}
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.when)
+def test_a_row_holds_for_its_own_example(row: Row) -> None:
+    """What stands in the documentation is a case that the row decides."""
+    assert row.holds(row.example, Thresholds(starved_share=0.1))
+    assert row.because(row.example)
+
+
+def test_policies_are_listed_with_their_variants() -> None:
+    listed = run("policies", "list")
+    for name in policy_names():
+        assert name in listed
+    assert "rif, yamaguchi, chinese-swap" in listed
+
+
+def test_a_policy_is_shown_with_the_numbers_that_it_does_not_name() -> None:
+    shown = run("policies", "show", "gomocup-standard:fast").splitlines()
+    assert "clock.turn_ms = 5000" in shown
+    assert any(line.startswith("limits.processes = ") for line in shown)
+    assert 'game.options.rule = "standard"' in shown
+
+
+def test_two_policies_are_compared_key_by_key() -> None:
+    shown = run("policies", "diff", "gomocup-freestyle", "gomocup-freestyle:fast")
+    assert "clock.match_ms\n  - 180000\n  + 120000\nclock.turn_ms\n  - 30000\n  + 5000\n" == shown
+
+
+def test_house_agents_are_listed_with_what_they_are() -> None:
+    listed = run("agents", "list")
+    for name in house_agent_names():
+        (line,) = (line for line in listed.splitlines() if line.split()[:1] == [name])
+        # Name, protocol, language, and what it is.
+        assert len(line.split()) > 4, line
+
+
+@pytest.mark.parametrize("name", ["policy", "spec", "record", "record-file", "agent"])
+def test_schemas_are_json_schemas(name: str) -> None:
+    schema = json.loads(run("schema", name))
+    assert "object" == schema["type"]
+    assert schema["properties"]
+
+
+@pytest.mark.parametrize(
+    ("words", "mend"),
+    [
+        (["schema", "polcy"], "there are policy, spec"),
+        (["policies", "show", "gomocup-fre"], "did you mean 'gomocup-freestyle'?"),
+        (["policies", "show", "gomocup-freestyle:fats"], "did you mean 'fast'?"),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_right_ones(words: list[str], mend: str) -> None:
+    with pytest.raises(InputError) as refused:
+        CliRunner().invoke(app, words, catch_exceptions=False)
+    assert mend in str(refused.value)
+
+
+def test_a_tab_offers_policies_variants_and_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").touch()
+    (tmp_path / "mine.txt").touch()
+    (tmp_path / "cups").mkdir()
+    assert ["agi-renju:rif"] == list(policy_words("agi-renju:r"))
+    assert ["mine.toml"] == list(policy_words("mi"))
+    assert ["cups/"] == list(policy_words("cu"))
+    assert [f"{tmp_path}/mine.toml"] == list(policy_words(f"{tmp_path}/m"))
+    assert [] == list(policy_words(f"{tmp_path}/nowhere/x"))
+    assert ["house-strong"] == list(agent_words("house-strong"))
+    assert ["mine.toml", "mine.txt"] == list(agent_words("min"))
+
+
+@pytest.mark.parametrize("command", [["match"], ["verify"], ["policies", "show"], ["schema"]])
+def test_help_teaches_by_an_example(command: list[str]) -> None:
+    assert "judge " + command[0] in run(*command, "--help").partition("Example")[2]
