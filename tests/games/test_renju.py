@@ -1,0 +1,412 @@
+"""Renju's fouls as the rule book, other managers and a slow reading of the definitions see them."""
+
+import json
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.games import renju
+from judge.games.renju import Foul, foul
+from judge.games.stones import Square, square_at, square_name
+from tests.games.renju_reference import DIRECTIONS, Position, textbook_foul
+
+VECTORS: list[dict[str, Any]] = json.loads(
+    (Path(__file__).parent / "data" / "renju_vectors.json").read_text()
+)
+"""Positions with every square that is forbidden to black, on which three other judges agreed."""
+
+
+def cells_of(position: Position) -> tuple[bytearray, int]:
+    """The board as the game keeps it, and its stride."""
+    stride = position.width + 2
+    cells = bytearray(b"\3" * stride * (position.height + 2))
+    for y in range(position.height):
+        for x in range(position.width):
+            taken = 1 if (x, y) in position.black else 2 if (x, y) in position.white else 0
+            cells[(y + 1) * stride + x + 1] = taken
+    return cells, stride
+
+
+def foul_on(position: Position, square: Square) -> Foul | None:
+    cells, stride = cells_of(position)
+    return foul(cells, stride, (square[1] + 1) * stride + square[0] + 1)
+
+
+def free_squares(position: Position) -> list[Square]:
+    squares = ((x, y) for y in range(position.height) for x in range(position.width))
+    return [square for square in squares if position.is_free(square)]
+
+
+def named(names: str) -> frozenset[Square]:
+    return frozenset(square_at(name) for name in names.split())
+
+
+def foul_at(square: str, black: str, white: str = "", size: int = 15) -> Foul | None:
+    """The foul of black's next stone among stones given by name."""
+    return foul_on(Position(size, size, named(black), named(white)), square_at(square))
+
+
+def along(picture: str, direction: Square) -> tuple[Position, Square]:
+    """A line of a 19x19 board with `*` in its middle: black `X`, white `O`, free `_`; and where the `*` is."""
+    middle = picture.index("*")
+    (dx, dy), stones = direction, {"X": set[Square](), "O": set[Square]()}
+    for place, letter in enumerate(picture):
+        if letter in stones:
+            stones[letter].add((9 + (place - middle) * dx, 9 + (place - middle) * dy))
+    return Position(19, 19, frozenset(stones["X"]), frozenset(stones["O"])), (9, 9)
+
+
+def on_a_line(picture: str) -> Foul | None:
+    """The verdict on `*`, which must be the same in all directions and read from either end."""
+    (verdict,) = {
+        foul_on(*along(text, direction))
+        for text in (picture, picture[::-1])
+        for direction in DIRECTIONS
+    }
+    return verdict
+
+
+def with_another_three(picture: str) -> Foul | None:
+    """The verdict on `*` where another line through it holds a three: a double three if the picture is one too."""
+    verdicts = set()
+    for direction, other in ((DIRECTIONS[i], DIRECTIONS[i - 1]) for i in range(4)):
+        for text in (picture, picture[::-1]):
+            line, square = along(text, direction)
+            cross, _ = along("*XX", other)
+            verdicts.add(foul_on(Position(19, 19, line.black | cross.black, line.white), square))
+    (verdict,) = verdicts
+    return verdict
+
+
+# --- as other judges have it ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=[v["moves"][:12] for v in VECTORS])
+def test_the_forbidden_squares_are_those_that_other_judges_found(vector: dict[str, Any]) -> None:
+    moves = re.findall("[a-z][0-9]+", vector["moves"])
+    position = Position(15, 15, named(" ".join(moves[::2])), named(" ".join(moves[1::2])))
+
+    found = {s for s in free_squares(position) if foul_on(position, s) is not None}
+
+    assert set(vector["forbidden"]) == {square_name(*square) for square in found}
+
+
+def test_a_five_that_is_an_overline_too_is_allowed() -> None:
+    """Where managers disagreed: nine black stones, five along the row and six up the column."""
+    assert foul_at("h8", black="d8 e8 f8 g8 h6 h7 h9 h10 h11") is None
+    assert foul_at("h8", black="e8 f8 g8 h6 h7 h9 h10 h11") is Foul.OVERLINE
+
+
+def test_the_first_double_three_that_a_new_brain_is_tried_with() -> None:
+    assert foul_at("g9", black="h8 i7 h10 i11", white="h9 i9 i6 i12") is Foul.DOUBLE_THREE
+
+
+# --- five and overline ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("picture", ["*XXXX", "X*XXX", "XX*XX", "OXX*XXO", "XX*XX_X", "X_XX*XX_X"])
+def test_an_exact_five_is_allowed(picture: str) -> None:
+    assert on_a_line(picture) is None
+
+
+@pytest.mark.parametrize("picture", ["*XXXXX", "X*XXXX", "XX*XXX", "XXXX*XXXX", "OXX*XXXO"])
+def test_six_and_more_are_an_overline(picture: str) -> None:
+    assert on_a_line(picture) is Foul.OVERLINE
+
+
+def test_five_wins_whatever_else_the_stone_makes() -> None:
+    five = "d8 e8 f8 g8"
+    fours = "h9 h10 h11 i9 j10 k11"
+    threes = "h9 h10 i9 j10"
+
+    assert foul_at("h8", black=f"{fours}") is Foul.DOUBLE_FOUR
+    assert foul_at("h8", black=f"{five} {fours}") is None
+    assert foul_at("h8", black=f"{threes}") is Foul.DOUBLE_THREE
+    assert foul_at("h8", black=f"{five} {threes}") is None
+
+
+def test_the_double_four_is_named_first_and_the_overline_last() -> None:
+    overline = "c8 d8 e8 f8 g8"
+    fours = "h9 h10 h11 i9 j10 k11"
+    threes = "h9 h10 i9 j10"
+
+    assert foul_at("h8", black=f"{overline}") is Foul.OVERLINE
+    assert foul_at("h8", black=f"{overline} {threes}") is Foul.DOUBLE_THREE
+    assert foul_at("h8", black=f"{overline} {fours}") is Foul.DOUBLE_FOUR
+    assert foul_at("h8", black=f"{fours} g9 f10") is Foul.DOUBLE_FOUR
+
+
+# --- fours ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "picture",
+    ["XXX_*_XXX", "XX_*X_XX", "X_*XX_X", "X_X*X_X", "OXXX_*_XXXO", "OXX_*X_XXO", "OX_X*X_XO"],
+)
+def test_two_fours_on_one_line_are_a_double_four(picture: str) -> None:
+    assert on_a_line(picture) is Foul.DOUBLE_FOUR
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        "XXXX_*_XXX", "XX_*X_XXX", "XX_X*X_X",  # one of the two would be six
+        "XXXX_*_XXXX", "XXX_*X_XXX", "XX_X*X_XX",  # both would
+        "XXXO*_XXX", "XXO*X_XX", "XOX*X_X",  # one gap is white's
+        "*XX_X_XXX", "*X_XX_XX", "*_XXX_X",  # the stone is in one of them only
+    ],
+)  # fmt: skip
+def test_what_looks_like_two_fours_on_one_line(picture: str) -> None:
+    assert on_a_line(picture) is None
+
+
+@pytest.mark.parametrize("picture", ["XX*X", "_XX*X_", "OXX*X_", "XX_*X", "X_X*X", "XXX_*"])
+def test_one_four_is_allowed_and_two_lines_of_it_are_not(picture: str) -> None:
+    """A straight four, which has two ways to five, is one four all the same."""
+    for other in DIRECTIONS[1:]:
+        line, square = along(picture, DIRECTIONS[0])
+        cross, _ = along(picture, other)
+        both = Position(19, 19, line.black | cross.black, line.white | cross.white)
+
+        assert foul_on(line, square) is None
+        assert foul_on(both, square) is Foul.DOUBLE_FOUR
+
+
+@pytest.mark.parametrize("picture", ["OXX*XO", "X_XX*X_X", "OX*XX_X", "XXX_*X", "XX_*XX"])
+def test_what_can_only_become_six_is_no_four(picture: str) -> None:
+    """Across a real four it makes no double four."""
+    line, square = along(picture, DIRECTIONS[0])
+    cross, _ = along("*XXX", DIRECTIONS[1])
+
+    assert foul_on(Position(19, 19, line.black | cross.black, line.white), square) is None
+
+
+def test_a_four_and_a_three_are_allowed() -> None:
+    assert foul_at("h8", black="e8 f8 g8 h9 h10") is None
+
+
+# --- threes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "picture",
+    ["XX*", "X*X", "X_X*", "X_*X", "XX_*", "O_XX*__", "O__XX*__O", "O_X_X*_O", "O_XX_*_O"],
+)
+def test_every_three_makes_a_double_three_with_another(picture: str) -> None:
+    assert on_a_line(picture) is None
+    assert with_another_three(picture) is Foul.DOUBLE_THREE
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        "OXX*", "OX_X*", "OX_*X", "OXX_*",  # no straight four: an end is white's
+        "O_XX*_O", "XOX*",  # no room
+        "X_XX*_O", "X__XX*__X", "X_X_X*", "X_X_*",  # what black adds to it would lead to six
+        "X__X*", "X*", "*",  # two stones and less
+    ],
+)  # fmt: skip
+def test_what_is_no_three_makes_no_double_three(picture: str) -> None:
+    assert with_another_three(picture) is None
+
+
+def test_the_edge_blocks_like_a_white_stone() -> None:
+    column = "h7 h6"
+
+    assert foul_at("c8", black="b8 a8 c7 c6") is None
+    assert foul_at("d8", black="b8 c8 d7 d6") is Foul.DOUBLE_THREE
+    assert foul_at("d8", black="b8 c8 d7 d6", white="f8") is None
+    assert foul_at("h8", black=f"f8 g8 {column}") is Foul.DOUBLE_THREE
+    assert foul_at("h8", black=f"f8 g8 {column}", size=8) is None
+
+
+def test_rows_do_not_run_on_around_the_edge() -> None:
+    """Black stones at the right edge and the left of the next row stand side by side in the cells."""
+    assert foul_at("n8", black="o8 a9 b9 c9 d9") is None
+    assert foul_at("o8", black="m8 n8 a9 b9 o7 o6") is None
+
+
+# --- threes that are not real --------------------------------------------------------------------
+
+TWO_THREES = "f8 g8 h7 h5"
+"""With h8: a plain three on the row, and one on the column that only h6 makes a straight four."""
+
+
+def test_two_threes_are_real_as_long_as_nothing_forbids_their_keys() -> None:
+    assert foul_at("h8", TWO_THREES) is Foul.DOUBLE_THREE
+
+
+@pytest.mark.parametrize(
+    ("black", "white", "why"),
+    [
+        ("e6 f6 g6", "", "h6 is a double four"),
+        ("e6 f6 g6 i6 j6", "", "h6 is an overline"),
+        ("d6 e6 f6 g6", "", "h6 is a five"),
+        ("i6 j6 g5 f4", "", "h6 is a double three itself"),
+    ],
+)
+def test_a_three_whose_only_key_black_may_not_use_for_a_straight_four_does_not_count(
+    black: str, white: str, why: str
+) -> None:
+    assert foul_at("h8", f"{TWO_THREES} {black}", white) is None, why
+
+
+@pytest.mark.parametrize(
+    ("black", "white", "why"),
+    [
+        ("e6 f6 g6", "d6 i6", "no four on row 6"),
+        ("i6 j6 g5 f4", "g6 l6", "h6 makes one three only"),
+    ],
+)
+def test_a_key_that_is_free_again_counts_again(black: str, white: str, why: str) -> None:
+    assert foul_at("h8", f"{TWO_THREES} {black}", white) is Foul.DOUBLE_THREE, why
+
+
+def test_one_key_that_black_may_use_is_enough() -> None:
+    """The column's three has two keys, h9 and h5; a foul on one of them leaves the other."""
+    threes = "f8 g8 h7 h6"
+    at_h9, at_h5 = "e9 f9 g9", "e5 f5 g5"
+
+    assert foul_at("h8", f"{threes} {at_h9}") is Foul.DOUBLE_THREE
+    assert foul_at("h8", f"{threes} {at_h5}") is Foul.DOUBLE_THREE
+    assert foul_at("h8", f"{threes} {at_h9} {at_h5}") is None
+
+
+def staircase(steps: int, size: int) -> Position:
+    """A double three that hangs on a double three two squares on, which hangs on another, `steps` times.
+
+    At every landing one three leads on to the next, by one key, and a plain three crosses it.
+    """
+    black, x, y = set[Square](), 3, 6
+    for step in range(steps):
+        across = step % 2 == 0
+        dx, dy = (1, 0) if across else (0, 1)
+        black |= {(x + dx, y + dy), (x + 3 * dx, y + 3 * dy)}
+        black |= {(x + k, y - k) for k in ((-2, -1) if across else (1, 2))}
+        x, y = x + 2 * dx, y + 2 * dy
+    return Position(size, size, frozenset(black), frozenset())
+
+
+def test_the_question_goes_on_as_far_as_the_stones_do() -> None:
+    """Each stair takes back the verdict of the one before."""
+    verdicts = [foul_on(staircase(steps, 60), (3, 6)) for steps in range(1, 40)]
+    slow_verdicts = [textbook_foul(staircase(steps, 60), (3, 6)) for steps in range(1, 8)]
+
+    assert slow_verdicts == verdicts[:7]
+    assert [Foul.DOUBLE_THREE, None] * 19 + [Foul.DOUBLE_THREE] == verdicts
+
+
+def test_a_question_without_an_end_takes_what_is_left_for_real(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(renju, "_LOOKS", 5)
+
+    verdicts = {foul_on(staircase(steps, 60), (3, 6)) for steps in range(10, 20)}
+
+    assert len(verdicts) == 1
+
+
+# --- every position ------------------------------------------------------------------------------
+
+
+@st.composite
+def positions(draw: st.DrawFn) -> Position:
+    """Boards of any shape with stones of both colours, black's in the majority so that fouls are about."""
+    width, height = draw(st.integers(5, 12)), draw(st.integers(5, 12))
+    kinds = st.sampled_from("_____XXXO")
+    size = width * height
+    letters = draw(st.lists(kinds, min_size=size, max_size=size))
+    black, white = (
+        frozenset((i % width, i // width) for i, letter in enumerate(letters) if letter == colour)
+        for colour in "XO"
+    )
+    return Position(width, height, black, white)
+
+
+@given(positions())
+def test_the_definitions_and_the_shapes_agree(position: Position) -> None:
+    for square in free_squares(position)[::4]:
+        assert textbook_foul(position, square) == foul_on(position, square)
+
+
+def symmetries(square: Square, width: int, height: int) -> list[Square]:
+    """The images of a square under the eight symmetries; the last four exchange width and height."""
+    x, y = square
+    mirrored = [(x, y), (width - 1 - x, y), (x, height - 1 - y), (width - 1 - x, height - 1 - y)]
+    return mirrored + [(b, a) for a, b in mirrored]
+
+
+@given(positions())
+def test_a_turned_or_mirrored_board_has_the_same_fouls(position: Position) -> None:
+    width, height = position.width, position.height
+    for image in range(8):
+        black, white = (
+            frozenset(symmetries(stone, width, height)[image] for stone in stones)
+            for stones in (position.black, position.white)
+        )
+        shape = (width, height) if image < 4 else (height, width)
+        turned = Position(*shape, black, white)
+        for square in free_squares(position)[::3]:
+            there = symmetries(square, width, height)[image]
+            assert foul_on(position, square) == foul_on(turned, there)
+
+
+@given(positions())
+def test_the_cells_stay_as_they_were(position: Position) -> None:
+    cells, stride = cells_of(position)
+    before = bytes(cells)
+    for at, cell in enumerate(before):
+        if not cell:
+            foul(cells, stride, at)
+
+    assert before == cells
+
+
+@given(positions())
+def test_white_stones_alone_forbid_nothing(position: Position) -> None:
+    white = Position(position.width, position.height, frozenset(), position.black)
+
+    assert {None} >= {foul_on(white, square) for square in free_squares(white)}
+
+
+def crowd(chance: random.Random) -> Position:
+    """Stones around h8 of a 15x15 board, some on its lines and some anywhere near."""
+    stones: dict[Square, str] = {}
+    for dx, dy in DIRECTIONS:
+        for k in (-4, -3, -2, -1, 1, 2, 3, 4):
+            stones[7 + k * dx, 7 + k * dy] = chance.choice("___XXO")
+    for _ in range(chance.randrange(30)):
+        square = (chance.randrange(2, 13), chance.randrange(2, 13))
+        stones[square] = chance.choice("XXXO_")
+    stones[7, 7] = "_"
+    black, white = (
+        frozenset(square for square, letter in stones.items() if letter == colour)
+        for colour in "XO"
+    )
+    return Position(15, 15, black, white)
+
+
+def test_definitions_and_shapes_agree_on_crowded_squares() -> None:
+    """Four thousand positions made for fouls; every foul and a good many near misses are among them."""
+    chance = random.Random(1996)
+    seen = dict.fromkeys([None, *Foul], 0)
+    for _ in range(4000):
+        position = crowd(chance)
+        expected = textbook_foul(position, (7, 7))
+        assert expected == foul_on(position, (7, 7)), position
+        seen[expected] += 1
+
+    assert min(seen.values()) > 20
+
+
+# --- the judge's own mistakes --------------------------------------------------------------------
+
+
+def test_a_square_that_is_taken_cannot_be_asked_about() -> None:
+    with pytest.raises(ValueError, match="not free"):
+        foul_at("h8", black="h8")
