@@ -32,7 +32,7 @@ PROTOCOLS: dict[str, ProtocolEntry] = {
         gomocup_words.GomocupOptions,
         gomocup.Gomocup,
         gomocup_words.is_private,
-        gomocup.objection,
+        gomocup_words.objection,
     ),
     "agi": ProtocolEntry(agi.AgiOptions, agi.Agi, agi.is_private, agi_words.objection),
     "stratego": ProtocolEntry(stratego.StrategoOptions, stratego.Stratego, stratego.is_private),

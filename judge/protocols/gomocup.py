@@ -21,9 +21,9 @@ about the command itself: an optional command is replaced by a mandatory one, a 
 ended by CR, LF or CRLF; the end of the stream does not end one.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from judge.games.stones import (
     AnswerSwap,
@@ -39,12 +39,12 @@ from judge.games.stones import (
     Swap,
 )
 from judge.games.types import Event, Reply, ReplyKind, Request, decided
+from judge.protocols.gomocup_board import BrainBoard, Way
 from judge.protocols.gomocup_words import (
     ABOUT_CHARACTERS,
     INT32_MAX,
     GomocupOptions,
     Word,
-    board_rows,
     classify,
     info_lines,
     parse_about,
@@ -93,13 +93,6 @@ UNWAITED = frozenset({Phase.IDLE, Phase.ENDING})
 """The phases in which nobody waits for the brain."""
 
 
-def objection(game: Mapping[str, Any]) -> str | None:
-    """What of a game the protocol cannot say, as the end of a sentence; None where it can say all."""
-    if game.get("swap", "none") in ("first", "third"):
-        return f"has no words for a swap of kind {game['swap']}, only for swap2"
-    return None
-
-
 class Gomocup:
     """The manager's side of one conversation with one brain."""
 
@@ -114,8 +107,7 @@ class Gomocup:
         self._phase = Phase.IDLE
         self._excuses = 0
         """How many UNKNOWN or ERROR lines may still be answers to something else than the last command."""
-        self._known: list[Square] = []
-        """The stones that the brain has on its board, in play order."""
+        self._board = BrainBoard()
         self._laid: list[Placed] = []
         """Stones that a brain without SWAP2BOARD was asked for one by one."""
         self._asked: tuple[StonesRequest, Clock] | None = None
@@ -150,7 +142,7 @@ class Gomocup:
 
     def _start(self) -> list[Effect]:
         self._phase = Phase.STARTING
-        self._known = []
+        self._board.clear()
         self._excuses = 0
         return [self._say(self._start_line), Await(Wait.START)]
 
@@ -184,50 +176,34 @@ class Gomocup:
         """The position to be put: the request's, and what was laid one by one since."""
         return [*self._request.stones, *self._laid] if self._laid else self._request.stones
 
-    def _put_position(self) -> list[Effect]:
-        """Let the brain's board become the position, and the brain think about it."""
-        if not self._known or self._is_one_behind():
-            return self._think()
-        before = [(x, y) for x, y, _ in self._stones[:-1]]
-        if before and self._known[: len(before)] == before:
-            x, y = self._known[-1]
-            self._phase = Phase.TAKING_BACK
-            return [self._say(f"TAKEBACK {x},{y}"), Await(Wait.TURN)]
-        return self._restart()
-
-    def _is_one_behind(self) -> bool:
-        """Whether the brain's board lacks one stone of the opponent's, the last: its own last one tells."""
-        stones, known = self._stones, len(self._known)
-        if len(stones) != known + 1 or stones[-1][2] == self._own:
-            return False
-        x, y, _ = stones[known - 1]
-        return (x, y) == self._known[-1]
-
-    def _restart(self) -> list[Effect]:
-        # Seed 002, BOARD: if there is any open match, RESTART comes before it.
-        self._phase = Phase.RESTARTING
-        return [self._say("RESTART"), Await(Wait.START)]
-
     @property
     def _own(self) -> int:
         """The colour that the brain is to place."""
         return (self._request.colour + len(self._laid)) & 1
 
+    def _put_position(self) -> list[Effect]:
+        """Let the brain's board become the position, and the brain think about it."""
+        match self._board.way_to(self._stones, self._own):
+            case Way.THINK:
+                return self._think()
+            case Way.TAKEBACK:
+                x, y = self._board.last
+                self._phase = Phase.TAKING_BACK
+                return [self._say(f"TAKEBACK {x},{y}"), Await(Wait.TURN)]
+            case Way.RESTART:
+                return self._restart()
+
+    def _restart(self) -> list[Effect]:
+        self._phase = Phase.RESTARTING
+        return [self._say("RESTART"), Await(Wait.START)]
+
     def _think(self) -> list[Effect]:
-        """INFO time_left and BEGIN, TURN or BOARD."""
-        stones, request = self._stones, self._request
         self._phase = Phase.THINKING
-        if not stones:
-            return [self._say(self._time_left(), "BEGIN"), Await(Wait.TURN)]
-        # The first stone of an opening is not a move of the opponent's: both brains then receive BOARD.
-        if self._known or (len(stones) == 1 and request.opening == 0 and not self._laid):
-            x, y, _ = stones[-1]
-            self._known.append((x, y))
-            return [self._say(self._time_left(), f"TURN {x},{y}"), Await(Wait.TURN)]
-        self._known = [(x, y) for x, y, _ in stones]
+        request = self._request
         dead = request.dead if isinstance(request, PlaceStone) else ()
-        rows = board_rows(stones, self._own, dead)
-        return [self._say(self._time_left(), "BOARD", *rows, "DONE"), Await(Wait.TURN)]
+        opening = request.opening + len(self._laid)
+        question = self._board.question(self._stones, self._own, opening, dead)
+        return [self._say(self._time_left(), *question), Await(Wait.TURN)]
 
     def _ask_swap2(self) -> list[Effect]:
         self._phase = Phase.SWAPPING
@@ -302,7 +278,7 @@ class Gomocup:
         return [Ready(about)]
 
     def _restarted(self, _rest: bytes) -> Sequence[Effect]:
-        self._known = []
+        self._board.clear()
         return self._put_position()
 
     def _restart_refused(self, _rest: bytes) -> Sequence[Effect]:
@@ -310,7 +286,7 @@ class Gomocup:
         return [self._say("END"), Respawn(), *self._start()]
 
     def _took_back(self, _rest: bytes) -> Sequence[Effect]:
-        self._known.pop()
+        self._board.take_back()
         return self._put_position()
 
     def _takeback_refused(self, rest: bytes) -> Sequence[Effect]:
@@ -319,7 +295,7 @@ class Gomocup:
     def _moved(self, rest: bytes) -> Sequence[Effect]:
         ((x, y),) = squares_in(rest)
         self._excuses = 0
-        self._known.append((x, y))
+        self._board.add((x, y))
         request = self._request
         if not isinstance(request, LayStones):
             return self._answered(Stone(x, y), ((x, y),))

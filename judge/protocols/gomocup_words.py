@@ -139,3 +139,10 @@ def board_rows(stones: Sequence[Placed], own: int, dead: Collection[Square] = ()
     return [
         f"{x},{y},{3 if (x, y) in dead else 1 if colour == own else 2}" for x, y, colour in stones
     ]
+
+
+def objection(game: Mapping[str, Any]) -> str | None:
+    """What of a game the protocol cannot say, as the end of a sentence; None where it can say all."""
+    if game.get("swap", "none") in ("first", "third"):
+        return f"has no words for a swap of kind {game['swap']}, only for swap2"
+    return None

@@ -9,7 +9,14 @@ from typing import Any, Self
 
 from judge.errors import InputError
 from judge.games.gomoku.board import Board
-from judge.games.gomoku.opening import FIFTH_AT, STEPS, distance_from_centre, images
+from judge.games.gomoku.opening import (
+    FIFTH_AT,
+    STEPS,
+    distance_from_centre,
+    events_of,
+    images,
+    requests_of,
+)
 from judge.games.gomoku.options import GomokuOptions
 from judge.games.gomoku.rules import Row, Rule, winning_row
 from judge.games.renju import foul
@@ -60,8 +67,8 @@ class Gomoku:
         """Place the opening on an empty board; OpeningError where it cannot be played."""
         self.options = options
         self.rule = options.rule
-        self.requests: frozenset[type[Request]] = _requests_of(options)
-        self.events: frozenset[type[Event]] = _events_of(options)
+        self.requests = requests_of(options.swap, options.fifths)
+        self.events = events_of(options.swap)
         self._sizes = list(options.other_sizes)
         self._set_up(options)
 
@@ -103,7 +110,7 @@ class Gomoku:
             return False
         while self._sizes:
             try:
-                self._set_up(_resized(self.options, self._sizes.pop(0)))
+                self._set_up(self.options.resized(self._sizes.pop(0)))
             except (OpeningError, ValueError):
                 continue
             return True
@@ -364,30 +371,6 @@ _ASKED: Mapping[type[Request], str] = {
     OfferFifths: "fifth stones are asked for",
     ChooseFifth: "one of the offered fifth stones is asked for",
 }
-
-
-def _requests_of(options: GomokuOptions) -> frozenset[type[Request]]:
-    """What such a game may ask."""
-    kinds: set[type[Request]] = {PlaceStone}
-    for step in STEPS[options.swap].values():
-        kinds.add(AnswerSwap if not step.lays else LayStones if step.lays > 1 else PlaceStone)
-    if options.fifths > 1:
-        kinds |= {OfferFifths, ChooseFifth}
-    return frozenset(kinds)
-
-
-def _events_of(options: GomokuOptions) -> frozenset[type[Event]]:
-    """What may happen in such a game."""
-    has_swap = bool(STEPS[options.swap])
-    return frozenset({StonePlaced, ColoursSettled} if has_swap else {StonePlaced})
-
-
-def _resized(options: GomokuOptions, size: int) -> GomokuOptions:
-    """The same game on a square board of `size`, the opening around its centre."""
-    across, down = size // 2 - options.width // 2, size // 2 - options.height // 2
-    opening = tuple((x + across, y + down) for x, y in options.opening)
-    changes = {"width": size, "height": size, "opening": opening}
-    return GomokuOptions.model_validate(options.model_dump() | changes)
 
 
 def _say(decision: Decision) -> str:

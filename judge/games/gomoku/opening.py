@@ -23,7 +23,18 @@ from enum import StrEnum
 from typing import NamedTuple, Self
 
 from judge.games.gomoku.rules import Rule
-from judge.games.stones import Placed, Square
+from judge.games.stones import (
+    AnswerSwap,
+    ChooseFifth,
+    ColoursSettled,
+    LayStones,
+    OfferFifths,
+    Placed,
+    PlaceStone,
+    Square,
+    StonePlaced,
+)
+from judge.games.types import Event, Request
 
 
 class SwapRule(StrEnum):
@@ -71,6 +82,19 @@ STEPS: Mapping[SwapRule, Mapping[int, Step]] = {
 
 FIFTH_AT = 4
 """The stones on the board when fifth stones are offered."""
+
+
+def requests_of(swap: SwapRule, fifths: int) -> frozenset[type[Request]]:
+    """What a game with such an opening may ask."""
+    kinds: set[type[Request]] = {PlaceStone}
+    for step in STEPS[swap].values():
+        kinds.add(AnswerSwap if not step.lays else LayStones if step.lays > 1 else PlaceStone)
+    return frozenset(kinds | {OfferFifths, ChooseFifth} if fifths > 1 else kinds)
+
+
+def events_of(swap: SwapRule) -> frozenset[type[Event]]:
+    """What may happen in a game with such an opening."""
+    return frozenset({StonePlaced, ColoursSettled} if STEPS[swap] else {StonePlaced})
 
 
 def distance_from_centre(x: int, y: int, width: int, height: int) -> int:

@@ -53,6 +53,13 @@ class GomokuOptions(BaseModel):
         except ValidationError as error:
             raise InputError(f"gomoku options: {_say_errors(error)}") from error
 
+    def resized(self, size: int) -> Self:
+        """The same game on a square board of `size`, the opening around its centre."""
+        across, down = size // 2 - self.width // 2, size // 2 - self.height // 2
+        opening = tuple((x + across, y + down) for x, y in self.opening)
+        changes = {"width": size, "height": size, "opening": opening}
+        return self.model_validate(self.model_dump() | changes)
+
     @property
     def drawn_at(self) -> int:
         """The number of stones at which the game is a draw."""
