@@ -327,7 +327,7 @@ class Gomocup:
         return self._answered(Swap(), ())
 
     def _set_stones(self, rest: bytes) -> Sequence[Effect]:
-        """Squares behind SWAP2BOARD. How many there must be is for the rules to say."""
+        """Squares in answer to SWAP2BOARD, or several where one is due: how many there must be is for the rules to say."""
         squares = squares_in(rest)
         stays = len(squares) == 1 and isinstance(self._request, AnswerSwap)
         return self._answered(Stone(*squares[0]) if stays else Stones(squares), squares)
@@ -391,7 +391,7 @@ _STEPS: dict[Phase, dict[Word, Callable[[Gomocup, bytes], Sequence[Effect]]]] = 
     },
     Phase.THINKING: {
         Word.MOVE: Gomocup._moved,
-        Word.SQUARES: Gomocup._mangled,
+        Word.SQUARES: Gomocup._set_stones,
         Word.MANGLED: Gomocup._mangled,
         Word.SUGGEST: Gomocup._suggested,
         Word.ERROR: Gomocup._move_refused,

@@ -35,7 +35,7 @@ AT_THE_FIRST_MOVE: list[tuple[str, Sequence[Act], Verdict | None, str]] = [
     ("CR alone", says("0,0\r"), None, "a line; others wait for LF"),
     ("trailing rubbish", says("0,0 rubbish\n"), Verdict.UNREADABLE, "at once; others wait or take it"),
     ("a third number", says("0,0,1\n"), Verdict.UNREADABLE, "at once"),
-    ("two squares", says("0,0 1,1\n"), Verdict.UNREADABLE, "one stone was asked for"),
+    ("two squares", says("0,0 1,1\n"), Verdict.ILLEGAL, "one stone was asked for"),
     ("a comma and nothing", says("0,\n"), Verdict.UNREADABLE, "at once"),
     ("another language", says("h8\n"), Verdict.TURN_TIME, "text, like any chatter"),
     ("NUL and escapes", says("\x00\x1b[2J\xff\n0,0\n"), None, "set aside"),
