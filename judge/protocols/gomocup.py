@@ -327,7 +327,7 @@ class Gomocup:
         return self._answered(Swap(), ())
 
     def _set_stones(self, rest: bytes) -> Sequence[Effect]:
-        """Squares in answer to SWAP2BOARD, or several where one is due: how many there must be is for the rules to say."""
+        """Squares in answer to SWAP2BOARD, or several where one is due: their number is for the rules to judge."""
         squares = squares_in(rest)
         stays = len(squares) == 1 and isinstance(self._request, AnswerSwap)
         return self._answered(Stone(*squares[0]) if stays else Stones(squares), squares)
