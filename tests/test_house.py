@@ -15,7 +15,7 @@ MAY_IMPORT = {
     "sandbox": {"errors"},
     "referee": {"errors", "games", "protocols", "sandbox"},
     "records": {"errors", "games", "referee"},
-    "contest": {"errors", "games", "referee", "records", "sandbox"},
+    "contest": {"errors", "games", "referee", "records", "sandbox", "store", "submissions"},
     "submissions": {"errors", "games", "protocols", "referee", "sandbox"},
     "store": {"errors", "referee", "records"},
     "cli": {

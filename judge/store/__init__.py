@@ -1,0 +1,1 @@
+"""What must never be lost: contests, matches, attempts and results, in SQLite or PostgreSQL."""

@@ -1,0 +1,65 @@
+"""Records by the digest of what they hold: written before the row that names them, never changed, never half there."""
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+from judge.errors import HostError, InputError
+
+
+class Files:
+    """A folder of files, each named by its SHA-256."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, data: bytes) -> str:
+        """Write `data`, and return its SHA-256; it is on disk, under that name, when this returns."""
+        digest = hashlib.sha256(data).hexdigest()
+        path = self.path(digest)
+        if path.exists():
+            return digest
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(
+                dir=path.parent, suffix=".partial", delete=False
+            ) as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(file.name).replace(path)
+            _sync(path.parent)
+        except OSError as error:
+            raise HostError(
+                f"{path}: {error.strerror}; nothing was recorded, make room and go on"
+            ) from None
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        """What was put; InputError where it is missing or is no longer what it was."""
+        path = self.path(digest)
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror}: the store names it") from None
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise InputError(
+                f"{path}: its contents are not those of its name: it was changed or damaged"
+            )
+        return data
+
+    def path(self, digest: str) -> Path:
+        """Where the file of a digest lies; ValueError for what is no digest."""
+        if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
+            raise ValueError(f"not a SHA-256: {digest[:80]!r}")
+        return self._folder / digest[:2] / digest
+
+
+def _sync(folder: Path) -> None:
+    """Let a rename in `folder` survive a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,395 @@
+"""The truth about a contest: which games there are, which is being played as which attempt, and how each ended.
+
+A match is issued, and then either fixed by a result or rolled back. A result counts once, and only for the attempt that
+is current: whatever a worker sends late, after its game was given to another, is kept for audit and changes nothing.
+Every method is one transaction, and what it says has happened is on disk.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, Select, func, insert, select, update
+
+from judge.errors import InputError
+from judge.store.connection import connect
+from judge.store.tables import attempts, contests, entries, journal, matches, results
+from judge.store.types import (
+    AttemptState,
+    Ended,
+    Entry,
+    Issued,
+    Line,
+    MatchState,
+    Result,
+    Scheduled,
+)
+
+
+class Store:
+    """One database. Safe to use from several processes at once."""
+
+    def __init__(self, url: str) -> None:
+        """Connect and migrate; InputError or HostError as `connect`."""
+        self._engine: Engine = connect(url)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._engine.dispose()
+
+    # --- a contest and its schedule ----------------------------------------------------------------------------------
+
+    def create(self, name: str, plan: str, entered: Sequence[Entry]) -> None:
+        """Begin a contest with its entries, which are frozen from now on; InputError if there is one of that name."""
+        with self._engine.begin() as connection:
+            if connection.scalar(select(contests.c.name).where(contests.c.name == name)):
+                raise InputError(
+                    f"there is a contest {name!r} already; go on with it or take another name"
+                )
+            connection.execute(
+                insert(contests).values(name=name, plan=plan, created_at=_now(), state="open")
+            )
+            for entry in entered:
+                connection.execute(
+                    insert(entries).values(
+                        contest=name, name=entry.name, place=entry.place, entry=entry.entry
+                    )
+                )
+            _tell(connection, name, "created", f"{len(entered)} entries")
+
+    def contest_names(self) -> list[str]:
+        """The contests of this store, oldest first."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(contests.c.name).order_by(contests.c.created_at))
+            return [name for (name,) in rows]
+
+    def plan(self, contest: str) -> str:
+        """What the contest was created from; InputError if there is none of that name."""
+        with self._engine.connect() as connection:
+            return str(_contest(connection, contest).plan)
+
+    def state(self, contest: str) -> str:
+        """`open`, `paused` or `stopped`, with the reason behind a colon."""
+        with self._engine.connect() as connection:
+            return str(_contest(connection, contest).state)
+
+    def set_state(self, contest: str, state: str, why: str) -> None:
+        """Open, pause or stop a contest: only an open one issues games."""
+        with self._engine.begin() as connection:
+            _contest(connection, contest)
+            connection.execute(
+                update(contests).where(contests.c.name == contest).values(state=state)
+            )
+            _tell(connection, contest, state, why)
+
+    def entries(self, contest: str) -> list[Entry]:
+        """Who takes part, in the order of entry."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(
+                select(entries).where(entries.c.contest == contest).order_by(entries.c.place)
+            )
+            return [Entry(row.name, row.place, row.entry, row.disqualified) for row in rows]
+
+    def disqualify(self, contest: str, agent: str, why: str) -> None:
+        """Take an agent out: its games do not count, and those to come are not played."""
+        with self._engine.begin() as connection:
+            changed = connection.execute(
+                update(entries)
+                .where(entries.c.contest == contest, entries.c.name == agent)
+                .values(disqualified=why)
+            )
+            if not changed.rowcount:
+                raise InputError(f"no agent {agent!r} takes part in {contest!r}")
+            connection.execute(
+                update(matches)
+                .where(
+                    matches.c.contest == contest,
+                    matches.c.state == MatchState.PENDING,
+                    (matches.c.first == agent) | (matches.c.second == agent),
+                )
+                .values(state=MatchState.HELD, why=f"{agent} is disqualified: {why}")
+            )
+            _tell(connection, contest, "disqualified", f"{agent}: {why}")
+
+    def schedule(self, contest: str, games: Sequence[Scheduled]) -> None:
+        """Add games; one that is there already, by its id, is left as it is."""
+        with self._engine.begin() as connection:
+            _contest(connection, contest)
+            there = set(
+                connection.scalars(select(matches.c.id).where(matches.c.contest == contest))
+            )
+            new = [game for game in games if game.id not in there]
+            for game in new:
+                connection.execute(
+                    insert(matches).values(
+                        id=game.id,
+                        contest=contest,
+                        number=game.number,
+                        round=game.round,
+                        first=game.first,
+                        second=game.second,
+                        spec=game.spec,
+                        state=MatchState.PENDING,
+                        attempt=0,
+                        why="",
+                    )
+                )
+            if new:
+                _tell(connection, contest, "scheduled", f"{len(new)} games")
+
+    # --- issue, fix, roll back ---------------------------------------------------------------------------------------
+
+    def issue(self, contest: str, host: str, alone: Collection[str] = ()) -> Issued | None:
+        """Give out the next game of the schedule as a new attempt; None where there is none to give.
+
+        Agents in `alone` play one game at a time: their next waits until the one that is running has ended.
+        """
+        with self._engine.begin() as connection:
+            if not str(_contest(connection, contest, locked=True).state).startswith("open"):
+                return None
+            busy = _playing(connection, contest) & set(alone)
+            pending = (
+                select(matches)
+                .where(matches.c.contest == contest, matches.c.state == MatchState.PENDING)
+                .order_by(matches.c.number)
+            )
+            for row in connection.execute(pending):
+                if not busy & {row.first, row.second}:
+                    return self._start(connection, contest, row, host)
+            return None
+
+    def _start(self, connection: Connection, contest: str, row: Row[Any], host: str) -> Issued:
+        attempt = row.attempt + 1
+        connection.execute(
+            update(matches)
+            .where(matches.c.id == row.id)
+            .values(state=MatchState.RUNNING, attempt=attempt)
+        )
+        connection.execute(
+            insert(attempts).values(
+                match=row.id,
+                number=attempt,
+                state=AttemptState.RUNNING,
+                host=host,
+                why="",
+                started_at=_now(),
+            )
+        )
+        _tell(connection, contest, "started", f"{row.first} - {row.second}", row.id, attempt)
+        return Issued(_scheduled(row), attempt)
+
+    def accept(self, match: str, attempt: int, ended: Ended) -> AttemptState:
+        """Fix the result of an attempt, if it is the current one and nothing was fixed before.
+
+        ACCEPTED, also when this very attempt was accepted already; SUPERSEDED otherwise, and nothing has changed.
+        """
+        with self._engine.begin() as connection:
+            row = _match(connection, match)
+            done = connection.execute(select(results).where(results.c.match == match)).first()
+            if done is not None and done.attempt == attempt:
+                return AttemptState.ACCEPTED
+            if row.attempt != attempt or row.state != MatchState.RUNNING:
+                self._end(
+                    connection, row, attempt, AttemptState.SUPERSEDED, ended.reason, ended.record
+                )
+                return AttemptState.SUPERSEDED
+            self._end(connection, row, attempt, AttemptState.ACCEPTED, "", ended.record)
+            connection.execute(
+                insert(results).values(
+                    match=match,
+                    attempt=attempt,
+                    verdict=ended.verdict,
+                    winner=ended.winner,
+                    outcome=ended.outcome,
+                    reason=ended.reason,
+                    record=ended.record,
+                    seconds=ended.seconds,
+                    finished_at=_now(),
+                )
+            )
+            connection.execute(
+                update(matches).where(matches.c.id == match).values(state=MatchState.DONE, why="")
+            )
+            return AttemptState.ACCEPTED
+
+    def void(
+        self, match: str, attempt: int, why: str, record: str | None, allowed: int
+    ) -> MatchState:
+        """The attempt does not count: the match is pending again, or held once `allowed` attempts were void in a row.
+
+        Of an attempt that is no longer current nothing is changed but its own row.
+        """
+        with self._engine.begin() as connection:
+            row = _match(connection, match)
+            is_current = row.attempt == attempt and row.state == MatchState.RUNNING
+            ended = AttemptState.VOID if is_current else AttemptState.SUPERSEDED
+            self._end(connection, row, attempt, ended, why, record)
+            if not is_current:
+                return MatchState(row.state)
+            voids = connection.scalar(
+                select(func.count())
+                .select_from(attempts)
+                .where(attempts.c.match == match, attempts.c.state == AttemptState.VOID)
+            )
+            state = MatchState.HELD if (voids or 0) >= allowed else MatchState.PENDING
+            connection.execute(
+                update(matches).where(matches.c.id == match).values(state=state, why=why)
+            )
+            return state
+
+    def roll_back(self, contest: str, why: str) -> int:
+        """Every running attempt is abandoned and its match pending again: how many. For a start after a crash."""
+        with self._engine.begin() as connection:
+            running = connection.execute(
+                select(matches).where(
+                    matches.c.contest == contest, matches.c.state == MatchState.RUNNING
+                )
+            ).all()
+            for row in running:
+                self._end(connection, row, row.attempt, AttemptState.ABANDONED, why, None)
+                connection.execute(
+                    update(matches).where(matches.c.id == row.id).values(state=MatchState.PENDING)
+                )
+            return len(running)
+
+    def annul(self, match: str, why: str) -> None:
+        """The organiser voids a game: its result no longer counts, and it is played again."""
+        with self._engine.begin() as connection:
+            row = _match(connection, match)
+            connection.execute(results.delete().where(results.c.match == match))
+            if row.attempt:
+                self._end(connection, row, row.attempt, AttemptState.VOID, why, None)
+            connection.execute(
+                update(matches)
+                .where(matches.c.id == match)
+                .values(state=MatchState.PENDING, why=why)
+            )
+
+    def _end(
+        self,
+        connection: Connection,
+        match: Row[Any],
+        attempt: int,
+        state: AttemptState,
+        why: str,
+        record: str | None,
+    ) -> None:
+        values: dict[str, Any] = {"state": state, "why": why, "ended_at": _now()}
+        if record is not None:
+            values["record"] = record
+        changed = connection.execute(
+            update(attempts)
+            .where(attempts.c.match == match.id, attempts.c.number == attempt)
+            .values(**values)
+        )
+        if not changed.rowcount:
+            raise InputError(f"match {match.id} has no attempt {attempt}")
+        _tell(connection, match.contest, state, why, match.id, attempt)
+
+    # --- what is asked -----------------------------------------------------------------------------------------------
+
+    def results(self, contest: str) -> list[Result]:
+        """The results so far, in the order of the schedule."""
+        query = (
+            select(
+                matches,
+                results.c.attempt.label("counted"),
+                results.c.verdict,
+                results.c.winner,
+                results.c.outcome,
+                results.c.reason,
+                results.c.record,
+                results.c.seconds,
+            )
+            .join(results, results.c.match == matches.c.id)
+            .where(matches.c.contest == contest)
+            .order_by(matches.c.number)
+        )
+        with self._engine.connect() as connection:
+            return [
+                Result(
+                    _scheduled(row),
+                    row.counted,
+                    Ended(
+                        row.verdict, row.winner, row.outcome, row.reason, row.record, row.seconds
+                    ),
+                )
+                for row in connection.execute(query)
+            ]
+
+    def games(self, contest: str) -> list[tuple[Scheduled, MatchState, int, str]]:
+        """Every game with its state, its attempts so far and what was said of it last, in the order of the schedule."""
+        query = select(matches).where(matches.c.contest == contest).order_by(matches.c.number)
+        with self._engine.connect() as connection:
+            return [
+                (_scheduled(row), MatchState(row.state), row.attempt, row.why)
+                for row in connection.execute(query)
+            ]
+
+    def counts(self, contest: str) -> Mapping[MatchState, int]:
+        """How many games are in which state."""
+        query = (
+            select(matches.c.state, func.count())
+            .where(matches.c.contest == contest)
+            .group_by(matches.c.state)
+        )
+        with self._engine.connect() as connection:
+            found = {MatchState(state): count for state, count in connection.execute(query)}
+        return {state: found.get(state, 0) for state in MatchState}
+
+    def journal(self, contest: str) -> list[Line]:
+        """The contest's log, oldest first."""
+        query = select(journal).where(journal.c.contest == contest).order_by(journal.c.id)
+        with self._engine.connect() as connection:
+            return [
+                Line(row.at, row.event, row.match, row.attempt, row.text)
+                for row in connection.execute(query)
+            ]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _tell(
+    connection: Connection,
+    contest: str,
+    event: str,
+    text: str,
+    match: str | None = None,
+    attempt: int | None = None,
+) -> None:
+    connection.execute(
+        insert(journal).values(
+            contest=contest, at=_now(), event=event, match=match, attempt=attempt, text=text
+        )
+    )
+
+
+def _contest(connection: Connection, name: str, *, locked: bool = False) -> Row[Any]:
+    query: Select[Any] = select(contests).where(contests.c.name == name)
+    # Whoever issues a game of this contest holds its row: two hosts never get the same. SQLite has one writer anyway.
+    row = connection.execute(query.with_for_update() if locked else query).first()
+    if row is None:
+        raise InputError(f"there is no contest {name!r} in this store")
+    return row
+
+
+def _match(connection: Connection, match: str) -> Row[Any]:
+    row = connection.execute(select(matches).where(matches.c.id == match).with_for_update()).first()
+    if row is None:
+        raise InputError(f"there is no match {match!r} in this store")
+    return row
+
+
+def _playing(connection: Connection, contest: str) -> set[str]:
+    rows = connection.execute(
+        select(matches.c.first, matches.c.second).where(
+            matches.c.contest == contest, matches.c.state == MatchState.RUNNING
+        )
+    )
+    return {agent for row in rows for agent in row}
+
+
+def _scheduled(row: Row[Any]) -> Scheduled:
+    return Scheduled(row.id, row.number, row.round, row.first, row.second, row.spec)

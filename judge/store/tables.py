@@ -1,0 +1,100 @@
+"""The tables of the store, as SQLAlchemy sees them; `migrations/` makes them and changes them.
+
+contests    a round and what it was planned from
+entries     who takes part, frozen at the start
+matches     a row a game of the schedule: pending -> running (attempt n) -> done, or held for the organiser
+attempts    every time that a match was played: running -> accepted | void | abandoned | superseded
+results     the one result of a match
+journal     what happened, in order, as people tell it
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Float,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData()
+
+contests = Table(
+    "contests",
+    metadata,
+    Column("name", String(128), primary_key=True),
+    Column("plan", Text, nullable=False),
+    Column("created_at", String(32), nullable=False),
+    Column("state", String(16), nullable=False),
+)
+
+entries = Table(
+    "entries",
+    metadata,
+    Column("contest", ForeignKey("contests.name"), primary_key=True),
+    Column("name", String(128), primary_key=True),
+    Column("place", Integer, nullable=False),
+    Column("entry", Text, nullable=False),
+    Column("disqualified", Text),
+)
+
+matches = Table(
+    "matches",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("contest", ForeignKey("contests.name"), nullable=False, index=True),
+    Column("number", Integer, nullable=False),
+    Column("round", Integer, nullable=False),
+    Column("first", String(128), nullable=False),
+    Column("second", String(128), nullable=False),
+    Column("spec", Text, nullable=False),
+    Column("state", String(16), nullable=False, index=True),
+    Column("attempt", Integer, nullable=False),
+    Column("why", Text, nullable=False),
+    UniqueConstraint("contest", "number"),
+)
+
+attempts = Table(
+    "attempts",
+    metadata,
+    Column("match", ForeignKey("matches.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("state", String(16), nullable=False),
+    Column("host", String(128), nullable=False),
+    Column("why", Text, nullable=False),
+    Column("record", String(64)),
+    Column("started_at", String(32), nullable=False),
+    Column("ended_at", String(32)),
+)
+
+results = Table(
+    "results",
+    metadata,
+    Column("match", String(32), primary_key=True),
+    Column("attempt", Integer, nullable=False),
+    Column("verdict", String(16), nullable=False),
+    Column("winner", Integer),
+    Column("outcome", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("record", String(64), nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("finished_at", String(32), nullable=False),
+    ForeignKeyConstraint(["match", "attempt"], ["attempts.match", "attempts.number"]),
+)
+
+journal = Table(
+    "journal",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("contest", ForeignKey("contests.name"), nullable=False, index=True),
+    Column("at", String(32), nullable=False),
+    Column("event", String(32), nullable=False),
+    Column("match", String(32)),
+    Column("attempt", Integer),
+    Column("text", Text, nullable=False),
+)

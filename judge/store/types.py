@@ -1,0 +1,89 @@
+"""What goes into the store and what comes out of it: plain values."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class MatchState(StrEnum):
+    """Where a match of a schedule is."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    DONE = "done"
+    HELD = "held"
+    """Voided too often, or by hand: the organiser decides."""
+
+
+class AttemptState(StrEnum):
+    """What became of one time that a match was played."""
+
+    RUNNING = "running"
+    ACCEPTED = "accepted"
+    VOID = "void"
+    ABANDONED = "abandoned"
+    """Its judge was gone before it had an end."""
+    SUPERSEDED = "superseded"
+    """It ended when another attempt was already current: kept for audit, never counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Who takes part; `entry` is JSON that names the agent's files by digest."""
+
+    name: str
+    place: int
+    entry: str
+    disqualified: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """A game of the schedule; `number` is its place in it, from 1, `spec` the JSON of its MatchSpec."""
+
+    id: str
+    number: int
+    round: int
+    first: str
+    second: str
+    spec: str
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A game to be played now, as the current attempt."""
+
+    match: Scheduled
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How an attempt ended, with the digest of its record, which is on disk by then."""
+
+    verdict: str
+    winner: int | None
+    outcome: str
+    """The field's own result line, by whose words some contests score."""
+    reason: str
+    record: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The one result of a match."""
+
+    match: Scheduled
+    attempt: int
+    ended: Ended
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the contest's log."""
+
+    at: str
+    event: str
+    match: str | None
+    attempt: int | None
+    text: str

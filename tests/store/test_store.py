@@ -1,0 +1,258 @@
+"""Issue, fix, roll back: every game has exactly one result, whatever comes late, twice or never."""
+
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import create_engine, inspect
+
+from judge.errors import HostError, InputError
+from judge.store.connection import connect
+from judge.store.store import Store
+from judge.store.tables import metadata
+from judge.store.types import AttemptState, Ended, Entry, Issued, MatchState, Scheduled
+
+NAMES = ["a", "b", "c"]
+
+
+def game(number: int, first: str = "a", second: str = "b", contest: str = "cup") -> Scheduled:
+    return Scheduled(f"{contest}{number:018d}", number, 1, first, second, '{"spec": 1}')
+
+
+def ended(verdict: str = "win", winner: int | None = 0, record: str = "0" * 64) -> Ended:
+    return Ended(verdict, winner, "", "5 in a row", record, 1.5)
+
+
+def begin(store: Store, games: int = 3) -> None:
+    """A contest of three agents whose schedule is a-b, a-b, ..."""
+    store.create("cup", "{}", [Entry(name, place, "{}") for place, name in enumerate(NAMES)])
+    store.schedule("cup", [game(number) for number in range(1, games + 1)])
+
+
+def issued(store: Store) -> Issued:
+    found = store.issue("cup", "here")
+    assert found is not None
+    return found
+
+
+def test_a_game_is_issued_once_and_its_result_counts_once(store: Store) -> None:
+    begin(store)
+    first = issued(store)
+    assert (game(1), 1) == (first.match, first.attempt)
+    assert game(2) == issued(store).match
+    assert AttemptState.ACCEPTED is store.accept(first.match.id, 1, ended())
+    (result,) = store.results("cup")
+    assert (game(1), 1, ended()) == (result.match, result.attempt, result.ended)
+    assert {"pending": 1, "running": 1, "done": 1, "held": 0} == store.counts("cup")
+
+
+def test_a_result_that_comes_twice_is_the_same_result(store: Store) -> None:
+    """A worker that lost the answer sends it again: nothing changes, and it is told so."""
+    begin(store)
+    match = issued(store).match.id
+    assert AttemptState.ACCEPTED is store.accept(match, 1, ended())
+    assert AttemptState.ACCEPTED is store.accept(match, 1, ended(winner=1))
+    assert [0] == [result.ended.winner for result in store.results("cup")]
+
+
+def test_a_late_result_of_an_attempt_that_was_given_up_is_kept_and_not_counted(
+    store: Store,
+) -> None:
+    """A worker that was taken for dead comes back, before and after the replay has ended."""
+    begin(store, 1)
+    match = issued(store).match.id
+    assert 1 == store.roll_back("cup", "the judge was killed")
+    assert 2 == issued(store).attempt
+    assert AttemptState.SUPERSEDED is store.accept(match, 1, ended(winner=1, record="1" * 64))
+    assert [] == store.results("cup")
+    assert AttemptState.ACCEPTED is store.accept(match, 2, ended())
+    assert AttemptState.SUPERSEDED is store.accept(match, 1, ended(winner=1))
+    assert [(2, 0)] == [(result.attempt, result.ended.winner) for result in store.results("cup")]
+
+
+def test_a_void_is_played_again_and_two_in_a_row_are_held(store: Store) -> None:
+    begin(store, 1)
+    match = issued(store).match.id
+    assert MatchState.PENDING is store.void(match, 1, "the Engine is gone", "2" * 64, allowed=2)
+    assert 2 == issued(store).attempt
+    assert MatchState.HELD is store.void(match, 2, "the Engine is gone", None, allowed=2)
+    assert store.issue("cup", "here") is None
+    ((_, state, attempts, why),) = store.games("cup")
+    assert (MatchState.HELD, 2, "the Engine is gone") == (state, attempts, why)
+
+
+def test_a_late_void_changes_nothing(store: Store) -> None:
+    begin(store, 1)
+    match = issued(store).match.id
+    store.roll_back("cup", "killed")
+    issued(store)
+    assert MatchState.RUNNING is store.void(match, 1, "late", None, allowed=1)
+    assert AttemptState.ACCEPTED is store.accept(match, 2, ended())
+    assert MatchState.DONE is store.void(match, 1, "later", None, allowed=1)
+
+
+def test_agents_with_a_folder_play_one_game_at_a_time(store: Store) -> None:
+    """Their next game waits; a game between others is given out before it."""
+    begin(store, 1)
+    store.schedule("cup", [game(2, "a", "c"), game(3, "c", "b")])
+    assert game(1) == issued(store).match
+    alone = store.issue("cup", "here", alone=["a"])
+    assert alone is not None
+    assert 3 == alone.match.number
+    assert store.issue("cup", "here", alone=["a"]) is None
+    store.accept(game(1).id, 1, ended())
+    again = store.issue("cup", "here", alone=["a"])
+    assert again is not None
+    assert 2 == again.match.number
+
+
+def test_a_schedule_may_be_added_again(store: Store) -> None:
+    """The plan is deterministic: whoever goes on adds the same games, and those that are there stay as they are."""
+    begin(store)
+    store.accept(issued(store).match.id, 1, ended())
+    store.schedule("cup", [game(number) for number in range(1, 5)])
+    assert [1, 2, 3, 4] == [match.number for match, *_ in store.games("cup")]
+    assert 1 == len(store.results("cup"))
+
+
+def test_a_paused_contest_gives_out_no_game(store: Store) -> None:
+    begin(store)
+    store.set_state("cup", "paused", "lunch")
+    assert store.issue("cup", "here") is None
+    store.set_state("cup", "open", "")
+    assert store.issue("cup", "here") is not None
+
+
+def test_an_organiser_annuls_a_result(store: Store) -> None:
+    """It is played again as the next attempt, and the first attempt's late twin does not count."""
+    begin(store, 1)
+    match = issued(store).match.id
+    store.accept(match, 1, ended())
+    store.annul(match, "the board was dirty")
+    assert [] == store.results("cup")
+    assert 2 == issued(store).attempt
+    assert AttemptState.SUPERSEDED is store.accept(match, 1, ended())
+
+
+def test_a_disqualified_agent_plays_no_more(store: Store) -> None:
+    begin(store, 1)
+    store.schedule("cup", [game(2, "b", "c")])
+    store.disqualify("cup", "a", "more than 10 % failures")
+    assert ["more than 10 % failures", None, None] == [e.disqualified for e in store.entries("cup")]
+    assert 2 == issued(store).match.number
+    with pytest.raises(InputError, match="no agent 'x'"):
+        store.disqualify("cup", "x", "")
+
+
+def test_the_log_reads_as_a_story(store: Store) -> None:
+    begin(store, 1)
+    match = issued(store).match.id
+    store.void(match, 1, "starved", None, allowed=2)
+    issued(store)
+    store.accept(match, 2, ended())
+    told = [(line.event, line.attempt, line.text) for line in store.journal("cup")]
+    assert [
+        ("created", None, "3 entries"),
+        ("scheduled", None, "1 games"),
+        ("started", 1, "a - b"),
+        ("void", 1, "starved"),
+        ("started", 2, "a - b"),
+        ("accepted", 2, ""),
+    ] == told
+
+
+def test_what_is_not_there_is_said(store: Store) -> None:
+    begin(store)
+    with pytest.raises(InputError, match="no contest 'cip'"):
+        store.plan("cip")
+    with pytest.raises(InputError, match="no match 'nowhere'"):
+        store.accept("nowhere", 1, ended())
+    with pytest.raises(InputError, match="no attempt 7"):
+        store.accept(game(1).id, 7, ended())
+    with pytest.raises(InputError, match="already"):
+        store.create("cup", "", [])
+
+
+def test_no_two_hosts_get_the_same_game(store: Store, url: str) -> None:
+    """Eight connections at once drain forty games."""
+    begin(store, 40)
+    got: list[str] = []
+
+    def drain() -> None:
+        own = Store(url)
+        while (found := own.issue("cup", "host")) is not None:
+            got.append(found.match.id)
+            own.accept(found.match.id, found.attempt, ended())
+        own.close()
+
+    threads = [threading.Thread(target=drain) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(game(n).id for n in range(1, 41)) == sorted(got)
+    assert 40 == len(store.results("cup"))
+
+
+def test_everything_is_there_after_a_new_start(store: Store, url: str) -> None:
+    begin(store)
+    issued(store)
+    store.close()
+    again = Store(url)
+    assert 1 == again.roll_back("cup", "new start")
+    assert 3 == again.counts("cup")[MatchState.PENDING]
+    again.close()
+
+
+def test_the_migrations_make_the_tables_that_the_program_uses(url: str) -> None:
+    connect(url).dispose()
+    engine = create_engine(url)
+    found = inspect(engine)
+    for table in metadata.sorted_tables:
+        assert {column.name for column in table.columns} == {
+            column["name"] for column in found.get_columns(table.name)
+        }
+    engine.dispose()
+
+
+@pytest.mark.parametrize("url", ["mysql://x/y", "round.db", "sqlite:/x"], indirect=False)
+def test_a_url_of_another_kind_is_refused(url: str) -> None:
+    with pytest.raises((InputError, HostError)):
+        Store(url)
+
+
+def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(HostError, match="store sqlite"):
+        Store(f"sqlite:///{tmp_path}/none/round.db")
+
+
+@settings(
+    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(moves=st.lists(st.tuples(st.sampled_from("iavr"), st.integers(1, 4), st.integers(1, 3))))
+def test_whatever_comes_in_whatever_order_no_game_has_two_results(
+    tmp_path_factory: pytest.TempPathFactory, moves: list[tuple[str, int, int]]
+) -> None:
+    """Issues, results, voids and crashes in any order, for attempts that are current, past or never were."""
+    store = Store(f"sqlite:///{tmp_path_factory.mktemp('s') / 'round.db'}")
+    begin(store, 4)
+    accepted: dict[str, int] = {}
+    for move, number, attempt in moves:
+        match = game(number).id
+        try:
+            if move == "i":
+                store.issue("cup", "here")
+            elif move == "r":
+                store.roll_back("cup", "crash")
+            elif move == "v":
+                store.void(match, attempt, "void", None, allowed=3)
+            elif store.accept(match, attempt, ended(winner=attempt % 2)) is AttemptState.ACCEPTED:
+                assert attempt == accepted.setdefault(match, attempt)
+        except InputError:
+            # No such attempt.
+            continue
+    assert accepted == {result.match.id: result.attempt for result in store.results("cup")}
+    assert 4 == sum(store.counts("cup").values())
+    store.close()
