@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -18,6 +20,8 @@ IMAGES = CHECKOUT / "images"
 BUILD_DIRECTORY = CHECKOUT / ".build"
 
 GCC_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-static")
+
+_NEIGHBOUR = re.compile(r'#include "\.\./([a-z-]+)/')
 
 Progress = Callable[[str], None]
 """Takes one line of plain text that says what is being done."""
@@ -57,16 +61,18 @@ def build_lock(name: str) -> Iterator[None]:
 
 
 def compile_static(sources: Iterable[Path], output: Path) -> None:
-    """Compile C `sources` into the static program `output`, without warnings.
+    """Compile C `sources` into the static program `output`, without warnings, in the folder of the first one.
 
     Raises `HostError` with the compiler's last lines when there is no gcc or it refuses.
     """
     files = list(sources)
-    command = ["gcc", *GCC_FLAGS, "-o", str(output), *(f.name for f in files), "-lm"]
+    folder = files[0].parent
+    names = [os.path.relpath(file, folder) for file in files]  # equal programs from any checkout
+    command = ["gcc", *GCC_FLAGS, "-o", str(output), *names, "-lm"]
     try:
         done = subprocess.run(
             command,
-            cwd=files[0].parent,
+            cwd=folder,
             capture_output=True,
             text=True,
             errors="replace",
@@ -76,7 +82,7 @@ def compile_static(sources: Iterable[Path], output: Path) -> None:
         raise HostError("There is no gcc on this host: apt-get install gcc libc6-dev") from None
     if done.returncode != 0:
         tail = "\n".join(done.stderr.splitlines()[-12:])
-        raise HostError(f"gcc could not compile {output.name} from {files[0].parent}:\n{tail}")
+        raise HostError(f"gcc could not compile {output.name} from {folder}:\n{tail}")
 
 
 def house_agent_names() -> list[str]:
@@ -98,7 +104,7 @@ def _build_house_agent(source: Path, progress: Progress | None) -> Path:
     stamp = (
         BUILD_DIRECTORY / f"{source.name}.stamp"
     )  # beside the folder: what is in it is the agent, and counts
-    digest = digest_of(source, *GCC_FLAGS)
+    digest = digest_of(*_folders_of(source), *GCC_FLAGS)
     if target.is_dir() and stamp.is_file() and stamp.read_text() == digest:
         return target
     if progress is not None:
@@ -114,9 +120,23 @@ def _build_house_agent(source: Path, progress: Progress | None) -> Path:
     return target
 
 
+def _folders_of(agent: Path) -> list[Path]:
+    """The agent's own folder, then those that it shares with others.
+
+    To include `"../house-five/board.h"` makes all of house-five part of the program, and what that includes in turn.
+    """
+    folders = [agent]
+    for folder in folders:
+        for file in sorted(folder.glob("*.[ch]")):
+            for name in _NEIGHBOUR.findall(file.read_text()):
+                if agent.parent / name not in folders:
+                    folders.append(agent.parent / name)
+    return folders
+
+
 def _assemble(source: Path, folder: Path) -> None:
     """Fill the new `folder`: everything that is not C, and the program that the C makes."""
     shutil.copytree(source, folder, ignore=shutil.ignore_patterns("*.c", "*.h", "__pycache__"))
-    programs = sorted(source.glob("*.c"))
+    programs = [file for part in _folders_of(source) for file in sorted(part.glob("*.c"))]
     if programs:
         compile_static(programs, folder / source.name)

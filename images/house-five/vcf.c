@@ -1,12 +1,14 @@
 /*
  * Rule: try every four, answer each with the only reply, until a five cannot be stopped.
  *
- * VCF, victory by continuous fours. What it finds is proven, for the opponent never has a choice. What
- * failed is remembered, for the same fours in another order lead to the same positions.
+ * VCF, victory by continuous fours. What it finds is proven, for the opponent never has a choice; where
+ * the only reply is forbidden, it has not even that. What failed is remembered, for the same fours in
+ * another order lead to the same positions.
  */
 #include "vcf.h"
 
 #include "clock.h"
+#include "fouls.h"
 
 #include <string.h>
 
@@ -77,19 +79,25 @@ static void bring_best_forward(struct four *fours, int count, int i)
 
 static int search_fours(enum side side, int depth, int *first);
 
+static int search_after_reply(int reply, enum side side, int depth)
+{
+    int next;
+    board_put(reply, other(side));
+    int plies = search_fours(side, depth - 1, &next);
+    board_take(reply);
+    return plies > 0 ? plies + 2 : 0;
+}
+
 /* Plies to the five after the four on `at`, with its forced reply; 0 if it leads nowhere. */
 static int search_after_four(int at, enum side side, int depth)
 {
-    int plies = 0, next;
+    int plies;
     board_put(at, side);
     if (board.count[side][FIVE_THREAT] > 1) {
         plies = 3; /* two fives to choose from, and nothing left to answer them with */
     } else {
         int reply = five_of_four(at, side);
-        board_put(reply, other(side));
-        plies = search_fours(side, depth - 1, &next);
-        board_take(reply);
-        plies = plies > 0 ? plies + 2 : 0;
+        plies = is_forbidden(reply, other(side)) ? 3 : search_after_reply(reply, side, depth);
     }
     board_take(at);
     return plies;
@@ -125,6 +133,8 @@ static int search_fours(enum side side, int depth, int *first)
 
 int vcf_search(enum side side, int depth, long node_limit, int *first)
 {
+    if (board.rule == STANDARD_CARO || board.rule == CARO_WITH_OVERLINES)
+        return 0; /* a four can also be answered at the end of the five to come */
     nodes_left = node_limit;
     return search_fours(side, depth, first);
 }
