@@ -137,6 +137,15 @@ static bool is(const char *word, const char *keyword)
     return strcmp(word, keyword) == 0;
 }
 
+static int keep_free(int *cells, int count)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (is_free(cells[i]))
+            cells[kept++] = cells[i];
+    return kept;
+}
+
 /* GO [SEARCH squares] [PONDER] [TIME ms|INFINITE] */
 static void on_go(const char *text)
 {
@@ -146,7 +155,7 @@ static void on_go(const char *text)
     char word[16];
     while (*next_word(&text, word) != '\0') {
         if (is(word, "SEARCH"))
-            question.only_count = squares_read(&text, question.only);
+            question.only_count = keep_free(question.only, squares_read(&text, question.only));
         else if (is(word, "PONDER"))
             in_background = true;
         else if (is(word, "INFINITE"))

@@ -130,7 +130,7 @@ static void read_board(void)
         }
 }
 
-/* ---- the frontier: free cells near a stone, in no particular order ---- */
+/* ---- the frontier: free cells near a stone and the middle, in no particular order ---- */
 
 static void frontier_add(int at)
 {
@@ -183,6 +183,7 @@ void board_start(int width, int height)
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++)
             b->cell[cell_at(x, y)].content = FREE;
+    stone_came_near(cell_at(width / 2, height / 2)); /* after a stone in a corner, too, it is the best */
     read_board();
 }
 

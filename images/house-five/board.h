@@ -39,7 +39,7 @@ struct board {
     uint64_t hash;            /* of the stones, not of who is to move */
     int total[2];             /* sum of the worth of all free cells for a side */
     int count[2][THREATS];    /* free cells with that threat for a side */
-    int frontier_size;        /* free cells within two steps of a stone */
+    int frontier_size;        /* free cells within two steps of a stone, and the middle */
     int16_t frontier[CELLS];
     struct cell cell[CELLS];
 };

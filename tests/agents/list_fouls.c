@@ -29,6 +29,7 @@ int main(void)
                 if (is_free(cell_at(x, y)) && is_forbidden(cell_at(x, y), BLACK))
                     printf("%c%d ", 'a' + x, y + 1);
         printf("\n");
+        fflush(stdout);
     }
     return 0;
 }

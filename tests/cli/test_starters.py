@@ -9,7 +9,10 @@ import pytest
 from judge.sandbox.compiled import IMAGES
 from tests.cli.conftest import Judge
 
-STARTERS = sorted(path.name for path in IMAGES.glob("starter-*"))
+POLICIES = {"qchess": "qchess-2013", "stratego": "stratego-2012"}
+"""By the game in a starter's name."""
+
+STARTERS = sorted(path.name for game in POLICIES for path in IMAGES.glob(f"starter-{game}-*"))
 
 
 @pytest.mark.docker
@@ -20,11 +23,9 @@ def test_a_starter_plays_without_a_fault(judge: Judge, tmp_path: Path, name: str
     shutil.copytree(IMAGES / name, agent)
     if (agent / "Makefile").exists():
         subprocess.run(["make", "-s"], cwd=agent, check=True)
-    game, policy = (
-        ("stratego", "stratego-2012") if "stratego" in name else ("qchess", "qchess-2013")
-    )
+    game = name.split("-")[1]
 
-    played = judge("match", str(agent), f"house-{game}", "--policy", policy, "--json",
+    played = judge("match", str(agent), f"house-{game}", "--policy", POLICIES[game], "--json",
                    "--set", "clock.turn_ms=20000", "--set", "clock.starved_share=1").games[0]  # fmt: skip
 
     assert [None, None] == [seat["fault"] for seat in played["seats"]]
@@ -33,5 +34,5 @@ def test_a_starter_plays_without_a_fault(judge: Judge, tmp_path: Path, name: str
 
 def test_there_is_a_starter_for_each_game_and_language() -> None:
     assert [
-        f"starter-{g}-{n}" for g in ("qchess", "stratego") for n in ("cpp", "python")
+        f"starter-{game}-{language}" for game in POLICIES for language in ("cpp", "python")
     ] == STARTERS

@@ -1,5 +1,6 @@
 """House agents are compiled when their sources changed, and a failed build leaves the old one."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,26 @@ def test_only_what_changed_is_built_again(sources: Path) -> None:
     (sources / "house-c" / "answer.h").write_text("#define ANSWER 1\n")
     build_house_agents(lines.append)
     assert lines == ["building house-c"]
+
+
+def test_a_folder_whose_header_is_included_is_part_of_the_program(sources: Path) -> None:
+    """Through another such folder too; and what changes there builds the agent again."""
+    for name, text in (
+        ("house-c/main.c", '#include "../shared/one.h"\nint main(void) { return one(); }\n'),
+        ("shared/one.h", "int one(void);\n"),
+        ("shared/one.c", '#include "../deeper/two.h"\n#include "one.h"\nint one(void) { return TWO - 2; }\n'),
+        ("deeper/two.h", "#define TWO 2\n"),
+    ):  # fmt: skip
+        (sources / name).parent.mkdir(exist_ok=True)
+        (sources / name).write_text(text)
+    program = build_house_agents()["house-c"] / "house-c"
+    assert 0 == subprocess.run([program], check=False).returncode
+
+    (sources / "deeper" / "two.h").write_text("#define TWO 5\n")
+    lines: list[str] = []
+    build_house_agents(lines.append)
+    assert ["building house-c"] == lines
+    assert 3 == subprocess.run([program], check=False).returncode
 
 
 def test_a_failed_build_shows_why_and_leaves_the_old_agent(sources: Path) -> None:

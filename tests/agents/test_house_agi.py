@@ -1,0 +1,302 @@
+"""house-agi and house-agi-instant: AGI as the norm reads it, and the opening procedures of SETRULE."""
+
+import pytest
+
+from tests.agents.conftest import StartAgent
+from tests.agents.talk import Square, Talk, agi, from_agi, squares
+
+AGENTS = ["house-agi", "house-agi-instant"]
+GREETING = ["ID NAME", "ID AUTHOR", "OPTION OWNBOOK", "AGIOK"]
+
+
+@pytest.fixture
+def engine(agent: StartAgent) -> Talk:
+    return agent("house-agi")
+
+
+def best(talk: Talk, *lines: str) -> str:
+    """Say lines and return what stands behind the next BESTMOVE."""
+    talk.say(*lines)
+    return talk.hear_until("BESTMOVE ").split()[1]
+
+
+def position(text: str) -> str:
+    """POSITION for stones as `h8i9`."""
+    return "POSITION MOVES " + "".join(agi(square) for square in squares(text))
+
+
+# ---- the conversation ----
+
+
+@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("word", ["AGI", "agi", "Agi\r"])
+def test_it_greets_in_any_letter_case(agent: StartAgent, name: str, word: str) -> None:
+    talk = agent(name)
+    talk.say(word, "isready")
+
+    for begins in GREETING:
+        assert talk.hear().startswith(begins)
+    assert "READYOK" == talk.hear()
+
+
+def test_the_sample_conversation_of_the_protocol(engine: Talk) -> None:
+    """Whether the space before INFINITE is there or, as the protocol prints it, not."""
+    engine.say("AGI")
+    engine.hear_until("AGIOK")
+    engine.say("SETOPTION OWNBOOK ON", "SETOPTION PONDER OFF", "SETRULE FORBIDDEN", "ISREADY")
+    assert "READYOK" == engine.hear()
+    engine.say("POSITION MOVES 78685A69", "GO SEARCH 67596A6BINFINITE")
+    engine.hear_until("INFO DEPTH 2")
+    first = best(engine, "STOP")
+    assert first in ("67", "59", "6A", "6B")
+    engine.say(f"DOMOVE {first}", "GO INFINITE")
+    engine.hear_until("INFO DEPTH 2")
+    second = best(engine, "STOP")
+    assert second not in ("78", "68", "5A", "69", first)
+    engine.say("QUIT")
+    assert "BYE" == engine.hear()
+    assert 0 == engine.process.wait()
+
+
+def test_it_tells_what_it_thinks(engine: Talk) -> None:
+    engine.say("POSITION MOVES 78685A69", "GO INFINITE")
+    engine.hear_until("INFO DEPTH 4")
+    engine.say("STOP")
+    answer = engine.hear_until("BESTMOVE").split()
+
+    depth = [line.split() for line in engine.heard if line.startswith("INFO DEPTH")]
+    assert [str(number) for number in range(1, len(depth) + 1)] == [words[2] for words in depth]
+    assert {("SCORE", "PV")} == {(words[3], words[5]) for words in depth}
+    assert any(line.startswith("INFO NPS ") for line in engine.heard)
+    assert "PONDER" == answer[2]
+
+
+def test_it_is_ready_while_it_thinks(engine: Talk) -> None:
+    engine.say("POSITION MOVES 78685A69", "GO TIME INFINITE")
+    engine.hear_until("INFO DEPTH 1")
+    for _ in range(3):
+        engine.say("ISREADY")
+        engine.hear_until("READYOK")
+    engine.say("STOP")
+    engine.hear_until("BESTMOVE")
+
+
+def test_it_leaves_while_it_thinks(engine: Talk) -> None:
+    engine.say("POSITION MOVES 78685A69", "GO INFINITE")
+    engine.hear_until("INFO DEPTH 1")
+    engine.say("quit")
+
+    engine.hear_until("BYE")
+    assert 0 == engine.process.wait()
+
+
+def test_it_ponders_without_an_answer(engine: Talk) -> None:
+    """STOP ends pondering silently: what is heard next is the answer to the GO that follows."""
+    engine.say("POSITION MOVES 78685A69", "GO PONDER", "ISREADY")
+    engine.hear_until("READYOK")
+    engine.say("STOP", "DOMOVE 67", "GO TIME 2000")
+    engine.hear_until("BESTMOVE")
+    engine.say("ISREADY")
+
+    assert "READYOK" == engine.hear()
+    assert 1 == sum(line.startswith("BESTMOVE") for line in engine.heard)
+
+
+def test_stop_where_nothing_is_thought_about_has_no_answer(engine: Talk) -> None:
+    engine.say("STOP", "DOMOVE 78", "ISREADY")
+
+    assert "READYOK" == engine.hear()
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_lower_case_and_carriage_returns_do_not_matter(agent: StartAgent, name: str) -> None:
+    talk = agent(name)
+    talk.say("agi", "setrule forbidden", "position moves 786869", "go time 2000", end="\r\n")
+
+    assert from_agi(talk.hear_until("BESTMOVE").split()[1])[0] not in from_agi("786869")
+
+
+def test_a_position_may_be_stones_without_an_order_and_moves(engine: Talk) -> None:
+    """Five stones of STATU, Black's first; then White's 8A. Black has 78 79 7A 7B and makes five."""
+    stones = "POSITION STATU 7888798968 MOVES 8A7A8B7B97"
+
+    assert best(engine, stones, "GO TIME 1000") in ("77", "7C")
+
+
+@pytest.mark.parametrize(
+    ("side", "stones"), [("black", "h8h9i8i9j8j9k8k9"), ("white", "a1h8a3i8a5j8o1k8o3")]
+)
+def test_it_completes_a_five_for_either_side(engine: Talk, side: str, stones: str) -> None:
+    assert best(engine, position(stones), "GO TIME 1000") in map(agi, squares("g8l8"))
+
+
+@pytest.mark.parametrize(("rule", "plays"), [("FORBIDDEN", False), ("UNFORBIDDEN", True)])
+def test_black_makes_six_only_where_nothing_is_forbidden(
+    engine: Talk, rule: str, plays: bool
+) -> None:
+    """White has a four that only g8 stops, where Black makes six: d8 to i8."""
+    answer = best(
+        engine, f"SETRULE {rule}", position("d8g9e8g10f8g11h8g12i8a15g7o1g13a13"), "GO TIME 3000"
+    )
+
+    assert plays == (answer == agi(squares("g8")[0]))
+
+
+@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("time", ["0", "1", "40", "500"])
+def test_it_answers_with_any_time_left(agent: StartAgent, name: str, time: str) -> None:
+    assert best(agent(name), "POSITION MOVES 786869", f"GO TIME {time}") not in ("78", "68", "69")
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_it_chooses_only_among_the_points_that_are_named(agent: StartAgent, name: str) -> None:
+    assert best(agent(name), "POSITION MOVES 7868695979", "GO SEARCH 01E1EF TIME 2000") in (
+        "01",
+        "E1",
+        "EF",
+    )
+
+
+# ---- opening procedures ----
+
+CHANGES = ["SETRULE FORBIDDEN THIRDCHANGE", "SETRULE UNFORBIDDEN FIRSTCHANGE"]
+
+
+def distance(text: str) -> int:
+    """Steps from the middle."""
+    x, y = from_agi(text)[0]
+    return max(abs(x - 7), abs(y - 7))
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_it_lays_three_stones_as_renju_opens(agent: StartAgent, name: str) -> None:
+    talk = agent(name)
+    talk.say("SETRULE FORBIDDEN THIRDCHANGE FIVETWINE", "POSITION")
+    laid: list[str] = []
+    for reach in range(3):
+        laid.append(best(talk, "GO TIME 3000"))
+        assert distance(laid[-1]) <= reach
+        talk.say(f"DOMOVE {laid[-1]}")
+    assert 3 == len(set(laid))
+
+
+@pytest.mark.parametrize("rule", CHANGES)
+def test_who_laid_the_stones_does_not_change_colours(engine: Talk, rule: str) -> None:
+    """Asked again after its own last stone, it was made White, whatever SETRULE still says."""
+    engine.say(rule, "POSITION")
+    for _ in range(3 if "THIRD" in rule else 1):
+        engine.say(f"DOMOVE {best(engine, 'GO TIME 1000')}")
+
+    assert best(engine, "GO TIME 1000") != "CHANGE"
+
+
+def test_it_changes_to_the_better_side_after_three_stones(engine: Talk) -> None:
+    """Black has two together in the middle and White one in a corner."""
+    engine.say("SETRULE UNFORBIDDEN THIRDCHANGE", "POSITION", "DOMOVE 78", "DOMOVE 01", "DOMOVE 79")
+
+    assert "CHANGE" == best(engine, "GO TIME 5000")
+
+
+def test_it_stays_white_where_black_opened_badly(engine: Talk) -> None:
+    engine.say("SETRULE UNFORBIDDEN FIRSTCHANGE", "POSITION", "DOMOVE 01")
+
+    assert best(engine, "GO TIME 5000") != "CHANGE"
+
+
+def test_it_changes_where_the_first_stone_is_in_the_middle(engine: Talk) -> None:
+    engine.say("SETRULE UNFORBIDDEN FIRSTCHANGE", "POSITION", "DOMOVE 78")
+
+    assert "CHANGE" == best(engine, "GO TIME 5000")
+
+
+@pytest.mark.parametrize("stones", ["78", "786889", "78688979"])
+def test_without_the_right_to_it_nobody_changes(engine: Talk, stones: str) -> None:
+    assert best(engine, "SETRULE FORBIDDEN", f"POSITION MOVES {stones}", "GO TIME 1000") != "CHANGE"
+
+
+# ---- fifths ----
+
+FOUR_STONES = ["h8h9h10h7", "h8i9j10g7", "h8h9i9g8", "h8i9h10h9"]
+
+
+def images(square: Square) -> list[Square]:
+    """The eight images of a square, always in the same order of symmetries."""
+    x, y = square[0] - 7, square[1] - 7
+    both = [(x, y), (y, x)]
+    return [(sx * a + 7, sy * b + 7) for a, b in both for sx in (1, -1) for sy in (1, -1)]
+
+
+def same_choices(stones: list[Square], square: Square) -> set[Square]:
+    """Where a square can go under the symmetries that keep the stones of each colour."""
+    colours = [(set(stones[::2]), 0), (set(stones[1::2]), 1)]
+    keeps = [
+        i
+        for i in range(8)
+        if all({images(stone)[i] for stone in mine} == mine for mine, _ in colours)
+    ]
+    return {images(square)[i] for i in keeps}
+
+
+@pytest.mark.parametrize("stones", FOUR_STONES)
+def test_black_offers_two_fifths_that_are_not_the_same(engine: Talk, stones: str) -> None:
+    laid = squares(stones)
+    first, second = from_agi(
+        best(engine, "SETRULE FORBIDDEN FIVETWINE", position(stones), "GO TIME 5000")
+    )
+
+    assert {first, second}.isdisjoint(laid)
+    assert second not in same_choices(laid, first)
+
+
+@pytest.mark.parametrize("stones", FOUR_STONES)
+def test_black_offers_many_fifths_one_by_one(engine: Talk, stones: str) -> None:
+    laid = squares(stones)
+    free = {(x, y) for x in range(15) for y in range(15)} - set(laid)
+    offer = from_agi(best(engine, "SETRULE FORBIDDEN FIVEMULITY", position(stones), "GO TIME 5000"))
+    assert 1 == len(offer)
+    for _ in range(4):
+        assert offer[0] in free
+        free -= same_choices(laid, offer[0])
+        allowed = "".join(agi(square) for square in sorted(free))
+        offer = from_agi(best(engine, f"GO SEARCH {allowed} TIME 3000"))
+
+
+def test_white_keeps_the_fifth_that_is_worst_for_black(engine: Talk) -> None:
+    """One of the offers gives Black an open three, the others lie in corners."""
+    engine.say("SETRULE FORBIDDEN FIVETWINE", position("h8a15i9o1"))
+
+    assert best(engine, f"GO SEARCH {agi((9, 9))}01 TIME 5000") == "01"
+
+
+def test_black_asked_again_chooses_for_black(engine: Talk) -> None:
+    engine.say("SETRULE FORBIDDEN FIVEMULITY", position("h8a15i9o1"), "GO TIME 2000")
+    engine.hear_until("BESTMOVE")
+
+    assert best(engine, f"GO SEARCH {agi((9, 9))}01 TIME 5000") == agi((9, 9))
+
+
+def test_without_fifths_a_search_at_four_stones_is_blacks_own(engine: Talk) -> None:
+    engine.say("SETRULE FORBIDDEN", position("h8a15i9o1"))
+
+    assert best(engine, f"GO SEARCH {agi((9, 9))}01 TIME 5000") == agi((9, 9))
+
+
+# ---- whole games ----
+
+
+def test_it_plays_a_whole_game_against_the_instant_agent(agent: StartAgent) -> None:
+    """Black by thought, White by rings: Black makes five long before the board is full."""
+    black, white = agent("house-agi"), agent("house-agi-instant")
+    stones: list[str] = []
+    for talk in (black, white):
+        talk.say("SETRULE FORBIDDEN", "POSITION")
+    while len(stones) < 60:
+        mover = (black, white)[len(stones) % 2]
+        stones.append(best(mover, "GO TIME 1500"))
+        for talk in (black, white):
+            talk.say(f"DOMOVE {stones[-1]}")
+        rows = [from_agi(stone)[0] for stone in stones[::2]]
+        if any({(x + i * dx, y + i * dy) for i in range(5)} <= set(rows)
+               for x, y in rows for dx, dy in ((1, 0), (0, 1), (1, 1), (1, -1))):  # fmt: skip
+            return
+    pytest.fail("no five in 60 stones")
