@@ -129,7 +129,8 @@ static void on_line(const char *line)
 {
     const char *text;
     if (arguments(line, "AGI")) {
-        answer("ID NAME house-agi-instant 1.0\nID AUTHOR judge\nOPTION OWNBOOK FALSE PONDER FALSE\nAGIOK\n");
+        answer("ID NAME house-agi-instant 1.0\nID AUTHOR judge\n"
+               "OPTION OWNBOOK FALSE PONDER FALSE\nAGIOK\n");
     } else if (arguments(line, "ISREADY")) {
         answer("READYOK\n");
     } else if ((text = arguments(line, "GO"))) {

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIME_SHARE = 6 /* per cent */, LONGEST_THOUGHT_MS = 10000, DEFAULT_MS = 1000, MARGIN_MS = 30 };
+enum { TIME_SHARE = 10 /* per cent */, LONGEST_THOUGHT_MS = 10000, DEFAULT_MS = 1000, MARGIN_MS = 30 };
 static const int64_t UNLIMITED_MS = INT64_C(1) << 40;
 
 static bool ponder_is_on = true;

@@ -87,7 +87,8 @@ static bool offer_fifths(const struct question *question, struct decision *decis
     int wanted = procedure.fifths == TWO_FIFTHS ? 2 : 1;
     *decision = (struct decision){.count = wanted};
     for (int i = 0; i < wanted; i++) {
-        decision->points[i] = best_among(choices, count, now + (question->deadline - now) * (i + 1) / wanted);
+        int64_t until = now + (question->deadline - now) * (i + 1) / wanted;
+        decision->points[i] = best_among(choices, count, until);
         drop(choices, count--, decision->points[i]);
     }
     return true;

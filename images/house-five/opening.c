@@ -29,8 +29,8 @@ int opening_value(enum side side, int64_t deadline)
     return depths_told < 2 || is_decided ? report.value : (deepest[0] + deepest[1]) / 2;
 }
 
-/* The cell whose value for the opponent, once a stone lies there, costs least; each gets its share of time. */
-static int cheapest(const int *cells, int count, enum side side, int64_t deadline, int (*cost)(int value))
+/* The cell whose value for the opponent, once a stone lies there, costs least. Each has its share of time. */
+static int cheapest(const int *cells, int count, enum side side, int64_t deadline, int (*cost)(int))
 {
     int best = NO_CELL, least = INT_MAX;
     for (int i = 0; i < count; i++) {

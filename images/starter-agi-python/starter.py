@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Rule: put a stone next to another, at random. A starter: copy the folder, give `Player` your own ideas.
 
-Try it in its folder: `judge match . house-agi --policy renju-15`
+Try it in its folder: `judge match . house-agi --policy agi-renju`
 """
 
 import random

@@ -9,8 +9,8 @@ import pytest
 from judge.sandbox.compiled import IMAGES
 from tests.cli.conftest import Judge
 
-POLICIES = {"qchess": "qchess-2013", "stratego": "stratego-2012"}
-"""By the game in a starter's name."""
+POLICIES = {"agi": "agi-renju", "qchess": "qchess-2013", "stratego": "stratego-2012"}
+"""By the game or protocol in a starter's name."""
 
 STARTERS = sorted(path.name for game in POLICIES for path in IMAGES.glob(f"starter-{game}-*"))
 
@@ -34,5 +34,9 @@ def test_a_starter_plays_without_a_fault(judge: Judge, tmp_path: Path, name: str
 
 def test_there_is_a_starter_for_each_game_and_language() -> None:
     assert [
-        f"starter-{game}-{language}" for game in POLICIES for language in ("cpp", "python")
+        "starter-agi-python",
+        "starter-qchess-cpp",
+        "starter-qchess-python",
+        "starter-stratego-cpp",
+        "starter-stratego-python",
     ] == STARTERS
