@@ -1,0 +1,80 @@
+"""Every dialect of five in a row in real containers: played, timed, recorded and verified, across protocols too."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Judge
+
+pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("nothing_left")]
+
+# Whatever else runs on this machine: the verdict of a game is tested here, not its agents' clocks.
+CLOCKS = (
+    "--set", "clock.turn_ms=200", "--set", "clock.match_ms=60000",
+    "--set", "clock.tolerance_ms=5000", "--set", "clock.starved_share=1",
+)  # fmt: skip
+
+BY_THE_RULES = {"win", "draw"}
+
+
+@pytest.mark.parametrize(
+    ("black", "white", "policy"),
+    [
+        ("house-renju", "house-agi", "renju-15"),
+        ("house-agi", "house-renju", "renju-15"),
+        ("house-agi", "house-agi", "agi-renju:rif"),
+        ("house-agi", "house-agi", "agi-renju:yamaguchi"),
+        ("house-agi", "house-agi", "agi-renju:chinese-swap"),
+        ("house-renju", "house-renju", "gomocup-swap2"),
+        ("house-renju", "house-strong", "gomocup-swap2"),
+        ("house-strong", "house-renju", "gomocup-swap2"),
+        ("house-renju", "house-renju", "gomocup-caro"),
+        ("house-renju", "house-renju", "gomocup-caro:overline"),
+    ],
+)
+def test_a_game_ends_by_its_rules_and_verifies(
+    judge: Judge, tmp_path: Path, black: str, white: str, policy: str
+) -> None:
+    """A Gomocup brain that says UNKNOWN to SWAP2BOARD among them."""
+    ran = judge("match", black, white, "--policy", policy, "--json", *CLOCKS)
+    assert 0 == ran.code, ran.err
+    (played,) = ran.games
+    assert played["verdict"] in BY_THE_RULES, played
+    assert [None, None] == [seat["fault"] for seat in played["seats"]]
+    assert 0 == judge("verify", played["record"]).code
+
+
+def test_search_information_of_an_agi_engine_stands_with_its_moves(
+    judge: Judge, tmp_path: Path
+) -> None:
+    """INFO DEPTH, SCORE, PV and NPS reach the record."""
+    ran = judge("match", "house-agi", "house-renju", "--policy", "renju-15", "--json", *CLOCKS)
+    record = json.loads((tmp_path / ran.games[0]["record"]).read_text())["record"]
+    told = [ply["search"] for ply in record["plies"] if ply["seat"] == 0]
+    assert any({"depth", "score", "pv", "nps"} <= search.keys() for search in told)
+
+
+def test_openings_of_a_file_are_shuffled_and_turned(judge: Judge, tmp_path: Path) -> None:
+    """Four games of two openings' passes: both colours each, and no position twice."""
+    (tmp_path / "openings.txt").write_text("a1b3\nc1e2\n")
+    ran = judge("match", "house-instant", "house-instant", "--policy", "gomocup-standard", "--json",
+                "--opening", "openings.txt", "--shuffle", "--transform", "--seed", "3",
+                "--games", "8", *CLOCKS)  # fmt: skip
+    specs = [
+        json.loads((tmp_path / game["record"]).read_text())["record"]["spec"] for game in ran.games
+    ]
+    openings = [tuple(map(tuple, spec["opening"])) for spec in specs]
+    assert openings[::2] == openings[1::2]
+    assert 4 == len(set(openings))
+
+
+def test_agents_that_share_no_dialect_are_refused_before_anything_starts(judge: Judge) -> None:
+    """With the agent, its protocol and the mend."""
+    ran = judge("match", "house-agi", "house-strong", "--policy", "gomocup-freestyle")
+    assert 2 == ran.code
+    assert "house-agi speaks agi" in ran.err
+    assert "15x15" in ran.err
+    ran = judge("match", "house-strong", "house-strong", "--policy", "agi-renju:rif")
+    assert 2 == ran.code
+    assert "choose another policy or agent" in ran.err
