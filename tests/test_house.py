@@ -10,13 +10,16 @@ ROOT = Path(__file__).parents[1]
 
 MAY_IMPORT = {
     "errors": set(),
+    "documents": {"errors"},
     "games": {"errors"},
     "protocols": {"errors", "games"},
     "sandbox": {"errors"},
-    "referee": {"errors", "games", "protocols", "sandbox"},
+    "referee": {"errors", "documents", "games", "protocols", "sandbox"},
     "records": {"errors", "games", "referee"},
-    "contest": {"errors", "games", "referee", "records", "sandbox", "store", "submissions"},
-    "submissions": {"errors", "games", "protocols", "referee", "sandbox"},
+    "contest": {
+        "errors", "documents", "games", "referee", "records", "sandbox", "store", "submissions",
+    },
+    "submissions": {"errors", "documents", "games", "protocols", "referee", "sandbox"},
     "store": {"errors", "referee", "records"},
     "cli": {
         "errors", "games", "protocols", "sandbox", "referee", "records", "contest", "submissions", "store",

@@ -4,16 +4,15 @@ Unknown keys are refused with their line. `[variants.NAME]` tables override the 
 `policy:NAME`; single keys by `--set section.key=value`.
 """
 
-import difflib
 import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, ConfigDict, Field
 
+from judge.documents import choices, parse, read_text, validated
 from judge.errors import InputError
 from judge.sandbox.box import BoxPolicy, Limits
 
@@ -135,19 +134,16 @@ def load_policy(name: str, overrides: Sequence[str] = ()) -> Policy:
     `overrides` are `section.key=value` texts. Raises InputError that names file, line or key, and the mend.
     """
     path, variant = _locate(name)
-    text = _read(path)
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: {error}") from None
+    text = read_text(path, "a policy file")
+    document = parse(path, text)
     variants = document.pop("variants", {})
     if variant:
         if variant not in variants:
-            raise InputError(f"{path} has no variant {variant!r}; {_choices(variant, variants)}")
+            raise InputError(f"{path} has no variant {variant!r}; {choices(variant, variants)}")
         _merge(document, variants[variant])
     for override in overrides:
         _override(document, override)
-    return _validated(document, path, text)
+    return validated(Policy, document, path, text)
 
 
 def policy_names() -> list[str]:
@@ -158,7 +154,7 @@ def policy_names() -> list[str]:
 def variants_of(name: str) -> list[str]:
     """The variants that the policy called `name` has, in the order of its file; InputError as `load_policy`."""
     path, _ = _locate(name)
-    return list(tomllib.loads(_read(path)).get("variants", {}))
+    return list(parse(path, read_text(path, "a policy file")).get("variants", {}))
 
 
 def _locate(name: str) -> tuple[Path, str]:
@@ -167,17 +163,8 @@ def _locate(name: str) -> tuple[Path, str]:
         return Path(base), variant
     path = POLICY_DIRECTORY / f"{base}.toml"
     if not re.fullmatch(r"[A-Za-z0-9._-]+", base) or not path.is_file():
-        raise InputError(f"there is no policy {base!r}; {_choices(base, policy_names())}")
+        raise InputError(f"there is no policy {base!r}; {choices(base, policy_names())}")
     return path, variant
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}: give the path of a policy file") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8 text; a policy is a TOML file") from None
 
 
 def _merge(document: dict[str, Any], over: dict[str, Any]) -> None:
@@ -207,59 +194,3 @@ def _value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
-
-
-def _validated(document: dict[str, Any], path: Path, text: str) -> Policy:
-    try:
-        return Policy.model_validate(document)
-    except ValidationError as error:
-        raise InputError(_explain(error.errors()[0], path, text)) from None
-
-
-def _explain(error: ErrorDetails, path: Path, text: str) -> str:
-    keys = [str(key) for key in error["loc"]]
-    line = _line_of(keys, text)
-    place = f"{path}, line {line}" if line else f"{path}, --set"
-    if error["type"] == "extra_forbidden":
-        return (
-            f"{place}: unknown key {'.'.join(keys)!r}; {_choices(keys[-1], _known_keys(keys[:-1]))}"
-        )
-    if error["type"] == "missing":
-        return f"{path}: the key {'.'.join(keys)!r} is missing"
-    return f"{place}: {'.'.join(keys)}: {error['msg']}"
-
-
-def _line_of(keys: list[str], text: str) -> int:
-    """The line on which `keys` stand, 1-based; 0 when they are not in the file."""
-    section: list[str] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        header = re.match(r"\s*\[([^\[\]]+)\]", line)
-        if header:
-            section = [part.strip() for part in header[1].split(".")]
-            if section[:1] == ["variants"]:
-                section = section[2:]
-            if section == keys:
-                return number
-            continue
-        key = re.match(r"\s*([A-Za-z0-9_.-]+)\s*=", line)
-        if key and [*section, *key[1].split(".")][: len(keys)] == keys:
-            return number
-    return 0
-
-
-def _known_keys(keys: list[str]) -> list[str]:
-    model: type[BaseModel] = Policy
-    for key in keys:
-        annotation = model.model_fields[key].annotation if key in model.model_fields else None
-        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
-            return []
-        model = annotation
-    return list(model.model_fields)
-
-
-def _choices(word: str, known: Sequence[str] | dict[str, Any]) -> str:
-    names = cast(list[str], list(known))
-    near = difflib.get_close_matches(word, names, 1)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    return "there are " + ", ".join(sorted(names)) if names else "there are none"

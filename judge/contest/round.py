@@ -1,0 +1,149 @@
+"""The loop that plays a contest: fill the free slots, wait for a game to end, fix it, and look for what comes next.
+
+Nothing of a contest is kept here: the store says which games there are and which have ended, so a loop that was killed
+is begun again from the store. What was running then is rolled back and played again.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from threading import Event
+
+import structlog
+
+from judge.contest.slots import Finished, Slots
+from judge.contest.worker import Job, is_void, lost
+from judge.referee.play import Slot
+from judge.store.store import Store
+from judge.store.types import AttemptState, Ended, Issued, MatchState, Scheduled
+
+LOOK_S = 1.0
+"""How long the loop waits for a game to end before it looks whether somebody wants it to stop."""
+
+
+class Stop(StrEnum):
+    """Why the loop ended."""
+
+    FINISHED = "finished"
+    """Every game of the contest has its result."""
+    DRAINED = "drained"
+    """Somebody asked: what was running was finished, nothing was started."""
+    ABANDONED = "abandoned"
+    """Somebody asked twice: what was running is played again when the contest goes on."""
+    HELD = "held"
+    """Games are held for the organiser, and all others are done."""
+    PAUSED = "paused"
+    """The contest was paused or stopped in the store."""
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """A game ended, as far as the contest is concerned: `state` is what became of its attempt."""
+
+    issued: Issued
+    ended: Ended | None
+    state: AttemptState
+    why: str
+
+
+class Round:
+    """One contest on the slots of this machine."""
+
+    def __init__(
+        self,
+        store: Store,
+        contest: str,
+        slots: Slots[Issued],
+        job_of: Callable[[Issued, Slot], Job],
+        more: Callable[[], Sequence[Scheduled]],
+        allowed_voids: int,
+        host: str,
+        alone: Collection[str] = (),
+    ) -> None:
+        """`more` gives the games that follow from the results so far, when all that were scheduled have ended.
+
+        `allowed_voids` attempts of a game may be void in a row; then the whole contest stops and says why.
+        """
+        self._store = store
+        self._contest = contest
+        self._slots = slots
+        self._job_of = job_of
+        self._more = more
+        self._allowed_voids = allowed_voids
+        self._host = host
+        self._alone = alone
+        self._log = structlog.get_logger().bind(contest=contest)
+        self.drain = Event()
+        """Set: finish what runs, start nothing."""
+        self.abandon = Event()
+        """Set: end now."""
+
+    def run(self, tell: Callable[[Happened], None]) -> Stop:
+        """Play until nothing is left to play, or somebody stops it; `tell` hears of every game that ended."""
+        rolled_back = self._store.roll_back(self._contest, "its judge was gone")
+        if rolled_back:
+            self._log.info("rolled back", games=rolled_back)
+        while not self.abandon.is_set():
+            self._fill()
+            if not self._slots.running:
+                reason = self._why_nothing_runs()
+                if reason is not None:
+                    return reason
+                continue
+            for finished in self._slots.wait(LOOK_S):
+                tell(self._settle(finished))
+        self._slots.kill()
+        self._store.roll_back(self._contest, "abandoned by the organiser")
+        return Stop.ABANDONED
+
+    def _fill(self) -> None:
+        while self._slots.free and not self.drain.is_set():
+            issued = self._store.issue(self._contest, self._host, self._alone)
+            if issued is None:
+                return
+            self._log.info(
+                "started",
+                match=issued.match.id,
+                attempt=issued.attempt,
+                seats=(issued.match.first, issued.match.second),
+            )
+            self._slots.start(issued, lambda slot, issued=issued: self._job_of(issued, slot))  # type: ignore[misc]
+
+    def _why_nothing_runs(self) -> Stop | None:
+        """None: there is more to play."""
+        if self.drain.is_set():
+            return Stop.DRAINED
+        if self._store.state(self._contest) != "open":
+            return Stop.PAUSED
+        counts = self._store.counts(self._contest)
+        if counts[MatchState.PENDING]:
+            return None
+        if counts[MatchState.HELD]:
+            return Stop.HELD
+        games = self._more()
+        if not games:
+            return Stop.FINISHED
+        self._store.schedule(self._contest, games)
+        return None
+
+    def _settle(self, finished: Finished[Issued]) -> Happened:
+        """Fix a result, or give the game back."""
+        issued, ended = finished.tag, finished.ended
+        if ended is not None and not is_void(ended):
+            state = self._store.accept(issued.match.id, issued.attempt, ended)
+            self._log.info(
+                state, match=issued.match.id, attempt=issued.attempt, verdict=ended.verdict
+            )
+            return Happened(issued, ended, state, ended.reason)
+        why = ended.reason if ended is not None else lost(finished.error or RuntimeError("no end"))
+        record = ended.record if ended is not None else None
+        now = self._store.void(issued.match.id, issued.attempt, why, record, self._allowed_voids)
+        self._log.warning("void", match=issued.match.id, attempt=issued.attempt, why=why)
+        if now is MatchState.HELD:
+            pair = f"{issued.match.first} - {issued.match.second}"
+            self._store.set_state(
+                self._contest,
+                "stopped",
+                f"{pair}: void {self._allowed_voids} times in a row: {why}",
+            )
+        return Happened(issued, ended, AttemptState.VOID, why)
