@@ -1,0 +1,241 @@
+"""What a game scores: every word it can end with has its points, or the round does not start.
+
+A word is that of the result line where the game's field has one (Stratego's OUTCOME, Quantum Chess' second word), else
+the judge's own verdict. Points are those of the policy, `WORD = [the named side, the other]`, or else a win's 1 and a
+draw's half. A duel then weighs all games of a pairing as one: 3, 1 or 0, as Gomocup did until 2016.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from judge.contest.pairings import Pairing
+from judge.contest.results import GameResult, Played, games_by_table
+from judge.errors import InputError
+from judge.games.stones import quote
+from judge.games.stratego.options import read_options
+from judge.games.types import Verdict
+from judge.records.stratego_log import read_result
+from judge.referee.policy import Policy
+
+DECIMALS = 9
+"""Points are compared to so many: three times a tenth is three tenths."""
+
+Points = tuple[float, float]
+"""Of two sides: the named and the other in a table, first and second seat in a game."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A game's word and the seat that it is said of; None: of both."""
+
+    word: str
+    named: int | None
+
+
+Reader = Callable[[GameResult], Outcome | None]
+"""The outcome of a game; None where its result line is none of this field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """How the games of a field end: `words(options)` is every word that one can end with under the game's options."""
+
+    words: Callable[[Mapping[str, Any]], frozenset[str]]
+    read: Reader
+
+
+VERDICT_POINTS: Mapping[str, Points] = {
+    Verdict.WIN: (1, 0),
+    Verdict.DRAW: (0.5, 0.5),
+    Verdict.FOUL: (0, 1),
+    Verdict.ILLEGAL: (0, 1),
+    Verdict.UNREADABLE: (0, 1),
+    Verdict.RESIGNED: (0, 1),
+    Verdict.START_TIME: (0, 1),
+    Verdict.TURN_TIME: (0, 1),
+    Verdict.MATCH_TIME: (0, 1),
+    Verdict.MEMORY: (0, 1),
+    Verdict.OUTPUT: (0, 1),
+    Verdict.CRASH: (0, 1),
+    Verdict.REFUSED: (0, 1),
+}
+"""The points of a policy that gives none."""
+
+
+def _verdict_words(_options: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(Verdict) - {Verdict.VOID}
+
+
+def _read_verdict(game: GameResult) -> Outcome:
+    """A win is said of the winner, a fault of whoever is at fault."""
+    if game.is_draw:
+        return Outcome(game.verdict, 0)
+    if game.winner is None:
+        return Outcome(game.verdict, None)
+    winner = game.agents.index(game.winner)
+    return Outcome(game.verdict, winner if game.verdict is Verdict.WIN else 1 - winner)
+
+
+def _stratego_words(options: Mapping[str, Any]) -> frozenset[str]:
+    rules = read_options(options)
+    words = {"VICTORY", "SURRENDER", "DRAW", "DRAW_DEFAULT", "ILLEGAL", "BOTH_ILLEGAL"}
+    if rules.no_move == "judged":
+        words.add("DEFEAT")
+    if rules.quiet_limit:
+        words.add("INTERNAL_ERROR")
+    words.add("DEFAULT" if rules.setup_word == "blame" else rules.setup_word)
+    return frozenset(words)
+
+
+def _read_stratego(game: GameResult) -> Outcome | None:
+    line = read_result(game.result)
+    if line is None:
+        return None
+    return Outcome(line.points_word, {"RED": 0, "BLUE": 1}.get(line.colour))
+
+
+_QCHESS_WORDS = frozenset(
+    {
+        "WIN",
+        "DRAW",
+        "ILLEGAL",
+        "BOUNDS",
+        "EMPTY",
+        "COLOUR",
+        "GIBBERISH",
+        "TIMEOUT",
+        "UNRESPONSIVE",
+        "terminated",
+    }
+)
+
+
+def _qchess_words(_options: Mapping[str, Any]) -> frozenset[str]:
+    return _QCHESS_WORDS
+
+
+def _read_qchess(game: GameResult) -> Outcome | None:
+    """`white` alone is white's win."""
+    colour, _, word = game.result.partition(" ")
+    if colour not in ("white", "black"):
+        return None
+    return Outcome(word or "WIN", int(colour == "black"))
+
+
+BY_VERDICT = Field(_verdict_words, _read_verdict)
+
+FIELDS: Mapping[str, Field] = {
+    "stratego": Field(_stratego_words, _read_stratego),
+    "quantum-chess": Field(_qchess_words, _read_qchess),
+}
+"""The games whose managers print a result line; all others are scored by the judge's verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class PointsTable:
+    """The points of every word, and how a game's word is read."""
+
+    by_word: Mapping[str, Points]
+    read: Reader
+
+    @property
+    def best(self) -> float:
+        """The most that a game can give: what a bye gives for each."""
+        return max(max(points) for points in self.by_word.values())
+
+    def of(self, game: GameResult) -> Points:
+        """The points of the first and the second seat. Where both sides are named, each has the named side's."""
+        outcome = self.read(game)
+        if outcome is None or outcome.word not in self.by_word:
+            raise InputError(
+                f"round {game.round}, table {game.table}, game {game.game}: the result"
+                f" {quote(game.result or game.verdict)} has no points; the policy's [points] has"
+                f" {', '.join(self.by_word)}"
+            )
+        named, other = self.by_word[outcome.word]
+        if outcome.named is None:
+            return named, named
+        return (named, other) if outcome.named == 0 else (other, named)
+
+
+def missing_words(policy: Policy) -> list[str]:
+    """The words that a game under `policy` can end with and that its points do not know, sorted."""
+    return sorted(_field_of(policy).words(policy.game.options) - _points_of(policy).keys())
+
+
+def points_table(policy: Policy) -> PointsTable:
+    """The table that scores the games of `policy`; InputError that says which words have no points."""
+    missing = missing_words(policy)
+    if missing:
+        raise InputError(
+            f"policy {policy.name}: a {policy.game.name} game can end with {', '.join(missing)}, for"
+            f" which [points] has no score; write {missing[0]} = [the named side's, the other's]"
+        )
+    return PointsTable(_points_of(policy), _field_of(policy).read)
+
+
+def _points_of(policy: Policy) -> Mapping[str, Points]:
+    return policy.points or VERDICT_POINTS
+
+
+def _field_of(policy: Policy) -> Field:
+    return FIELDS.get(policy.game.name, BY_VERDICT) if policy.points else BY_VERDICT
+
+
+class Duel(BaseModel):
+    """What all games of a pairing score together; the defaults are Gomocup's until 2016 (facts/gomoku.md 3.6)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    win: float = 3
+    draw: float = 1
+    loss: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """The points of a pairing: the sum of its games', or a duel's where `duel` is given."""
+
+    table: PointsTable
+    duel: Duel | None = None
+
+    def of(self, pairing: Pairing, games: Sequence[GameResult], due: int) -> Points:
+        """The points of a pairing of `due` games; a duel of which games are missing scores nothing yet."""
+        if pairing.second is None:
+            return (due * self.table.best if self.duel is None else self.duel.win), 0
+        sums = [0.0, 0.0]
+        for game in games:
+            for agent, points in zip(game.agents, self.table.of(game), strict=True):
+                sums[agent != pairing.first] += points
+        first, second = (round(points, DECIMALS) for points in sums)
+        if self.duel is None:
+            return first, second
+        return _weigh(self.duel, first - second) if len(games) == due else (0, 0)
+
+
+def _weigh(duel: Duel, difference: float) -> Points:
+    if difference == 0:
+        return duel.draw, duel.draw
+    return (duel.win, duel.loss) if difference > 0 else (duel.loss, duel.win)
+
+
+def score(
+    pairings: Iterable[Pairing], results: Iterable[GameResult], scoring: Scoring, games: int
+) -> list[Played]:
+    """Each pairing with its results and points, in the order of `pairings`; `games` is how many a pairing has.
+
+    ValueError where a result belongs to none of them: a game that nobody scheduled must not vanish.
+    """
+    tables = games_by_table(results)
+    played = []
+    for pairing in pairings:
+        of_pairing = tables.pop((pairing.round, pairing.table), [])
+        if any(frozenset(game.agents) != pairing.agents for game in of_pairing):
+            raise ValueError(f"{pairing} was not played by {of_pairing[0].agents}")
+        played.append(Played(pairing, tuple(of_pairing), scoring.of(pairing, of_pairing, games)))
+    if tables:
+        raise ValueError(f"results of no pairing: (round, table) {sorted(tables)}")
+    return played
