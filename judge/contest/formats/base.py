@@ -1,0 +1,70 @@
+"""A format: its options as a contest file gives them, and who meets next, from the entries and what was played.
+
+`next_round` is pure. It is asked when all of a round is played and gives the whole next one; an empty round is the end.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from judge.contest.pairings import Entry, Pairing, next_number, set_tables
+from judge.contest.results import Played
+from judge.contest.standings import BY_POINTS, Ranking, Tiers, rank, records_of
+
+
+class Format(BaseModel, ABC):
+    """The options that every format has, and the two questions that it answers."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    in_advance: ClassVar[bool] = False
+    """No pairing depends on a result: all rounds may be played at once."""
+
+    games: int = Field(default=2, ge=1)
+    """Games of a pairing, seats changing with each."""
+    ranking: Ranking = BY_POINTS
+    """By what agents are ranked, one criterion after another."""
+
+    @abstractmethod
+    def next_round(
+        self, entries: Sequence[Entry], played: Sequence[Played], seed: int
+    ) -> list[Pairing]:
+        """The pairings of the round after `played`, tables from 1; none when the contest is over.
+
+        All chance comes from `seed`.
+        """
+
+    def order(self, entries: Sequence[Entry], played: Sequence[Played]) -> Tiers:
+        """All entries, best first, as far as `played` says; who shares a place shares a list."""
+        agents = [entry.id for entry in entries]
+        return rank(agents, records_of(agents, played), self.ranking)
+
+
+Pair = tuple[Entry, Entry]
+"""Who meets whom; the first one has the first seat in the first game."""
+
+
+def next_playable(rounds: Sequence[Sequence[Pair]], played: Sequence[Played]) -> list[Pairing]:
+    """The next round of a schedule without who has withdrawn; one in which nobody is left is passed over."""
+    earlier = [each.pairing for each in played]
+    for number in range(next_number(earlier), len(rounds) + 1):
+        pairs = [
+            (first.id, second.id, "")
+            for first, second in rounds[number - 1]
+            if first.active and second.active
+        ]
+        if pairs:
+            return set_tables(pairs, number, earlier)
+    return []
+
+
+def all_rounds(chosen: Format, entries: Sequence[Entry], seed: int) -> list[list[Pairing]]:
+    """Every round of a format that is `in_advance`."""
+    rounds: list[list[Pairing]] = []
+    played: list[Played] = []
+    while pairings := chosen.next_round(entries, played, seed):
+        rounds.append(pairings)
+        played += [Played(pairing, (), (0, 0)) for pairing in pairings]
+    return rounds

@@ -1,0 +1,203 @@
+"""Groups with promotion: round robins, the best of which go on to the next one.
+
+`Groups` plays all of its groups at once and then a final among the best of each (Gomocup 2005). `Leagues` is Gomocup's
+ladder since 2009: the last league plays first, its best join the one above, and so on to the first league; what was
+played below does not count there.
+"""
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from judge.contest.formats.base import Format, Pair
+from judge.contest.formats.round_robin import berger
+from judge.contest.pairings import Entry, Pairing, by_seed, next_number, set_tables
+from judge.contest.results import Played
+from judge.contest.standings import Ranking, Tiers, rank, records_of
+
+FINAL = "final"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A round robin within a contest, by its name in `Pairing.group`."""
+
+    name: str
+    members: tuple[Entry, ...]
+
+    def left_to_play(self, cycles: int, played: Sequence[Played]) -> list[list[Pair]]:
+        """Its rounds with the pairings that are still to come, without who has withdrawn."""
+        met = Counter(each.pairing.agents for each in played if each.pairing.group == self.name)
+        rounds: list[list[Pair]] = []
+        for pairs in berger(by_seed(self.members), cycles):
+            rounds.append([])
+            for first, second in pairs:
+                agents = frozenset({first.id, second.id})
+                met[agents] -= 1
+                if met[agents] < 0 and first.active and second.active:
+                    rounds[-1].append((first, second))
+        return rounds
+
+    def order(self, played: Sequence[Played], ranking: Ranking) -> Tiers:
+        """Its members by what was played in it, best first."""
+        members = [entry.id for entry in self.members]
+        own = [each for each in played if each.pairing.group == self.name]
+        return rank(members, records_of(members, own), ranking)
+
+    def best(
+        self, played: Sequence[Played], ranking: Ranking, count: int, above: str
+    ) -> list[Entry]:
+        """The `count` members that go on to the group `above`; a shared place goes to the better seed.
+
+        Who has withdrawn before it played there does not go on.
+        """
+        there = {
+            agent for each in played if each.pairing.group == above for agent in each.pairing.agents
+        }
+        entry = {entry.id: entry for entry in self.members}
+        ordered = [
+            member
+            for tier in self.order(played, ranking)
+            for member in by_seed(entry[agent] for agent in tier)
+        ]
+        return [member for member in ordered if member.active or member.id in there][:count]
+
+
+class _Staged(Format):
+    """Stages one after another, each of groups that play at the same time."""
+
+    cycles: int = Field(default=1, ge=1)
+    """How often everybody of a group meets everybody."""
+    promoted: int = Field(default=2, ge=1)
+    """How many of a group go on."""
+
+    def next_round(
+        self,
+        entries: Sequence[Entry],
+        played: Sequence[Played],
+        seed: int,  # noqa: ARG002 nothing is drawn
+    ) -> list[Pairing]:
+        """The next round of the first stage that is not over."""
+        earlier = [each.pairing for each in played]
+        for stage in self.stages(entries, played):
+            for pairs in self._left_to_play(stage, played):
+                return set_tables(pairs, next_number(earlier), earlier)
+        return []
+
+    def stages(self, entries: Sequence[Entry], played: Sequence[Played]) -> list[list[Group]]:
+        """The stages whose members are known: all before the first that is not over, and that one."""
+        stages: list[list[Group]] = []
+        while (stage := self.stage_after(stages, entries, played)) is not None:
+            stages.append(stage)
+            if self._left_to_play(stage, played):
+                break
+        return stages
+
+    @abstractmethod
+    def stage_after(
+        self, stages: Sequence[list[Group]], entries: Sequence[Entry], played: Sequence[Played]
+    ) -> list[Group] | None:
+        """The stage that follows when all of `stages` is played; None after the last."""
+
+    def order(self, entries: Sequence[Entry], played: Sequence[Played]) -> Tiers:
+        """By the last stage that an agent played in, then by its place there; equal places of two groups are shared."""
+        tiers: Tiers = []
+        listed: set[str] = set()
+        for stage in reversed(self.stages(entries, played)):
+            orders = [group.order(played, self.ranking) for group in stage]
+            for equal in zip_longest(*orders, fillvalue=()):
+                tier = sorted({agent for agents in equal for agent in agents} - listed)
+                listed.update(tier)
+                tiers += [tier] if tier else []
+        rest = sorted({entry.id for entry in entries} - listed)
+        return [*tiers, rest] if rest else tiers
+
+    def _left_to_play(
+        self, stage: Sequence[Group], played: Sequence[Played]
+    ) -> list[list[tuple[str, str, str]]]:
+        """The rounds to come, the groups side by side, each pair with its group's name."""
+        by_group = [
+            [
+                [(first.id, second.id, group.name) for first, second in pairs]
+                for pairs in group.left_to_play(self.cycles, played)
+            ]
+            for group in stage
+        ]
+        rounds = [
+            [pair for pairs in together for pair in pairs]
+            for together in zip_longest(*by_group, fillvalue=[])
+        ]
+        return [pairs for pairs in rounds if pairs]
+
+
+class Groups(_Staged):
+    """So many groups of about the same strength, then a final of the best of each."""
+
+    name: Literal["groups"] = "groups"
+    groups: int = Field(default=2, ge=2)
+
+    def stage_after(
+        self, stages: Sequence[list[Group]], entries: Sequence[Entry], played: Sequence[Played]
+    ) -> list[Group] | None:
+        """The groups, then the final."""
+        if not stages:
+            return [
+                Group(chr(ord("A") + number), tuple(members))
+                for number, members in enumerate(dealt(by_seed(entries), self.groups))
+            ]
+        if len(stages) == 1:
+            best = [group.best(played, self.ranking, self.promoted, FINAL) for group in stages[0]]
+            return [Group(FINAL, tuple(entry for members in best for entry in members))]
+        return None
+
+
+class Leagues(_Staged):
+    """Leagues by seed, played from the last to the first, the best of each joining the one above."""
+
+    name: Literal["leagues"] = "leagues"
+    sizes: tuple[int, ...] = (6, 6, 6)
+    """How many the leagues hold before anybody is promoted, the first one first; the rest are a league of their own."""
+    promoted: int = Field(default=3, ge=1)
+
+    @model_validator(mode="after")
+    def _holds_somebody(self) -> Self:
+        if not self.sizes or min(self.sizes) < 1:
+            raise ValueError("sizes: give at least one league, each of one agent or more")
+        return self
+
+    def stage_after(
+        self, stages: Sequence[list[Group]], entries: Sequence[Entry], played: Sequence[Played]
+    ) -> list[Group] | None:
+        """The league above the last one played, with who comes up."""
+        drawn = cut(by_seed(entries), self.sizes)
+        number = len(drawn) - len(stages)
+        if number == 0:
+            return None
+        name = str(number)
+        risen = stages[-1][0].best(played, self.ranking, self.promoted, name) if stages else []
+        return [Group(name, (*drawn[number - 1], *risen))]
+
+
+def dealt(entries: Sequence[Entry], groups: int) -> list[list[Entry]]:
+    """Entries dealt to groups there and back: 1, 4, 5, 8 and 2, 3, 6, 7 for two."""
+    hands: list[list[Entry]] = [[] for _ in range(groups)]
+    for place, entry in enumerate(entries):
+        lap, seat = divmod(place, groups)
+        hands[seat if lap % 2 == 0 else groups - 1 - seat].append(entry)
+    return hands
+
+
+def cut(entries: Sequence[Entry], sizes: Sequence[int]) -> list[list[Entry]]:
+    """Entries cut into leagues of `sizes` and the rest; leagues that nobody is left for are not there."""
+    leagues: list[list[Entry]] = []
+    start = 0
+    for size in [*sizes, len(entries)]:
+        if start < len(entries):
+            leagues.append(list(entries[start : start + size]))
+        start += size
+    return leagues

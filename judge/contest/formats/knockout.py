@@ -1,0 +1,118 @@
+"""Knockout: whoever loses a pairing is out; seeds are placed so that the best two can only meet in the final."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field
+
+from judge.contest.formats.base import Format
+from judge.contest.pairings import Entry, Pairing, by_seed, next_number, set_tables
+from judge.contest.results import Played
+from judge.contest.standings import Tiers
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A place of the bracket: who stands there, None for nobody, and who goes on.
+
+    `is_decided` is False while they must play, for the first time or again.
+    """
+
+    top: Entry | None
+    bottom: Entry | None
+    winner: Entry | None
+    is_decided: bool
+
+
+class Knockout(Format):
+    """Pairings that end equal are played again, `replays` times at most; then the better seed goes on."""
+
+    name: Literal["knockout"] = "knockout"
+    replays: int = Field(default=1, ge=0)
+
+    def next_round(
+        self,
+        entries: Sequence[Entry],
+        played: Sequence[Played],
+        seed: int,  # noqa: ARG002 nothing is drawn
+    ) -> list[Pairing]:
+        """The first stage in which somebody must play; replays are a round of their own."""
+        earlier = [each.pairing for each in played]
+        for stage in self.stages(entries, played):
+            pairs = [
+                _seats(tie.top, tie.bottom, table)
+                for table, tie in enumerate(stage)
+                if tie.top and tie.bottom and not tie.is_decided
+            ]
+            if pairs:
+                return set_tables(pairs, next_number(earlier), earlier)
+        return []
+
+    def stages(self, entries: Sequence[Entry], played: Sequence[Played]) -> list[list[Tie]]:
+        """The bracket as far as it is known: one stage after another, up to the first that is not decided."""
+        meetings: dict[frozenset[str], list[Played]] = {}
+        for each in played:
+            meetings.setdefault(each.pairing.agents, []).append(each)
+        standing = bracket(by_seed(entries))
+        stages: list[list[Tie]] = []
+        while len(standing) > 1 and all(tie.is_decided for tie in (stages[-1] if stages else [])):
+            stage = [
+                self._tie(top, bottom, meetings)
+                for top, bottom in zip(standing[::2], standing[1::2], strict=True)
+            ]
+            stages.append(stage)
+            standing = [tie.winner for tie in stage]
+        return stages
+
+    def order(self, entries: Sequence[Entry], played: Sequence[Played]) -> Tiers:
+        """By the stage that an agent reached; who went out in the same one shares a place."""
+        reached = {entry.id: 0 for entry in entries}
+        for number, stage in enumerate(self.stages(entries, played), 1):
+            for tie in stage:
+                if tie.is_decided and tie.winner is not None:
+                    reached[tie.winner.id] = number
+        return [
+            sorted(agent for agent in reached if reached[agent] == stage)
+            for stage in sorted(set(reached.values()), reverse=True)
+        ]
+
+    def _tie(
+        self,
+        top: Entry | None,
+        bottom: Entry | None,
+        meetings: dict[frozenset[str], list[Played]],
+    ) -> Tie:
+        """A later meeting counts where the earlier ones ended equal."""
+        if top is None or bottom is None:
+            return Tie(top, bottom, top or bottom, is_decided=True)
+        met = meetings.get(frozenset({top.id, bottom.id}), [])
+        for each in met:
+            lead = each.points_of(top.id) - each.points_of(bottom.id)
+            if lead:
+                return Tie(top, bottom, top if lead > 0 else bottom, is_decided=True)
+        better, worse = by_seed([top, bottom])
+        if not (top.active and bottom.active):
+            return Tie(top, bottom, better if better.active else worse, is_decided=True)
+        if len(met) > self.replays:
+            return Tie(top, bottom, better, is_decided=True)
+        return Tie(top, bottom, None, is_decided=False)
+
+
+def bracket(agents: Sequence[Entry]) -> list[Entry | None]:
+    """The first stage's places, two neighbours a pairing: 1-8, 4-5, 2-7, 3-6 for eight.
+
+    In every stage the best of those who are left would meet the worst, and so on. Where agents are missing to a power
+    of two the first seeds find nobody (None) opposite and go on.
+    """
+    places = [0]
+    while len(places) < len(agents):
+        total = 2 * len(places)
+        places = [place for seat in places for place in (seat, total - 1 - seat)]
+    return [agents[place] if place < len(agents) else None for place in places]
+
+
+def _seats(top: Entry, bottom: Entry, table: int) -> tuple[str, str, str]:
+    """The better seed sits first at every second table."""
+    better, worse = by_seed([top, bottom])
+    return (better.id, worse.id, "") if table % 2 == 0 else (worse.id, better.id, "")

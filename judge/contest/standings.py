@@ -1,0 +1,285 @@
+"""The table of a contest: who stands where, by criteria that are asked one after another until they tell agents apart.
+
+A criterion is asked of agents who are equal in all before it. Who is equal in all of them shares a place.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from judge.contest.bradley_terry import GOMOCUP_MODEL
+from judge.contest.points import DECIMALS
+from judge.contest.ratings import rate
+from judge.contest.results import FAILURES, GameResult, Played
+
+Tiers = list[list[str]]
+"""Agents best first; those of an inner list share a place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An agent's line of the table. `place` counts from 1, and who shares one leaves the next ones out.
+
+    `wins`, `draws`, `losses` and `failures` count games; one that both lost by a fault is a loss of both. `charged_ms`
+    is the time of all of them; `values` are what the criteria asked for, in their order (without time: more is better).
+    """
+
+    place: int
+    agent: str
+    points: float
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    failures: int
+    byes: int
+    replies: int
+    charged_ms: float
+    values: tuple[float, ...] = ()
+
+
+class Record:
+    """What one agent has done: its games and its pairings, in order of play."""
+
+    def __init__(self, agent: str, played: Sequence[Played]) -> None:
+        """Add up `played`, all of it the agent's."""
+        self.agent = agent
+        self.played = played
+        self.points = _rounded(sum(each.points_of(agent) for each in played))
+        self.byes = sum(each.pairing.second is None for each in played)
+        self.wins = self.draws = self.losses = self.failures = self.replies = 0
+        self.charged_ms = 0.0
+        for each in self.played:
+            for game in each.games:
+                self._count(game)
+
+    def _count(self, game: GameResult) -> None:
+        seat = game.agents.index(self.agent)
+        self.draws += game.is_draw
+        self.wins += game.winner == self.agent
+        self.losses += not game.is_draw and game.winner != self.agent
+        self.failures += game.faults[seat] in FAILURES
+        self.replies += game.replies[seat]
+        self.charged_ms += game.charged_ms[seat]
+
+    @property
+    def games(self) -> int:
+        """How many it has played."""
+        return self.wins + self.draws + self.losses
+
+    def opponents(self) -> list[tuple[Played, str]]:
+        """Each pairing with who sat opposite; without byes."""
+        return [
+            (each, opponent)
+            for each in self.played
+            for opponent in each.pairing.agents
+            if opponent != self.agent
+        ]
+
+
+Records = Mapping[str, Record]
+Criterion = Callable[[Records, Sequence[str]], Mapping[str, float]]
+"""From everybody's records and the agents that are still equal to a number for each of these; more is better."""
+
+
+def _points(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
+    """Points, of pairings or of games as the contest scores them."""
+    return {agent: records[agent].points for agent in equal}
+
+
+def _wins(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
+    """Games won."""
+    return {agent: records[agent].wins for agent in equal}
+
+
+def _ratio(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
+    """Games won by games lost (Piskvork; its 1e-8 keeps it finite and lets 5:0 stand above 4:0)."""
+    return {agent: (records[agent].wins + 1e-8) / (records[agent].losses + 1e-8) for agent in equal}
+
+
+def _direct(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
+    """Points from the pairings among the equal; nothing where some of them have not met."""
+    points = dict.fromkeys(equal, 0.0)
+    for agent in equal:
+        met = {agent}
+        for each, opponent in records[agent].opponents():
+            if opponent in points:
+                points[agent] += each.points_of(agent)
+                met.add(opponent)
+        if len(met) < len(equal):
+            return dict.fromkeys(equal, 0.0)
+    return points
+
+
+def _sonneborn_berger(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
+    """The points of every opponent, times the games that were won against it, draws as halves."""
+    return {
+        agent: sum(
+            each.score_of(agent) * records[opponent].points
+            for each, opponent in records[agent].opponents()
+        )
+        for agent in equal
+    }
+
+
+def _buchholz(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
+    """The points of all opponents; a bye is an opponent as good as oneself (FIDE's since 2023)."""
+    return {
+        agent: sum(records[opponent].points for _, opponent in records[agent].opponents())
+        + records[agent].byes * records[agent].points
+        for agent in equal
+    }
+
+
+def _time(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
+    """The less time a reply, the better (Piskvork: where one of them never replied, nothing)."""
+    if not all(records[agent].replies for agent in equal):
+        return dict.fromkeys(equal, 0.0)
+    return {agent: -records[agent].charged_ms / records[agent].replies for agent in equal}
+
+
+def _elo(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
+    """Gomocup's rating since 2017, from all games; who is in another pool than most stands below them."""
+    games = {
+        id(game): game
+        for record in records.values()
+        for each in record.played
+        for game in each.games
+    }
+    ratings = {rating.agent: rating for rating in rate(games.values(), GOMOCUP_MODEL).ratings}
+    return {
+        agent: round(ratings[agent].elo, _ELO_DECIMALS) - _POOLS_APART * ratings[agent].pool
+        if agent in ratings
+        else -_POOLS_APART * len(records)
+        for agent in equal
+    }
+
+
+_ELO_DECIMALS = 6
+"""As far as the climb to a rating is exact: who is equal must come out equal."""
+
+_POOLS_APART = 1e5
+"""Elo; no prior lets two agents of a pool be so far apart."""
+
+CRITERIA: Mapping[str, Criterion] = {
+    "points": _points,
+    "wins": _wins,
+    "ratio": _ratio,
+    "direct": _direct,
+    "sonneborn-berger": _sonneborn_berger,
+    "buchholz": _buchholz,
+    "time": _time,
+    "elo": _elo,
+}
+"""By the names that a contest file uses."""
+
+
+def _known(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if name not in CRITERIA:
+            raise ValueError(f"no criterion is called {name!r}; there are {', '.join(CRITERIA)}")
+    return names
+
+
+Ranking = Annotated[tuple[str, ...], AfterValidator(_known)]
+"""Names of criteria, in the order in which they are asked."""
+
+BY_POINTS: Ranking = ("points", "direct", "sonneborn-berger", "wins")
+BY_SWISS_POINTS: Ranking = ("points", "buchholz", "sonneborn-berger", "direct", "wins")
+GOMOCUP_2016: Ranking = ("points", "ratio", "direct", "time")
+"""Gomocup until 2016, with a duel's points (facts/gomoku.md 3.6)."""
+GOMOCUP: Ranking = ("elo",)
+"""Gomocup since 2017."""
+
+
+def records_of(agents: Iterable[str], played: Iterable[Played]) -> Records:
+    """The record of each of `agents`, and of everybody they met."""
+    of_agent: dict[str, list[Played]] = {agent: [] for agent in agents}
+    for each in played:
+        for agent in each.pairing.agents:
+            of_agent.setdefault(agent, []).append(each)
+    return {agent: Record(agent, its_own) for agent, its_own in sorted(of_agent.items())}
+
+
+def rank(agents: Iterable[str], records: Records, ranking: Ranking) -> Tiers:
+    """`agents` by what they played, best first; who shares a place stands in the order of ids."""
+    return _split(sorted(agents), records, ranking)
+
+
+def _split(equal: list[str], records: Records, ranking: Ranking) -> Tiers:
+    if len(equal) <= 1 or not ranking:
+        return [equal] if equal else []
+    values = _asked(ranking[0], records, equal)
+    ordered = sorted(equal, key=lambda agent: (-values[agent], agent))
+    return [
+        tier
+        for _, still_equal in groupby(ordered, key=lambda agent: values[agent])
+        for tier in _split(list(still_equal), records, ranking[1:])
+    ]
+
+
+def _asked(name: str, records: Records, equal: Sequence[str]) -> Mapping[str, float]:
+    return {agent: _rounded(value) for agent, value in CRITERIA[name](records, equal).items()}
+
+
+def _rounded(value: float) -> float:
+    """As far as numbers are compared; `+ 0.0` makes a negative zero a zero."""
+    return round(value, DECIMALS) + 0.0
+
+
+def standings(tiers: Tiers, records: Records, ranking: Ranking) -> list[Line]:
+    """The lines of the table for agents in `tiers`; the criteria's values are those among all of them."""
+    listed = [agent for tier in tiers for agent in tier]
+    values = [_asked(name, records, listed) for name in ranking]
+    lines: list[Line] = []
+    for tier in tiers:
+        place = len(lines) + 1
+        lines += [
+            _line(place, records[agent], tuple(asked[agent] for asked in values)) for agent in tier
+        ]
+    return lines
+
+
+def _line(place: int, record: Record, values: tuple[float, ...]) -> Line:
+    return Line(
+        place=place,
+        agent=record.agent,
+        points=record.points,
+        games=record.games,
+        wins=record.wins,
+        draws=record.draws,
+        losses=record.losses,
+        failures=record.failures,
+        byes=record.byes,
+        replies=record.replies,
+        charged_ms=record.charged_ms,
+        values=values,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What the row's agent did against the column's: games, and the points of their pairings."""
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    points: float = 0.0
+
+
+def crosstable(agents: Sequence[str], played: Iterable[Played]) -> list[list[Cell | None]]:
+    """Rows against columns in the order of `agents`; None where two never met, and on the diagonal."""
+    met: dict[frozenset[str], list[Played]] = {}
+    for each in played:
+        met.setdefault(each.pairing.agents, []).append(each)
+    return [[_cell(row, met.get(frozenset({row, column}))) for column in agents] for row in agents]
+
+
+def _cell(row: str, met: list[Played] | None) -> Cell | None:
+    if not met or met[0].pairing.second is None:
+        return None
+    record = Record(row, met)
+    return Cell(record.wins, record.draws, record.losses, record.points)
