@@ -1,0 +1,77 @@
+"""What the contest tests share: entries a, b, c..., games in one word, and a contest played to its end."""
+
+from collections.abc import Callable, Sequence
+
+from judge.contest.formats import Format
+from judge.contest.pairings import Entry, Pairing
+from judge.contest.results import GameResult, Played
+from judge.games.types import Verdict
+
+Points = tuple[float, float]
+Play = Callable[[Pairing], Points]
+"""What the first and the second of a pairing score."""
+
+
+def entries(count: int, out: Sequence[int] = ()) -> list[Entry]:
+    """Agents 1, 2, 3... by their seeds; those of `out` have withdrawn."""
+    return [Entry(str(seed), seed, seed not in out) for seed in range(1, count + 1)]
+
+
+def better_seed_wins(pairing: Pairing) -> Points:
+    """The field as everybody expects it."""
+    if pairing.second is None or int(pairing.first) < int(pairing.second):
+        return 2, 0
+    return 0, 2
+
+
+def everything_is_drawn(pairing: Pairing) -> Points:
+    """Nobody can win; a bye is two points all the same."""
+    return (2, 0) if pairing.second is None else (1, 1)
+
+
+def play_out(
+    chosen: Format, agents: Sequence[Entry], play: Play = better_seed_wins, seed: int = 0
+) -> list[Played]:
+    """The whole contest, round by round."""
+    played: list[Played] = []
+    while pairings := chosen.next_round(agents, played, seed):
+        assert len(played) < 10_000, "the contest does not end"
+        played += [Played(pairing, (), play(pairing)) for pairing in pairings]
+    return played
+
+
+def of_round(played: Sequence[Played], number: int) -> list[str]:
+    """The pairings of a round, such as `1-4`; `3-` is a bye."""
+    return [
+        f"{each.pairing.first}-{each.pairing.second or ''}"
+        for each in played
+        if each.pairing.round == number
+    ]
+
+
+def leans(played: Sequence[Played]) -> dict[str, int]:
+    """How much oftener each agent sat first than second."""
+    lean: dict[str, int] = {}
+    for each in played:
+        if each.pairing.second is not None:
+            lean[each.pairing.first] = lean.get(each.pairing.first, 0) + 1
+            lean[each.pairing.second] = lean.get(each.pairing.second, 0) - 1
+    return lean
+
+
+def game(text: str, verdict: Verdict = Verdict.WIN, **rest: object) -> GameResult:
+    """A game such as `a>b` (a, who sat first, won), `a<b` or `a=b`."""
+    sign = next(letter for letter in text if letter in "<>=")
+    first, second = text.split(sign)
+    winner = {">": first, "<": second, "=": None}[sign]
+    word = Verdict.DRAW if sign == "=" else verdict
+    return GameResult(first, second, winner, word, **rest)  # type: ignore[arg-type] # the test's own
+
+
+def games(text: str) -> list[GameResult]:
+    """Games such as `a>b a=c`; `a>b*3` is one that came three times."""
+    found: list[GameResult] = []
+    for word in text.split():
+        one, _, times = word.partition("*")
+        found += [game(one)] * int(times or 1)
+    return found
