@@ -12,7 +12,7 @@ from judge.games.types import Verdict
 from judge.referee.play import Slot, play
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.store.files import Files
-from judge.store.types import Ended
+from judge.store.types import Ended, Seat
 
 _PR_SET_PDEATHSIG = 1
 
@@ -46,8 +46,19 @@ def play_job(job: Job) -> Ended:
 def ended_by(file: RecordFile, digest: str) -> Ended:
     """What the store keeps of a record."""
     record = file.record
+    said = [ply.seat for ply in record.plies]
+    first, second = (
+        Seat(seat.fault, said.count(number), seat.charged_ms)
+        for number, seat in enumerate(record.seats)
+    )
     return Ended(
-        record.verdict.value, record.winner, record.result, record.reason, digest, record.seconds
+        record.verdict.value,
+        record.winner,
+        record.result,
+        record.reason,
+        digest,
+        record.seconds,
+        (first, second),
     )
 
 

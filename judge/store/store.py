@@ -6,6 +6,7 @@ Every method is one transaction, and what it says has happened is on disk.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,6 +24,7 @@ from judge.store.types import (
     MatchState,
     Result,
     Scheduled,
+    Seat,
 )
 
 
@@ -126,6 +128,8 @@ class Store:
                         contest=contest,
                         number=game.number,
                         round=game.round,
+                        board=game.table,
+                        game=game.game,
                         first=game.first,
                         second=game.second,
                         spec=game.spec,
@@ -205,6 +209,7 @@ class Store:
                     record=ended.record,
                     seconds=ended.seconds,
                     finished_at=_now(),
+                    **_seat_values(ended),
                 )
             )
             connection.execute(
@@ -294,12 +299,7 @@ class Store:
             select(
                 matches,
                 results.c.attempt.label("counted"),
-                results.c.verdict,
-                results.c.winner,
-                results.c.outcome,
-                results.c.reason,
-                results.c.record,
-                results.c.seconds,
+                *(column for column in results.c if column.name not in ("match", "attempt")),
             )
             .join(results, results.c.match == matches.c.id)
             .where(matches.c.contest == contest)
@@ -307,13 +307,7 @@ class Store:
         )
         with self._engine.connect() as connection:
             return [
-                Result(
-                    _scheduled(row),
-                    row.counted,
-                    Ended(
-                        row.verdict, row.winner, row.outcome, row.reason, row.record, row.seconds
-                    ),
-                )
+                Result(_scheduled(row), row.counted, _ended(row))
                 for row in connection.execute(query)
             ]
 
@@ -392,4 +386,22 @@ def _playing(connection: Connection, contest: str) -> set[str]:
 
 
 def _scheduled(row: Row[Any]) -> Scheduled:
-    return Scheduled(row.id, row.number, row.round, row.first, row.second, row.spec)
+    return Scheduled(
+        row.id, row.number, row.round, row.board, row.game, row.first, row.second, row.spec
+    )
+
+
+def _ended(row: Row[Any]) -> Ended:
+    seats = (
+        Seat(row.fault_0, row.replies_0, row.charged_ms_0),
+        Seat(row.fault_1, row.replies_1, row.charged_ms_1),
+    )
+    return Ended(row.verdict, row.winner, row.outcome, row.reason, row.record, row.seconds, seats)
+
+
+def _seat_values(ended: Ended) -> dict[str, Any]:
+    return {
+        f"{name}_{number}": value
+        for number, seat in enumerate(ended.seats)
+        for name, value in asdict(seat).items()
+    }

@@ -50,6 +50,8 @@ matches = Table(
     Column("contest", ForeignKey("contests.name"), nullable=False, index=True),
     Column("number", Integer, nullable=False),
     Column("round", Integer, nullable=False),
+    Column("board", Integer, nullable=False),
+    Column("game", Integer, nullable=False),
     Column("first", String(128), nullable=False),
     Column("second", String(128), nullable=False),
     Column("spec", Text, nullable=False),
@@ -84,6 +86,12 @@ results = Table(
     Column("record", String(64), nullable=False),
     Column("seconds", Float, nullable=False),
     Column("finished_at", String(32), nullable=False),
+    Column("fault_0", String(16)),
+    Column("fault_1", String(16)),
+    Column("replies_0", Integer, nullable=False),
+    Column("replies_1", Integer, nullable=False),
+    Column("charged_ms_0", Float, nullable=False),
+    Column("charged_ms_1", Float, nullable=False),
     ForeignKeyConstraint(["match", "attempt"], ["attempts.match", "attempts.number"]),
 )
 

@@ -38,11 +38,16 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """A game of the schedule; `number` is its place in it, from 1, `spec` the JSON of its MatchSpec."""
+    """A game of the schedule: its place in it, its round, its table in the round, from 1; `game` from 0 at the table.
+
+    `spec` is the JSON of its MatchSpec.
+    """
 
     id: str
     number: int
     round: int
+    table: int
+    game: int
     first: str
     second: str
     spec: str
@@ -57,6 +62,15 @@ class Issued:
 
 
 @dataclass(frozen=True, slots=True)
+class Seat:
+    """What one seat did: the word for which it lost, if it was at fault, its answers, and the time charged to it."""
+
+    fault: str | None
+    replies: int
+    charged_ms: float
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """How an attempt ended, with the digest of its record, which is on disk by then."""
 
@@ -67,6 +81,7 @@ class Ended:
     reason: str
     record: str
     seconds: float
+    seats: tuple["Seat", "Seat"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,17 +12,20 @@ from judge.errors import HostError, InputError
 from judge.store.connection import connect
 from judge.store.store import Store
 from judge.store.tables import metadata
-from judge.store.types import AttemptState, Ended, Entry, Issued, MatchState, Scheduled
+from judge.store.types import AttemptState, Ended, Entry, Issued, MatchState, Scheduled, Seat
 
 NAMES = ["a", "b", "c"]
 
 
 def game(number: int, first: str = "a", second: str = "b", contest: str = "cup") -> Scheduled:
-    return Scheduled(f"{contest}{number:018d}", number, 1, first, second, '{"spec": 1}')
+    return Scheduled(
+        f"{contest}{number:018d}", number, 1, 1, number - 1, first, second, '{"spec": 1}'
+    )
 
 
 def ended(verdict: str = "win", winner: int | None = 0, record: str = "0" * 64) -> Ended:
-    return Ended(verdict, winner, "", "5 in a row", record, 1.5)
+    seats = (Seat(None, 5, 12.5), Seat("illegal" if winner == 0 else None, 4, 3.0))
+    return Ended(verdict, winner, "", "5 in a row", record, 1.5, seats)
 
 
 def begin(store: Store, games: int = 3) -> None:

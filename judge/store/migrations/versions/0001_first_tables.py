@@ -32,6 +32,8 @@ def upgrade() -> None:
         ),
         sa.Column("number", sa.Integer, nullable=False),
         sa.Column("round", sa.Integer, nullable=False),
+        sa.Column("board", sa.Integer, nullable=False),
+        sa.Column("game", sa.Integer, nullable=False),
         sa.Column("first", sa.String(128), nullable=False),
         sa.Column("second", sa.String(128), nullable=False),
         sa.Column("spec", sa.Text, nullable=False),
@@ -62,6 +64,12 @@ def upgrade() -> None:
         sa.Column("record", sa.String(64), nullable=False),
         sa.Column("seconds", sa.Float, nullable=False),
         sa.Column("finished_at", sa.String(32), nullable=False),
+        sa.Column("fault_0", sa.String(16)),
+        sa.Column("fault_1", sa.String(16)),
+        sa.Column("replies_0", sa.Integer, nullable=False),
+        sa.Column("replies_1", sa.Integer, nullable=False),
+        sa.Column("charged_ms_0", sa.Float, nullable=False),
+        sa.Column("charged_ms_1", sa.Float, nullable=False),
         sa.ForeignKeyConstraint(["match", "attempt"], ["attempts.match", "attempts.number"]),
     )
     op.create_table(
