@@ -1,6 +1,8 @@
 """A wire that plays a transcript back: what was read is read again, and what is done must be what was done."""
 
-from collections.abc import Sequence
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from judge.errors import InputError
 from judge.referee.transcript import Entry, Kind
@@ -8,6 +10,18 @@ from judge.referee.wire import Happening, Measured
 
 _SEEN = frozenset({Kind.READ, Kind.STDERR, Kind.REPORT, Kind.OOM, Kind.EXPIRED})
 """The kinds that the world brings; all others are what the referee does."""
+
+
+@contextmanager
+def replaying() -> Iterator[None]:
+    """Around all that reads a transcript: whatever a forged one makes the judge stumble over is an InputError.
+
+    A transcript that this judge wrote has seats, words and lengths that fit; one from elsewhere may have anything.
+    """
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, RuntimeError, struct.error) as error:
+        raise InputError(f"the transcript is none that a judge writes: {error!r:.200}") from error
 
 
 class ReplayWire:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.referee.recording import plies_of, result_of, verdict_of, winner_of
-from judge.referee.replay import ReplayWire
+from judge.referee.replay import ReplayWire, replaying
 from judge.referee.seating import build_referee
 from judge.referee.spec import MatchRecord, RecordFile
 from judge.referee.transcript import unseal
@@ -29,7 +29,8 @@ def verify(file: RecordFile) -> Verified:
     if record.transcript_sha256 != file.transcript.sha256:
         problems.append("the record names another transcript")
     try:
-        problems += _replay(file)
+        with replaying():
+            problems += _replay(file)
     except InputError as error:
         problems.append(str(error))
     return Verified(record, problems)
