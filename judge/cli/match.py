@@ -139,7 +139,7 @@ def _play(
         path = out / f"{spec.id}-{attempt}.json"
         try:
             write_record(path, file)
-            write_exports(file.record, path)
+            write_exports(file, path)
         except OSError as error:
             raise HostError(f"{path}: the record could not be written: {error.strerror}") from None
         presenter.end(file.record, path)

@@ -1,17 +1,27 @@
 """`.psq` files: what Piskvork would read, and what others wrote."""
 
-from contextlib import suppress
+from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from judge.errors import InputError
 from judge.games.types import Verdict
-from judge.records.psq import LONGEST_NAME, Move, PsqRecord, read_psq, safe_name, write_psq
+from judge.records.five import WINNERS, FiveRecord, Outcome
+from judge.records.piskvork import LONGEST_NAME, safe_name
+from judge.records.psq import read_psq, write_psq, write_psq_gomocupjudge
 
-MOVES = ((7, 7, 0), (8, 7, 0), (8, 8, 1520), (0, 14, 7))
-NAMES = ("first.zip", "second.zip")
+GAME = FiveRecord(
+    width=15,
+    height=15,
+    moves=((7, 7, 0), (8, 7, 0), (8, 8, 1520), (0, 14, 7)),
+    opening=2,
+    names=("first.zip", "second.zip"),
+    outcome="white",
+    verdict="turn-time",
+    event="Renju 2024",
+)
+
+ROW_OF_BLACK = tuple((x, y, 20) for x in range(5) for y in range(2))[:-1]
 
 
 def psq(*lines: str, end: str = "\r\n") -> bytes:
@@ -20,7 +30,7 @@ def psq(*lines: str, end: str = "\r\n") -> bytes:
 
 def test_a_game_is_written_as_piskvork_writes_it() -> None:
     """Squares from 1, ms of each move, black's name first, the code last, CR LF everywhere."""
-    assert write_psq(15, 15, MOVES, NAMES, Verdict.WIN) == (
+    assert write_psq(replace(GAME, verdict="win")) == (
         b"Piskvorky 15x15, 11:11, 0\r\n"
         b"8,8,0\r\n"
         b"9,8,0\r\n"
@@ -40,13 +50,21 @@ def test_every_verdict_has_a_code(verdict: Verdict) -> None:
     code = 0 if verdict in rules else 15 if verdict in times else -2
     if verdict is Verdict.VOID:
         code = -1
-    assert read_psq(write_psq(15, 15, MOVES, NAMES, verdict.value)).code == code
+    written = write_psq(replace(GAME, verdict=verdict.value))
+    assert str(code) == written.decode().splitlines()[-1]
+
+
+def test_a_fault_of_the_side_that_was_not_to_move_has_no_code() -> None:
+    """15 and -2 say that the side to move lost: where it did not, only -1 does not lie."""
+    written = write_psq(replace(GAME, outcome="black"))
+    assert b"-1" == written.splitlines()[-1]
+    assert "" == read_psq(written).outcome
 
 
 def test_a_word_that_is_no_verdict_is_refused() -> None:
     """A new verdict must get its code, not a silent guess."""
     with pytest.raises(ValueError, match="boredom"):
-        write_psq(15, 15, MOVES, NAMES, "boredom")
+        write_psq(replace(GAME, verdict="boredom"))
 
 
 @pytest.mark.parametrize(
@@ -71,67 +89,124 @@ def test_a_name_becomes_one_safe_line(name: str, safe: str) -> None:
     assert safe_name(safe) == safe
 
 
-@st.composite
-def games(draw: st.DrawFn) -> tuple[int, int, tuple[Move, ...]]:
-    width, height = draw(st.integers(5, 60)), draw(st.integers(5, 60))
-    squares = st.tuples(st.integers(0, width - 1), st.integers(0, height - 1))
-    taken = draw(st.lists(squares, max_size=30, unique=True))
-    return width, height, tuple((x, y, draw(st.integers(0, 10**9))) for x, y in taken)
-
-
-@settings(deadline=None)
-@given(games(), st.tuples(st.text(), st.text()), st.sampled_from(Verdict))
-def test_what_is_written_is_read_back(
-    game: tuple[int, int, tuple[Move, ...]], names: tuple[str, str], verdict: Verdict
-) -> None:
-    """Board, moves, times and safe names of any game survive, with any line end."""
-    width, height, moves = game
-    written = write_psq(width, height, moves, names, verdict)
-    record = read_psq(written)
-    assert (record.width, record.height, record.moves) == game
-    assert record.names == (safe_name(names[0]), safe_name(names[1]))
-    assert read_psq(written.replace(b"\r\n", b"\n")) == record
-    assert read_psq(written.replace(b"\r\n", b"\r")) == record
-    assert write_psq(width, height, moves, record.names, verdict) == written
-
-
-@settings(deadline=None)
-@given(st.binary())
-def test_rubbish_is_a_record_or_an_input_error(data: bytes) -> None:
-    """No bytes make the reader fail in any other way."""
-    for text in (data, b"Piskvorky 15x15, 11:11, 0\n" + data):
-        with suppress(InputError):
-            read_psq(text)
-
-
 def test_a_game_between_people_has_no_names() -> None:
     """Saved by hand in Piskvork: two or three numbers a move, a code, and nobody's name."""
     data = psq("Piskvorky 20x18, 0:5, 0", "1,1", "20,18,300", "0")
-    assert read_psq(data) == PsqRecord(20, 18, ((0, 0, 0), (19, 17, 300)), None, 0)
+    expected = FiveRecord(width=20, height=18, moves=((0, 0, 0), (19, 17, 300)))
+    assert expected == read_psq(data)
 
 
 def test_the_second_player_may_have_started() -> None:
     """The header's last number says whose the first stone is; names come as (black, white)."""
     data = psq("Piskvorky 15x15, 11:11, 1", "8,8,20", "white.zip", "black.zip", "0")
-    assert read_psq(data).names == ("black.zip", "white.zip")
+    assert ("black.zip", "white.zip") == read_psq(data).names
+
+
+@pytest.mark.parametrize(
+    ("stones", "code", "outcome", "verdict"),
+    [
+        (ROW_OF_BLACK, "0", "black", "win"),
+        (ROW_OF_BLACK[:8], "15", "white", "turn-time"),
+        (ROW_OF_BLACK[:7], "15", "black", "turn-time"),
+        (ROW_OF_BLACK[:8], "-2", "white", ""),
+        (ROW_OF_BLACK[:8], "-1", "", ""),
+        (ROW_OF_BLACK, "-1", "", ""),
+        (ROW_OF_BLACK[:8], "16", "", ""),
+        # Free style's win, renju's foul: without the rule nobody knows.
+        ((*ROW_OF_BLACK[:8], (5, 0, 9), (9, 9, 9), (4, 0, 9)), "0", "", ""),
+        (tuple((x, y, 9) for y in range(15) for x in range(15) if y % 4 < 2), "0", "", ""),
+    ],
+)
+def test_who_won_is_read_from_code_and_stones(
+    stones: tuple[tuple[int, int, int], ...], code: str, outcome: Outcome, verdict: str
+) -> None:
+    """0: a five of the last stone wins. 15 and -2: whoever was to move lost. Otherwise nobody knows."""
+    lines = [f"{x + 1},{y + 1},{ms}" for x, y, ms in stones]
+    record = read_psq(psq("Piskvorky 15x15, 11:11, 0", *lines, "A", "B", code))
+    assert (outcome, verdict) == (record.outcome, record.verdict)
+
+
+def test_a_board_that_is_nearly_full_is_a_draw() -> None:
+    """Piskvork ends a game when 25 squares are left."""
+    # Pairs of rows, shifted: no colour gets three in a row.
+    squares = [(x, y) for y in range(15) for x in range(15)]
+    black = [(x, y) for x, y in squares if (x // 2 + y) % 2 == 0]
+    white = [square for square in squares if square not in black]
+    stones = [stone for pair in zip(black, white, strict=False) for stone in pair][:200]
+    lines = [f"{x + 1},{y + 1},9" for x, y in stones]
+    assert "draw" == read_psq(psq("Piskvorky 15x15, 11:11, 0", *lines, "A", "B", "0")).outcome
+    assert "" == read_psq(psq("Piskvorky 15x15, 11:11, 0", *lines[:-1], "A", "B", "0")).outcome
+
+
+def test_a_played_stone_of_no_time_is_not_the_openings() -> None:
+    """The first is written as 1 ms, so that the opening before it can be told."""
+    quick = replace(GAME, moves=((7, 7, 0), (8, 7, 0), (8, 8, 0), (0, 14, 0)))
+    written = write_psq(quick)
+    assert b"9,9,1\r\n1,15,0\r\n" in written
+    assert 2 == read_psq(written).opening
+
+
+# --- GomocupJudge ----------------------------------------------------------------------------------------------------
+
+
+def test_a_game_is_written_as_gomocupjudge_writes_it() -> None:
+    """Always -1, then who won and the tournament: 2 is white where the opening is even."""
+    assert write_psq_gomocupjudge(GAME).endswith(
+        b"first.zip\r\nsecond.zip\r\n-1\r\n2,Renju 2024\r\n"
+    )
+
+
+@pytest.mark.parametrize("opening", [0, 1, 2, 3])
+@pytest.mark.parametrize("outcome", [*WINNERS, "draw"])
+def test_an_odd_opening_turns_the_winners_number_round(opening: int, outcome: Outcome) -> None:
+    """Player 1 moves first after the opening: with an odd one that is white, named second."""
+    stones = tuple((x, y, 0 if n < opening else 9) for n, (x, y, _) in enumerate(GAME.moves))
+    game = replace(GAME, moves=stones, opening=opening, outcome=outcome)
+    first_is_black = opening % 2 == 0
+    number = 0 if outcome == "draw" else 1 if (outcome == "black") == first_is_black else 2
+
+    written = write_psq_gomocupjudge(game)
+
+    assert f"{number},Renju 2024" == written.decode().splitlines()[-1]
+    again = read_psq(written)
+    assert (outcome, opening, "Renju 2024") == (again.outcome, again.opening, again.event)
 
 
 def test_a_record_of_gomocup_is_read() -> None:
-    """GomocupJudge ends in -1 and adds winner and tournament, which are kept as they stand."""
-    data = psq("Piskvorky 15x15, 11:11, 0", "8,8,0", "A.zip", "B.zip", "-1", "1,2024", end="\n")
-    assert read_psq(data) == PsqRecord(15, 15, ((7, 7, 0),), ("A.zip", "B.zip"), -1, "1,2024")
+    """LF, -1, winner and tournament."""
+    lines = ("Piskvorky 15x15, 11:11, 0", "8,8,0", "9,9,31", "A.zip", "B.zip", "-1", "1,2024")
+    assert read_psq(psq(*lines, end="\n")) == FiveRecord(
+        width=15,
+        height=15,
+        moves=((7, 7, 0), (8, 8, 31)),
+        opening=1,
+        names=("A.zip", "B.zip"),
+        outcome="white",
+        event="2024",
+    )
+
+
+def test_a_game_that_does_not_count_has_no_winner_in_it() -> None:
+    """GomocupJudge has no number for it: the line is left out."""
+    written = write_psq_gomocupjudge(replace(GAME, outcome="", verdict="void", names=None))
+    assert written.endswith(b"_\r\n_\r\n-1\r\n")
+    assert "" == read_psq(written).outcome
+
+
+# --- what is odd -----------------------------------------------------------------------------------------------------
 
 
 def test_small_differences_are_forgiven() -> None:
     """A byte order mark, blank lines and blanks, names without a code, a negative time."""
     data = b"\xef\xbb\xbf" + psq("", "Piskvorky 15x15,11:11 ,0 ")
-    data += psq(" 8 , 8 , -10 ", "", "A", "Z\xfcrich\x85") + b"\n\n"
-    assert read_psq(data) == PsqRecord(15, 15, ((7, 7, -10),), ("A", "Z\xfcrich?"), None)
+    data += psq(" 8 , 8 , -10 ", "", "A", "Z\xfcrich\x9b") + b"\n\n"
+    expected = FiveRecord(width=15, height=15, moves=((7, 7, 0),), names=("A", "Z\xfcrich?"))
+    assert expected == read_psq(data)
 
 
 def test_only_a_header_is_an_empty_game() -> None:
     """A game that ended before its first stone is still a record."""
-    assert read_psq(b"Piskvorky 15x15, 11:11, 0") == PsqRecord(15, 15, (), None, None)
+    assert FiveRecord(width=15, height=15) == read_psq(b"Piskvorky 15x15, 11:11, 0")
 
 
 @pytest.mark.parametrize(
@@ -143,12 +218,15 @@ def test_only_a_header_is_an_empty_game() -> None:
         (["Piskvorky 0x15, 11:11, 0"], "game.psq, line 1: no header"),
         (["H", "16,1,0"], "game.psq, line 2: 16,1,0 is off the 15x15 board; squares run from 1,1"),
         (["H", "1,0,0"], "game.psq, line 2: 1,0,0 is off the 15x15 board"),
-        (["H", "8,8", "", "8,8,5"], "game.psq, line 4: 8,8,5 is on the square of line 2; remove"),
+        (
+            ["H", "8,8", "", "8,8,5"],
+            "game.psq, line 4: 8,8,5, stone 2, is on the square of stone 1; remove",
+        ),
         (["H", "8,8,0", "8;9;0", "9,9,0", "A", "B", "0"], "game.psq, line 3: '8;9;0' is no move"),
         (["H", "8,8,0", "9,x,0", "A", "0"], "game.psq, line 3: '9,x,0' is no move"),
         (["H", "8,8,0", "9,9999", "0"], "game.psq, line 3: '9,9999' is no move"),
         (["H", "8,8,0", "A", "B", "lost"], "game.psq, line 3: 'A' is no move (x,y or x,y,ms), and"),
-        (["H", "8,8,0", "\x1b[2J"], "game.psq, line 3: '?[2J' is no move"),
+        (["H", "8,8,0", "\x1b[2J"], "game.psq, line 3: '\\x1b[2J' is no move"),
     ],
 )
 def test_a_mistake_is_named_with_its_line(lines: list[str], said: str) -> None:

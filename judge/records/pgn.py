@@ -1,0 +1,260 @@
+"""Games of five in a row in PGN, for the programs that rate players (BayesElo, Ordo).
+
+    [Event "cup"]
+    [Site "?"]
+    [Date "2024.05.31"]
+    [Round "3"]
+    [White "first"]
+    [Black "second"]
+    [Result "1-0"]
+    [Termination "turn-time"]
+    [Board "15x15"]
+    [Rule "renju"]
+    [OpeningStones "1"]
+
+    1. h8 i9 2. j7 1-0
+
+Who moves first is White to these programs, and gives the result its side: so the tag White has the player of the
+*black* stones, here as in GomocupJudge, and 1-0 is a win of black. (c-gomoku-cli names the colours of the stones; its
+files do not say so and cannot be told apart.)
+
+Kept: all but the times of the moves. Without the tag Board only the result is read: what such a file has for moves may
+be anything (GomocupJudge writes `1. d4 d5` in every game). Read are any number of games, comments, annotations and
+variations, which are passed over; a text that is `?` is not known.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from textwrap import fill
+
+from judge.errors import InputError
+from judge.games.stones import quote, square_at, square_name
+from judge.games.types import Verdict
+from judge.records.five import (
+    FiveRecord,
+    Laying,
+    Outcome,
+    decode,
+    iso_date,
+    one_line,
+    rule_word,
+    verdict_word,
+)
+
+RESULTS: dict[str, Outcome] = {"1-0": "black", "0-1": "white", "1/2-1/2": "draw", "*": ""}
+
+NO_DATE = "????.??.??"
+
+COLUMNS, ROWS = 26 + 26 * 26, 99
+"""The name of a square has one or two letters and one or two digits."""
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def write_pgn(record: FiveRecord) -> bytes:
+    """One game, with or without a board; one after the other they make a file.
+
+    InputError for a board with squares that have no name.
+    """
+    if record.width > COLUMNS or record.height > ROWS:
+        raise InputError(
+            f"PGN has names for {COLUMNS}x{ROWS} squares, this game is of a"
+            f" {record.width}x{record.height} board"
+        )
+    first, second = record.names or ("", "")
+    result = next(text for text, outcome in RESULTS.items() if outcome == record.outcome)
+    tags = {
+        "Event": record.event or "?",
+        "Site": "?",
+        "Date": _dotted(record.date),
+        "Round": record.round or "?",
+        "White": first or "?",
+        "Black": second or "?",
+        "Result": result,
+        "Termination": record.verdict,
+        "Board": f"{record.width}x{record.height}" if record.has_board else "",
+        "Rule": record.rule,
+        "OpeningStones": str(record.opening) if record.opening else "",
+    }
+    head = "".join(f'[{name} "{_escape(text)}"]\n' for name, text in tags.items() if text)
+    text = " ".join([*_numbered(record), result])
+    return f"{head}\n{fill(text, 79, break_long_words=False, break_on_hyphens=False)}\n\n".encode()
+
+
+def _numbered(record: FiveRecord) -> Iterator[str]:
+    for number, (x, y, _) in enumerate(record.moves):
+        if number % 2 == 0:
+            yield f"{number // 2 + 1}."
+        yield square_name(x, y)
+
+
+def _dotted(date: str) -> str:
+    text = one_line(date)
+    if text in ("", "?"):
+        return NO_DATE
+    return re.sub(r"^([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])", r"\1.\2.\3", text)
+
+
+def _escape(text: str) -> str:
+    return re.sub(r'(["\\])', r"\\\1", one_line(text) or "?")
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Game:
+    """Tags and moves as they stand there, each with its line."""
+
+    line: int
+    tags: dict[str, tuple[int, str]] = field(default_factory=dict)
+    moves: list[tuple[int, str]] = field(default_factory=list)
+    end: str = ""
+
+    def tag(self, name: str) -> str:
+        """The value of a tag on one line; empty where it has none."""
+        text = one_line(self.tags.get(name, (0, ""))[1])
+        return "" if text == "?" else text
+
+
+_TOKEN = re.compile(
+    r"""
+    (?P<skipped> \s+ | ^%[^\n]* | ;[^\n]* | \{[^}]*\} | \$[0-9]* | [!?]+ )
+    | \[ [ \t]* (?P<tag> [A-Za-z0-9_]+ ) [ \t]* "(?P<value> [^"\\\n]* (?: \\[^\n] [^"\\\n]* )* )" [ \t]* \]
+    | (?P<end> 1-0 | 0-1 | 1/2-1/2 | \* )
+    | (?P<number> [0-9]+\.* | \.+ )
+    | (?P<variation> [()] )
+    | (?P<move> [A-Za-z][A-Za-z0-9_+\#=:-]* )
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+_TAG = re.compile(r'\s*(?:%[^\n]*\n\s*|\{[^}]*\}\s*)?\[\s*[A-Za-z0-9_]+\s+"')
+_BOARD = re.compile(r"([1-9][0-9]{0,2})x([1-9][0-9]?)")
+
+
+def looks_like_pgn(data: bytes) -> bool:
+    """Whether the text begins with a tag."""
+    return _TAG.match(decode(data)) is not None
+
+
+def read_pgn(data: bytes, source: str = "pgn") -> tuple[FiveRecord, ...]:
+    """The games of a file.
+
+    UTF-8 or Latin-1, any line end. InputError names `source`, the line and the mend: nothing of the
+    format, no tag, a result that is none, a stone that cannot lie there.
+    """
+    games = tuple(_record(game, source) for game in _games(decode(data), source))
+    if not games:
+        raise InputError(f'{source}, line 1: no game; one begins such as [Event "cup"]')
+    return games
+
+
+def _tokens(text: str, source: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Everything that is not skipped, with its line."""
+    line, at, depth = 1, 0, 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise InputError(
+                f"{source}, line {line}: {quote(text[at : at + 20])} is nothing of PGN here;"
+                r' in the value of a tag write " as \" and \ as \\'
+            )
+        if match["variation"]:
+            depth = max(0, depth + (1 if match["variation"] == "(" else -1))
+        elif depth == 0 and not (match["skipped"] or match["number"]):
+            yield line, match
+        line += text.count("\n", at, match.end())
+        at = match.end()
+
+
+def _games(text: str, source: str) -> Iterator[_Game]:
+    """A game ends with its result, or where the tags of the next one begin."""
+    game: _Game | None = None
+    for line, token in _tokens(text, source):
+        tag = token["tag"]
+        if game is not None and (game.end or (tag and (game.moves or tag in game.tags))):
+            yield game
+            game = None
+        game = game or _Game(line)
+        if tag:
+            game.tags[tag] = (line, re.sub(r"\\(.)", r"\1", token["value"]))
+        elif token["end"]:
+            game.end = token["end"]
+        else:
+            game.moves.append((line, token["move"]))
+    if game is not None:
+        yield game
+
+
+def _record(game: _Game, source: str) -> FiveRecord:
+    if not game.tags:
+        raise InputError(f'{source}, line {game.line}: no tag before it; write such as [White "a"]')
+    width, height = _board(game, source)
+    laying = Laying(width, height, source, square_name)
+    if width:
+        for line, text in game.moves:
+            _lay(laying, line, text, source)
+    outcome = _outcome(game, source)
+    first, second, date = game.tag("White"), game.tag("Black"), game.tag("Date")
+    return FiveRecord(
+        width=width,
+        height=height,
+        moves=tuple(laying.moves),
+        opening=_opening(game, len(laying.moves), source),
+        rule=rule_word(game.tag("Rule")),
+        names=(first or "?", second or "?") if first or second else None,
+        outcome=outcome,
+        verdict=_verdict(game.tag("Termination"), outcome),
+        event=game.tag("Event"),
+        round=game.tag("Round"),
+        date="" if date == NO_DATE else iso_date(date),
+    )
+
+
+def _board(game: _Game, source: str) -> tuple[int, int]:
+    """Width and height; 0 where the game has no board."""
+    if "Board" not in game.tags:
+        return 0, 0
+    match = _BOARD.fullmatch(game.tag("Board"))
+    if match is None:
+        line, text = game.tags["Board"]
+        raise InputError(
+            f"{source}, line {line}: {quote(text, 20)} is no board; write such as 15x15"
+        )
+    return int(match[1]), int(match[2])
+
+
+def _lay(laying: Laying, line: int, text: str, source: str) -> None:
+    try:
+        x, y = square_at(text.lower())
+    except ValueError:
+        raise InputError(
+            f"{source}, line {line}: {quote(text, 20)} is no square; write such as h8"
+        ) from None
+    laying.add(x, y, 0, line, text)
+
+
+def _outcome(game: _Game, source: str) -> Outcome:
+    """The tag's, which rating programs go by, or else that at the end of the moves."""
+    line, text = game.tags.get("Result", (game.line, game.end or "*"))
+    if text not in RESULTS:
+        raise InputError(
+            f"{source}, line {line}: {quote(text, 20)} is no result; it is one of {', '.join(RESULTS)}"
+        )
+    return RESULTS[text]
+
+
+def _opening(game: _Game, moves: int, source: str) -> int:
+    line, text = game.tags.get("OpeningStones", (0, "0"))
+    if not re.fullmatch(r"[0-9]{1,4}", text) or (moves and int(text) > moves):
+        raise InputError(
+            f"{source}, line {line}: {quote(text, 20)} is no number of stones from 0 to {moves}"
+        )
+    return int(text) if moves else 0
+
+
+def _verdict(text: str, outcome: Outcome) -> str:
+    """The word of Termination; a game with a winner was not void, whatever the word."""
+    return "" if outcome and text == Verdict.VOID else verdict_word(text)

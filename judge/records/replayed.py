@@ -1,0 +1,102 @@
+"""A record of a game of five in a row, played again from its transcript: what stood on the board, who took how long.
+
+What stands on the board is the game's to say, not the plies': one answer may lay several stones, swap colours or offer
+stones that are never placed.
+"""
+
+from collections.abc import Sequence
+from contextlib import nullcontext, suppress
+from datetime import datetime
+from itertools import pairwise
+from typing import NamedTuple
+
+from judge.errors import InputError
+from judge.games.gomoku import Gomoku
+from judge.games.types import Verdict
+from judge.records.five import WINNERS, FiveRecord, Outcome
+from judge.referee.recording import winner_of
+from judge.referee.replay import ReplayWire, replaying
+from judge.referee.seating import build_referee
+from judge.referee.side import Ply
+from judge.referee.spec import MatchRecord, RecordFile
+from judge.referee.transcript import unseal
+
+
+class LaidPly(NamedTuple):
+    """An answer, and the places in the game's `stones` of those that it laid."""
+
+    ply: Ply
+    stones: range
+
+
+def game_of(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
+    """The game at its end, and its answers. A void game is at the moment where it broke off.
+
+    InputError for a record of another game, or one that departs from the rules.
+    """
+    with replaying():
+        return _replay(file)
+
+
+def _replay(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
+    spec = file.record.spec
+    laid_before: list[int] = []
+    referee = build_referee(
+        spec,
+        ReplayWire(unseal(file.transcript)),
+        lambda _ply: laid_before.append(len(game.stones)),
+    )
+    if not isinstance(referee.game, Gomoku):
+        raise InputError(f"a record of {spec.policy.game.name}, not of five in a row")
+    game = referee.game
+    # The transcript of a void game ends where the host failed, in the middle of anything.
+    with suppress(InputError) if file.record.verdict is Verdict.VOID else nullcontext():
+        referee.play()
+    spans = pairwise([*laid_before, len(game.stones)])
+    return game, [
+        LaidPly(ply, range(*span)) for ply, span in zip(referee.plies, spans, strict=True)
+    ]
+
+
+def five_of(file: RecordFile) -> FiveRecord:
+    """The record as its field's formats have it; InputError as `game_of`.
+
+    Who won and how is what the replay finds. The first stone of an answer has its time, in whole
+    milliseconds; the event is the policy.
+    """
+    game, plies = game_of(file)
+    record = file.record
+    times = [0] * len(game.stones)
+    for ply, stones in plies:
+        for stone in stones[:1]:
+            times[stone] = round(ply.charged_ns / 1e6)
+    black, white = record.seats[game.black], record.seats[1 - game.black]
+    outcome, verdict = _ended(game, record)
+    return FiveRecord(
+        width=game.width,
+        height=game.height,
+        moves=tuple((x, y, ms) for (x, y, _), ms in zip(game.stones, times, strict=True)),
+        opening=plies[0].stones.start if plies else len(game.stones),
+        rule=game.rule.value,
+        names=(black.name, white.name),
+        outcome=outcome,
+        verdict=verdict.value,
+        event=record.spec.policy.name,
+        round=str(record.spec.number + 1),
+        date=_day(record.started_at),
+    )
+
+
+def _ended(game: Gomoku, record: MatchRecord) -> tuple[Outcome, Verdict]:
+    """Who won, and how. A void game may have come to an end that does not count."""
+    if game.end is None or record.verdict is Verdict.VOID:
+        return "", Verdict.VOID
+    winner = winner_of(game.end)
+    return "draw" if winner is None else WINNERS[winner ^ game.black], game.end.verdict
+
+
+def _day(started_at: str) -> str:
+    try:
+        return datetime.fromisoformat(started_at).date().isoformat()
+    except ValueError:
+        return ""

@@ -1,0 +1,308 @@
+"""A game of five in a row in SGF, the format FF[4] with GM[4], which viewers of all board games read.
+
+    (;FF[4]GM[4]CA[UTF-8]AP[judge]SZ[15]RU[renju]PB[first]PW[second]EV[cup]RO[3]DT[2024-05-31]RE[B+T]GC[turn-time]
+    ;B[hh]C[opening move]
+    ;W[ih]C[1520ms])
+
+Squares are column and row from the top left corner, `a` to `z` and then `A` to `Z`: boards up to 52x52; one that is not
+square has SZ[width:height]. A stone of the opening is a move with the comment `opening move`, any other has its time
+for a comment, both as c-gomoku-cli writes them; RE has the winner and T, R or F for time, resigned or another fault,
+GC the verdict's word.
+
+Everything of a record is kept. Read are collections of games, FF[1] to FF[4], any property (unknown ones are passed
+over), set-up stones (AB and AW before the first move) for an opening; of variations the main line
+alone. No pass and no other game: GM, where it stands, must be 4. The parser goes through the text once, without
+recursion: the main line ends at the first closing parenthesis, because the first variation always comes first.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from judge.errors import InputError
+from judge.games.stones import COLOURS, quote
+from judge.games.types import Verdict
+from judge.records.five import (
+    WINNERS,
+    FiveRecord,
+    Laying,
+    Outcome,
+    decode,
+    iso_date,
+    need_board,
+    one_line,
+    rule_word,
+    verdict_word,
+)
+
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+LARGEST = len(LETTERS)
+
+OPENING_MOVE = "opening move"
+
+_SUFFIXES = {
+    "": "",
+    Verdict.WIN: "",
+    Verdict.RESIGNED: "R",
+    Verdict.START_TIME: "T",
+    Verdict.TURN_TIME: "T",
+    Verdict.MATCH_TIME: "T",
+}
+"""What follows `B+` in RE, by the verdict; F for every other one."""
+
+_VERDICTS = {"R": Verdict.RESIGNED, "T": Verdict.TURN_TIME}
+"""The verdict by the letter that follows `B+`, where GC has no word."""
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def write_sgf(record: FiveRecord) -> bytes:
+    """The game tree of a finished game; one after the other they make a collection.
+
+    InputError where no board is known, or one too large for the letters.
+    """
+    need_board(record, "SGF")
+    if max(record.width, record.height) > LARGEST:
+        raise InputError(
+            f"SGF has letters for {LARGEST}x{LARGEST} squares, this game is of a"
+            f" {record.width}x{record.height} board; write another format"
+        )
+    nodes = [_root(record), *(_move(record, number) for number in range(len(record.moves)))]
+    return f"({''.join(nodes).rstrip()})\n".encode()
+
+
+def _root(record: FiveRecord) -> str:
+    square = record.width == record.height
+    black, white = record.names or (None, None)
+    values = {
+        "SZ": str(record.width) if square else f"{record.width}:{record.height}",
+        "RU": record.rule or None,
+        "PB": None if black is None else _escape(black),
+        "PW": None if white is None else _escape(white),
+        "EV": _escape(record.event) or None,
+        "RO": _escape(record.round) or None,
+        "DT": _escape(iso_date(one_line(record.date))) or None,
+        "RE": _result(record),
+        "GC": record.verdict or None,
+    }
+    known = "".join(f"{name}[{value}]" for name, value in values.items() if value is not None)
+    return f";FF[4]GM[4]CA[UTF-8]AP[judge]{known}\n"
+
+
+def _move(record: FiveRecord, number: int) -> str:
+    x, y, ms = record.moves[number]
+    comment = OPENING_MOVE if number < record.opening else f"{ms}ms"
+    return f";{'BW'[number & 1]}[{_point(x, y)}]C[{comment}]\n"
+
+
+def _point(x: int, y: int) -> str:
+    return LETTERS[x] + LETTERS[y]
+
+
+def _result(record: FiveRecord) -> str:
+    if record.verdict == Verdict.VOID:
+        return "Void"
+    if record.outcome in WINNERS:
+        return f"{record.outcome[0].upper()}+{_SUFFIXES.get(record.verdict, 'F')}"
+    return "0" if record.outcome == "draw" else "?"
+
+
+def _escape(text: str) -> str:
+    return re.sub(r"([\]\\:])", r"\\\1", one_line(text))
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+class _Values(NamedTuple):
+    """A property's values as they stand there, and the line of its name."""
+
+    line: int
+    texts: list[str]
+
+
+_Node = dict[str, _Values]
+
+_TREE = re.compile(r"\(\s*;")
+_WORD = re.compile(r"\s+|[();]|[A-Za-z]+|\[[^\\\]]*(?:\\.[^\\\]]*)*\]", re.DOTALL)
+_SIZE = re.compile(r"([0-9]{1,3})(?:\s*:\s*([0-9]{1,3}))?")
+_TIME = re.compile(r"([0-9]{1,12})\s*ms\b")
+_WON = re.compile(r"([BW])\s*\+\s*(.?)", re.IGNORECASE)
+
+
+def looks_like_sgf(data: bytes) -> bool:
+    """Whether the text begins with a game."""
+    return _TREE.match(decode(data).lstrip()) is not None
+
+
+def read_sgf(data: bytes, source: str = "sgf") -> tuple[FiveRecord, ...]:
+    """The games of a collection, each with its main line.
+
+    UTF-8 or Latin-1, any line end, any text around the games. InputError names `source`, the line
+    and the mend: nothing of the format, another game, no size, a stone that cannot lie there.
+    """
+    games = tuple(_record(nodes, source) for nodes in _games(_words(decode(data), source)))
+    if not games:
+        raise InputError(f"{source}, line 1: no game; one begins such as (;GM[4]SZ[15]")
+    return games
+
+
+def _words(text: str, source: str) -> Iterator[tuple[int, str]]:
+    """Parentheses, semicolons, names and values of every game, each with its line."""
+    line, at, depth = 1, 0, 0
+    while True:
+        if depth == 0:
+            begin = _TREE.search(text, at)
+            if begin is None:
+                return
+            line += text.count("\n", at, begin.start())
+            at = begin.start()
+        match = _WORD.match(text, at)
+        if match is None:
+            raise InputError(
+                f"{source}, line {line}: {quote(text[at : at + 20])} is nothing of SGF here;"
+                " close every game with ) and every value with ]"
+            )
+        word = match[0]
+        depth += {"(": 1, ")": -1}.get(word, 0)
+        if not word.isspace():
+            yield line, word
+        line += word.count("\n")
+        at = match.end()
+
+
+def _games(words: Iterator[tuple[int, str]]) -> Iterator[list[_Node]]:
+    """The nodes of each game's main line."""
+    nodes: list[_Node] = []
+    values = _Values(0, [])
+    depth, is_main = 0, True
+    for line, word in words:
+        depth += {"(": 1, ")": -1}.get(word, 0)
+        if depth == 0:
+            yield nodes
+            nodes, is_main = [], True
+        elif word == ")":
+            is_main = False
+        elif not is_main or word == "(":
+            continue
+        elif word == ";":
+            nodes.append({})
+            values = _Values(line, [])
+        elif word[0] == "[":
+            values.texts.append(word[1:-1])
+        else:
+            # Before FF[4] names could be spelled out (GaMe): the capitals count.
+            name = "".join(letter for letter in word if letter.isupper())
+            values = nodes[-1].setdefault(name, _Values(line, []))
+
+
+def _record(nodes: Sequence[_Node], source: str) -> FiveRecord:
+    root: _Node = {}
+    for name, values in (item for node in nodes for item in node.items()):
+        root.setdefault(name, values)
+    width, height = _read_size(root, source)
+    laying = Laying(width, height, source, _point)
+    opening = _read_moves(nodes, laying, source)
+    outcome, verdict = _read_result(_text(root, "RE"), _text(root, "GC"))
+    return FiveRecord(
+        width=width,
+        height=height,
+        moves=tuple(laying.moves),
+        opening=opening,
+        rule=rule_word(_text(root, "RU")),
+        names=(_text(root, "PB"), _text(root, "PW")) if {"PB", "PW"} & root.keys() else None,
+        outcome=outcome,
+        verdict=verdict,
+        event=_text(root, "EV"),
+        round=_text(root, "RO"),
+        date=iso_date(_text(root, "DT")),
+    )
+
+
+def _text(node: _Node, name: str) -> str:
+    """The first value of a property on one line, unescaped; empty where there is none."""
+    values = node.get(name)
+    raw = values.texts[0] if values and values.texts else ""
+    return one_line(re.sub(r"\\(\n|.)", lambda m: m[1].strip("\n"), raw, flags=re.DOTALL))
+
+
+def _read_size(root: _Node, source: str) -> tuple[int, int]:
+    """Width and height; the game must be ours."""
+    game, size = _text(root, "GM"), _text(root, "SZ")
+    if game not in ("", "4"):
+        raise InputError(
+            f"{source}, line {root['GM'].line}: GM[{one_line(game, 20)}] is another game; five in a row is GM[4]"
+        )
+    match = _SIZE.fullmatch(size)
+    width, height = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+    if not (1 <= width <= LARGEST and 1 <= height <= LARGEST):
+        line = root["SZ"].line if "SZ" in root else 1
+        raise InputError(
+            f"{source}, line {line}: {quote(size, 20)} is no size; write SZ[15], or SZ[20:15], of at most {LARGEST}"
+        )
+    return width, height
+
+
+def _read_moves(nodes: Sequence[_Node], laying: Laying, source: str) -> int:
+    """Lay the stones of `nodes`; how many of them are the opening's."""
+    opening = 0
+    for node in nodes:
+        for line, text in _set_up(node, len(laying.moves) & 1, source):
+            if opening != len(laying.moves):
+                raise InputError(
+                    f"{source}, line {line}: AB and AW behind a move; write B and W there"
+                )
+            _lay(laying, line, text, 0, source)
+            opening += 1
+        comment = _text(node, "C")
+        time = _TIME.match(comment)
+        for name in ("B", "W"):
+            if name not in node:
+                continue
+            line, texts = node[name]
+            if name != "BW"[len(laying.moves) & 1]:
+                raise InputError(
+                    f"{source}, line {line}: {name} moves out of turn; black begins and colours alternate"
+                )
+            _lay(laying, line, texts[0] if texts else "", int(time[1]) if time else 0, source)
+            if comment == OPENING_MOVE and opening == len(laying.moves) - 1:
+                opening += 1
+    return opening
+
+
+def _set_up(node: _Node, turn: int, source: str) -> Iterator[tuple[int, str]]:
+    """The stones that a node sets up, as if they had been played in turn, beginning with the colour `turn`."""
+    none = _Values(0, [])
+    stones = (node.get("AB", none), node.get("AW", none))
+    first, second = stones[turn], stones[1 - turn]
+    if len(first.texts) - len(second.texts) not in (0, 1):
+        raise InputError(
+            f"{source}, line {max(first.line, second.line)}: AB has {len(stones[0].texts)} stones and AW"
+            f" {len(stones[1].texts)}; they must alternate, {COLOURS[turn]} first"
+        )
+    for number in range(len(first.texts) + len(second.texts)):
+        line, texts = (first, second)[number & 1]
+        yield line, texts[number // 2]
+
+
+def _lay(laying: Laying, line: int, text: str, ms: int, source: str) -> None:
+    point = text.strip()
+    if len(point) != 2 or not set(point) <= set(LETTERS):
+        raise InputError(
+            f"{source}, line {line}: {quote(text, 20)} is no square; write column and row, such as hh"
+        )
+    laying.add(LETTERS.index(point[0]), LETTERS.index(point[1]), ms, line, point)
+
+
+def _read_result(result: str, comment: str) -> tuple[Outcome, str]:
+    """Who won, and how."""
+    verdict = verdict_word(comment)
+    won = _WON.match(result)
+    if result.lower() == "void" or verdict == Verdict.VOID:
+        return "", Verdict.VOID.value
+    if won is not None:
+        letter = won[2].upper()
+        found = _VERDICTS[letter].value if letter in _VERDICTS else ""
+        return WINNERS["BW".index(won[1].upper())], verdict or found
+    return ("draw", verdict) if result.lower() in ("0", "draw") else ("", "")

@@ -1,0 +1,11 @@
+"""The record file of a game that was refereed in a world."""
+
+from judge.referee.spec import MatchSpec, RecordFile
+from judge.referee.transcript import seal
+from tests.referee.games import Played, a_record, spec
+
+
+def record_file(played: Played, match_spec: MatchSpec | None = None) -> RecordFile:
+    """What `judge match` would have written; `match_spec` as it was given to `play`."""
+    record = a_record(match_spec or spec(), played.end, played.referee)
+    return RecordFile(record=record, transcript=seal(played.world.entries))

@@ -1,0 +1,135 @@
+"""PGN: what rating programs would read, and what others wrote."""
+
+from dataclasses import replace
+
+import pytest
+
+from judge.errors import InputError
+from judge.records.five import FiveRecord, Outcome
+from judge.records.pgn import read_pgn, write_pgn
+
+GAME = FiveRecord(
+    width=15,
+    height=15,
+    moves=((7, 7, 0), (8, 8, 0), (9, 6, 0)),
+    opening=1,
+    rule="renju",
+    names=('fir"st', "sec\\ond"),
+    outcome="black",
+    verdict="turn-time",
+    event="cup",
+    round="3",
+    date="2024-05-31",
+)
+
+RESULT_ONLY = FiveRecord(width=0, height=0)
+
+
+def read(text: str) -> FiveRecord:
+    (record,) = read_pgn(text.encode(), "cup.pgn")
+    return record
+
+
+def test_a_game_is_written_for_rating_programs() -> None:
+    """White is who moves first, black's stones; the seven tags come first and in order."""
+    assert write_pgn(GAME).decode() == (
+        '[Event "cup"]\n'
+        '[Site "?"]\n'
+        '[Date "2024.05.31"]\n'
+        '[Round "3"]\n'
+        '[White "fir\\"st"]\n'
+        '[Black "sec\\\\ond"]\n'
+        '[Result "1-0"]\n'
+        '[Termination "turn-time"]\n'
+        '[Board "15x15"]\n'
+        '[Rule "renju"]\n'
+        '[OpeningStones "1"]\n'
+        "\n"
+        "1. h8 i9 2. j7 1-0\n"
+        "\n"
+    )
+
+
+def test_a_long_game_is_wrapped() -> None:
+    """Lines of at most 79 characters; squares beyond z have two letters."""
+    long = replace(GAME, width=30, moves=tuple((x, y, 0) for y in range(15) for x in range(30)))
+    lines = write_pgn(long).decode().splitlines()
+    assert max(map(len, lines)) <= 79
+    assert "ad15" in lines[-2]
+    assert long.moves == read("\n".join(lines)).moves
+
+
+@pytest.mark.parametrize(
+    ("outcome", "result"), [("black", "1-0"), ("white", "0-1"), ("draw", "1/2-1/2"), ("", "*")]
+)
+def test_the_result_is_the_first_movers(outcome: Outcome, result: str) -> None:
+    """BayesElo and Ordo pass over a game that ends in *."""
+    written = write_pgn(replace(RESULT_ONLY, names=("a", "b"), outcome=outcome)).decode()
+    assert f'[Result "{result}"]\n\n{result}\n\n' in written
+    assert outcome == read(written).outcome
+
+
+def test_games_of_gomocupjudge_are_read() -> None:
+    """Their moves are always d4 d5: without a board they are nobody's."""
+    games = read_pgn(
+        b'[White "0#A"]\n[Black "1#B"]\n[Result "1-0"]\n\n1. d4 d5 1-0\n\n'
+        b'[White "1#B"]\n[Black "0#A"]\n[Result "1/2-1/2"]\n\n1. d4 d5 1/2-1/2\n\n'
+    )
+    assert [
+        replace(RESULT_ONLY, names=("0#A", "1#B"), outcome="black"),
+        replace(RESULT_ONLY, names=("1#B", "0#A"), outcome="draw"),
+    ] == list(games)
+
+
+def test_games_of_c_gomoku_cli_are_read() -> None:
+    """Black's tag first, no moves, a date with a time."""
+    record = read(
+        '[Event "1"]\n[Date "2024.01.02 10:00:00"]\n[Round "1.1"]\n[Black "a"]\n[White "b"]\n'
+        '[Result "0-1"]\n[Termination "White win by time forfeit"]\n[PlyCount "10"]\n0-1\n\n'
+    )
+    assert (("b", "a"), "white", "", "2024-01-02 10:00:00") == (
+        record.names,
+        record.outcome,
+        record.verdict,
+        record.date,
+    )
+
+
+def test_odd_files_are_read() -> None:
+    """Comments, escapes, annotations, variations within variations, tags on one line, no result at the end."""
+    games = read_pgn(
+        b'%made by hand\r\n[White "a"] [Black "b"]\r\n[Board "15x15"]\r\n\r\n'
+        b"1. h8! {good; (really} i9 $3 (1... j9 (1... k9) 2. l9) ; to the end (\r\n2.j7?? k6 3.L5\r\n\r\n"
+        b'[Event "z\xfcrich"]\r\n[Event "twice"]'
+    )
+    assert [((7, 7), (8, 8), (9, 6), (10, 5), (11, 4)), (), ()] == [
+        tuple((x, y) for x, y, _ in game.moves) for game in games
+    ]
+    assert ["", "z\xfcrich", "twice"] == [game.event for game in games]
+
+
+def test_a_void_game_has_no_winner() -> None:
+    """A file that says both is believed in what rating programs see."""
+    assert "" == read('[Result "1-0"]\n[Termination "void"]\n1-0').verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "cup.pgn, line 1: no game"),
+        ("\n1. d4 d5 1-0", "cup.pgn, line 2: no tag before it"),
+        ('[White "a"]\n[Result "2-0"]', "cup.pgn, line 2: '2-0' is no result; it is one of 1-0, 0-1"),
+        ('[White "a]\n', "cup.pgn, line 1: '[White \"a]\\n' is nothing of PGN here"),
+        ('[White "a"b"]\n', "cup.pgn, line 1: '[White \"a\"b\"]\\n' is nothing of PGN here; in the"),
+        ('[White "a"]\n{open', "cup.pgn, line 2: '{open' is nothing of PGN here"),
+        ('[Board "0x0"]\n', "cup.pgn, line 1: '0x0' is no board; write such as 15x15"),
+        ('[Board "15x15"]\n\n1. d4 O-O 1-0', "cup.pgn, line 3: 'O-O' is no square; write such as h8"),
+        ('[Board "15x15"]\n\n1. d4\nd4', "cup.pgn, line 4: d4, stone 2, is on the square of stone 1"),
+        ('[Board "15x15"]\n\n1. p1', "cup.pgn, line 3: p1 is off the 15x15 board; squares run from a1 to o15"),
+        ('[Board "15x15"]\n[OpeningStones "3"]\n1. d4 e5 *', "cup.pgn, line 2: '3' is no number of stones"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_named_with_its_line(text: str, said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        read(text)
+    assert str(refused.value).startswith(said)

@@ -1,0 +1,233 @@
+"""Records of this judge in the formats of the field: the board is the replayed game's, whatever was said."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.errors import InputError
+from judge.games.types import Verdict
+from judge.records.exports import write_exports
+from judge.records.five import FiveRecord
+from judge.records.psq import read_psq
+from judge.records.replayed import five_of, game_of
+from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
+from judge.referee.transcript import Entry, Kind, SealedTranscript, mark_private, seal, withhold
+from judge.referee.verify import verify
+from tests.records.kept import record_file
+from tests.referee.games import BLACK_ROW, WHITE_ROW, Played, brain, play, spec
+from tests.referee.test_agi import engine, laid
+from tests.referee.test_agi import play as play_agi
+from tests.referee.test_agi import spec as agi_spec
+from tests.referee.world import Say, World
+
+
+def five_of_played(played: Played, match_spec: MatchSpec | None = None) -> FiveRecord:
+    return five_of(record_file(played, match_spec))
+
+
+def test_a_game_is_told_with_its_opening_and_its_times() -> None:
+    """Each stone has what its answer was charged; the opening's none. Who won is what the replay finds."""
+    match_spec = spec(opening=[(7, 7), (8, 8)])
+    played = play(brain(*BLACK_ROW, ms=2), brain(*WHITE_ROW, ms=30), match_spec)
+
+    assert five_of_played(played, match_spec) == FiveRecord(
+        width=15,
+        height=15,
+        moves=(
+            *((7, 7, 0), (8, 8, 0), (0, 0, 2), (0, 1, 30), (1, 0, 2), (1, 1, 30), (2, 0, 2)),
+            *((2, 1, 30), (3, 0, 2), (3, 1, 30), (4, 0, 2)),
+        ),
+        opening=2,
+        rule="freestyle",
+        names=("black", "white"),
+        outcome="black",
+        verdict="win",
+        event="test",
+        round="1",
+        date="2013-03-01",
+    )
+
+
+def test_an_illegal_stone_is_not_on_the_board() -> None:
+    """It is the last answer, and laid nothing."""
+    played = play(brain("7,7", "7,7"), brain("8,8"))
+    game, plies = game_of(record_file(played))
+    record = five_of_played(played)
+
+    assert [[0], [1], []] == [list(ply.stones) for ply in plies]
+    assert [(7, 7, 0), (8, 8, 1)] == list(game.stones)
+    assert (2, "white", "illegal") == (len(record.moves), record.outcome, record.verdict)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "names", "stones"),
+    [
+        (
+            ["0,0 5,5 1,0", "9,1", "9,3", "9,5", "9,7"],
+            ["9,9 2,0", "3,0", "7,7", "4,0"],
+            ("white", "black"),
+            [(0, 0, 1), (5, 5, 0), (1, 0, 0), (9, 9, 2), (2, 0, 0), (9, 1, 1), (3, 0, 2)],
+        ),
+        (
+            ["0,0 5,5 1,0", "9,1", "9,3", "9,5"],
+            ["SWAP", "2,0", "3,0", "4,0"],
+            ("white", "black"),
+            [(0, 0, 1), (5, 5, 0), (1, 0, 0), (9, 1, 1), (2, 0, 2), (9, 3, 1), (3, 0, 2)],
+        ),
+    ],
+    ids=["adds two", "takes black"],
+)
+def test_swaps_do_not_confuse_the_board(
+    first: Sequence[str],
+    second: Sequence[str],
+    names: tuple[str, str],
+    stones: list[tuple[int, int, int]],
+) -> None:
+    """Several stones in one answer, an answer without a stone, colours that change seats."""
+    options = {"width": 15, "height": 15, "rule": "standard", "swap": "swap2"}
+    match_spec = spec(game={"name": "gomoku", "options": options})
+    record = five_of_played(play(brain(*first), brain(*second, ms=2), match_spec), match_spec)
+
+    assert stones == list(record.moves[: len(stones)])
+    assert (0, names, "black", "win") == (
+        record.opening,
+        record.names,
+        record.outcome,
+        record.verdict,
+    )
+
+
+def test_fifths_that_were_offered_are_not_on_the_board() -> None:
+    """Black offers two, white keeps one: the fifth stone is the one, in the time white took to choose."""
+    match_spec = agi_spec("agi-renju:rif")
+    played = play_agi(laid("67", "59", "99"), engine("5A", "59", "5A"), match_spec)
+    game, plies = game_of(record_file(played, match_spec))
+    fifth = five_of_played(played, match_spec).moves[4]
+
+    assert [0, 0, 1] == [len(ply.stones) for ply in plies][4:7]
+    assert game.stones[4][:2] == fifth[:2]
+
+
+def test_the_board_is_the_one_that_was_agreed_upon() -> None:
+    """A brain refused the policy's size: the spec does not know the other."""
+
+    def small(line: str) -> Sequence[Say]:
+        return [Say(b"ERROR\r\n")] if line == "START 20" else plays(line)  # type: ignore[return-value]
+
+    plays = brain(*BLACK_ROW)
+    options = {"width": 20, "height": 20, "other_sizes": [15]}
+    match_spec = spec(game={"name": "gomoku", "options": options})
+    record = five_of_played(play(small, brain(*WHITE_ROW), match_spec), match_spec)
+
+    assert (15, 15, "black") == (record.width, record.height, record.outcome)
+
+
+def test_a_game_that_is_void_is_told_as_far_as_it_went() -> None:
+    """Starved in its second turn; and one that broke off because the host failed."""
+    world = World(brain("7,7"), brain("8,8"))
+    world.others_share = 0.5
+    file = record_file(Played(world, spec()))
+    entries = [(block, len(block.entries)) for block in file.transcript.blocks]
+    cut = SealedTranscript(
+        sha256="",
+        blocks=[b.model_copy(update={"entries": b.entries[: n // 2]}) for b, n in entries],
+    )
+    broken = seal([])
+
+    assert Verdict.VOID is file.record.verdict
+    assert (((7, 7, 1), (8, 8, 1)), "", "void") == (
+        five_of(file).moves,
+        five_of(file).outcome,
+        five_of(file).verdict,
+    )
+    nothing = five_of(RecordFile(record=file.record, transcript=broken))
+    assert ((), "", "void") == (nothing.moves, nothing.outcome, nothing.verdict)
+    with pytest.raises(InputError, match="does not fit its digest"):
+        five_of(RecordFile(record=file.record, transcript=cut))
+
+
+def test_a_record_whose_private_lines_are_withheld_is_told_all_the_same() -> None:
+    played = play(brain("7,7", BEGIN=[Say(b"DEBUG secret\r\n7,7\r\n")]), brain("8,8"))
+    file = record_file(played)
+    entries = mark_private(played.world.entries, lambda _seat, line: line.startswith(b"DEBUG"))
+    withheld = RecordFile(record=file.record, transcript=withhold(seal(entries)))
+
+    assert five_of(file) == five_of(withheld)
+
+
+def test_what_departs_from_the_rules_is_refused() -> None:
+    """A record of a game that ended in another way than its reads say."""
+    file = record_file(play(brain("7,7", "7,7"), brain("8,8")))
+    entries = play(brain("7,7"), brain("8,9", "1,1")).world.entries
+    with pytest.raises(InputError, match="departs from the rules"):
+        five_of(RecordFile(record=file.record, transcript=seal(entries[: len(entries) // 2])))
+
+
+FORGED_DATA = (b"", b"\xff", b"{}", b"[]", b"null", b"exited 0", b"exited x", b"OK\r\n", b"7,7\r\n")
+
+forged = st.builds(
+    Entry,
+    ns=st.sampled_from([0, 10**9, 2**63]),
+    seat=st.sampled_from([-2, -1, 0, 1, 2, 100]),
+    kind=st.sampled_from(Kind),
+    data=st.sampled_from(FORGED_DATA),
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 1), forged), min_size=1, max_size=3))
+def test_a_forged_transcript_is_refused_or_told(changes: list[tuple[int, int, Entry]]) -> None:
+    """Anybody can compute a digest: whatever stands in a transcript, there is a game or an InputError."""
+    played = play(brain("7,7", "7,7"), brain("8,8"))
+    entries = list(played.world.entries)
+    for at, cut, entry in changes:
+        entries[at : at + cut] = [entry]
+    file = record_file(played).model_copy(update={"transcript": seal(entries)})
+
+    with suppress(InputError):
+        five_of(file)
+    verify(file)
+
+
+@pytest.mark.parametrize(
+    "entry", [(0, 0, "Z", ""), (0, 0, "<", "五"), (0, 0, "<", -5), (0, 0, "<", 3), (-1, 0, "<", "")]
+)
+def test_a_forged_entry_is_an_input_error(entry: tuple[int, int, str, str | int]) -> None:
+    """No such kind, no byte, no length, fewer private lines than there should be, no time."""
+    file = record_file(play(brain("7,7", "7,7"), brain("8,8")))
+    (block,) = file.transcript.blocks
+    forged_block = block.model_copy(update={"entries": [entry]})
+    transcript = SealedTranscript(sha256="", blocks=[forged_block])
+
+    with pytest.raises(InputError, match=r"none that a judge writes|does not fit its digest"):
+        five_of(RecordFile(record=file.record, transcript=transcript))
+
+
+def test_a_record_of_another_game_is_refused() -> None:
+    seat = {"digest": "0" * 64, "command": ("./a",), "runtime": "native", "protocol": "stratego"}
+    seats = (SeatSpec(name="a", **seat), SeatSpec(name="b", **seat))  # type: ignore[arg-type]
+    file = record_file(play(brain("7,7", "7,7"), brain("8,8")))
+    other = spec(game={"name": "stratego", "options": {}}).model_copy(update={"seats": seats})
+    record = file.record.model_copy(update={"spec": other})
+    with pytest.raises(InputError, match="a record of stratego, not of five in a row"):
+        five_of(RecordFile(record=record, transcript=file.transcript))
+
+
+def test_a_psq_stands_beside_a_record(tmp_path: Path) -> None:
+    match_spec = spec(opening=[(7, 7)])
+    played = play(brain(*WHITE_ROW), brain(*BLACK_ROW), match_spec)
+    file = record_file(played, match_spec)
+
+    write_exports(file, tmp_path / "game.json")
+
+    record = read_psq((tmp_path / "game.psq").read_bytes())
+    told = five_of(file)
+    assert (told.moves, told.opening, told.outcome) == (
+        record.moves,
+        record.opening,
+        record.outcome,
+    )

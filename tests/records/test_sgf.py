@@ -1,0 +1,150 @@
+"""SGF: what viewers would read, and what others wrote."""
+
+from dataclasses import replace
+
+import pytest
+
+from judge.errors import InputError
+from judge.records.five import FiveRecord, Outcome
+from judge.records.sgf import LETTERS, read_sgf, write_sgf
+
+GAME = FiveRecord(
+    width=15,
+    height=15,
+    moves=((7, 7, 0), (8, 7, 1520)),
+    opening=1,
+    rule="renju",
+    names=("first", "sec]ond: \\o/"),
+    outcome="black",
+    verdict="turn-time",
+    event="cup",
+    round="3",
+    date="2024-05-31",
+)
+
+
+def read(text: str) -> FiveRecord:
+    (record,) = read_sgf(text.encode(), "game.sgf")
+    return record
+
+
+def test_a_game_is_written_in_ff4() -> None:
+    """What FF[4] gives a meaning to is escaped; times and the opening are comments, as c-gomoku-cli has them."""
+    assert write_sgf(GAME).decode() == (
+        "(;FF[4]GM[4]CA[UTF-8]AP[judge]SZ[15]RU[renju]PB[first]PW[sec\\]ond\\: \\\\o/]"
+        "EV[cup]RO[3]DT[2024-05-31]RE[B+T]GC[turn-time]\n"
+        ";B[hh]C[opening move]\n"
+        ";W[ih]C[1520ms])\n"
+    )
+
+
+def test_a_board_that_is_not_square_has_two_sizes() -> None:
+    wide = replace(GAME, width=52, height=20, moves=((51, 19, 5),), opening=0)
+    assert b"SZ[52:20]" in write_sgf(wide)
+    assert b";B[Zt]" in write_sgf(wide)
+    assert wide.moves == read_sgf(write_sgf(wide))[0].moves
+
+
+def test_a_board_with_more_squares_than_letters_is_refused() -> None:
+    with pytest.raises(InputError, match="letters for 52x52 squares, this game is of a 53x15"):
+        write_sgf(replace(GAME, width=53))
+
+
+def test_a_game_of_c_gomoku_cli_is_read() -> None:
+    """Its rule is a number, its date has dots, its win a point; TE is its own."""
+    record = read(
+        "(;FF[4]GM[4]GN[1]EV[a x b]DT[2024.01.02 10:00:00]RO[1.2]RU[4]SZ[15]PB[a]PW[b]RE[W+1]"
+        "TE[White win by time forfeit]\n;B[hh]C[opening move];W[ii]C[opening move]\n"
+        "\n;B[jj]C[15ms];W[kk]C[0ms])\n\n"
+    )
+    assert record == FiveRecord(
+        width=15,
+        height=15,
+        moves=((7, 7, 0), (8, 8, 0), (9, 9, 15), (10, 10, 0)),
+        opening=2,
+        rule="renju",
+        names=("a", "b"),
+        outcome="white",
+        event="a x b",
+        round="1.2",
+        date="2024-01-02 10:00:00",
+    )
+
+
+def test_set_up_stones_are_the_opening() -> None:
+    """They are laid in turn, black first; in one node or in several."""
+    record = read("(;GM[4]SZ[15]AB[hh][ii]AW[jj];AW[kk][mm]AB[ll];B[aa])")
+    assert ["hh", "jj", "ii", "kk", "ll", "mm", "aa"] == [
+        f"{LETTERS[x]}{LETTERS[y]}" for x, y, _ in record.moves
+    ]
+    assert 6 == record.opening
+
+
+def test_of_variations_the_main_line_is_read() -> None:
+    """The first variation always comes first, so the main line ends where the first of them does."""
+    record = read("(;GM[4]SZ[15];B[hh](;W[ii];B[jj](;W[kk])(;W[ll]))(;W[mm];B[hh]))")
+    assert ((7, 7, 0), (8, 8, 0), (9, 9, 0), (10, 10, 0)) == record.moves
+
+
+@pytest.mark.parametrize(
+    ("result", "outcome", "verdict"),
+    [
+        ("B+", "black", ""),
+        ("W+R", "white", "resigned"),
+        ("W+Resign", "white", "resigned"),
+        ("b+time", "black", "turn-time"),
+        ("B+F", "black", ""),
+        ("W+12.5", "white", ""),
+        ("0", "draw", ""),
+        ("Draw", "draw", ""),
+        ("Void", "", "void"),
+        ("?", "", ""),
+        ("nonsense", "", ""),
+    ],
+)
+def test_results_of_others_are_read(result: str, outcome: Outcome, verdict: str) -> None:
+    record = read(f"(;GM[4]SZ[15]RE[{result}])")
+    assert (outcome, verdict) == (record.outcome, record.verdict)
+
+
+def test_odd_files_are_read() -> None:
+    """A mark and text before the game, CR LF, long names of properties, soft line breaks, unknown properties."""
+    text = (
+        "\ufeffFrom a letter:\r\n( ;\r\nGaMe[4] SiZe[15]\r\nPlayerBlack[a\\\r\nb \\] c]XX[1][2:3]\r\n"
+        "C[no time]; Black[hh]BL[3]KO[]\r\n;W[ii] C[7 ms\r\nlong thought])\r\nThe end."
+    )
+    record = read(text)
+    assert (("ab ] c", ""), ((7, 7, 0), (8, 8, 7))) == (record.names, record.moves)
+    assert ("é", "") == read_sgf("(;GM[4]SZ[15]PB[é])".encode("latin-1"))[0].names
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "game.sgf, line 1: no game"),
+        ("(;GM[1]SZ[19])", "game.sgf, line 1: GM[1] is another game; five in a row is GM[4]"),
+        ("(;GM[4])", "game.sgf, line 1: '' is no size; write SZ[15]"),
+        ("(;\nSZ[53])", "game.sgf, line 2: '53' is no size"),
+        ("(;SZ[0])", "game.sgf, line 1: '0' is no size"),
+        ("(;SZ[15];B[])", "game.sgf, line 1: '' is no square; write column and row, such as hh"),
+        ("(;SZ[15];B[h8])", "game.sgf, line 1: 'h8' is no square"),
+        ("(;SZ[15];B[pp])", "game.sgf, line 1: pp is off the 15x15 board; squares run from aa to oo"),
+        ("(;SZ[15]\n;B[hh]\n;W[hh])", "game.sgf, line 3: hh, stone 2, is on the square of stone 1"),
+        ("(;SZ[15]\n;W[hh])", "game.sgf, line 2: W moves out of turn"),
+        ("(;SZ[15];AB[hh]\n;AB[ii])", "game.sgf, line 2: AB has 1 stones and AW 0; they must alternate, white first"),
+        ("(;SZ[15];B[hh];W[ii]\n;AB[jj])", "game.sgf, line 2: AB and AW behind a move"),
+        ("(;SZ[15]\nPB[open", "game.sgf, line 2: '[open' is nothing of SGF here"),
+        ("(;SZ[15]\n1", "game.sgf, line 2: '1' is nothing of SGF here"),
+        ("(;SZ[15]\n;B[hh]", "game.sgf, line 2: '' is nothing of SGF here; close every game with )"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_named_with_its_line(text: str, said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        read(text)
+    assert str(refused.value).startswith(said)
+
+
+def test_a_million_parentheses_overflow_nothing() -> None:
+    """No recursion."""
+    deep = "(;GM[4]SZ[15]" + "(;" * 100_000 + ")" * 100_001
+    assert () == read(deep).moves
