@@ -1,0 +1,127 @@
+"""`judge convert`: what is written where, what is refused, and that nothing is written where anything is wrong."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from judge.cli import app
+from judge.errors import InputError
+from judge.records.formats import FORMATS, read_games, write_games
+from judge.referee.spec import write_record
+from tests.records.kept import record_file
+from tests.records.test_formats import GAME
+from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play
+
+
+def convert(*words: str | Path) -> Sequence[str]:
+    """What `judge convert` prints, line by line."""
+    done = CliRunner().invoke(app, ["convert", *map(str, words)], catch_exceptions=False)
+    assert 0 == done.exit_code, done.output
+    return done.stdout.splitlines()
+
+
+@pytest.fixture
+def game(tmp_path: Path) -> Path:
+    """A game as a `.psq`."""
+    path = tmp_path / "game.psq"
+    path.write_bytes(write_games([GAME], "psq"))
+    return path
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Path:
+    """A record of this judge."""
+    path = tmp_path / "record-1.json"
+    write_record(path, record_file(play(brain(*BLACK_ROW), brain(*WHITE_ROW))))
+    return path
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Path:
+    """Three games in one SGF file, the last without a result."""
+    path = tmp_path / "cup.sgf"
+    games = [GAME, replace(GAME, round="4"), replace(GAME, outcome="", verdict="void")]
+    path.write_bytes(write_games(games, "sgf"))
+    return path
+
+
+@pytest.mark.parametrize("to", FORMATS)
+def test_a_game_is_written_beside_its_source(game: Path, to: str) -> None:
+    target = game.with_suffix(FORMATS[to].ending)
+    words = ["--force"] if target == game else []
+
+    assert [f"{target}: 1 game"] == convert(game, "--to", to, *words)
+    assert [GAME.outcome] == [read.outcome for read in read_games(target)]
+
+
+def test_a_record_of_the_judge_is_a_source(record: Path) -> None:
+    convert(record, "--to", "sgf")
+    (game,) = read_games(record.with_suffix(".sgf"))
+
+    assert (("black", "white"), "black", "win") == (game.names, game.outcome, game.verdict)
+
+
+def test_all_games_go_to_one_file(record: Path, game: Path, cup: Path, tmp_path: Path) -> None:
+    """For a rating program; games without a result are counted, for it will not count them."""
+    target = tmp_path / "all.pgn"
+
+    assert [f"{target}: 5 games, 1 without a result"] == convert(
+        record, game, cup, "--to", "pgn", "-o", target
+    )
+    assert ["black", "white", "white", "white", ""] == [read.outcome for read in read_games(target)]
+
+
+def test_games_are_numbered_where_a_file_holds_one(cup: Path) -> None:
+    convert(cup, "--to", "psq")
+
+    assert ["cup-1.psq", "cup-2.psq", "cup-3.psq"] == sorted(
+        path.name for path in cup.parent.glob("*.psq")
+    )
+
+
+def test_a_directory_takes_them_all(game: Path, cup: Path, tmp_path: Path) -> None:
+    """One that is there, or one that a slash names."""
+    convert(game, cup, "--to", "pgn", "-o", f"{tmp_path}/new/")
+    convert(game, "--to", "sgf", "-o", tmp_path / "new")
+
+    assert ["cup.pgn", "game.pgn", "game.sgf"] == sorted(
+        path.name for path in (tmp_path / "new").iterdir()
+    )
+
+
+def test_nothing_is_overwritten_unless_it_is_said(game: Path) -> None:
+    target = game.with_suffix(".sgf")
+    target.write_text("mine")
+
+    with pytest.raises(InputError, match="exists; --force writes over it"):
+        convert(game, "--to", "sgf")
+    assert "mine" == target.read_text()
+    convert(game, "--to", "sgf", "--force")
+    assert GAME.moves == read_games(target)[0].moves
+
+
+def test_nothing_is_written_where_anything_is_wrong(game: Path, cup: Path, tmp_path: Path) -> None:
+    """A bad file, a format with no room, two games for one name, an unknown format."""
+    bad = tmp_path / "bad.psq"
+    bad.write_bytes(b"Piskvorky 15x15, 11:11, 0\n99,1,0\n")
+    small = tmp_path / "small.sgf"
+    small.write_bytes(write_games([replace(GAME, width=15, height=15, moves=(), opening=0)], "sgf"))
+    twin = tmp_path / "game.other"
+    twin.write_bytes(game.read_bytes())
+    before = sorted(tmp_path.iterdir())
+
+    for words, said in (
+        ([game, bad, "--to", "pgn"], "bad.psq, line 2: 99,1,0 is off"),
+        ([game, small, "--to", "rec"], "small.rec: a .rec is always of a 20x20 board"),
+        ([game, twin, "--to", "sgf"], "two of the files would be written here"),
+        ([game, cup, "--to", "psq", "-o", tmp_path / "one.psq"], "holds one game, not 4"),
+        ([game, "--to", "p\x1bgn"], r"--to p\x1bgn: it is one of psq, psq-gomocupjudge, sgf"),
+        ([tmp_path / "nowhere", "--to", "sgf"], "nowhere: No such file"),
+    ):
+        with pytest.raises(InputError) as refused:
+            convert(*words)  # type: ignore[arg-type]
+        assert said in str(refused.value)
+    assert before == sorted(tmp_path.iterdir())
