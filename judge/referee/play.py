@@ -54,17 +54,22 @@ def play(
     attempt: int = 1,
     slot: Slot | None = None,
     watch: Callable[[Ply], None] | None = None,
+    follow: Callable[[bytes], None] | None = None,
 ) -> RecordFile:
     """Play one attempt of a match. `programs` has the staged files of each agent by digest.
+
+    `watch` hears of each answer at once. `follow` is given the growing transcript, packed, whenever the judge waits
+    anyway (`judge.referee.onlooker` makes a game of it again); it must not block.
 
     Never raises HostError: a host that fails makes a void record. Raises InputError for a spec that cannot be played.
     """
     slot = slot or Slot()
     # What is there by now stays: a full collection in the middle of a turn would be charged to an agent.
     gc.freeze()
-    transcript = Transcript()
+    transcript = Transcript(follow)
     started_at, began = datetime.now(UTC), monotonic()
     played = _play(spec, programs, slot, transcript, watch)
+    transcript.spill()
     if isinstance(played.end, Void):
         log.warning("void", match=spec.id, attempt=attempt, why=played.end.reason)
     sealed = seal(mark_private(list(transcript.entries()), _privacy(spec)))

@@ -57,9 +57,9 @@ class ReplayWire:
     def look(self) -> Sequence[Happening]:
         """What the judge saw at such a look, if it did: all up to the mark that the look left."""
         end = self._next
-        while end < len(self._entries) and self._entries[end].kind in _SEEN:
+        while self._has(end) and self._entries[end].kind in _SEEN:
             end += 1
-        if end == len(self._entries) or self._entries[end].kind is not Kind.LOOKED:
+        if not self._has(end) or self._entries[end].kind is not Kind.LOOKED:
             return ()
         seen = [Happening(e.ns, e.seat, e.kind, e.data) for e in self._entries[self._next : end]]
         self._next = end + 1
@@ -85,8 +85,12 @@ class ReplayWire:
         """Check that the agent was killed here."""
         self._expect(seat, Kind.KILLED)
 
+    def _has(self, number: int) -> bool:
+        """Whether there is an entry of this number, from 0."""
+        return number < len(self._entries)
+
     def _take(self) -> Entry:
-        if self.is_finished:
+        if not self._has(self._next):
             raise InputError("the record departs from the rules: it ends where the game goes on")
         self._next += 1
         return self._entries[self._next - 1]

@@ -85,10 +85,13 @@ class SealedTranscript(BaseModel):
 class Transcript:
     """The transcript of a game that runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, follow: Callable[[bytes], None] | None = None) -> None:
+        """`follow` is given the entries packed (see `unpack`), all and in order, whenever there is time for it."""
         self._buffer = bytearray()
         self._spilled: IO[bytes] | None = None
         self._origin = -1
+        self._follow = follow
+        self._followed = 0
 
     def add(self, ns: int, seat: int, kind: Kind, data: bytes = b"") -> None:
         """Append an entry; `ns` is the monotonic clock's own."""
@@ -99,13 +102,17 @@ class Transcript:
         self._buffer += _HEADER.pack(since, seat, kind.encode(), len(data)) + data
 
     def spill(self) -> None:
-        """Move what has grown large to disk; call it when there is time."""
+        """Tell the follower what is new, and move what has grown large to disk; call it when there is time."""
+        if self._follow is not None and self._followed < len(self._buffer):
+            self._follow(bytes(self._buffer[self._followed :]))
+            self._followed = len(self._buffer)
         if len(self._buffer) < SPILL_BYTES:
             return
         if self._spilled is None:
             self._spilled = tempfile.TemporaryFile(prefix="judge-transcript-")  # noqa: SIM115 close()
         self._spilled.write(self._buffer)
         self._buffer.clear()
+        self._followed = 0
 
     def entries(self) -> Iterator[Entry]:
         """Every entry so far, in order."""
@@ -113,18 +120,23 @@ class Transcript:
         if self._spilled is not None:
             self._spilled.seek(0)
             packed = self._spilled.read() + packed
-        offset = 0
-        while offset < len(packed):
-            ns, seat, kind, length = _HEADER.unpack_from(packed, offset)
-            offset += _HEADER.size
-            yield Entry(ns, seat, Kind(kind.decode()), packed[offset : offset + length])
-            offset += length
+        return unpack(packed)
 
     def close(self) -> None:
         """Give up the spilled file."""
         if self._spilled is not None:
             self._spilled.close()
             self._spilled = None
+
+
+def unpack(packed: bytes) -> Iterator[Entry]:
+    """The entries that `packed` holds: a transcript in memory, or what its follower was given at one time."""
+    offset = 0
+    while offset < len(packed):
+        ns, seat, kind, length = _HEADER.unpack_from(packed, offset)
+        offset += _HEADER.size
+        yield Entry(ns, seat, Kind(kind.decode()), packed[offset : offset + length])
+        offset += length
 
 
 def seal(entries: Sequence[Entry]) -> SealedTranscript:
