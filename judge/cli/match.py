@@ -4,15 +4,15 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from judge.cli.complete import agent_words, policy_words
-from judge.cli.text import note, safe
+from judge.cli.presenters import Lines, Presenter, Shown
+from judge.cli.text import note
 from judge.contest.openings import (
     Opening,
     Turn,
@@ -28,7 +28,6 @@ from judge.records.exports import write_exports
 from judge.referee.play import Slot, play
 from judge.referee.policy import Policy, load_policy
 from judge.referee.seating import check
-from judge.referee.side import Ply
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, SeatSpec, write_record
 from judge.sandbox.cores import available, place
 from judge.sandbox.images import runtime_image
@@ -95,20 +94,27 @@ def match(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document at the end.")
     ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="No live view and no moves: results and score only.")
+    ] = False,
 ) -> None:
-    """Play games between agents A and B."""
+    """Play games between agents A and B.
+
+    On a terminal the games are shown while they are played; elsewhere a line is printed for each move.
+    """
     chosen = load_policy(policy, set_ or [])
     openings, turns = _openings(opening, chosen, transform)
     kind = _box_kind(box)
-    presenter = _Presenter(quiet=as_json)
     played = []
-    with owned_directory() as staging:
+    with owned_directory() as staging, ExitStack() as closing:
         agents = [stage_agent(named, staging) for named in (first, second)]
         seats = _seats(agents, chosen)
         programs = {agent.digest: agent.program for agent in agents}
         slot = make_slot(kind)
         _make_directory(out)
         make_ready(kind, [seat.runtime for seat in seats])
+        presenter = _presenter(seats, games, as_json=as_json, quiet=quiet)
+        closing.callback(presenter.close)
         for number in range(games):
             order = seats if number % 2 == 0 else (seats[1], seats[0])
             spec = MatchSpec(
@@ -122,30 +128,42 @@ def match(
             played.append(_play(spec, programs, slot, out, presenter))
     if as_json:
         print(json.dumps({"games": [_summary(record, path) for record, path in played]}, indent=2))
-    else:
-        presenter.score([record for record, _ in played], seats)
+    presenter.score([record for record, _ in played])
     if any(record.verdict is Verdict.VOID for record, _ in played):
         raise HostError("a game stayed void; its record says why")
 
 
 def _play(
-    spec: MatchSpec, programs: dict[str, Path], slot: Slot, out: Path, presenter: "_Presenter"
+    spec: MatchSpec, programs: dict[str, Path], slot: Slot, out: Path, presenter: Presenter
 ) -> tuple[MatchRecord, Path]:
     """One game, played again while it is void, as often as the policy says."""
     check(spec)
-    presenter.begin(spec)
     for attempt in range(1, spec.policy.attempts + 1):
-        file = play(spec, programs, attempt, slot, presenter.watch)
+        presenter.begin(spec, attempt)
+        file = play(spec, programs, attempt, slot, presenter.watch, presenter.follow)
         path = out / f"{spec.id}-{attempt}.json"
         try:
             write_record(path, file)
             write_exports(file, path)
         except OSError as error:
             raise HostError(f"{path}: the record could not be written: {error.strerror}") from None
-        presenter.end(file.record, path)
-        if file.record.verdict is not Verdict.VOID:
+        is_last = file.record.verdict is not Verdict.VOID or attempt == spec.policy.attempts
+        presenter.end(file.record, path, is_last=is_last)
+        if is_last:
             break
     return file.record, path
+
+
+def _presenter(
+    seats: tuple[SeatSpec, SeatSpec], games: int, *, as_json: bool, quiet: bool
+) -> Presenter:
+    """JSON speaks alone; a person at a terminal sees the games, anybody else reads lines."""
+    names = (seats[0].name, seats[1].name)
+    if as_json:
+        return Presenter()
+    if quiet:
+        return Lines(names, moves=False)
+    return Shown(names, games) if sys.stdout.isatty() else Lines(names)
 
 
 def _openings(
@@ -230,53 +248,3 @@ def _summary(record: MatchRecord, path: Path) -> dict[str, Any]:
         "moves": len(record.plies),
         "record": str(path),
     }
-
-
-class _Presenter:
-    """Shows games line by line: coloured on a terminal, plain in a pipe, nothing when `quiet`."""
-
-    def __init__(self, quiet: bool) -> None:
-        self.watch = None if quiet else self._ply
-        self._console = Console(quiet=quiet, highlight=False, soft_wrap=True, file=sys.stdout)
-        self._names = ("", "")
-        self._count = 0
-
-    def begin(self, spec: MatchSpec) -> None:
-        self._names = (spec.seats[0].name, spec.seats[1].name)
-        self._count = len(spec.opening)
-        first, second = map(escape, self._names)
-        self._print(
-            f"[bold]game {spec.number + 1}[/]: {first} - {second}, {escape(spec.policy.name)}, {spec.id}"
-        )
-
-    def _ply(self, ply: Ply) -> None:
-        self._count += 1
-        said = escape(safe(ply.said, 60))
-        name = escape(self._names[ply.seat])
-        self._print(f"{self._count:4}. {name:<20} {said:<12} {ply.charged_ns / 1e6:10.1f} ms")
-
-    def end(self, record: MatchRecord, path: Path) -> None:
-        if record.verdict is Verdict.VOID:
-            text, colour = "void: does not count", "yellow"
-        elif record.winner is None:
-            text, colour = "drawn", "cyan"
-        else:
-            text, colour = f"{escape(record.seats[record.winner].name)} wins", "green"
-        reason = escape(safe(record.reason, 300))
-        self._print(f"[{colour}]{text}[/] ({record.verdict}): {reason}")
-        self._print(f"record {escape(str(path))}")
-
-    def score(self, records: Sequence[MatchRecord], seats: Sequence[SeatSpec]) -> None:
-        if len(records) < 2:
-            return
-        wins = [sum(_won(record, seat.name) for record in records) for seat in seats]
-        draws = sum(record.verdict is Verdict.DRAW for record in records)
-        first, second = (escape(seat.name) for seat in seats)
-        self._print(f"[bold]score[/]: {first} {wins[0]} - {wins[1]} {second}, {draws} drawn")
-
-    def _print(self, text: str) -> None:
-        self._console.print(text)
-
-
-def _won(record: MatchRecord, name: str) -> bool:
-    return record.winner is not None and record.seats[record.winner].name == name

@@ -1,0 +1,181 @@
+"""What the process that shows games knows of them: a feed goes in, a screen comes out.
+
+Of each game the transcript is refereed again as it grows (`judge.referee.onlooker`), in a thread that holds a lock
+while it plays and lets go of it where it waits for more. So whoever takes the lock sees a game that stands still.
+"""
+
+import json
+import os
+import queue
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from judge.cli import feed
+from judge.cli.gauges import Gauges
+from judge.cli.screen import MoveShown, Screen, SeatShown
+from judge.cli.tally import Tally
+from judge.errors import InputError
+from judge.records.views import BoardView, view_of
+from judge.referee.onlooker import GrowingWire, Onlooker
+from judge.referee.side import Ply
+from judge.referee.spec import MatchSpec
+from judge.referee.transcript import Entry, unpack
+
+MS = 1_000_000
+
+KEPT_MOVES = 200
+"""How many of the last moves a screen may list."""
+
+
+class OverError(Exception):
+    """Nothing more will come of a game."""
+
+
+class Follower:
+    """One game that is followed while it is played."""
+
+    def __init__(self, spec: MatchSpec, judge_pid: int) -> None:
+        self.spec = spec
+        self.result = ""
+        """How it ended, once the judge has said so."""
+        self._lock = threading.Lock()
+        self._news: queue.SimpleQueue[Sequence[Entry] | None] = queue.SimpleQueue()
+        self._onlooker = Onlooker(spec, GrowingWire(self._more), self._heed)
+        self._gauges = Gauges(spec.id, spec.box, judge_pid)
+        self._moves: list[MoveShown] = []
+        self._before: BoardView | None = None
+        self._count = len(spec.opening)
+        self._origin_ns: int | None = None
+        """When the transcript began, by our clock: the judge's own, for both run on one host."""
+        self._thread = threading.Thread(target=self._referee, daemon=True)
+        self._thread.start()
+
+    def hear(self, packed: bytes) -> None:
+        """What is new of the transcript."""
+        entries = list(unpack(packed))
+        arrived = time.monotonic_ns()
+        if entries:
+            began = arrived - entries[-1].ns
+            # It was written a moment before it came: the earliest guess is the best.
+            self._origin_ns = began if self._origin_ns is None else min(self._origin_ns, began)
+        self._news.put(entries)
+
+    def end(self, result: str) -> None:
+        """The judge has ended the game."""
+        self._news.put(None)
+        self._thread.join(timeout=feed.LAST_WAIT_S)
+        self._gauges.close()
+        self.result = result
+
+    def screen(self, title: str, tally: Tally | None) -> Screen:
+        """The game as it stands now."""
+        with self._lock:
+            view = view_of(self._onlooker.game).since(self._before)
+            seats = (self._seat(0), self._seat(1))
+            status = self.result or self._status(view)
+            return Screen(title, view, seats, tuple(self._moves[-KEPT_MOVES:]), status, tally)
+
+    def _status(self, view: BoardView) -> str:
+        if not self._moves:
+            return "starting"
+        last = self._moves[-1]
+        return view.caption or f"{view.sides[view.seats.index(last.seat)]}: {last.said}"
+
+    def _seat(self, seat: int) -> SeatShown:
+        seen, side = self._onlooker.seats[seat], self._onlooker.referee.sides[seat]
+        clock, memory = self.spec.policy.clock, self._gauges.memory[seat]
+        running = self._running_ns(seen.runs_since_ns) if seen.is_asked else 0
+        left = side.clock.left_ns()
+        turn = running if seen.is_asked else seen.ply.charged_ns if seen.ply else None
+        return SeatShown(
+            self.spec.seats[seat].name,
+            is_asked=seen.is_asked and not self.result,
+            turn_ms=None if turn is None else turn / MS,
+            turn_limit_ms=clock.turn_ms or None,
+            left_ms=None if left is None else (left - running) / MS,
+            match_ms=clock.match_ms or None,
+            memory_bytes=memory[0],
+            memory_cap_bytes=memory[1],
+            said=seen.ply.said if seen.ply else "",
+            search=seen.search,
+            messages=tuple(seen.messages),
+        )
+
+    def _running_ns(self, since_ns: int | None) -> int:
+        if since_ns is None or self._origin_ns is None or self.result:
+            return 0
+        return max(0, time.monotonic_ns() - self._origin_ns - since_ns)
+
+    def _heed(self, ply: Ply) -> None:
+        self._before = view_of(self._onlooker.game)
+        self._count += 1
+        self._moves.append(
+            MoveShown(self._count, ply.seat, ply.said, ply.charged_ns / MS, ply.search)
+        )
+
+    def _referee(self) -> None:
+        with self._lock:
+            try:
+                self._onlooker.referee.play()
+            except (OverError, InputError):
+                # A void breaks off. What does not follow from the rules is for `judge verify` to say.
+                return
+
+    def _more(self) -> Sequence[Entry]:
+        self._lock.release()
+        try:
+            news = self._news.get()
+        finally:
+            self._lock.acquire()
+        if news is None:
+            raise OverError
+        return news
+
+
+class Audience:
+    """All games of a feed, one after the other."""
+
+    def __init__(self, judge_pid: int | None = None) -> None:
+        self._judge_pid = os.getppid() if judge_pid is None else judge_pid
+        self._tally: Tally | None = None
+        self._began = time.monotonic()
+        self._number = 0
+        self._follower: Follower | None = None
+
+    def hear(self, kind: bytes, data: bytes) -> None:
+        """A frame of the feed."""
+        match kind:
+            case feed.SERIES:
+                series = json.loads(data)
+                names = (series["names"][0], series["names"][1])
+                self._tally = Tally(names, series["games"])
+            case feed.BEGIN:
+                spec = MatchSpec.model_validate_json(data)
+                self._number = spec.number + 1
+                self._follower = Follower(spec, self._judge_pid)
+            case feed.TRANSCRIPT if self._follower is not None:
+                self._follower.hear(data)
+            case feed.END if self._follower is not None:
+                self._end(self._follower, json.loads(data))
+
+    def screen(self) -> Screen | None:
+        """What is to be shown now; nothing before the first game."""
+        if self._follower is None:
+            return None
+        spec = self._follower.spec
+        games = self._tally.games if self._tally else 1
+        number = f"game {self._number} of {games}" if games > 1 else "game"
+        title = f"{number}  {spec.policy.name}  {spec.id}"
+        return self._follower.screen(title, self._tally if games > 1 else None)
+
+    def _end(self, follower: Follower, said: dict[str, Any]) -> None:
+        follower.end(said["result"])
+        if self._tally is not None and said["is_last_attempt"]:
+            self._tally = Tally(
+                self._tally.names,
+                self._tally.games,
+                (*self._tally.results, said["points"]),
+                time.monotonic() - self._began,
+            )

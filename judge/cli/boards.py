@@ -1,0 +1,194 @@
+"""A `BoardView` as lines of text: readable without colour, in ASCII where the terminal has no more.
+
+Every square takes the same width, and one column between two squares belongs to both: there a marked square has its
+brackets. So nothing is said by colour alone.
+
+    stones          black and white                  ● ○   (X O)      ? a fifth stone is offered here
+    Stratego        side and rank                    r9 bB            ~~ lake
+    Quantum Chess   WHITE in capitals, black small   R/?Q open: rook or queen, of which the queen is hidden
+                                                     R ?Q is a rook now    K   nothing else
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.style import Style
+from rich.text import Text
+
+from judge.games.stones import Square
+from judge.records.views import BoardView, Face, Mark, Surface, Token
+
+_FACE_LETTERS = {
+    "pawn": "P",
+    "rook": "R",
+    "knight": "N",
+    "bishop": "B",
+    "queen": "Q",
+    "king": "K",
+}
+"""Letters of chess; other faces are short enough as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """How a surface is written: the width of a square, and the styles of the two sides and of the ground."""
+
+    width: int
+    sides: tuple[Style, Style]
+    ground: Style
+
+
+_LOOKS = {
+    Surface.LINES: _Look(
+        1,
+        (
+            Style(color="#000000", bgcolor="#d8aa66", bold=True),
+            Style(color="#ffffff", bgcolor="#d8aa66", bold=True),
+        ),
+        Style(color="#7a5526", bgcolor="#d8aa66"),
+    ),
+    Surface.SQUARES: _Look(
+        2,
+        (
+            Style(color="#ffffff", bgcolor="#b3352c", bold=True),
+            Style(color="#ffffff", bgcolor="#2a62a3", bold=True),
+        ),
+        Style(color="#7f8c6a"),
+    ),
+    Surface.CHEQUERED: _Look(
+        4,
+        (Style(color="#ffd75f", bold=True), Style(color="#5fafff", bold=True)),
+        Style(color="#6b7a84"),
+    ),
+}
+_LAKE = Style(color="#e8f5fa", bgcolor="#4f93b8")
+_LABEL = Style(dim=True)
+_BRACKET = Style(color="#ff5f5f", bold=True)
+
+
+def board_width(view: BoardView) -> int:
+    """How many columns of the terminal the whole board takes."""
+    return _label_width(view) + (_LOOKS[view.surface].width + 1) * len(view.columns) + 1
+
+
+def board_lines(view: BoardView, width: int, height: int, ascii_only: bool = False) -> list[Text]:
+    """The board in at most `width` x `height` characters; of one that is larger the part around the last move."""
+    look = _LOOKS[view.surface]
+    columns = _window(
+        len(view.columns),
+        (width - _label_width(view) - 1) // (look.width + 1),
+        [x for x, _ in view.marks],
+    )
+    rows = _window(len(view.rows), height - 1, [y for _, y in view.marks])
+    lines = [_label_line(view, look, columns)]
+    return lines + [_row(view, look, y, columns, ascii_only) for y in rows]
+
+
+def token_text(token: Token, ascii_only: bool = False) -> str:
+    """A stone or a piece in a few characters."""
+    if not token.faces:
+        return _stone(token, ascii_only)
+    if (
+        token.shows is not None
+        and len(token.faces) == 1
+        and token.faces[0].name not in _FACE_LETTERS
+    ):
+        return "rb"[token.side] + token.faces[0].name
+    letters = [_letter(face, token.side) for face in token.faces]
+    if token.shows is None:
+        return "/".join(letters)
+    others = [letter for number, letter in enumerate(letters) if number != token.shows]
+    return " ".join([letters[token.shows], *others])
+
+
+def side_sign(view: BoardView, side: int, ascii_only: bool = False) -> str:
+    """What marks the pieces of a side on this board."""
+    match view.surface:
+        case Surface.LINES:
+            return _stone(Token(side), ascii_only)
+        case Surface.SQUARES:
+            return "rb"[side]
+        case Surface.CHEQUERED:
+            return "Kk"[side]
+
+
+def side_style(view: BoardView, side: int) -> Style:
+    """The style of the pieces of a side."""
+    return _LOOKS[view.surface].sides[side]
+
+
+def _stone(token: Token, ascii_only: bool) -> str:
+    signs = ("Xx", "Oo") if ascii_only else ("●▪", "○▫")
+    return signs[token.side][token.is_dead]
+
+
+def _letter(face: Face, side: int) -> str:
+    letter = _FACE_LETTERS.get(face.name, face.name)
+    return ("?" if face.is_hidden else "") + (letter if side == 0 else letter.lower())
+
+
+def _label_width(view: BoardView) -> int:
+    return max(len(name) for name in view.rows)
+
+
+def _window(count: int, room: int, wanted: Sequence[int]) -> range:
+    """Which of `count` rows or columns are seen where there is room for some: those around the middle of `wanted`."""
+    room = max(1, min(count, room))
+    middle = sum(wanted) // len(wanted) if wanted else count // 2
+    first = max(0, min(count - room, middle - room // 2))
+    return range(first, first + room)
+
+
+def _label_line(view: BoardView, look: _Look, columns: range) -> Text:
+    line = Text(" " * _label_width(view), no_wrap=True)
+    for x in columns:
+        name = view.columns[x]
+        # Two letters over squares of one: every other column has its name.
+        shown = name if len(name) <= look.width or x % 2 == 0 else ""
+        line.append(" " + shown.center(look.width)[: look.width + 1], _LABEL)
+    return line
+
+
+def _row(view: BoardView, look: _Look, y: int, columns: range, ascii_only: bool) -> Text:
+    line = Text(view.rows[y].rjust(_label_width(view)), _LABEL, no_wrap=True)
+    for x in columns:
+        _put_gap(line, view, look, (x - 1, y), (x, y), x > columns.start)
+        text, style = _square(view, look, (x, y), ascii_only)
+        line.append(text.center(look.width), style)
+    last = columns.stop - 1
+    _put_gap(line, view, look, (last, y), (last + 1, y), False)
+    return line
+
+
+def _put_gap(
+    line: Text, view: BoardView, look: _Look, left: Square, right: Square, is_inner: bool
+) -> None:
+    """The column between two squares: brackets of those that are marked, an offer apart."""
+    signs = {Mark.LAST: "[]", Mark.ROW: "()"}
+    closing, opening = (
+        signs.get(view.marks.get(left, Mark.OFFER)),
+        signs.get(view.marks.get(right, Mark.OFFER)),
+    )
+    style = look.ground + _BRACKET if view.surface is Surface.LINES else _BRACKET
+    if closing and opening and is_inner:
+        line.append("|", style)
+    elif closing:
+        line.append(closing[1], style)
+    elif opening:
+        line.append(opening[0], style)
+    else:
+        line.append(" ", look.ground if view.surface is Surface.LINES else None)
+
+
+def _square(view: BoardView, look: _Look, square: Square, ascii_only: bool) -> tuple[str, Style]:
+    token = view.tokens.get(square)
+    if token is not None:
+        style = look.sides[token.side]
+        return token_text(token, ascii_only), style + Style(dim=True) if token.is_dead else style
+    if square in view.blocked:
+        return "~" * look.width, _LAKE
+    if view.marks.get(square) is Mark.OFFER:
+        return "?", look.ground + _BRACKET
+    if view.surface is Surface.CHEQUERED:
+        return ("" if sum(square) % 2 == 0 else "::"), look.ground
+    return ("." if ascii_only else "·"), look.ground

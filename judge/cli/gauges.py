@@ -1,0 +1,119 @@
+"""How much memory the agents of a running game use, read by whoever looks on and not by its judge.
+
+The containers of a judge are found by their labels and read in their cgroups; without containers the processes that the
+judge started are read in /proc, seat 0's being the older one. What cannot be told is None.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from judge.errors import HostError
+from judge.games.types import SEATS
+from judge.referee.spec import BoxKind
+from judge.sandbox import cgroup
+from judge.sandbox.engine import Engine
+from judge.sandbox.owner import MARK, Owner
+
+INTERVAL_S = 0.5
+ENGINE_TIMEOUT_S = 5.0
+
+Memory = tuple[int | None, int | None]
+"""The most that was used so far, and the cap, in bytes."""
+
+NOTHING: tuple[Memory, Memory] = ((None, None), (None, None))
+
+
+class Gauges:
+    """Reads the memory of a game's two agents in a thread of its own: an Engine may take its time to answer."""
+
+    def __init__(self, match_id: str, kind: BoxKind, judge_pid: int) -> None:
+        self.memory = NOTHING
+        """Of each seat, as it was read last."""
+        read = _processes(judge_pid) if kind == "process" else _containers(match_id, judge_pid)
+        self._over = threading.Event()
+        threading.Thread(target=self._watch, args=(read,), daemon=True).start()
+
+    def close(self) -> None:
+        """Read no more."""
+        self._over.set()
+
+    def _watch(self, read: Callable[[], tuple[Memory, Memory]]) -> None:
+        while not self._over.wait(INTERVAL_S):
+            with suppress(OSError, ValueError, HostError):
+                self.memory = read()
+
+
+def _containers(match_id: str, judge_pid: int) -> Callable[[], tuple[Memory, Memory]]:
+    meters: dict[int, cgroup.CgroupMeter] = {}
+
+    def read() -> tuple[Memory, Memory]:
+        if len(meters) < len(SEATS):
+            meters.update(_meters(match_id, judge_pid))
+        return _of(meters, 0), _of(meters, 1)
+
+    return read
+
+
+def _of(meters: dict[int, cgroup.CgroupMeter], seat: int) -> Memory:
+    if seat not in meters:
+        return None, None
+    readings = meters[seat].readings()
+    return readings.memory_peak_bytes, readings.memory_cap_bytes
+
+
+def _meters(match_id: str, judge_pid: int) -> dict[int, cgroup.CgroupMeter]:
+    engine = Engine(ENGINE_TIMEOUT_S)
+    found = {}
+    try:
+        for container in engine.labelled(f"judge.match={match_id}"):
+            labels, name = container["Labels"], container["Id"]
+            if Owner.decode(labels["judge.owner"]).pid != judge_pid:
+                continue
+            groups = cgroup.find(int(engine.state(name)["Pid"]), name)
+            if groups:
+                found[int(labels["judge.seat"])] = cgroup.CgroupMeter(groups)
+    finally:
+        engine.close()
+    return found
+
+
+def _processes(judge_pid: int) -> Callable[[], tuple[Memory, Memory]]:
+    def read() -> tuple[Memory, Memory]:
+        peaks: list[int | None] = [_peak_bytes(pid) for pid in _agents(judge_pid)[:2]]
+        first, second = [*peaks, None, None][:2]
+        return (first, None), (second, None)
+
+    return read
+
+
+def _agents(judge_pid: int) -> Sequence[int]:
+    """The children of the judge that are agents, the oldest first."""
+    mark = f"{MARK}=".encode()
+    pids: list[int] = []
+    for children in Path(f"/proc/{judge_pid}/task").glob("*/children"):
+        pids += map(int, children.read_text(encoding="ascii").split())
+    return sorted(
+        (pid for pid in pids if mark in Path(f"/proc/{pid}/environ").read_bytes()),
+        key=_started,
+    )
+
+
+def _started(pid: int) -> int:
+    """When a process started, in ticks since boot."""
+    text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    return int(text.rpartition(")")[2].split()[19])
+
+
+def _peak_bytes(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+    line = next((line for line in status.splitlines() if line.startswith("VmHWM:")), "VmHWM: 0")
+    return int(line.split()[1]) * 1024
+
+
+def lower_priority() -> None:
+    """Let this process run only where no other wants to: it shares a core with a judge that must not wait."""
+    with suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

@@ -1,0 +1,122 @@
+"""The live view of `judge match`: a process of its own, fed by the judge through a pipe, that draws ten times a second.
+
+It is a process and not a thread because a thread would hold the interpreter's lock for milliseconds at a time, and
+each of them would be charged to an agent. It runs only while its core has nothing else to do.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from rich.console import Console
+from rich.live import Live
+
+from judge.cli import feed
+from judge.cli.audience import Audience
+from judge.cli.gauges import lower_priority
+from judge.games.types import Verdict
+from judge.records.stepped import result_words
+from judge.referee.spec import MatchRecord, MatchSpec
+
+INTERVAL_S = 0.1
+"""How often the screen is drawn, at most."""
+
+LAST_WAIT_S = 10.0
+"""How long the judge waits, after its last game, for the view to have shown everything."""
+
+
+class LiveView:
+    """The judge's end: starts the view and tells it what happens."""
+
+    def __init__(self, names: tuple[str, str], games: int) -> None:
+        command = [sys.executable, "-m", __name__]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE)
+        if self._process.stdin is None:
+            raise RuntimeError("Popen made no pipe")
+        self._feed = feed.Feed(os.dup(self._process.stdin.fileno()))
+        self._process.stdin.close()
+        self._send(feed.SERIES, {"names": names, "games": games})
+        self._first = names[0]
+
+    def begin(self, spec: MatchSpec) -> None:
+        """A game, or another attempt at it, begins."""
+        self._feed.send(feed.BEGIN, spec.model_dump_json().encode())
+
+    def follow(self, packed: bytes) -> None:
+        """What is new of its transcript."""
+        self._feed.send(feed.TRANSCRIPT, packed)
+
+    def end(self, record: MatchRecord, is_last_attempt: bool) -> None:
+        """It is over."""
+        points = points_of(record, self._first)
+        said = {"result": result_words(record), "points": points}
+        self._send(feed.END, {**said, "is_last_attempt": is_last_attempt})
+
+    def close(self) -> None:
+        """Let the view show the end, and wait until the terminal is as it was."""
+        self._feed.close()
+        try:
+            self._process.wait(LAST_WAIT_S)
+        except subprocess.TimeoutExpired:
+            self._process.terminate()
+            self._process.wait()
+
+    def _send(self, kind: bytes, said: dict[str, object]) -> None:
+        self._feed.send(kind, json.dumps(said).encode())
+
+
+def points_of(record: MatchRecord, name: str) -> float | None:
+    """1, 0.5 or 0 for the agent `name`; None for a void."""
+    if record.verdict is Verdict.VOID:
+        return None
+    if record.winner is None:
+        return 0.5
+    return float(record.seats[record.winner].name == name)
+
+
+def view(console: Console, source: int) -> None:
+    """Show what comes from the file descriptor `source` until it ends; the last position then stays on the terminal."""
+    os.set_blocking(source, False)
+    audience, read = Audience(), bytearray()
+    goes_on = True
+    with Live(console=console, screen=True, auto_refresh=False, transient=False) as live:
+        while goes_on:
+            goes_on = _take(source, read)
+            for kind, data in feed.frames(read):
+                audience.hear(kind, data)
+            screen = audience.screen()
+            if screen is not None:
+                live.update(screen, refresh=True)
+            if goes_on:
+                # Not a wait for the pipe: whoever writes to it shall wake nobody.
+                time.sleep(INTERVAL_S)
+    last = audience.screen()
+    if last is not None:
+        console.print(last, height=min(console.height - 2, len(last.view.rows) + 4))
+
+
+def _take(source: int, read: bytearray) -> bool:
+    """Add what is there; False at the end."""
+    while True:
+        try:
+            data = os.read(source, 1 << 16)
+        except BlockingIOError:
+            return True
+        if not data:
+            return False
+        read += data
+
+
+def main() -> None:
+    """The process of the view; its stdin is the feed, its stdout the terminal."""
+    # Ctrl-C is for the judge; the view ends when its feed does, with the terminal put in order.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    lower_priority()
+    view(Console(file=sys.stdout), sys.stdin.fileno())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""What a person sees of `judge match`: nothing, a line for each move, or the games themselves.
+
+`watch` and `follow` are for `judge.referee.play.play`; a presenter that needs neither costs a game nothing.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from judge.cli.live import LiveView
+from judge.cli.text import safe
+from judge.games.types import Verdict
+from judge.referee.side import Ply
+from judge.referee.spec import MatchRecord, MatchSpec
+
+
+class Presenter:
+    """Shows nothing."""
+
+    watch: Callable[[Ply], None] | None = None
+    follow: Callable[[bytes], None] | None = None
+
+    def begin(self, spec: MatchSpec, attempt: int) -> None:
+        """An attempt at a game begins."""
+
+    def end(self, record: MatchRecord, path: Path, *, is_last: bool) -> None:
+        """It is over, and its record is written; `is_last`: the game will not be tried again."""
+
+    def score(self, records: Sequence[MatchRecord]) -> None:
+        """All games are over."""
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+
+
+class Lines(Presenter):
+    """Line by line: coloured on a terminal, plain in a pipe; with or without a line for each move."""
+
+    def __init__(self, names: tuple[str, str], *, moves: bool = True) -> None:
+        self._console = Console(highlight=False, soft_wrap=True, file=sys.stdout)
+        self._agents = names
+        self._names = names
+        self._count = 0
+        if moves:
+            self.watch = self._ply
+
+    def begin(self, spec: MatchSpec, attempt: int) -> None:
+        """The head of a game; another attempt goes on below it."""
+        self._names = (spec.seats[0].name, spec.seats[1].name)
+        self._count = len(spec.opening)
+        if attempt == 1:
+            first, second = map(escape, self._names)
+            self._print(
+                f"[bold]game {spec.number + 1}[/]: {first} - {second}, {escape(spec.policy.name)}, {spec.id}"
+            )
+
+    def _ply(self, ply: Ply) -> None:
+        self._count += 1
+        said = escape(safe(ply.said, 60))
+        name = escape(self._names[ply.seat])
+        self._print(f"{self._count:4}. {name:<20} {said:<12} {ply.charged_ns / 1e6:10.1f} ms")
+
+    def end(self, record: MatchRecord, path: Path, *, is_last: bool) -> None:  # noqa: ARG002 a void is said too
+        """Result and record."""
+        if record.verdict is Verdict.VOID:
+            text, colour = "void: does not count", "yellow"
+        elif record.winner is None:
+            text, colour = "drawn", "cyan"
+        else:
+            text, colour = f"{escape(record.seats[record.winner].name)} wins", "green"
+        reason = escape(safe(record.reason, 300))
+        self._print(f"[{colour}]{text}[/] ({record.verdict}): {reason}")
+        self._print(f"record {escape(str(path))}")
+
+    def score(self, records: Sequence[MatchRecord]) -> None:
+        """Who won how often, where there was more than one game."""
+        if len(records) < 2:
+            return
+        wins = [sum(_won(record, name) for record in records) for name in self._agents]
+        draws = sum(record.verdict is Verdict.DRAW for record in records)
+        first, second = map(escape, self._agents)
+        self._print(f"[bold]score[/]: {first} {wins[0]} - {wins[1]} {second}, {draws} drawn")
+
+    def _print(self, text: str) -> None:
+        self._console.print(text)
+
+
+class Shown(Presenter):
+    """The games on the whole terminal while they are played; their results as lines when it is free again."""
+
+    def __init__(self, names: tuple[str, str], games: int) -> None:
+        self._lines = Lines(names, moves=False)
+        self._said: list[Callable[[], None]] = []
+        self._view: LiveView | None = LiveView(names, games)
+        self.follow = self._view.follow
+
+    def begin(self, spec: MatchSpec, attempt: int) -> None:
+        """Show it."""
+        if self._view is not None:
+            self._view.begin(spec)
+        self._said.append(lambda: self._lines.begin(spec, attempt))
+
+    def end(self, record: MatchRecord, path: Path, *, is_last: bool) -> None:
+        """Show how it ended."""
+        if self._view is not None:
+            self._view.end(record, is_last)
+        self._said.append(lambda: self._lines.end(record, path, is_last=is_last))
+
+    def score(self, records: Sequence[MatchRecord]) -> None:
+        """The last line."""
+        self.close()
+        self._lines.score(records)
+
+    def close(self) -> None:
+        """End the view, and print what was kept for afterwards."""
+        if self._view is not None:
+            self._view.close()
+            self._view = None
+        while self._said:
+            self._said.pop(0)()
+
+
+def _won(record: MatchRecord, name: str) -> bool:
+    return record.winner is not None and record.seats[record.winner].name == name
