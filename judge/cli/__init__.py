@@ -11,7 +11,7 @@ from types import FrameType
 import structlog
 import typer
 
-from judge.cli import agents, convert, images, match, policies, schema, verdicts, verify
+from judge.cli import agents, convert, images, match, policies, schema, show, verdicts, verify
 from judge.cli.text import fail
 from judge.errors import HostError, InputError
 
@@ -25,6 +25,7 @@ app.add_typer(images.app, name="images")
 app.add_typer(agents.app, name="agents")
 app.add_typer(policies.app, name="policies")
 app.command("match", epilog=match.EXAMPLES)(match.match)
+app.command("show", epilog=show.EXAMPLES)(show.show)
 app.command("verify", epilog="Example: judge verify records/*.json")(verify.verify_records)
 app.command("convert", epilog=convert.EXAMPLES)(convert.convert)
 app.command("schema", epilog="Example: judge schema record > record.schema.json")(schema.schema)

@@ -250,7 +250,7 @@ class _Painter:
     def _mark_crossing(self, square: Square, mark: Mark) -> None:
         x, y = self._middle(square)
         colour = {Mark.LAST: _ACCENT, Mark.ROW: _ROW, Mark.OFFER: _ACCENT}[mark]
-        width = max(2.0, self._cell * 0.07)
+        width = max(2.0, self._cell * 0.085)
         radius = self._cell * (0.25 if mark is Mark.OFFER else 0.46)
         self._add(Disc(x, y, radius, None, colour, width))
 
@@ -292,5 +292,5 @@ def _stars(columns: int, rows: int) -> Iterable[Square]:
 
 def cut(text: str, pixels: float, size: float) -> str:
     """`text`, shortened so that it is about `pixels` wide at a font size."""
-    most = max(1, int(pixels / (size * 0.56)))
+    most = max(1, int(pixels / (size * 0.52)))
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,6 +1,7 @@
 """Scenes as an animated GIF (or one as a PNG), drawn by Pillow: `pip install 'judge[pictures]'`."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from io import BytesIO
 from typing import Any
 
@@ -12,7 +13,7 @@ try:
 except ImportError:
     raise InputError("pictures other than SVG need Pillow: pip install 'judge[pictures]'") from None
 
-FINE = 2
+FINE = 3
 """Drawn this many times larger and then made smaller, so that edges are smooth."""
 
 STEP_MS, LAST_MS = 600, 4000
@@ -34,7 +35,7 @@ def write_gif(scenes: Sequence[Scene], step_ms: int = STEP_MS, last_ms: int = LA
         append_images=drawn[1:],
         duration=[*[step_ms] * (len(drawn) - 1), last_ms],
         loop=0,
-        optimize=False,
+        optimize=True,
     )
     return file.getvalue()
 
@@ -52,7 +53,7 @@ def draw(scene: Scene) -> Image.Image:
     pen = ImageDraw.Draw(image)
     for item in scene.items:
         _DRAWERS[type(item)](pen, item)
-    return image.resize((scene.width, scene.height), Image.Resampling.LANCZOS)
+    return image.reduce(FINE)
 
 
 def _palette(first: Image.Image, last: Image.Image) -> Image.Image:
@@ -95,10 +96,16 @@ def _line(pen: ImageDraw.ImageDraw, line: Line) -> None:
     pen.line(ends, line.colour, max(1, round(line.width * FINE)))
 
 
+@lru_cache(maxsize=64)
+def _font(size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    """Pillow's own font: it is there wherever Pillow is."""
+    return ImageFont.load_default(size)
+
+
 def _text(pen: ImageDraw.ImageDraw, text: Text) -> None:
     anchor = {"start": "lm", "middle": "mm", "end": "rm"}[text.anchor]
     printable = "".join(letter if letter.isprintable() else "?" for letter in text.text)
-    font = ImageFont.load_default(text.size * FINE)
+    font = _font(text.size * FINE)
     pen.text((text.x * FINE, text.y * FINE), printable, text.colour, font, anchor)
 
 

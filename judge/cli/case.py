@@ -1,0 +1,163 @@
+"""A case on one page: what its author needs to believe the verdict, and how to check it."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from judge.cli.text import safe
+from judge.games.types import Verdict
+from judge.records.evidence import Case, Exchange, Heard
+from judge.referee.blame import TABLE
+from judge.referee.spec import MatchRecord
+from judge.referee.transcript import Kind
+
+HEX_BYTES = 16
+"""Bytes a line of a hex dump."""
+
+MOST_LINES = 12
+"""Of something longer the beginning and the end are shown."""
+
+
+def case_lines(case: Case, record: MatchRecord, path: str) -> Iterator[str]:
+    """The page."""
+    verdict = "is void" if case.verdict is Verdict.VOID else f"lost: {case.verdict}"
+    yield f"{safe(case.name, 60)} (seat {case.seat}) {verdict}"
+    yield f"  {safe(case.why, 400)}"
+    yield ""
+    yield "What it was told last"
+    yield from _indented(_request_lines(case.exchange))
+    yield ""
+    yield from _reply_section(case.exchange)
+    yield ""
+    yield "The clock"
+    yield from _indented(_clock_lines(case, record))
+    yield ""
+    yield "The readings"
+    yield from _indented(_reading_lines(case, record))
+    yield ""
+    yield f"The rule: policy {safe(record.spec.policy.name, 60)}"
+    yield from _indented(_rule_lines(case))
+    yield ""
+    yield "To check it"
+    yield f"  judge verify {safe(path, 200)}"
+    yield f"  transcript {record.transcript_sha256}"
+
+
+def hex_lines(data: bytes) -> Iterator[str]:
+    """Offset, bytes in hex, bytes as text."""
+    for offset in range(0, len(data), HEX_BYTES):
+        part = data[offset : offset + HEX_BYTES]
+        text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
+        yield f"{offset:6}  {part.hex(' '):<{3 * HEX_BYTES - 1}}  |{text}|"
+
+
+def _indented(lines: Iterator[str]) -> Iterator[str]:
+    return (f"  {line}" for line in lines)
+
+
+def _shortened(lines: Sequence[str]) -> Iterator[str]:
+    if len(lines) <= MOST_LINES:
+        yield from lines
+        return
+    yield from lines[: MOST_LINES // 2]
+    yield f"... {len(lines) - MOST_LINES} lines ..."
+    yield from lines[-MOST_LINES // 2 :]
+
+
+def _text_lines(data: bytes) -> list[str]:
+    lines = data.decode("utf-8", "backslashreplace").split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return [safe(line, 160) for line in lines]
+
+
+def _request_lines(exchange: Exchange) -> Iterator[str]:
+    if not exchange.request:
+        yield "nothing"
+    yield from _shortened([f"> {line}" for line in _text_lines(exchange.request)])
+
+
+def _reply_section(exchange: Exchange) -> Iterator[str]:
+    reply = exchange.reply
+    yield f"What it answered: {len(reply)} bytes"
+    if reply:
+        yield from _indented(_shortened([f"< {line}" for line in _text_lines(reply)]))
+        yield "  in hex"
+        yield from _indented(_shortened(list(hex_lines(reply))))
+    yield "  when, in ms since its clock ran"
+    yield from _indented(_shortened([_heard_line(heard) for heard in exchange.heard]))
+    if exchange.stderr:
+        yield "  the end of its stderr"
+        yield from _indented(_shortened([f"! {line}" for line in _text_lines(exchange.stderr)]))
+
+
+def _heard_line(heard: Heard) -> str:
+    match heard.kind:
+        case Kind.READ if heard.data:
+            what = f"{len(heard.data)} bytes on stdout"
+        case Kind.READ:
+            what = "the end of its stdout"
+        case Kind.STDERR if not heard.data:
+            what = "the end of its stderr"
+        case Kind.STDERR:
+            what = f"{len(heard.data)} bytes on stderr"
+        case Kind.REPORT:
+            what = f"PID 1 reports: {safe(heard.data.decode('ascii', 'replace'), 60)}"
+        case Kind.OOM:
+            what = "the kernel killed for memory"
+        case _:
+            what = "the judge looked: nothing had come"
+    return f"{heard.ms:12.3f}  {what}"
+
+
+def _clock_lines(case: Case, record: MatchRecord) -> Iterator[str]:
+    if case.charged_ms is None or not case.allowed_ms:
+        yield "turn      not measured: what it did came before its clock ran"
+    else:
+        yield f"charged   {case.charged_ms:.3f} ms"
+        yield f"allowed   {case.allowed_ms} ms, tolerance included"
+    match_ms = record.spec.policy.clock.match_ms
+    limit = f"of {match_ms} ms" if match_ms else "(no limit)"
+    yield f"match     {record.seats[case.seat].charged_ms:.3f} ms charged {limit}"
+    boxes = record.placement.box
+    box = boxes[case.seat] if case.seat < len(boxes) else "no box"
+    yield f"box       {box}, cores {list(record.placement.slot_cores)}"
+
+
+def _reading_lines(case: Case, record: MatchRecord) -> Iterator[str]:
+    evidence, seat = case.evidence, record.seats[case.seat]
+    if evidence is None:
+        yield f"memory peak {_mib(seat.memory_peak_bytes)}, CPU {_or_dash(seat.cpu_ms)} ms in the game"
+        yield "nothing else was read: its answer alone decided"
+        return
+    cap = _mib(evidence.memory_cap_bytes)
+    yield f"PID 1         {safe(evidence.report or 'no report of its end', 60)}"
+    yield f"memory        peak {_mib(evidence.memory_peak_bytes)}, cap {cap}, kills {_or_dash(evidence.oom_kills)}"
+    yield f"CPU           {_or_dash(evidence.cpu_ms)} ms so far"
+    share = evidence.others_share
+    taken = "-" if share is None else f"{100 * share:.1f} %"
+    yield f"others took   {taken} of its cores while it was waited for; counts in verdicts of time"
+    yield f"output        {evidence.bytes_read} bytes"
+    if evidence.detail:
+        yield f"host          {safe(evidence.detail, 200)}"
+
+
+def _rule_lines(case: Case) -> Iterator[str]:
+    for rule in case.rules:
+        yield f"{rule.key} = {safe(json.dumps(rule.value), 200)}"
+    if not case.rules:
+        yield "no key: an agent must answer until the game is over"
+    if case.row is None:
+        yield "decided by the rules of the game and the reading of its answer"
+    else:
+        causes = ", ".join(case.causes)
+        if len(case.causes) > 4:
+            causes = "any"
+        yield f"row {case.row} of {len(TABLE)} of the blame table: cause {causes} -> {case.verdict}"
+
+
+def _mib(count: int | None) -> str:
+    return "-" if count is None else f"{count / (1 << 20):.1f} MiB"
+
+
+def _or_dash(number: int | None) -> str:
+    return "-" if number is None else str(number)

@@ -1,0 +1,164 @@
+"""`judge show`: a finished game, position by position, as a picture, or as the reason why somebody lost."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from judge.cli.boards import board_lines
+from judge.cli.browse import browse, can_browse, step_words
+from judge.cli.case import case_lines
+from judge.cli.text import note, safe
+from judge.errors import InputError
+from judge.records.evidence import cases
+from judge.records.pictures.board import Words, draw_board
+from judge.records.pictures.scene import Scene
+from judge.records.pictures.svg import write_svg
+from judge.records.stepped import Stepped, read_steps, result_words
+from judge.referee.spec import read_record
+
+GIF_PIXELS = 480
+"""About how wide the board of an animation is."""
+
+MOST_FRAMES = 600
+"""A longer game is animated with every second, third, ... position."""
+
+EXAMPLES = """
+Examples:
+
+judge show game.json
+
+judge show game.json --ply 24 --svg position.svg
+
+judge show game.json --gif game.gif
+
+judge show game.json --evidence
+"""
+
+WHOLE = 10_000
+"""More characters than any board takes."""
+
+
+def show(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RECORD", help="A record (.json), a .psq, or a log of the UCC contests."
+        ),
+    ],
+    ply: Annotated[
+        int | None, typer.Option(min=0, help="Only the position after this many answers.")
+    ] = None,
+    svg: Annotated[
+        Path | None, typer.Option(help="Draw that position, or the last one, into a file.")
+    ] = None,
+    gif: Annotated[Path | None, typer.Option(help="Draw the game as an animation.")] = None,
+    evidence: Annotated[
+        bool, typer.Option("--evidence", help="Why a seat lost, on one page.")
+    ] = False,
+) -> None:
+    """Show a game: step through it on a terminal (arrow keys, n, p, a number, q), or list it elsewhere."""
+    if evidence:
+        _print_evidence(path)
+        return
+    game = read_steps(path)
+    if game.problem:
+        note(f"judge: {path}: shown as far as it goes: {safe(game.problem, 300)}")
+    at = _index(game, ply)
+    if svg is not None:
+        title = f"{game.names[0]} - {game.names[1]}, {game.title}"
+        _write(svg, lambda: write_svg(_scene(game, at), title).encode())
+    if gif is not None:
+        _write(gif, lambda: _animation(game))
+    if svg is None and gif is None:
+        _show(game, at, listed=ply is None)
+
+
+def _index(game: Stepped, ply: int | None) -> int:
+    last = len(game.steps) - 1
+    if ply is None:
+        return last
+    if ply > last:
+        raise InputError(f"--ply {ply}: the game has {last} answers; give 0 to {last}")
+    return ply
+
+
+def _show(game: Stepped, at: int, *, listed: bool) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    if listed and can_browse():
+        browse(game, console, 0)
+        return
+    console.print(Text(safe(f"{game.title}: {game.names[0]} - {game.names[1]}", 300), "bold"))
+    if listed:
+        for number in range(1, len(game.steps)):
+            console.print(_ply_line(game, number))
+    step = game.steps[at]
+    for line in board_lines(step.view, WHOLE, WHOLE, not console.encoding.startswith("utf")):
+        console.print(line)
+    console.print(Text(f"{at}. {safe(step_words(step), 300)}"))
+    if at == len(game.steps) - 1:
+        console.print(Text(safe(game.result, 400), "bold"))
+
+
+def _ply_line(game: Stepped, number: int) -> Text:
+    """As `judge match` prints it, and what was said of the search."""
+    step = game.steps[number]
+    name = "" if step.seat is None else safe(game.names[step.seat], 60)
+    ms = "" if step.ms is None else f"{step.ms:10.1f} ms"
+    search = "".join(f"  {safe(key, 20)} {safe(value, 60)}" for key, value in step.search.items())
+    return Text(f"{number:4}. {name:<20} {safe(step.said, 60):<12} {ms}{search}".rstrip())
+
+
+# --- pictures --------------------------------------------------------------------------------------------------------
+
+
+def _scene(game: Stepped, at: int, pixels: int | None = None) -> Scene:
+    step, last = game.steps[at], len(game.steps) - 1
+    caption = game.result if at == last else step_words(step)
+    words = Words(game.names, caption, f"{at} of {last}")
+    return draw_board(step.view, words) if pixels is None else draw_board(step.view, words, pixels)
+
+
+def _animation(game: Stepped) -> bytes:
+    # Pillow is an extra: whoever draws no animation does not need it.
+    from judge.records.pictures.gif import write_gif
+
+    last = len(game.steps) - 1
+    every = -(-len(game.steps) // MOST_FRAMES)
+    if every > 1:
+        note(f"judge: a long game: the animation has every {every}. position")
+    shown = [at for at in range(last) if at % every == 0] + [last]
+    return write_gif([_scene(game, at, GIF_PIXELS) for at in shown])
+
+
+def _write(path: Path, make: Callable[[], bytes]) -> None:
+    data = make()
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    print(f"wrote {path}")
+
+
+# --- evidence --------------------------------------------------------------------------------------------------------
+
+
+def _print_evidence(path: Path) -> None:
+    file = read_record(path)
+    record = file.record
+    names = f"{record.seats[0].name} - {record.seats[1].name}"
+    print(
+        safe(
+            f"{names}, {record.spec.policy.name}, match {record.id}, attempt {record.attempt}", 300
+        )
+    )
+    print(safe(result_words(record), 400))
+    found = cases(file)
+    for case in found:
+        print()
+        print("\n".join(case_lines(case, record, str(path))))
+    if not found:
+        print("\nNobody was at fault: the rules of the game ended it.")

@@ -1,0 +1,205 @@
+"""Why a seat lost, from its record alone: what it was asked, what came back and when, and which rule says what.
+
+Everything here is read out of the sealed transcript and the policy in the spec, so whoever has the record file can make
+the same page, and `judge verify` says whether the record is what it says it is.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from judge.games.types import SEATS, Verdict
+from judge.referee.blame import TABLE, Evidence, Row
+from judge.referee.spec import MatchRecord, RecordFile
+from judge.referee.transcript import Entry, Kind, unseal
+
+MS = 1_000_000
+
+STDERR_BYTES = 2000
+"""How much of the end of stderr a page may quote."""
+
+_HEARD = (Kind.READ, Kind.STDERR, Kind.REPORT, Kind.OOM, Kind.EXPIRED)
+_LET_GO = (Kind.STARTED, Kind.THAWED, Kind.RESPAWNED)
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """Something that the judge saw, in milliseconds since the clock of the request began to run."""
+
+    ms: float
+    kind: Kind
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """The last request to a seat and what came of it: bytes as they were written and read."""
+
+    request: bytes
+    heard: Sequence[Heard]
+    stderr: bytes = b""
+    """The end of all that it wrote there."""
+
+    @property
+    def reply(self) -> bytes:
+        """What it wrote to its stdout."""
+        return b"".join(heard.data for heard in self.heard if heard.kind is Kind.READ)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A key of the policy file and its value."""
+
+    key: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One seat's case. `row` is the number of the blame table's row that decided it, from 1, or None where the rules
+    of the game or the reading of its answer did."""
+
+    seat: int
+    name: str
+    verdict: Verdict
+    why: str
+    exchange: Exchange
+    evidence: Evidence | None
+    charged_ms: float | None
+    allowed_ms: int | None
+    rules: tuple[Rule, ...]
+    row: int | None
+    causes: tuple[str, ...] = ()
+
+
+def cases(file: RecordFile) -> Sequence[Case]:
+    """A case for each seat that was at fault, or was measured for a void; InputError when the transcript is broken."""
+    entries = unseal(file.transcript)
+    record = file.record
+    return [
+        _case(record, entries, seat)
+        for seat in SEATS
+        if record.seats[seat].fault is not None or record.seats[seat].evidence is not None
+    ]
+
+
+def _case(record: MatchRecord, entries: Sequence[Entry], seat: int) -> Case:
+    sat = record.seats[seat]
+    verdict, why = (sat.fault, sat.why) if sat.fault is not None else (Verdict.VOID, record.reason)
+    evidence = sat.evidence
+    number, row = _row_of(verdict, why, evidence)
+    return Case(
+        seat,
+        sat.name,
+        verdict,
+        why,
+        last_exchange(entries, seat),
+        evidence,
+        *_clock(record, seat, evidence),
+        rules=tuple(_rules(record, seat, verdict, evidence)),
+        row=number,
+        causes=() if row is None else tuple(sorted(cause.value for cause in row.causes)),
+    )
+
+
+def last_exchange(entries: Sequence[Entry], seat: int) -> Exchange:
+    """What a seat was told last before its case was decided, and what was heard of it from then on."""
+    own = [entry for entry in entries if entry.seat == seat or entry.kind is Kind.EXPIRED]
+    own = own[: _decided_at(own)]
+    begin = _last(own, lambda entry: entry.kind in _LET_GO)
+    asked_from = 1 + _last(own[:begin], lambda entry: entry.kind is Kind.FROZEN)
+    since = own[begin].ns if own else 0
+    request = b"".join(e.data for e in own[asked_from:] if e.kind is Kind.WROTE)
+    stderr = b"".join(entry.data for entry in own if entry.kind is Kind.STDERR)
+    heard = [
+        Heard((entry.ns - since) / MS, entry.kind, entry.data)
+        for entry in own[asked_from:]
+        if entry.kind in _HEARD and (entry.seat == seat or entry.ns >= since)
+    ]
+    return Exchange(request, heard, stderr[-STDERR_BYTES:])
+
+
+def _decided_at(own: Sequence[Entry]) -> int:
+    """Where the goodbye begins: behind the evidence, or behind the last freeze, which follows the last answer."""
+    evidence = _last(own, lambda entry: entry.kind is Kind.EVIDENCE)
+    if evidence >= 0:
+        return evidence
+    frozen = _last(own, lambda entry: entry.kind is Kind.FROZEN)
+    return frozen if frozen >= 0 else len(own)
+
+
+def _last(entries: Sequence[Entry], holds: Callable[[Entry], bool]) -> int:
+    """The index of the last entry for which something holds; -1 where there is none."""
+    return max((at for at, entry in enumerate(entries) if holds(entry)), default=-1)
+
+
+def _clock(
+    record: MatchRecord, seat: int, evidence: Evidence | None
+) -> tuple[float | None, int | None]:
+    """Milliseconds charged and allowed for the last answer."""
+    if evidence is not None:
+        return evidence.charged_ms, evidence.allowed_ms
+    plies = [ply for ply in record.plies if ply.seat == seat]
+    clock = record.spec.policy.clock
+    allowed = (clock.turn_ms or clock.asap_ms) + clock.tolerance_ms
+    return (plies[-1].ms, allowed) if plies else (None, None)
+
+
+def _row_of(verdict: Verdict, why: str, evidence: Evidence | None) -> tuple[int | None, Row | None]:
+    """The row whose verdict and words these are."""
+    if evidence is not None:
+        for number, row in enumerate(TABLE, 1):
+            if row.verdict is verdict and row.because(evidence) == why:
+                return number, row
+    return None, None
+
+
+_KEYS: Mapping[Verdict, tuple[str, ...]] = {
+    Verdict.START_TIME: ("clock.start_ms",),
+    Verdict.TURN_TIME: ("clock.turn_ms", "clock.tolerance_ms"),
+    Verdict.MATCH_TIME: ("clock.match_ms", "clock.tolerance_ms"),
+    Verdict.MEMORY: (
+        "limits.memory_bytes",
+        "limits.temporary_bytes",
+        "limits.scratch_bytes",
+        "limits.shm_bytes",
+    ),
+    Verdict.OUTPUT: ("bytes.turn_bytes", "bytes.game_bytes"),
+    Verdict.VOID: ("clock.starved_share", "attempts"),
+    Verdict.ILLEGAL: ("game.name", "game.options"),
+    Verdict.FOUL: ("game.name", "game.options"),
+    Verdict.UNREADABLE: ("game.protocol", "protocol"),
+    Verdict.REFUSED: ("game.protocol", "protocol"),
+    Verdict.RESIGNED: ("game.protocol",),
+}
+"""The keys of a policy that a verdict rests on."""
+
+
+def _rules(
+    record: MatchRecord, seat: int, verdict: Verdict, evidence: Evidence | None
+) -> Iterator[Rule]:
+    policy = record.spec.policy.model_dump(mode="json")
+    clock = record.spec.policy.clock
+    keys = _KEYS.get(verdict, ())
+    if verdict is Verdict.TURN_TIME and not clock.turn_ms:
+        keys = ("clock.asap_ms", "clock.tolerance_ms")
+    if verdict is Verdict.TURN_TIME and evidence is not None:
+        turn = (clock.turn_ms or clock.asap_ms) + clock.tolerance_ms
+        if evidence.allowed_ms == clock.sync_ms != turn:
+            keys = ("clock.sync_ms",)
+    for key in keys:
+        value: Any = policy
+        for word in key.split("."):
+            value = value[word]
+        if key == "game.protocol":
+            value = record.spec.seats[seat].protocol
+        yield from _flat(key, value)
+
+
+def _flat(key: str, value: Any) -> Iterator[Rule]:
+    """A table as its keys."""
+    if isinstance(value, dict):
+        for inner in value:
+            yield from _flat(f"{key}.{inner}", value[inner])
+    else:
+        yield Rule(key, value)
