@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from judge.cli.text import safe
+from judge.cli.verdicts import RULED
 from judge.games.types import Verdict
 from judge.records.evidence import Case, Exchange, Heard
 from judge.referee.blame import TABLE
@@ -147,12 +148,11 @@ def _rule_lines(case: Case) -> Iterator[str]:
     if not case.rules:
         yield "no key: an agent must answer until the game is over"
     if case.row is None:
-        yield "decided by the rules of the game and the reading of its answer"
+        said, _ = RULED.get(case.verdict, ("", ""))
+        yield f"{case.verdict}: {said}"
     else:
-        causes = ", ".join(case.causes)
-        if len(case.causes) > 4:
-            causes = "any"
-        yield f"row {case.row} of {len(TABLE)} of the blame table: cause {causes} -> {case.verdict}"
+        yield f"row {case.row} of the blame table's {len(TABLE)} (judge verdicts): {case.verdict},"
+        yield f"when {case.when}"
 
 
 def _mib(count: int | None) -> str:

@@ -69,7 +69,8 @@ class Case:
     allowed_ms: int | None
     rules: tuple[Rule, ...]
     row: int | None
-    causes: tuple[str, ...] = ()
+    when: str = ""
+    """What that row says, for people."""
 
 
 def cases(file: RecordFile) -> Sequence[Case]:
@@ -98,7 +99,7 @@ def _case(record: MatchRecord, entries: Sequence[Entry], seat: int) -> Case:
         *_clock(record, seat, evidence),
         rules=tuple(_rules(record, seat, verdict, evidence)),
         row=number,
-        causes=() if row is None else tuple(sorted(cause.value for cause in row.causes)),
+        when="" if row is None else row.when,
     )
 
 

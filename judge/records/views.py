@@ -14,19 +14,11 @@ from judge.games.gomoku import Gomoku
 from judge.games.qchess_board import SIZE as CHESS_SIZE
 from judge.games.qchess_board import Piece
 from judge.games.quantum_chess import QuantumChess
-from judge.games.stones import (
-    COLOURS,
-    ChooseFifth,
-    OfferFifths,
-    Placed,
-    PlaceStone,
-    Square,
-    square_name,
-)
+from judge.games.stones import COLOURS, Placed, Square, square_name
 from judge.games.stratego import Stratego
 from judge.games.stratego.types import COLOURS as ARMIES
 from judge.games.stratego.types import SIZE as FIELD_SIZE
-from judge.games.types import SEATS, Game, Request, RuleResult, Verdict
+from judge.games.types import SEATS, Game, RuleResult, Verdict
 
 
 class Surface(StrEnum):
@@ -116,15 +108,12 @@ def view_of(game: Game) -> BoardView:
 
 def stones_view(game: Gomoku) -> BoardView:
     """Numbered stones; the winning row and the offers of a fifth stone are marked."""
-    request: Request | None = None if game.end else game.pending()
-    dead = request.dead if isinstance(request, PlaceStone) else ()
-    offers: Sequence[Square] = ()
-    if isinstance(request, OfferFifths):
-        offers = request.offered
-    elif isinstance(request, ChooseFifth):
-        offers = request.offers
-    bare = bare_stones_view(game.width, game.height, game.stones, dead)
-    return replace(bare, marks={**dict.fromkeys(offers, Mark.OFFER), **_winning_row(game)})
+    bare = bare_stones_view(game.width, game.height, game.stones, game.dead)
+    return replace(
+        bare,
+        seats=(game.black, 1 - game.black),
+        marks={**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)},
+    )
 
 
 def bare_stones_view(
@@ -158,7 +147,7 @@ def _winning_row(game: Gomoku) -> Mapping[Square, Mark]:
     own = {(sx, sy) for sx, sy, c in game.stones if c == colour}
     rows = [_run(own, (x, y), dx, dy) for dx, dy in ((1, 0), (0, 1), (1, 1), (1, -1))]
     longest = max(rows, key=lambda row: len(row))
-    return dict.fromkeys(longest, Mark.ROW)
+    return dict.fromkeys(longest, Mark.ROW) if len(longest) >= 5 else {}
 
 
 def _run(own: set[Square], start: Square, dx: int, dy: int) -> list[Square]:

@@ -4,7 +4,7 @@ What is to be decided next follows from the stones on the board (`opening.py`): 
 choosing a fifth stone, or placing a stone. A seat plays the colour that it has now: seat 0 begins as black.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Self
 
 from judge.errors import InputError
@@ -140,6 +140,16 @@ class Gomoku:
     def black(self) -> int:
         """The seat that plays black."""
         return self._black
+
+    @property
+    def dead(self) -> Collection[Square]:
+        """The stones that count no more (continuous game): the game's own, to be read only."""
+        return self._board.dead
+
+    @property
+    def offers(self) -> Sequence[Square]:
+        """The fifth stones between which white will choose; empty once one is placed."""
+        return self._offers if len(self.stones) == FIFTH_AT else ()
 
     # --- what is asked -----------------------------------------------------------------------------------------------
 
