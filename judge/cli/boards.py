@@ -143,9 +143,11 @@ def _label_line(view: BoardView, look: _Look, columns: range) -> Text:
     line = Text(" " * _label_width(view), no_wrap=True)
     for x in columns:
         name = view.columns[x]
-        # Two letters over squares of one: every other column has its name.
-        shown = name if len(name) <= look.width or x % 2 == 0 else ""
-        line.append(" " + shown.center(look.width)[: look.width + 1], _LABEL)
+        if len(name) <= look.width:
+            line.append(" " + name.center(look.width), _LABEL)
+        else:
+            # Two letters over squares of one: every other column has its name.
+            line.append((name if x % 2 == 0 else "").ljust(look.width + 1), _LABEL)
     return line
 
 

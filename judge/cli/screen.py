@@ -110,7 +110,7 @@ def _stack(lines: Iterable[Text]) -> Text:
 
 
 def _line(text: str, style: Style | None = None) -> Text:
-    return Text(safe(text, 400), style or "", no_wrap=True, overflow="ellipsis")
+    return Text(safe(text, 400), style or "", no_wrap=True, overflow="crop")
 
 
 def _status_line(screen: Screen) -> Text:
@@ -122,7 +122,7 @@ def _tally_line(tally: Tally, width: int, ascii_only: bool) -> Text:
     done, room = len(tally.results), 12 if width < WIDE else 40
     filled = room * done // max(1, tally.games)
     full, empty = ("#", ".") if ascii_only else ("█", "░")
-    line = Text(no_wrap=True, overflow="ellipsis")
+    line = Text(no_wrap=True, overflow="crop")
     line.append(full * filled + empty * (room - filled), _GOOD)
     left = tally.seconds_left
     line.append(f" {done}/{tally.games}, to go {'?' if left is None else span_words(left)}  ")
@@ -162,11 +162,11 @@ def _seat(screen: Screen, side: int, height: int, ascii_only: bool) -> Panel:
     room = max(0, height - 2 - len(lines))
     said = list(seat.messages)[-room:] if room else []
     lines += [_line(text, _DIM) for text in said]
-    title = Text(no_wrap=True, overflow="ellipsis")
+    title = Text(no_wrap=True, overflow="crop")
     title.append((">" if ascii_only else "▶") + " " if seat.is_asked else "", _GOOD)
     title.append(f" {side_sign(view, side, ascii_only)} ", side_style(view, side))
-    title.append(" " + safe(seat.name, 40), _BOLD)
-    title.append(f" {view.sides[side]}", _DIM)
+    title.append(f" {view.sides[side]} ", _DIM)
+    title.append(safe(seat.name, 60), _BOLD)
     return Panel(
         _stack(lines),
         title=title,
@@ -179,20 +179,24 @@ def _seat(screen: Screen, side: int, height: int, ascii_only: bool) -> Panel:
 
 
 def _clock_line(seat: SeatShown) -> Text:
-    line = Text(no_wrap=True, overflow="ellipsis")
+    line = Text(no_wrap=True, overflow="crop")
     line.append("turn ", _DIM)
-    line.append(_seconds(seat.turn_ms), _over(seat.turn_ms, seat.turn_limit_ms))
+    line.append(_time(seat.turn_ms), _over(seat.turn_ms, seat.turn_limit_ms))
     if seat.turn_limit_ms:
         line.append(f"/{seat.turn_limit_ms / 1000:g} s", _DIM)
     if seat.left_ms is not None:
         line.append("  left ", _DIM)
         used = None if not seat.match_ms else seat.match_ms - seat.left_ms
-        line.append(_seconds(seat.left_ms), _over(used, seat.match_ms))
+        line.append(_time(seat.left_ms), _over(used, seat.match_ms))
     return line
 
 
-def _seconds(ms: float | None) -> str:
-    return "-" if ms is None else f"{ms / 1000:.1f} s"
+def _time(ms: float | None) -> str:
+    if ms is None:
+        return "-"
+    if abs(ms) < 1000:
+        return f"{ms:.1f} ms" if abs(ms) < 10 else f"{ms:.0f} ms"
+    return f"{ms / 1000:.1f} s"
 
 
 def _over(used: float | None, limit: float | None) -> Style:
@@ -203,10 +207,11 @@ def _over(used: float | None, limit: float | None) -> Style:
 
 
 def _memory_line(seat: SeatShown) -> Text:
-    line = Text("memory ", _DIM, no_wrap=True, overflow="ellipsis")
+    line = Text("memory ", _DIM, no_wrap=True, overflow="crop")
     line.append(_mib(seat.memory_bytes), _over(seat.memory_bytes, seat.memory_cap_bytes))
     if seat.memory_cap_bytes:
-        line.append(f" of {_mib(seat.memory_cap_bytes)}", _DIM)
+        line.append(f"/{_mib(seat.memory_cap_bytes)}", _DIM)
+    line.append(" MiB", _DIM)
     if seat.said:
         line.append("  said ", _DIM)
         line.append(safe(seat.said, 40), _BOLD)
@@ -214,19 +219,19 @@ def _memory_line(seat: SeatShown) -> Text:
 
 
 def _mib(count: int | None) -> str:
-    return "-" if count is None else f"{count / (1 << 20):.0f} MiB"
+    return "-" if count is None else f"{count / (1 << 20):.0f}"
 
 
 def _search_lines(seat: SeatShown) -> list[Text]:
     """Short values in one line, the principal variation in one of its own."""
-    short = Text(no_wrap=True, overflow="ellipsis")
+    short = Text(no_wrap=True, overflow="crop")
     for key, value in seat.search.items():
         if key != "pv":
             short.append(f"{safe(key, 12)} ", _DIM)
             short.append(f"{safe(value, 14)}  ")
     lines = [short] if short else []
     if "pv" in seat.search:
-        lines.append(Text("pv ", _DIM, no_wrap=True, overflow="ellipsis"))
+        lines.append(Text("pv ", _DIM, no_wrap=True, overflow="crop"))
         lines[-1].append(safe(seat.search["pv"], 200), Style(dim=False))
     return lines
 
@@ -249,7 +254,7 @@ def _moves(screen: Screen, room: int, ascii_only: bool) -> Panel:
 
 def _move_line(screen: Screen, move: MoveShown, ascii_only: bool) -> Text:
     side = screen.view.seats.index(move.seat)
-    line = Text(f"{move.number:4} ", _DIM, no_wrap=True, overflow="ellipsis")
+    line = Text(f"{move.number:4} ", _DIM, no_wrap=True, overflow="crop")
     line.append(f"{side_sign(screen.view, side, ascii_only)}", side_style(screen.view, side))
     line.append(f" {safe(move.said, 24):<12}")
     line.append("" if move.ms is None else f"{move.ms:10.1f} ms", _DIM)

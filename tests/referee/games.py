@@ -11,7 +11,7 @@ from judge.referee.recording import Played as RecordedGame
 from judge.referee.recording import plies_of, record_of, verdict_of, winner_of
 from judge.referee.replay import ReplayWire
 from judge.referee.seating import build_referee
-from judge.referee.spec import MatchRecord, MatchSpec, Placement, SeatSpec
+from judge.referee.spec import MatchRecord, MatchSpec, Placement, RecordFile, SeatSpec
 from judge.referee.transcript import seal, unseal
 from tests.referee.world import Act, Agent, Say, World, exits
 
@@ -84,6 +84,15 @@ class Played:
 
 def play(black: Agent, white: Agent, match_spec: MatchSpec | None = None, **world: Any) -> Played:
     return Played(World(black, white, **world), match_spec or spec())
+
+
+def a_file(played: Played, match_spec: MatchSpec) -> RecordFile:
+    """The record of a game that was played in a world, with its transcript: it verifies."""
+    sealed = seal(played.world.entries)
+    record = a_record(match_spec, played.end, played.referee)
+    return RecordFile(
+        record=record.model_copy(update={"transcript_sha256": sealed.sha256}), transcript=sealed
+    )
 
 
 def a_record(match_spec: MatchSpec, end: End | Void, referee: Referee) -> MatchRecord:

@@ -1,0 +1,18 @@
+"""Screens that were looked at by a person once, and are compared letter by letter since.
+
+`JUDGE_NEW_GOLDEN=1 pytest tests/cli/test_screen.py` writes them anew; then look at what changed.
+"""
+
+import os
+from pathlib import Path
+
+DIRECTORY = Path(__file__).parent / "golden"
+
+
+def assert_golden(name: str, text: str) -> None:
+    """The text is the one that is kept under this name."""
+    path = DIRECTORY / f"{name}.txt"
+    tidy = "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+    if os.environ.get("JUDGE_NEW_GOLDEN"):
+        path.write_text(tidy, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == tidy

@@ -1,0 +1,95 @@
+"""A real pseudo-terminal of a given size with a program in it, and what a person would see of it."""
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import termios
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pyte
+
+PATIENCE_S = 60.0
+"""A program that has not come so far by then never will."""
+
+
+class Terminal:
+    """Runs `command`; everything that it writes to its terminal goes on a screen."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        directory: Path,
+        columns: int,
+        rows: int,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.screen = pyte.Screen(columns, rows)
+        self.written = b""
+        self.code: int | None = None
+        self._stream = pyte.ByteStream(self.screen)
+        self.pid, self._fd = pty.fork()
+        if self.pid == 0:
+            _become(command, directory, columns, rows, environment or {})
+
+    @property
+    def lines(self) -> list[str]:
+        """The screen, line by line."""
+        return list(self.screen.display)
+
+    @property
+    def text(self) -> str:
+        """The screen as one text."""
+        return "\n".join(self.lines)
+
+    def type(self, keys: str) -> None:
+        """Type something."""
+        os.write(self._fd, keys.encode())
+
+    def until(self, seen: Callable[[str], bool]) -> str:
+        """Read on until the screen looks as it should; the screen."""
+        give_up = time.monotonic() + PATIENCE_S
+        while not seen(self.text):
+            if not self._read(give_up):
+                raise AssertionError(f"it ended, or hung, with this on the screen:\n{self.text}")
+        return self.text
+
+    def to_the_end(self) -> str:
+        """Read until the program has ended; the screen that it leaves."""
+        give_up = time.monotonic() + PATIENCE_S
+        while self._read(give_up):
+            pass
+        _, status = os.waitpid(self.pid, 0)
+        self.code = os.waitstatus_to_exitcode(status)
+        os.close(self._fd)
+        return self.text
+
+    def _read(self, give_up: float) -> bool:
+        left = give_up - time.monotonic()
+        if left <= 0 or not select.select([self._fd], [], [], left)[0]:
+            return False
+        try:
+            data = os.read(self._fd, 1 << 16)
+        except OSError:  # Linux says so when nobody holds the other end any more
+            return False
+        self.written += data
+        self._stream.feed(data)
+        return bool(data)
+
+
+def _become(
+    command: Sequence[str],
+    directory: Path,
+    columns: int,
+    rows: int,
+    environment: Mapping[str, str],
+) -> None:
+    """In the child: be the program, on a terminal of that size."""
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    os.chdir(directory)
+    own = {"TERM": "xterm-256color", "LANG": "C.UTF-8"}
+    inherited = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "LINES")}
+    os.execvpe(command[0], list(command), inherited | own | dict(environment))  # noqa: S606 no shell

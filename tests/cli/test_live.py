@@ -1,0 +1,198 @@
+"""The live view in a real terminal: what a person sees, what stays, and that no game notices."""
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.brains import write_brain
+from tests.cli.conftest import Judge
+from tests.cli.terminal import Terminal
+
+JUDGE = (sys.executable, "-m", "judge.cli")
+FORMAT = ("--policy", "gomocup-standard:fast", "--box", "process")
+PATIENT = ("--set", "clock.turn_ms=60000", "--set", "clock.tolerance_ms=60000")
+
+TALKS = "say('MESSAGE depth 9 ev 120 \\x1b]0;owned\\x07[red]pv[/]')"
+WAITS = f"""{TALKS}
+open('asked', 'w').close()
+import pathlib
+while not pathlib.Path({{go!r}}).exists(): time.sleep(0.01)"""
+
+
+def match(
+    tmp_path: Path, *arguments: str, size: tuple[int, int] = (80, 24), **env: str
+) -> Terminal:
+    return Terminal([*JUDGE, "match", *arguments], tmp_path, *size, env)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)], ids=["80x24", "200x60"])
+def test_a_running_game_is_on_the_screen_and_its_end_stays(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    """The agent waits for the test, so what is seen is seen while its clock runs."""
+    go = tmp_path / "go"
+    slow = write_brain(tmp_path, "slow", WAITS.format(go=str(go)))
+    terminal = match(tmp_path, slow, "house-instant", *FORMAT, *PATIENT, size=size)
+
+    terminal.until(lambda text: "depth 9" in text and "turn " in text)
+    first = terminal.until(lambda text: "▶  ● " in text)
+    assert "\\x1b]0;owned\\x07[red]pv[/]" in first
+    assert "○  white house-instant" in first
+    assert " 1 · · ·" in first
+    later = terminal.until(lambda text: text != first)
+    assert "▶  ● " in later
+
+    go.touch()
+    end = terminal.to_the_end()
+
+    assert 0 == terminal.code
+    assert "record records" in end
+    assert any(words in end for words in ("wins (win)", "drawn (draw)"))
+    # The alternate screen was left, and the cursor is there again.
+    assert terminal.written.rstrip().count(b"\x1b[?1049h") == terminal.written.count(b"\x1b[?1049l")
+    assert terminal.written.rindex(b"\x1b[?25h") > terminal.written.rindex(b"\x1b[?25l")
+    # Nothing that the agent said was obeyed.
+    assert b"\x1b]0;owned" not in terminal.written
+
+
+def test_a_series_shows_its_progress_and_ends_with_its_score(tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    write_brain(tmp_path, "slow", WAITS.format(go=str(go)))
+    terminal = match(tmp_path, "./slow.py", "house-instant", *FORMAT, *PATIENT, "--games", "2")
+
+    seen = terminal.until(lambda text: "game 1 of 2" in text and "0/2" in text)
+    assert "to go ?" in seen
+    go.touch()
+    end = terminal.to_the_end()
+
+    assert 0 == terminal.code
+    assert "2/2, to go 0:00" in end
+    assert "score: slow " in end
+
+
+def test_no_color_is_obeyed(tmp_path: Path) -> None:
+    terminal = match(tmp_path, "house-python", "house-instant", *FORMAT, *PATIENT, NO_COLOR="1")
+
+    terminal.to_the_end()
+
+    assert 0 == terminal.code
+    assert not {b"\x1b[3%dm" % n for n in range(8)} & {
+        terminal.written[i : i + 5] for i in range(len(terminal.written))
+    }
+    assert b"38;" not in terminal.written
+    assert b"48;" not in terminal.written
+
+
+def test_quiet_shows_results_only(tmp_path: Path) -> None:
+    terminal = match(tmp_path, "house-python", "house-instant", *FORMAT, *PATIENT, "--quiet")
+
+    end = terminal.to_the_end()
+
+    assert b"\x1b[?1049h" not in terminal.written
+    assert "game 1: house-python - house-instant" in end
+    assert "   1. house-python" not in end
+
+
+def test_quiet_in_a_pipe(judge: Judge) -> None:
+    ran = judge(
+        "match", "house-python", "house-instant", *FORMAT, *PATIENT, "--quiet", "--games", "2"
+    )
+
+    lines = ran.out.splitlines()
+    assert 0 == ran.code
+    assert ["game", "house-python", "record"] * 2 + ["score:"] == [
+        line.split()[0] for line in lines
+    ]
+
+
+def test_json_on_a_terminal_is_json_and_nothing_else(tmp_path: Path) -> None:
+    terminal = match(tmp_path, "house-python", "house-instant", *FORMAT, *PATIENT, "--json")
+
+    terminal.to_the_end()
+
+    assert b"\x1b" not in terminal.written.split(b"{", 1)[1]
+    assert 1 == len(json.loads(b"{" + terminal.written.split(b"{", 1)[1])["games"])
+
+
+def test_a_judge_that_is_ended_leaves_the_terminal_in_order(tmp_path: Path) -> None:
+    slow = write_brain(tmp_path, "slow", WAITS.format(go=str(tmp_path / "never")))
+    terminal = match(tmp_path, slow, "house-instant", *FORMAT, *PATIENT)
+    terminal.until(lambda text: "depth 9" in text)
+
+    os.kill(terminal.pid, signal.SIGTERM)
+    terminal.to_the_end()
+
+    assert 143 == terminal.code
+    assert terminal.written.rindex(b"\x1b[?1049l") > terminal.written.rindex(b"\x1b[?1049h")
+    assert terminal.written.rindex(b"\x1b[?25h") > terminal.written.rindex(b"\x1b[?25l")
+
+
+def test_ctrl_c_ends_the_judge_and_the_view(tmp_path: Path) -> None:
+    slow = write_brain(tmp_path, "slow", WAITS.format(go=str(tmp_path / "never")))
+    terminal = match(tmp_path, slow, "house-instant", *FORMAT, *PATIENT)
+    terminal.until(lambda text: "depth 9" in text)
+
+    terminal.type("\x03")
+    terminal.to_the_end()
+
+    assert 0 != terminal.code
+    assert terminal.written.rindex(b"\x1b[?1049l") > terminal.written.rindex(b"\x1b[?1049h")
+
+
+def test_a_view_that_is_killed_does_not_disturb_the_games(tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    slow = write_brain(tmp_path, "slow", WAITS.format(go=str(go)))
+    terminal = match(tmp_path, slow, "house-instant", *FORMAT, *PATIENT)
+    terminal.until(lambda text: "depth 9" in text)
+
+    for view in _views(terminal.pid):
+        os.kill(view, signal.SIGKILL)
+    go.touch()
+    end = terminal.to_the_end()
+
+    assert 0 == terminal.code
+    assert "record records" in end
+
+
+def test_a_mistake_is_said_without_a_view(tmp_path: Path) -> None:
+    terminal = match(tmp_path, "house-pyton", "house-instant", *FORMAT)
+
+    end = terminal.to_the_end()
+
+    assert 2 == terminal.code
+    assert "such as house-python" in end.replace("\n", "")
+    assert b"\x1b[?1049h" not in terminal.written
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("nothing_left")
+def test_the_memory_of_containers_is_shown(tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    thinks = "\n".join((TALKS, "time.sleep(3)"))
+    slow = write_brain(tmp_path, "slow", thinks)
+    terminal = match(
+        tmp_path, slow, "house-instant", "--policy", "gomocup-standard:fast", *PATIENT,
+        "--set", "limits.memory_bytes=104857600",
+    )  # fmt: skip
+
+    # The cap is the memory and the writable directories: 100 + 20 + 16 MiB.
+    terminal.until(lambda text: text.count("/136 MiB") == 2)
+    os.kill(terminal.pid, signal.SIGTERM)
+    terminal.to_the_end()
+
+    assert 143 == terminal.code
+    assert not go.exists()
+
+
+def _views(judge_pid: int) -> list[int]:
+    """The children of a judge that show its games."""
+    children = Path(f"/proc/{judge_pid}/task/{judge_pid}/children").read_text().split()
+    return [
+        int(pid)
+        for pid in children
+        if b"judge.cli.live" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    ]

@@ -1,0 +1,110 @@
+"""Evidence: what a page says of a fault is what the transcript and the policy hold."""
+
+from typing import Any
+
+import pytest
+
+from judge.games.types import Verdict
+from judge.records.evidence import Case, Rule, cases
+from judge.referee.blame import TABLE
+from judge.referee.transcript import Kind
+from judge.sandbox.box import Readings, Report
+from tests.records import recorded
+from tests.referee.games import Played, a_file, brain, spec
+from tests.referee.world import Agent, Do, Say, World, dies, exits
+
+
+def case_of(first: Agent, second: Agent, **world: Any) -> Case:
+    """The only case of a game."""
+    file = a_file(Played(World(first, second, **world), spec()), spec())
+    [case] = cases(file)
+    return case
+
+
+def test_nobody_at_fault_has_no_case() -> None:
+    assert [] == cases(recorded.gomoku())
+
+
+def test_an_illegal_answer_is_shown_with_its_request_and_its_clock() -> None:
+    case = case_of(brain("7,7"), brain("7,7", ms=12.5))
+
+    assert (1, "white", Verdict.ILLEGAL) == (case.seat, case.name, case.verdict)
+    assert b"INFO time_left 119999\r\nTURN 7,7\r\n" == case.exchange.request
+    assert b"7,7\r\n" == case.exchange.reply
+    assert [(12.5, Kind.READ)] == [(heard.ms, heard.kind) for heard in case.exchange.heard]
+    assert (12.5, 6000, None) == (case.charged_ms, case.allowed_ms, case.row)
+    assert Rule("game.options.width", 15) in case.rules
+
+
+def test_a_late_answer_is_shown_with_what_came_and_the_key_of_its_limit() -> None:
+    slow = brain(BEGIN=[Say(b"MESSAGE wait\r\n", 10), Say(b"7,7\r\n", 99000)])
+    case = case_of(slow, brain())
+
+    assert Verdict.TURN_TIME == case.verdict
+    assert b"MESSAGE wait\r\n" == case.exchange.reply
+    assert [(10.0, Kind.READ), (6000.0, Kind.EXPIRED)] == [
+        (heard.ms, heard.kind) for heard in case.exchange.heard
+    ]
+    assert (6000.0, 6000) == (case.charged_ms, case.allowed_ms)
+    assert (Rule("clock.turn_ms", 5000), Rule("clock.tolerance_ms", 1000)) == case.rules
+    assert case.row is not None
+    assert Verdict.TURN_TIME is TABLE[case.row - 1].verdict
+    assert case.when == TABLE[case.row - 1].when
+
+
+def test_a_death_is_shown_with_the_word_of_pid_1_and_the_end_of_stderr() -> None:
+    crash = [Do(Kind.STDERR, b"Traceback: boom\n"), *dies(11)]
+    case = case_of(brain("7,7"), brain(TURN=crash))
+
+    assert Verdict.CRASH == case.verdict
+    assert b"Traceback: boom\n" == case.exchange.stderr
+    assert [Kind.STDERR, Kind.READ, Kind.REPORT] == [heard.kind for heard in case.exchange.heard]
+    assert Report("signalled", 11).encode() == case.exchange.heard[-1].data
+    assert case.row is not None
+
+
+def test_more_memory_than_allowed_names_every_key_that_makes_the_cap() -> None:
+    readings = Readings(memory_peak_bytes=400, memory_cap_bytes=400, oom_kills=1)
+    case = case_of(brain(BEGIN=[Do(Kind.OOM)]), brain(), readings=readings)
+
+    assert Verdict.MEMORY == case.verdict
+    assert "limits.memory_bytes" == case.rules[0].key
+    assert case.evidence is not None
+    assert 1 == case.evidence.oom_kills
+
+
+def test_whoever_does_not_start_has_a_case_too() -> None:
+    case = case_of(brain(START=exits(3)), brain())
+
+    assert b"START 15\r\n" == case.exchange.request
+    assert (Verdict.CRASH, "exited with code 3 before the game was over") == (
+        case.verdict,
+        case.why,
+    )
+
+
+def test_whoever_died_out_of_turn_is_shown_what_it_did_then() -> None:
+    case = case_of(brain("7,7", "8,8"), brain("0,0", ms=1, TURN=[Say(b"0,0\r\n"), *exits(4, 0)]))
+
+    assert Verdict.CRASH == case.verdict
+    assert Report("exited", 4).encode() in [heard.data for heard in case.exchange.heard]
+
+
+def test_a_starved_agent_is_a_void_with_a_case_and_no_loser() -> None:
+    world = World(brain(BEGIN=[Say(b"7,7\r\n", 99000)]), brain())
+    world.others_share = 0.5
+    file = a_file(Played(world, spec()), spec())
+
+    [case] = cases(file)
+
+    assert Verdict.VOID == case.verdict
+    assert Rule("clock.starved_share", 0.1) in case.rules
+    assert case.row is not None
+
+
+@pytest.mark.parametrize("family", [recorded.stratego_game, recorded.quantum])
+def test_faults_of_every_family_have_a_case(family: Any) -> None:
+    [case] = cases(family())
+
+    assert case.exchange.reply
+    assert case.exchange.request

@@ -1,0 +1,106 @@
+"""Views: what stands where in each game, what is hidden, and what is pointed out."""
+
+from judge.games import new_game
+from judge.games.stones import Stone, Stones, Swap
+from judge.games.types import Game, Reply, ReplyKind, decided
+from judge.records.views import Face, Mark, Surface, Token, view_of
+from tests.games.stratego_positions import blue, new, red, set_up
+
+
+def gomoku(*stones: tuple[int, int], **options: object) -> Game:
+    game = new_game("gomoku", {"width": 15, "height": 15, **options})
+    for x, y in stones:
+        game.apply(decided(Stone(x, y)))
+    return game
+
+
+def test_stones_are_numbered_in_play_order() -> None:
+    view = view_of(gomoku((7, 7), (8, 8), (7, 8)))
+
+    assert Surface.LINES == view.surface
+    assert {(7, 7): Token(0, 1), (8, 8): Token(1, 2), (7, 8): Token(0, 3)} == view.tokens
+    assert ("a", "o") == (view.columns[0], view.columns[-1])
+    assert ("1", "15") == (view.rows[0], view.rows[-1])
+    assert "3. h9" == view.caption
+
+
+def test_a_large_board_names_its_columns_with_two_letters() -> None:
+    assert "aa" == view_of(gomoku(width=30)).columns[26]
+
+
+def test_what_changed_is_marked_as_the_last_move() -> None:
+    before = view_of(gomoku((7, 7)))
+    after = view_of(gomoku((7, 7), (8, 8)))
+
+    assert {(8, 8): Mark.LAST} == after.since(before).marks
+    assert {} == after.since(None).marks
+
+
+def test_the_winning_row_is_marked_and_stays_so() -> None:
+    row = [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0)]
+    others = [(0, 5), (2, 5), (4, 5), (6, 5)]
+    stones = [stone for pair in zip(row, [*others, (9, 9)], strict=True) for stone in pair][:-1]
+    game = gomoku(*stones)
+
+    view = view_of(game).since(view_of(gomoku(*stones[:-1])))
+
+    assert dict.fromkeys(row, Mark.ROW) == view.marks
+
+
+def test_a_game_that_a_fault_ended_has_no_winning_row() -> None:
+    game = gomoku((7, 7))
+    game.apply(Reply(ReplyKind.UNREADABLE, "x"))
+
+    assert {} == view_of(game).marks
+
+
+def test_the_seats_change_their_colours_by_a_swap() -> None:
+    game = gomoku(swap="swap2")
+    game.apply(decided(Stones(((7, 7), (8, 8), (9, 9)))))
+    assert (0, 1) == view_of(game).seats
+
+    game.apply(decided(Swap()))
+
+    assert (1, 0) == view_of(game).seats
+
+
+def test_offers_of_a_fifth_stone_are_marked_until_one_is_taken() -> None:
+    game = gomoku((7, 7), (8, 8), (7, 9), (3, 3), rule="renju", fifths=2)
+    game.apply(decided(Stone(4, 9)))
+    game.apply(decided(Stone(2, 2)))
+    offered = view_of(game)
+    game.apply(decided(Stone(2, 2)))
+
+    assert {(4, 9): Mark.OFFER, (2, 2): Mark.OFFER} == offered.marks
+    assert {(2, 2): Mark.LAST} == view_of(game).since(offered).marks
+
+
+def test_stones_that_count_no_more_are_dead() -> None:
+    row = [(0, 0), (0, 5), (1, 0), (2, 5), (2, 0), (4, 5), (3, 0), (6, 5), (4, 0)]
+    view = view_of(gomoku(*row, continuous=True))
+
+    assert [True, False] == [view.tokens[4, 0].is_dead, view.tokens[0, 5].is_dead]
+
+
+def test_both_armies_are_seen_and_each_piece_is_hidden_from_the_other() -> None:
+    game = set_up(new(), red(x0y3="9"), blue(x0y6="s"))
+    view = view_of(game)
+
+    assert Token(0, faces=(Face("9", is_hidden=True),), shows=0) == view.tokens[0, 3]
+    assert Token(1, faces=(Face("s", is_hidden=True),), shows=0) == view.tokens[0, 6]
+    assert 8 == len(view.blocked)
+    assert ("RED", "BLUE") == view.sides
+
+
+def test_a_piece_in_superposition_has_two_faces_of_which_one_may_be_hidden() -> None:
+    position = [
+        {"colour": "white", "x": 3, "y": 7, "types": ["king", "king"], "current": "king"},
+        {"colour": "black", "x": 3, "y": 0, "types": ["king", "king"], "current": "king"},
+        {"colour": "white", "x": 0, "y": 6, "types": ["pawn", "?queen"]},
+        {"colour": "black", "x": 1, "y": 1, "types": ["rook", "pawn"], "current": "pawn"},
+    ]
+    view = view_of(new_game("quantum-chess", {"position": position}))
+
+    assert Token(0, faces=(Face("king"),), shows=0) == view.tokens[3, 7]
+    assert Token(0, faces=(Face("pawn"), Face("queen", is_hidden=True))) == view.tokens[0, 6]
+    assert Token(1, faces=(Face("rook"), Face("pawn")), shows=1) == view.tokens[1, 1]

@@ -1,0 +1,131 @@
+"""Looking on: whoever gets the bytes of a transcript sees the game that the judge sees."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from judge.games.types import AgentFault
+from judge.referee.onlooker import GrowingWire, Onlooker, SeenWire
+from judge.referee.recording import plies_of
+from judge.referee.spec import MatchSpec
+from judge.referee.transcript import SPILL_BYTES, Entry, Kind, Transcript, unpack
+from tests.games.stratego_positions import FULL_BLUE, FULL_RED
+from tests.referee import test_stratego as stratego
+from tests.referee.games import BLACK_ROW, WHITE_ROW, Played, brain, spec
+from tests.referee.world import Say, World
+
+
+class OverError(Exception):
+    pass
+
+
+def follow(match_spec: MatchSpec, entries: Sequence[Entry]) -> Onlooker:
+    """Look on while the entries come one by one, to their end."""
+    left = iter(entries)
+
+    def more() -> Sequence[Entry]:
+        entry = next(left, None)
+        if entry is None:
+            raise OverError
+        return [entry]
+
+    onlooker = Onlooker(match_spec, GrowingWire(more))
+    onlooker.referee.play()
+    return onlooker
+
+
+def test_a_growing_transcript_gives_the_same_game() -> None:
+    played = Played(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), spec())
+
+    onlooker = follow(spec(), played.world.entries)
+
+    assert played.end == onlooker.game.end
+    assert plies_of(played.referee) == plies_of(onlooker.referee)
+    assert onlooker.seats[0].ply == played.referee.plies[-1]
+
+
+def test_lines_that_came_before_they_were_asked_for_are_followed_too() -> None:
+    """A whole game sent at once leaves requests that are answered without a wait."""
+    rows = [Say(f"{row}\n".encode()) for row in FULL_RED]
+    moves = [Say(b"0 3 DOWN\nSURRENDER\n", 0)]
+    red = stratego.agent(setup=[*rows, *moves])
+    played = Played(
+        World(red, stratego.agent("0 6 UP", rows=FULL_BLUE)), stratego.spec("stratego-seed")
+    )
+
+    onlooker = follow(stratego.spec("stratego-seed"), played.world.entries)
+
+    assert played.end == onlooker.game.end
+
+
+def test_a_fault_is_seen_as_it_was_judged() -> None:
+    played = Played(World(brain("7,7"), brain("7,7")), spec())
+
+    end = follow(spec(), played.world.entries).game.end
+
+    assert isinstance(end, AgentFault)
+    assert played.end == end
+
+
+def test_what_is_seen_of_a_seat_while_it_thinks() -> None:
+    """Its clock runs from the thaw, and its messages are there before its answer."""
+    thinking = [Say(b"MESSAGE depth 3\r\n", 5), Say(b"MESSAGE \x1b[2J\r\n", 5)]
+    world = World(brain(BEGIN=[*thinking, Say(b"7,7\r\n", 5)]), brain("8,8"))
+    played = Played(world, spec())
+    answered = next(e.ns for e in world.entries if e.data == b"7,7\r\n")
+    thawed = max(
+        e.ns for e in world.entries if e.kind is Kind.THAWED and e.seat == 0 and e.ns < answered
+    )
+    until = [entry for entry in world.entries if entry.ns < answered]
+    onlooker = Onlooker(spec(), wire := GrowingWire(_then_over(until)))
+
+    with pytest.raises(OverError):
+        onlooker.referee.play()
+
+    seen = onlooker.seats[0]
+    assert (True, thawed, None) == (seen.is_asked, seen.runs_since_ns, seen.ply)
+    assert ["depth 3", "\x1b[2J"] == list(seen.messages)
+    assert None is wire.seats[1].runs_since_ns
+    assert played.referee.plies[0].said == "7,7"
+
+
+def test_nobody_is_asked_when_all_is_over() -> None:
+    played = Played(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), spec())
+    answered: list[int] = []
+    onlooker = Onlooker(
+        spec(), SeenWire(played.world.entries), lambda ply: answered.append(ply.seat)
+    )
+
+    onlooker.referee.play()
+
+    assert [number % 2 for number in range(9)] == answered
+    assert [False, False] == [seen.is_asked for seen in onlooker.seats]
+    assert {} == onlooker.seats[0].search
+
+
+def test_a_follower_is_given_everything_once_and_in_order() -> None:
+    """Also what is spilled to disk meanwhile."""
+    heard: list[bytes] = []
+    transcript = Transcript(heard.append)
+    for number in range(10):
+        transcript.add(number, number % 2, Kind.READ, b"x" * (SPILL_BYTES // 4))
+        if number % 3 == 2:
+            transcript.spill()
+    transcript.spill()
+
+    assert list(transcript.entries()) == [entry for packed in heard for entry in unpack(packed)]
+    transcript.spill()
+    assert 4 == len(heard)
+    transcript.close()
+
+
+def _then_over(entries: Sequence[Entry]) -> Callable[[], Sequence[Entry]]:
+    parts = iter([entries])
+
+    def more() -> Sequence[Entry]:
+        part = next(parts, None)
+        if part is None:
+            raise OverError
+        return part
+
+    return more
