@@ -80,6 +80,13 @@ class Terminal:
         return bool(data)
 
 
+def is_in_order(terminal: Terminal) -> bool:
+    """Whether a terminal was left as it was: the usual screen, and the cursor on it."""
+    written = terminal.written
+    left_screen = written.rindex(b"\x1b[?1049l") > written.rindex(b"\x1b[?1049h")
+    return left_screen and written.rindex(b"\x1b[?25h") > written.rindex(b"\x1b[?25l")
+
+
 def _become(
     command: Sequence[str],
     directory: Path,

@@ -17,7 +17,8 @@ def test_frames_come_out_as_they_went_in_however_they_are_cut() -> None:
         to.send(kind, data)
     to.close()
 
-    read, got = bytearray(), []
+    read = bytearray()
+    got: list[tuple[bytes, bytes]] = []
     while data := os.read(reader, 7):
         read += data
         got += frames(read)

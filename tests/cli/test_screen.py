@@ -18,13 +18,13 @@ SIZES = [(80, 24), (200, 60)]
 SEARCH = {"depth": "12", "score": "+34", "nps": "1200000", "pv": "h8 i9 k10 \x1b[31m"}
 
 
-def rendered(screen: Screen, width: int, height: int, **options: object) -> str:
-    """What a terminal of that size is sent."""
+def rendered(screen: Screen, width: int, height: int) -> str:
+    """What a terminal of that size shows."""
     console = Console(
-        record=True, width=width, height=height, file=StringIO(), legacy_windows=False, **options
-    )  # type: ignore[arg-type]
+        record=True, width=width, height=height, file=StringIO(), legacy_windows=False
+    )
     console.print(screen, end="")
-    return console.export_text(styles="color_system" in options)
+    return console.export_text()
 
 
 def live(family: object = recorded.gomoku) -> Screen:
@@ -115,7 +115,7 @@ def test_nothing_that_an_agent_said_reaches_the_terminal_as_it_is() -> None:
 
 def test_a_terminal_without_utf_8_gets_ascii() -> None:
     class Old(StringIO):
-        encoding = "ascii"  # type: ignore[assignment]
+        encoding = "ascii"
 
     console = Console(width=80, height=24, file=Old(), record=True, legacy_windows=False)
     console.print(live(), end="")

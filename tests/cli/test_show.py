@@ -14,7 +14,7 @@ from judge.records.exports import write_exports
 from judge.referee.spec import RecordFile, write_record
 from tests.cli.brains import write_brain
 from tests.cli.conftest import Judge
-from tests.cli.terminal import Terminal
+from tests.cli.terminal import Terminal, is_in_order
 from tests.records import recorded
 
 FORMAT = ("--policy", "gomocup-standard:fast", "--box", "process", "--json")
@@ -146,8 +146,7 @@ def test_stepping_through_a_game_by_keys(tmp_path: Path, game: str) -> None:
     terminal.to_the_end()
 
     assert 0 == terminal.code
-    assert terminal.written.rindex(b"\x1b[?25h") > terminal.written.rindex(b"\x1b[?25l")
-    assert terminal.written.rindex(b"\x1b[?1049l") > terminal.written.rindex(b"\x1b[?1049h")
+    assert is_in_order(terminal)
 
 
 @pytest.mark.parametrize(
