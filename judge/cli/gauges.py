@@ -4,7 +4,6 @@ The containers of a judge are found by their labels and read in their cgroups; w
 judge started are read in /proc, seat 0's being the older one. What cannot be told is None.
 """
 
-import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -111,9 +110,3 @@ def _peak_bytes(pid: int) -> int:
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
     line = next((line for line in status.splitlines() if line.startswith("VmHWM:")), "VmHWM: 0")
     return int(line.split()[1]) * 1024
-
-
-def lower_priority() -> None:
-    """Let this process run only where no other wants to: it shares a core with a judge that must not wait."""
-    with suppress(OSError):
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

@@ -10,13 +10,15 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
 
 from rich.console import Console
 from rich.live import Live
 
 from judge.cli import feed
 from judge.cli.audience import Audience
-from judge.cli.gauges import lower_priority
 from judge.games.types import Verdict
 from judge.records.stepped import result_words
 from judge.referee.spec import MatchRecord, MatchSpec
@@ -57,6 +59,7 @@ class LiveView:
 
     def close(self) -> None:
         """Let the view show the end, and wait until the terminal is as it was."""
+        _schedule(self._process.pid, os.SCHED_OTHER)
         self._feed.close()
         try:
             self._process.wait(LAST_WAIT_S)
@@ -110,11 +113,24 @@ def _take(source: int, read: bytearray) -> bool:
         read += data
 
 
+def _schedule(pid: int, policy: int) -> None:
+    """Say how all threads of a process get their time; where we may not, they get it as before."""
+    with suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            os.sched_setscheduler(int(thread.name), policy, os.sched_param(0))
+
+
+def _end(_signal: int, _frame: FrameType | None) -> None:
+    raise SystemExit(1)
+
+
 def main() -> None:
     """The process of the view; its stdin is the feed, its stdout the terminal."""
     # Ctrl-C is for the judge; the view ends when its feed does, with the terminal put in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    lower_priority()
+    signal.signal(signal.SIGTERM, _end)
+    # It shares a core with a judge that must not wait: it runs only where nobody else wants to.
+    _schedule(os.getpid(), os.SCHED_IDLE)
     view(Console(file=sys.stdout), sys.stdin.fileno())
 
 

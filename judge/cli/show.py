@@ -13,6 +13,7 @@ from judge.cli.browse import browse, can_browse, step_words
 from judge.cli.case import case_lines
 from judge.cli.text import note, safe
 from judge.errors import InputError
+from judge.games.types import Verdict
 from judge.records.evidence import cases
 from judge.records.pictures.board import Words, draw_board
 from judge.records.pictures.scene import Scene
@@ -161,4 +162,6 @@ def _print_evidence(path: Path) -> None:
         print()
         print("\n".join(case_lines(case, record, str(path))))
     if not found:
-        print("\nNobody was at fault: the rules of the game ended it.")
+        rules = "the rules of the game ended it"
+        host = "the judge or its host was, and the game does not count"
+        print(f"\nNo seat was at fault: {host if record.verdict is Verdict.VOID else rules}.")

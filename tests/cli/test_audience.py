@@ -85,6 +85,19 @@ def test_a_series_is_counted_for_the_first_agent() -> None:
     )
 
 
+def test_an_attempt_that_is_followed_by_another_is_no_result() -> None:
+    audience, _ = shown(recorded.gomoku(), games=4)
+    file = recorded.gomoku()
+    audience.hear(feed.BEGIN, file.record.spec.model_dump_json().encode())
+    audience.hear(feed.END, b'{"result": "void", "points": null, "is_last_attempt": false}')
+
+    screen = audience.screen()
+
+    assert screen is not None
+    assert screen.tally is not None
+    assert (1.0,) == screen.tally.results
+
+
 def test_one_game_has_no_score() -> None:
     assert None is shown(recorded.gomoku())[1].tally
 

@@ -207,7 +207,7 @@ def test_the_evidence_of_a_real_fault_on_one_page(judge: Judge, tmp_path: Path) 
 def test_no_fault_has_no_evidence(judge: Judge, game: str) -> None:
     ran = judge("show", game, "--evidence")
 
-    assert "Nobody was at fault" in ran.out
+    assert "No seat was at fault: the rules of the game ended it." in ran.out
 
 
 def test_evidence_is_of_records_only(judge: Judge, game: str) -> None:

@@ -10,6 +10,7 @@ from judge.referee.recording import plies_of
 from judge.referee.spec import MatchSpec
 from judge.referee.transcript import SPILL_BYTES, Entry, Kind, Transcript, unpack
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED
+from tests.referee import test_agi as agi
 from tests.referee import test_stratego as stratego
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Played, brain, spec
 from tests.referee.world import Say, World
@@ -87,6 +88,19 @@ def test_what_is_seen_of_a_seat_while_it_thinks() -> None:
     assert ["depth 3", "\x1b[2J"] == list(seen.messages)
     assert None is wire.seats[1].runs_since_ns
     assert played.referee.plies[0].said == "7,7"
+
+
+def test_what_an_engine_says_of_its_search_is_seen_at_once() -> None:
+    thinks = [Say(b"INFO DEPTH 1 SCORE 3\nINFO DEPTH 2\n", 5), Say(b"BESTMOVE 77\n", 5)]
+    played = agi.play(agi.engine(lines={"GO": thinks}), agi.engine("11"))
+    entries = played.world.entries
+    answered = next(number for number, e in enumerate(entries) if b"BESTMOVE" in e.data)
+    onlooker = Onlooker(agi.spec(), GrowingWire(_then_over(entries[:answered])))
+
+    with pytest.raises(OverError):
+        onlooker.referee.play()
+
+    assert {"depth": "2", "score": "3"} == onlooker.seats[0].search
 
 
 def test_nobody_is_asked_when_all_is_over() -> None:
