@@ -47,7 +47,8 @@ def show(
     path: Annotated[
         Path,
         typer.Argument(
-            metavar="RECORD", help="A record (.json), a .psq, or a log of the UCC contests."
+            metavar="RECORD",
+            help="A record (.json), a .psq, .rec, .sgf or .pgn, or a log of the UCC contests.",
         ),
     ],
     ply: Annotated[

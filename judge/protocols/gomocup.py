@@ -227,7 +227,7 @@ class Gomocup:
         for number, line in enumerate(lines):
             if self._phase in UNWAITED:
                 return effects + self._set_aside(lines[number:])
-            if line:
+            if line.strip():
                 effects += self._line(line)
         if self._phase in UNWAITED:
             self._lines.clear()

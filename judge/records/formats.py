@@ -54,6 +54,11 @@ FORMATS: Mapping[str, Format] = {
 """By name, in the order in which a file is tried: two names before a stone prove less than a header."""
 
 
+def is_five(data: bytes) -> bool:
+    """Whether a file that begins with `data` looks like a game of five in a row in one of the formats."""
+    return any(form.looks_like(data[:HEAD]) for form in FORMATS.values())
+
+
 def read_games(path: Path) -> Sequence[FiveRecord]:
     """The games of a file in any of the formats or of a judge record, told apart by content.
 

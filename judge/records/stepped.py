@@ -13,8 +13,9 @@ from judge.games.quantum_chess import QuantumChess
 from judge.games.stratego import Stratego
 from judge.games.types import NATURE, AgentFault, Game, Reply, Verdict
 from judge.records import qchess_log, qchess_replay, stratego_log, stratego_replay
+from judge.records.five import FiveRecord
 from judge.records.foreign import RULE_SETS
-from judge.records.psq import read_psq
+from judge.records.formats import is_five, read_games
 from judge.records.views import BoardView, bare_stones_view, view_of
 from judge.referee.onlooker import Onlooker, SeenWire
 from judge.referee.side import Ply
@@ -53,7 +54,7 @@ class Stepped:
 
 
 def read_steps(path: Path) -> Stepped:
-    """The game of a record, of a `.psq`, or of a log of the UCC contests; InputError names what is wrong with it."""
+    """The game of a record, of a file of five in a row, or of a UCC contest's log; InputError names what is wrong."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -61,11 +62,19 @@ def read_steps(path: Path) -> Stepped:
     source = str(path)
     if data.lstrip()[:1] == b"{":
         return steps_of(read_record(path))
-    if data.removeprefix(b"\xef\xbb\xbf").startswith(b"Piskvorky"):
-        return _steps_of_psq(data, source)
     if data.startswith(b"# "):
         return _steps_of_qchess(qchess_log.read_log(data, source))
+    if is_five(data):
+        return _first_five(path)
     return _steps_of_stratego(stratego_log.read_log(data, source))
+
+
+def _first_five(path: Path) -> Stepped:
+    """Of a file that holds many games the first one."""
+    game = read_games(path)[0]
+    if not game.has_board:
+        raise InputError(f"{path}: it holds results alone, no moves")
+    return _steps_of_five(game)
 
 
 # --- records ---------------------------------------------------------------------------------------------------------
@@ -149,17 +158,17 @@ def _ms(ns: int | None) -> int | None:
 # --- logs of the field -----------------------------------------------------------------------------------------------
 
 
-def _steps_of_psq(data: bytes, source: str) -> Stepped:
-    psq = read_psq(data, source)
-    stones = [(x, y, number & 1) for number, (x, y, _) in enumerate(psq.moves)]
-    steps = [Step(bare_stones_view(psq.width, psq.height, []))]
-    for number, (x, y, ms) in enumerate(psq.moves, 1):
-        view = bare_stones_view(psq.width, psq.height, stones[:number])
+def _steps_of_five(game: FiveRecord) -> Stepped:
+    stones = [(x, y, number & 1) for number, (x, y, _) in enumerate(game.moves)]
+    steps = [Step(bare_stones_view(game.width, game.height, []))]
+    for number, (x, y, ms) in enumerate(game.moves, 1):
+        view = bare_stones_view(game.width, game.height, stones[:number])
         steps.append(Step(view.since(steps[-1].view), (number - 1) & 1, f"{x},{y}", float(ms)))
-    code = "" if psq.code is None else f"code {psq.code}"
-    return Stepped(
-        f"{psq.width}x{psq.height}", psq.names or ("black", "white"), steps, code or "no result"
-    )
+    names = game.names or ("black", "white")
+    won = {"black": f"{names[0]} wins", "white": f"{names[1]} wins", "draw": "drawn"}
+    result = won.get(game.outcome, "no result")
+    said = f"{result} ({game.verdict})" if game.verdict else result
+    return Stepped(f"{game.width}x{game.height}", names, steps, said)
 
 
 def _steps_of_qchess(log: qchess_log.QchessLog) -> Stepped:

@@ -23,7 +23,7 @@ FORMAT = ("--policy", "gomocup-standard:fast", "--box", "process", "--json")
 def written(directory: Path, file: RecordFile) -> str:
     path = directory / "game.json"
     write_record(path, file)
-    write_exports(file.record, path)
+    write_exports(file, path)
     return str(path)
 
 

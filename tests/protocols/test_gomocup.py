@@ -268,6 +268,22 @@ def test_a_reply_may_end_in_cr_lf_or_both(end: str) -> None:
     thinking().goes(f"< 7,7{end}\n= 7,7")
 
 
+def test_a_blank_line_is_no_answer_to_about() -> None:
+    """Blanks stand in a transcript for private lines that are withheld; its replay must go as the game did."""
+    conversation = opened()
+    conversation.goes(
+        f"""
+        > START 20
+        < OK
+        {INFOS}
+        > ABOUT
+        < \\x20\\x20\\x20
+        < name="late"
+        = ready name="late"
+        """
+    )
+
+
 def test_a_line_that_is_not_ended_is_no_reply() -> None:
     """Not even when the stream ends; the deadline is the referee's."""
     thinking().goes("< 7,7\\")

@@ -80,7 +80,7 @@ def test_a_record_that_departs_from_the_rules_says_so() -> None:
 
 def test_a_psq_is_stepped_through_without_knowing_its_rule(tmp_path: Path) -> None:
     path = tmp_path / "game.psq"
-    path.write_bytes(exports.psq_of(recorded.gomoku().record))
+    exports.write_exports(recorded.gomoku(), path.with_suffix(".json"))
 
     game = read_steps(path)
 
@@ -109,7 +109,7 @@ def test_a_log_of_stratego_leads_to_the_same_positions(tmp_path: Path) -> None:
 def exported(file: RecordFile, directory: Path) -> Stepped:
     path = directory / "game.json"
     write_record(path, file)
-    exports.write_exports(file.record, path)
+    exports.write_exports(file, path)
     return read_steps(path.with_suffix(".log"))
 
 
