@@ -11,15 +11,16 @@ ROOT = Path(__file__).parents[1]
 MAY_IMPORT = {
     "errors": set(),
     "documents": {"errors"},
+    "durable": set(),
     "games": {"errors"},
     "protocols": {"errors", "games"},
     "sandbox": {"errors"},
-    "referee": {"errors", "documents", "games", "protocols", "sandbox"},
+    "referee": {"errors", "documents", "durable", "games", "protocols", "sandbox"},
     "records": {"errors", "games", "referee"},
     "contest": {
         "errors", "documents", "games", "referee", "records", "sandbox", "store", "submissions",
     },
-    "submissions": {"errors", "documents", "games", "protocols", "referee", "sandbox"},
+    "submissions": {"errors", "documents", "durable", "games", "protocols", "referee", "sandbox"},
     "store": {"errors", "referee", "records"},
     "cli": {
         "errors", "games", "protocols", "sandbox", "referee", "records", "contest", "submissions", "store",

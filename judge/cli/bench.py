@@ -308,7 +308,7 @@ def _box(bench: Bench, *overrides: str) -> Iterator[Box]:
         match_id="bench",
         cores=bench.slot.cores,
     )
-    box = open_box("docker", tenant, policy.limits.enforced(), policy.box)
+    box = open_box("docker", tenant, policy.enforced(), policy.box)
     try:
         yield box
     finally:

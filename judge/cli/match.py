@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from judge.cli.complete import agent_words, policy_words
+from judge.cli.kept import KeptThroughRun
 from judge.cli.presenters import Lines, Presenter, Shown
 from judge.cli.text import note
 from judge.contest.openings import (
@@ -28,12 +29,13 @@ from judge.records.exports import write_exports
 from judge.referee.play import Slot, play
 from judge.referee.policy import Policy, load_policy
 from judge.referee.seating import check
-from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, SeatSpec, write_record
+from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, SeatSpec
 from judge.sandbox.cores import available, place
-from judge.sandbox.images import runtime_image
+from judge.sandbox.images import keeper_image, runtime_image
 from judge.sandbox.owner import owned_directory
 from judge.sandbox.reaper import reap
 from judge.submissions.agents import Agent, stage_agent
+from judge.submissions.folders import FolderStore
 
 NOT_TURNED: Sequence[Turn] = (lambda x, y: (x, y),)
 
@@ -91,6 +93,10 @@ def match(
     ] = None,
     seed: Annotated[int, typer.Option(help="All chance comes from it.")] = 0,
     out: Annotated[Path, typer.Option(help="Directory for the records.")] = Path("records"),
+    folders: Annotated[
+        Path | None,
+        typer.Option(help="Directory that keeps the agents' persistent folders between runs."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document at the end.")
     ] = False,
@@ -113,19 +119,25 @@ def match(
         slot = make_slot(kind)
         _make_directory(out)
         make_ready(kind, [seat.runtime for seat in seats])
+        if kind == "docker" and chosen.folders.kept:
+            keeper_image()
+        names = [agent.manifest.name for agent in agents]
+        kept = KeptThroughRun(
+            FolderStore(folders or staging / "folders"), chosen, seats, names, games
+        )
         presenter = _presenter(seats, games, as_json=as_json, quiet=quiet)
         closing.callback(presenter.close)
-        for number in range(games):
-            order = seats if number % 2 == 0 else (seats[1], seats[0])
-            spec = MatchSpec(
-                seats=order,
-                policy=chosen,
-                opening=schedule(openings, number // 2, seed if shuffle else None, turns),
-                seed=seed + number,
-                number=number,
-                box=kind,
-            )
-            played.append(_play(spec, programs, slot, out, presenter))
+        with kept.through_the_run():
+            for number in range(games):
+                spec = MatchSpec(
+                    seats=kept.seats(number),
+                    policy=chosen,
+                    opening=schedule(openings, number // 2, seed if shuffle else None, turns),
+                    seed=seed + number,
+                    number=number,
+                    box=kind,
+                )
+                played.append(_play(spec, programs, slot, out, presenter, kept))
     if as_json:
         print(json.dumps({"games": [_summary(record, path) for record, path in played]}, indent=2))
     presenter.score([record for record, _ in played])
@@ -134,16 +146,22 @@ def match(
 
 
 def _play(
-    spec: MatchSpec, programs: dict[str, Path], slot: Slot, out: Path, presenter: Presenter
+    spec: MatchSpec,
+    programs: dict[str, Path],
+    slot: Slot,
+    out: Path,
+    presenter: Presenter,
+    kept: KeptThroughRun,
 ) -> tuple[MatchRecord, Path]:
     """One game, played again while it is void, as often as the policy says."""
     check(spec)
     for attempt in range(1, spec.policy.attempts + 1):
         presenter.begin(spec, attempt)
-        file = play(spec, programs, attempt, slot, presenter.watch, presenter.follow)
+        shelf = kept.shelf(spec.number)
+        file = play(spec, programs, attempt, slot, presenter.watch, presenter.follow, shelf)
         path = out / f"{spec.id}-{attempt}.json"
         try:
-            write_record(path, file)
+            kept.commit(file, path)
             write_exports(file, path)
         except OSError as error:
             raise HostError(f"{path}: the record could not be written: {error.strerror}") from None

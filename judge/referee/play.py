@@ -3,7 +3,7 @@
 import gc
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from judge.errors import HostError
 from judge.games.types import SEATS
 from judge.protocols import protocol_entry
 from judge.referee.blame import Void
+from judge.referee.folders import Shelf, folders_of, shelved
 from judge.referee.recording import Played, record_of
 from judge.referee.seating import build_referee
 from judge.referee.side import Ply
@@ -25,9 +26,10 @@ from judge.referee.spec import (
 )
 from judge.referee.transcript import Transcript, mark_private, seal
 from judge.referee.wire import LiveWire
-from judge.sandbox import open_box
+from judge.sandbox import open_box, open_keeper
 from judge.sandbox.box import Box, Tenant
 from judge.sandbox.cores import busy_ns
+from judge.sandbox.folders import Folder, Keeper
 
 SPIN_NS = 100_000
 """How long a judge with a core of its own looks again before it sleeps."""
@@ -55,20 +57,24 @@ def play(
     slot: Slot | None = None,
     watch: Callable[[Ply], None] | None = None,
     follow: Callable[[bytes], None] | None = None,
+    shelf: Shelf | None = None,
 ) -> RecordFile:
     """Play one attempt of a match. `programs` has the staged files of each agent by digest.
 
     `watch` hears of each answer at once. `follow` is given the growing transcript, packed, whenever the judge waits
-    anyway (`judge.referee.onlooker` makes a game of it again); it must not block.
+    anyway (`judge.referee.onlooker` makes a game of it again); it must not block. `shelf` has the states that kept
+    folders start from, and gets those that they end with: the record names them, and only who keeps the record makes
+    them count.
 
     Never raises HostError: a host that fails makes a void record. Raises InputError for a spec that cannot be played.
     """
     slot = slot or Slot()
+    folders = folders_of(spec, shelf)
     # What is there by now stays: a full collection in the middle of a turn would be charged to an agent.
     gc.freeze()
     transcript = Transcript(follow)
     started_at, began = datetime.now(UTC), monotonic()
-    played = _play(spec, programs, slot, transcript, watch)
+    played = _play(spec, programs, slot, transcript, watch, folders, shelf)
     transcript.spill()
     if isinstance(played.end, Void):
         log.warning("void", match=spec.id, attempt=attempt, why=played.end.reason)
@@ -92,29 +98,50 @@ def _play(
     slot: Slot,
     transcript: Transcript,
     watch: Callable[[Ply], None] | None,
+    folders: Sequence[Folder],
+    shelf: Shelf | None,
 ) -> Played:
-    """The game in its boxes, which are gone afterwards whatever happens."""
-
-    def new_box(seat: int) -> Box:
-        tenant = _tenant(spec, seat, programs, slot)
-        return open_box(spec.box, tenant, spec.policy.limits.enforced(), spec.policy.box)
-
+    """The game between its keeper's two duties; what a void game leaves in the folders is not even looked at."""
     played = Played()
-    boxes = [new_box(seat) for seat in SEATS]
-    with ExitStack() as closing:
-        for box in boxes:
-            closing.callback(box.close)
+    timeout_s = spec.policy.box.start_timeout_s
+    keeper = open_keeper(spec.box, folders, spec.id, slot.judge_cores or slot.cores, timeout_s)
+    with closing(keeper):
         try:
-            _prepare(boxes)
-            played.boxes = (boxes[0].name, boxes[1].name)
-            wire = _wire(spec, boxes, slot, transcript, new_box)
-            closing.callback(wire.close)
-            played.referee = build_referee(spec, wire, watch)
-            played.end = played.referee.play()
-            played.readings = (wire.boxes[0].readings(), wire.boxes[1].readings())
+            keeper.make()
+            _play_in_boxes(spec, programs, slot, transcript, watch, keeper, played)
+            if shelf is not None and not isinstance(played.end, Void):
+                played.folders = shelved(folders, keeper.collect(), shelf)
         except HostError as error:
             played.end = Void(str(error))
     return played
+
+
+def _play_in_boxes(
+    spec: MatchSpec,
+    programs: Mapping[str, Path],
+    slot: Slot,
+    transcript: Transcript,
+    watch: Callable[[Ply], None] | None,
+    keeper: Keeper,
+    played: Played,
+) -> None:
+    """The game in its boxes, which are gone afterwards whatever happens; `played` has what came of it."""
+
+    def new_box(seat: int) -> Box:
+        tenant = _tenant(spec, seat, programs, slot, keeper)
+        return open_box(spec.box, tenant, spec.policy.enforced(), spec.policy.box)
+
+    boxes = [new_box(seat) for seat in SEATS]
+    with ExitStack() as at_end:
+        for box in boxes:
+            at_end.callback(box.close)
+        _do_at_once(keeper.load, *(box.prepare for box in boxes))
+        played.boxes = (boxes[0].name, boxes[1].name)
+        wire = _wire(spec, boxes, slot, transcript, new_box)
+        at_end.callback(wire.close)
+        played.referee = build_referee(spec, wire, watch)
+        played.end = played.referee.play()
+        played.readings = (wire.boxes[0].readings(), wire.boxes[1].readings())
 
 
 def _wire(
@@ -136,7 +163,9 @@ def _wire(
     )
 
 
-def _tenant(spec: MatchSpec, seat: int, programs: Mapping[str, Path], slot: Slot) -> Tenant:
+def _tenant(
+    spec: MatchSpec, seat: int, programs: Mapping[str, Path], slot: Slot, keeper: Keeper
+) -> Tenant:
     choice = spec.seats[seat]
     return Tenant(
         name=choice.name,
@@ -146,13 +175,14 @@ def _tenant(spec: MatchSpec, seat: int, programs: Mapping[str, Path], slot: Slot
         seat=seat,
         match_id=spec.id,
         cores=slot.cores,
+        folders={kind: at for (whose, kind), at in keeper.places.items() if whose == seat},
     )
 
 
-def _prepare(boxes: Sequence[Box]) -> None:
-    """Both at once: most of it is waiting for the Engine."""
-    with ThreadPoolExecutor(len(boxes)) as pool:
-        for done in [pool.submit(box.prepare) for box in boxes]:
+def _do_at_once(*steps: Callable[[], None]) -> None:
+    """Make everything ready together: most of it is waiting for the Engine."""
+    with ThreadPoolExecutor(len(steps)) as pool:
+        for done in [pool.submit(step) for step in steps]:
             done.result()
 
 

@@ -8,13 +8,14 @@ import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from judge.documents import choices, parse, read_text, validated
 from judge.errors import InputError
 from judge.sandbox.box import BoxPolicy, Limits
+from judge.sandbox.folders import FolderKind
 
 POLICY_DIRECTORY = Path(__file__).resolve().parents[2] / "policies"
 
@@ -73,8 +74,6 @@ class LimitsPolicy(_Section):
     """Told to the agent, and its cap before the writable directories are added. 0: told that there is no limit."""
     ceiling_bytes: int = Field(default=1 << 30, ge=16 << 20)
     """The cap where `memory_bytes` is 0."""
-    temporary_bytes: int = Limits.model_fields["temporary_bytes"].default
-    temporary_inodes: int = Limits.model_fields["temporary_inodes"].default
     scratch_bytes: int = Limits.model_fields["scratch_bytes"].default
     scratch_inodes: int = Limits.model_fields["scratch_inodes"].default
     shm_bytes: int = 0
@@ -83,10 +82,31 @@ class LimitsPolicy(_Section):
     file_bytes: int = Limits.model_fields["file_bytes"].default
     stack_bytes: int = Limits.model_fields["stack_bytes"].default
 
-    def enforced(self) -> Limits:
-        """What the box is built with."""
-        numbers = self.model_dump(exclude={"memory_bytes", "ceiling_bytes"})
-        return Limits(memory_bytes=self.memory_bytes or self.ceiling_bytes, **numbers)
+
+class FoldersPolicy(_Section):
+    """The two directories of seed 002, in bytes and counts that the file system enforces; their pages are memory."""
+
+    temporary: bool = False
+    """Whether the temporary folder is kept through a contest; else every game begins without one."""
+    temporary_bytes: int = Field(default=20971520, ge=0)
+    """Size of the working directory, which the temporary folder is in; 0: it cannot be written."""
+    temporary_inodes: int = Field(default=2048, ge=16)
+    persistent: bool = False
+    """Whether there is a persistent folder; then INFO folder is sent."""
+    persistent_bytes: int = Field(default=20971520, ge=4096)
+    persistent_inodes: int = Field(default=2048, ge=16)
+    round: Literal["each", "first"] = "each"
+    """How several games of one agent in a round relate. `each` starts from what the one before it left: they are
+    played one at a time. `first`: all start from what was there at first, and the last of the schedule is kept."""
+
+    @property
+    def kept(self) -> tuple[FolderKind, ...]:
+        """The folders that outlive a game."""
+        is_kept = {
+            FolderKind.TEMPORARY: self.temporary and self.temporary_bytes > 0,
+            FolderKind.PERSISTENT: self.persistent,
+        }
+        return tuple(kind for kind in FolderKind if is_kept[kind])
 
 
 class Policy(_Section):
@@ -100,6 +120,7 @@ class Policy(_Section):
     clock: ClockPolicy = ClockPolicy()
     bytes: BytesPolicy = BytesPolicy()
     limits: LimitsPolicy = LimitsPolicy()
+    folders: FoldersPolicy = FoldersPolicy()
     box: BoxPolicy = BoxPolicy()
     runtimes: dict[str, str] = Field(default_factory=dict)
     """Runtimes that agents may ask for beyond native and python: a name and its local image (tag or digest)."""
@@ -107,6 +128,18 @@ class Policy(_Section):
     """What a game scores, by the outcome word of its result line: (the named seat's points, the other seat's)."""
     attempts: int = Field(default=3, ge=1)
     """How often a void game is played before it is left to the organiser."""
+
+    def enforced(self) -> Limits:
+        """What a box is built with; its cap of memory is the agent's own plus all that it can write to."""
+        folders = self.folders
+        return Limits(
+            memory_bytes=self.limits.memory_bytes or self.limits.ceiling_bytes,
+            temporary_bytes=folders.temporary_bytes,
+            temporary_inodes=folders.temporary_inodes,
+            persistent_bytes=folders.persistent_bytes if folders.persistent else 0,
+            persistent_inodes=folders.persistent_inodes,
+            **self.limits.model_dump(exclude={"memory_bytes", "ceiling_bytes"}),
+        )
 
 
 RUNTIMES = ("native", "python")

@@ -1,6 +1,7 @@
 """From a played game to its record: the words for how it ended, who is to blame, what each seat used."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import judge
@@ -8,8 +9,9 @@ from judge.games.types import AgentFault, BothAtFault, End, RuleResult, Verdict
 from judge.referee.blame import Void
 from judge.referee.match import Referee
 from judge.referee.side import Side
-from judge.referee.spec import MatchRecord, MatchSpec, PlyRecord, SeatRecord
+from judge.referee.spec import FolderRecord, MatchRecord, MatchSpec, PlyRecord, SeatRecord
 from judge.sandbox.box import Readings
+from judge.sandbox.folders import Place
 
 NOT_PLAYED = Void("the game was not played")
 NOTHING_READ = (Readings(), Readings())
@@ -23,6 +25,8 @@ class Played:
     referee: Referee | None = None
     readings: tuple[Readings, Readings] = NOTHING_READ
     boxes: tuple[str, ...] = ()
+    folders: Mapping[Place, FolderRecord] = field(default_factory=dict)
+    """What has become of the folders; empty where nothing has."""
 
 
 def record_of(spec: MatchSpec, played: Played, **circumstances: Any) -> MatchRecord:
@@ -38,8 +42,8 @@ def record_of(spec: MatchSpec, played: Played, **circumstances: Any) -> MatchRec
         reason=played.end.reason,
         result=result_of(referee),
         seats=(
-            _seat_record(spec, 0, sides[0], played.readings[0]),
-            _seat_record(spec, 1, sides[1], played.readings[1]),
+            _seat_record(spec, 0, sides[0], played),
+            _seat_record(spec, 1, sides[1], played),
         ),
         plies=plies_of(referee),
         **circumstances,
@@ -82,8 +86,9 @@ def result_of(referee: Referee | None) -> str:
     return referee.game.result(referee.sides[0].opening.names)
 
 
-def _seat_record(spec: MatchSpec, seat: int, side: Side | None, readings: Readings) -> SeatRecord:
+def _seat_record(spec: MatchSpec, seat: int, side: Side | None, played: Played) -> SeatRecord:
     fault = side.fault if side is not None else None
+    readings, kept = played.readings[seat], spec.seats[seat].folders
     return SeatRecord(
         name=spec.seats[seat].name,
         fault=None if fault is None else fault.verdict,
@@ -94,4 +99,8 @@ def _seat_record(spec: MatchSpec, seat: int, side: Side | None, readings: Readin
         cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // 1_000_000,
         about={} if side is None else dict(side.about),
         notes=() if side is None else tuple(n.text for n in side.notes if not n.private),
+        folders={
+            kind: played.folders.get((seat, kind), FolderRecord(digest=start))
+            for kind, start in (kept.digests if kept else {}).items()
+        },
     )

@@ -20,6 +20,7 @@ from judge.referee.match import Referee
 from judge.referee.side import Ply
 from judge.referee.spec import MatchSpec
 from judge.referee.wire import Wire
+from judge.sandbox import persistent_path
 
 
 def build_referee(
@@ -82,5 +83,6 @@ def _protocol(spec: MatchSpec, seat: int, game: Game) -> AgentProtocol:
 def _opening(spec: MatchSpec, seat: int, game: Game) -> Open:
     clock = spec.policy.clock
     names = (spec.seats[0].name, spec.seats[1].name)
-    limits = Limits(clock.turn_ms, clock.match_ms, spec.policy.limits.memory_bytes)
+    folder = persistent_path(spec.box) if spec.policy.folders.persistent else None
+    limits = Limits(clock.turn_ms, clock.match_ms, spec.policy.limits.memory_bytes, folder)
     return Open(seat, game.describe(), names, limits)

@@ -11,17 +11,36 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from judge.durable import write_durably
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.referee.blame import Evidence
 from judge.referee.policy import Policy
 from judge.referee.transcript import SealedTranscript
+from judge.sandbox.folders import FolderKind
 
 BoxKind = Literal["docker", "process"]
+_DIGEST = "^[0-9a-f]{64}$"
 
 
 class _Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class KeptFolders(_Value):
+    """Which of an agent's folders are kept after the game, each with the digest of the state that it starts from."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$")
+    """What the agent calls itself, and its temporary folder in the working directory."""
+    temporary: str | None = Field(default=None, pattern=_DIGEST)
+    """SHA-256 of the state's archive; None: not kept, the game begins without."""
+    persistent: str | None = Field(default=None, pattern=_DIGEST)
+
+    @property
+    def digests(self) -> dict[FolderKind, str]:
+        """The states, of those that are kept."""
+        states = {FolderKind.TEMPORARY: self.temporary, FolderKind.PERSISTENT: self.persistent}
+        return {kind: digest for kind, digest in states.items() if digest is not None}
 
 
 class SeatSpec(_Value):
@@ -35,6 +54,8 @@ class SeatSpec(_Value):
     protocol: str
     protocol_options: dict[str, Any] = Field(default_factory=dict)
     author: str = ""
+    folders: KeptFolders | None = None
+    """None: the agent begins without any files, and leaves none."""
 
 
 class MatchSpec(_Value):
@@ -74,6 +95,18 @@ class PlyRecord(_Value):
     """What the agent said of its search, by keyword (`depth`, `score`, `pv`), each in its latest form."""
 
 
+class FolderRecord(_Value):
+    """A kept folder after the game."""
+
+    digest: str
+    """The state that it is in now: the one before where nothing else could be kept, or the game is void."""
+    used_bytes: int | None = None
+    """How full the file system was, strays in the working directory included; None where nobody can tell."""
+    used_inodes: int | None = None
+    notes: tuple[str, ...] = ()
+    """What is not kept, and why; names of files are escaped."""
+
+
 class SeatRecord(_Value):
     """What became of a seat."""
 
@@ -92,6 +125,8 @@ class SeatRecord(_Value):
     """What the agent said of itself, by keyword."""
     notes: tuple[str, ...]
     """Messages and what was set aside, without private ones; the transcript has all."""
+    folders: dict[FolderKind, FolderRecord] = Field(default_factory=dict)
+    """The folders that are kept."""
 
 
 class Placement(_Value):
@@ -137,10 +172,8 @@ class RecordFile(BaseModel):
 
 
 def write_record(path: Path, file: RecordFile) -> None:
-    """Write a record so that it is there whole or not at all."""
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(file.model_dump_json(), encoding="utf-8")
-    partial.replace(path)
+    """Write a record so that it is there whole or not at all, whatever is killed; raises OSError."""
+    write_durably(path, file.model_dump_json().encode())
 
 
 def read_record(path: Path) -> RecordFile:

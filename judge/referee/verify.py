@@ -28,12 +28,26 @@ def verify(file: RecordFile) -> Verified:
         problems.append(f"the id {record.id} is not that of the spec ({record.spec.id})")
     if record.transcript_sha256 != file.transcript.sha256:
         problems.append("the record names another transcript")
+    problems += _folder_problems(record)
     try:
         with replaying():
             problems += _replay(file)
     except InputError as error:
         problems.append(str(error))
     return Verified(record, problems)
+
+
+def _folder_problems(record: MatchRecord) -> list[str]:
+    """The record must name the folders of the spec; their states are values that a replay cannot make again."""
+    problems = []
+    for seat, (begun, ended) in enumerate(zip(record.spec.seats, record.seats, strict=True)):
+        starts = begun.folders.digests if begun.folders else {}
+        ends = {kind: folder.digest for kind, folder in ended.folders.items()}
+        if starts.keys() != ends.keys():
+            problems.append(f"seat {seat}: the record names other folders than the spec")
+        elif record.verdict is Verdict.VOID and starts != ends:
+            problems.append(f"seat {seat}: a void game changes no folder")
+    return problems
 
 
 def _replay(file: RecordFile) -> list[str]:

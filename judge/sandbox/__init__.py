@@ -1,12 +1,46 @@
 """Where agents live: boxes, and everything that is needed to make, watch and remove them."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
+from judge.sandbox.folders import DIRECTORIES, Folder, FolderKind, Keeper, LocalKeeper, NoKeeper
+from judge.sandbox.hardening import PERSISTENT
 
-__all__ = ["Box", "BoxKind", "BoxPolicy", "Limits", "Tenant", "open_box"]
+__all__ = [
+    "Box",
+    "BoxKind",
+    "BoxPolicy",
+    "Limits",
+    "Tenant",
+    "open_box",
+    "open_keeper",
+    "persistent_path",
+]
 
 BoxKind = Literal["docker", "process"]
+
+
+def persistent_path(kind: BoxKind) -> str:
+    """Where an agent in such a box finds its persistent folder: the same in every game, and without spaces.
+
+    A process finds it beside its working directory, whose own path is another in every game.
+    """
+    return PERSISTENT if kind == "docker" else f"../{DIRECTORIES[FolderKind.PERSISTENT]}"
+
+
+def open_keeper(
+    kind: BoxKind, folders: Sequence[Folder], match_id: str, cores: Sequence[int], timeout_s: float
+) -> Keeper:
+    """A keeper of these folders for one game, nothing made yet; `cores` are where it may work."""
+    if not folders:
+        return NoKeeper()
+    if kind == "process":
+        return LocalKeeper(folders)
+
+    from judge.sandbox.keeper import VolumeKeeper  # here: the Engine's client takes long to import
+
+    return VolumeKeeper(folders, match_id, cores, timeout_s)
 
 
 def open_box(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:

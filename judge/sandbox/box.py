@@ -5,13 +5,15 @@ let go), any number of `freeze` and `thaw`, `kill`, `close` (nothing is left). `
 than once, and never raises.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from judge.sandbox.folders import FolderKind
 
 
 class Channel(StrEnum):
@@ -85,6 +87,9 @@ class Limits(BaseModel):
     """The agent's own memory; the cap of its cgroup is this plus every writable directory (their pages are memory)."""
     temporary_bytes: int = Field(default=20971520, ge=0)
     temporary_inodes: int = Field(default=2048, ge=16)
+    persistent_bytes: int = Field(default=0, ge=0)
+    """Size of the persistent folder; 0: there is none. (Of the working directory 0 means: nothing can be written.)"""
+    persistent_inodes: int = Field(default=2048, ge=16)
     scratch_bytes: int = Field(default=16 << 20, ge=0)
     scratch_inodes: int = Field(default=1024, ge=16)
     shm_bytes: int = Field(default=0, ge=0)
@@ -98,7 +103,8 @@ class Limits(BaseModel):
     @property
     def cap_bytes(self) -> int:
         """What the cgroup is capped at."""
-        return self.memory_bytes + self.temporary_bytes + self.scratch_bytes + self.shm_bytes
+        folders = self.temporary_bytes + self.persistent_bytes
+        return self.memory_bytes + folders + self.scratch_bytes + self.shm_bytes
 
 
 class BoxPolicy(BaseModel):
@@ -138,6 +144,9 @@ class Tenant:
     cradle: tuple[int, ...] = ()
     """Where to make the box, so that its making does not disturb the slot's cores; empty: on those."""
     environment: tuple[tuple[str, str], ...] = ()
+    folders: Mapping[FolderKind, str] = field(default_factory=dict)
+    """Where a keeper holds this agent's folders: volumes of a container, directories of a process. A folder that is
+    not named here is fresh, and gone with the box."""
 
 
 class Box(Protocol):

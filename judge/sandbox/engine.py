@@ -119,6 +119,26 @@ class Engine:
         with doing(f"remove container {container[:12]}"), ignoring(404, 409):
             self._client.remove_container(container, v=True, force=True)
 
+    def create_volume(self, name: str, tmpfs: str, labels: Mapping[str, str]) -> None:
+        """Create a volume in memory with these mount options; it is mounted while a container uses it."""
+        with doing(f"create the volume {name}"):
+            self._client.create_volume(
+                name,
+                driver="local",
+                driver_opts={"type": "tmpfs", "device": "tmpfs", "o": tmpfs},
+                labels=dict(labels),
+            )
+
+    def remove_volume(self, name: str) -> None:
+        """Remove a volume; one that is gone already is fine."""
+        with doing(f"remove the volume {name}"), ignoring(404):
+            self._client.remove_volume(name)
+
+    def labelled_volumes(self, label: str) -> list[dict[str, Any]]:
+        """All volumes with a label, in the words of the API's volume list."""
+        with doing("list volumes"):
+            return list(self._client.volumes(filters={"label": label})["Volumes"] or ())
+
     def labelled(self, label: str) -> list[dict[str, Any]]:
         """All containers with a label, in the words of the API's container list."""
         with doing("list containers"):

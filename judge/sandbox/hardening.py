@@ -5,11 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from judge.sandbox.box import BoxPolicy, Limits, Tenant
+from judge.sandbox.folders import FolderKind
 
 INIT = "/judge/init"
 """PID 1, in every image."""
 PROGRAM = "/agent"
 WORK = "/work"
+"""The working directory, with the temporary folder in it."""
+PERSISTENT = "/persistent"
+FOLDERS = {FolderKind.TEMPORARY: WORK, FolderKind.PERSISTENT: PERSISTENT}
 SCRATCH = "/tmp"  # noqa: S108 - a mount point inside the container
 PIPES = "/io"
 
@@ -136,17 +140,28 @@ def _ulimit(name: str, value: int) -> dict[str, Any]:
 
 
 def _files(tenant: Tenant, limits: Limits, pipes: Path | None, uid: int) -> dict[str, Any]:
-    """The files that an agent sees: its program, folder and scratch space. A tmpfs ends with ENOSPC, to the byte."""
-    mine = f"mode=0700,uid={uid},gid={uid}"
+    """The files that an agent sees: its program, folders and scratch space. A tmpfs ends with ENOSPC, to the byte."""
     mounts = [_mount(tenant.program.resolve(), PROGRAM)]
     if pipes is not None:
         mounts.append(_mount(pipes, PIPES))
+    sizes = {
+        SCRATCH: (limits.scratch_bytes, limits.scratch_inodes),
+        WORK: (limits.temporary_bytes, limits.temporary_inodes),
+        PERSISTENT: (limits.persistent_bytes, limits.persistent_inodes),
+    }
+    for kind, path in FOLDERS.items():
+        if kind in tenant.folders:
+            mounts.append(_volume(tenant.folders[kind], path))
+            del sizes[path]
+    mine = f"mode=0700,uid={uid},gid={uid}"
+    tmpfs = {
+        path: _tmpfs(size_bytes, inodes, mine)
+        for path, (size_bytes, inodes) in sizes.items()
+        if size_bytes  # to a tmpfs, 0 means no limit
+    }
     return {
         "Mounts": mounts,
-        "Tmpfs": {
-            WORK: _tmpfs(limits.temporary_bytes, limits.temporary_inodes, mine),
-            SCRATCH: _tmpfs(limits.scratch_bytes, limits.scratch_inodes, mine),
-        },
+        "Tmpfs": tmpfs,
         **(
             {"IpcMode": "private", "ShmSize": limits.shm_bytes}
             if limits.shm_bytes
@@ -167,4 +182,14 @@ def _mount(source: Path, target: str) -> dict[str, Any]:
         "Target": target,
         "ReadOnly": True,
         "BindOptions": {"Propagation": "rprivate", "NonRecursive": True},
+    }
+
+
+def _volume(name: str, target: str) -> dict[str, Any]:
+    """A kept folder: its volume has the quota, and forbids what a fresh one forbids."""
+    return {
+        "Type": "volume",
+        "Source": name,
+        "Target": target,
+        "VolumeOptions": {"NoCopy": True},
     }

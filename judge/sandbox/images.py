@@ -1,8 +1,8 @@
 """The images that boxes are made of, built without a registry from the host's own packages.
 
-`base` is a bare file system; `native` and `python` are what agents run in. These have PID 1 of the
-box at /judge/init, and any other local image gets it in a derived copy. Labels say what an image was
-made of, so that a second build has nothing to do.
+`base` is a bare file system, in which the folders of agents are held; `native` and `python` are
+what agents run in. These have PID 1 of the box at /judge/init, and any other local image gets it
+in a derived copy. Labels say what an image was made of, so that a second build has nothing to do.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ __all__ = [
     "build",
     "build_house_agents",
     "house_agent_names",
+    "keeper_image",
     "listing",
     "runtime_image",
 ]
@@ -79,7 +80,7 @@ class Recipe:
 RECIPES = {
     recipe.name: recipe
     for recipe in (
-        Recipe("base", SHELL, has_init=False),
+        Recipe("base", (*SHELL, "tar"), has_init=False),
         Recipe("native", SHELL + LIBRARIES),
         Recipe("python", (*SHELL, *LIBRARIES, "python3")),
     )
@@ -293,6 +294,13 @@ def runtime_image(name: str) -> str:
         if recipe is not None and recipe.has_init:
             return _ours(recipe, _find(client, recipe.tag))
         return _derived(client, recipe.tag if recipe else name)
+
+
+def keeper_image() -> str:
+    """The id of the image in which folders are held; `HostError` where it is missing or out of date."""
+    with _engine("find an image") as client:
+        recipe = RECIPES["base"]
+        return _ours(recipe, _find(client, recipe.tag))
 
 
 def _ours(recipe: Recipe, image: Image | None) -> str:

@@ -14,6 +14,7 @@ import structlog
 
 from judge.errors import HostError
 from judge.sandbox.box import BoxPolicy, Channel, Limits, Readings, Report, Source, Tenant
+from judge.sandbox.folders import DIRECTORIES
 from judge.sandbox.hardening import PROGRAM, agent_words, environment
 from judge.sandbox.owner import MARK, kill_marked, make_directory, remove_directory
 from judge.sandbox.pipes import PipeSource, write_some
@@ -45,11 +46,15 @@ class ProcessBox:
 
     def prepare(self) -> None:
         """Make the agent's folders and pipes."""
-        log.warning("no isolation: this agent can do whatever you can", agent=self._tenant.name)
+        log.warning(
+            "no isolation, no quota on its folders: this agent can do whatever you can",
+            agent=self._tenant.name,
+        )
         try:
             self._directory = make_directory()
-            for name in ("work", "tmp"):
-                (self._directory / name).mkdir(mode=0o700)
+            (self._directory / "tmp").mkdir(mode=0o700)
+            for kind, name in DIRECTORIES.items():
+                self._make_folder(self._directory / name, self._tenant.folders.get(kind))
             self._stdin = self._pipe(agent_reads=True)
             self._streams = (
                 PipeSource(self._pipe(agent_reads=False), Channel.OUT),
@@ -60,6 +65,14 @@ class ProcessBox:
             raise HostError(
                 f"No pipes or folders for the agent {self._tenant.name}: {error}"
             ) from error
+
+    @staticmethod
+    def _make_folder(path: Path, kept: str | None) -> None:
+        """A folder beside the others: the one that is kept, or a fresh one."""
+        if kept is None:
+            path.mkdir(mode=0o700)
+        else:
+            path.symlink_to(kept)
 
     def _pipe(self, *, agent_reads: bool) -> int:
         """A new pipe: keeps the agent's end for its start, returns the judge's, which does not block."""

@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from judge.sandbox.engine import Engine
+from judge.sandbox.engine import Engine, EngineRefusalError
 from judge.sandbox.owner import Fate, Owner, directories, kill_marked, remove_directory
 
 FOREIGN_AGE_S = 24 * 3600
@@ -23,20 +25,32 @@ def reap(*, containers: bool = True) -> list[str]:
     Without `containers` the Engine is not asked: for commands that use process boxes only. Raises `HostError` where
     the Engine does not answer.
     """
-    removed = list(_reap_containers()) if containers else []
+    removed = list(_reap_engine()) if containers else []
     return [*removed, *_reap_directories()]
 
 
-def _reap_containers() -> Iterator[str]:
-    engine = Engine(REAP_TIMEOUT_S)
-    try:
-        for container in engine.labelled("judge.owner"):
-            if is_rubbish(container):
-                engine.remove(container["Id"])
-                labels = container["Labels"]
-                yield f"container {container['Id'][:12]} of match {labels.get('judge.match')}"
-    finally:
-        engine.close()
+def _reap_engine() -> Iterator[str]:
+    with closing(Engine(REAP_TIMEOUT_S)) as engine:
+        yield from _reap_containers(engine)
+        yield from _reap_volumes(engine)
+
+
+def _reap_containers(engine: Engine) -> Iterator[str]:
+    for container in engine.labelled("judge.owner"):
+        if is_rubbish(container):
+            engine.remove(container["Id"])
+            labels = container["Labels"]
+            yield f"container {container['Id'][:12]} of match {labels.get('judge.match')}"
+
+
+def _reap_volumes(engine: Engine) -> Iterator[str]:
+    """After the containers: the Engine does not remove a volume that one of them uses."""
+    for volume in engine.labelled_volumes("judge.owner"):
+        created = datetime.fromisoformat(volume["CreatedAt"]).timestamp()
+        if is_rubbish({**volume, "Created": created, "State": "idle"}):
+            with suppress(EngineRefusalError):  # in use
+                engine.remove_volume(volume["Name"])
+                yield f"volume {volume['Name']}"
 
 
 def is_rubbish(container: Mapping[str, Any]) -> bool:

@@ -29,7 +29,7 @@ MANIFEST = "agent.toml"
 INFO = "info"
 MAX_FILES = 10_000
 MAX_BYTES = 1 << 30
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 
 
 class Manifest(BaseModel):
@@ -156,7 +156,8 @@ def _explain(error: ValidationError) -> str:
 def _checked(manifest: Manifest, path: Path) -> Manifest:
     if not _NAME.fullmatch(manifest.name):
         raise InputError(
-            f"{path}: name {manifest.name!r}: only A-Z, a-z, 0-9, dash, underscore and dot, 1 to 64 of them"
+            f"{path}: name {manifest.name!r}: only A-Z, a-z, 0-9, dash, underscore and dot, "
+            "1 to 64 of them, no dot first"
         )
     if manifest.protocol in ("file", "gomocup-file"):
         raise InputError(
@@ -204,7 +205,7 @@ def read_info(path: Path) -> Manifest:
     program = _manifest_of_file(path.parent / words[0])
     manifest = program.model_copy(
         update={
-            "name": re.sub(r"[^A-Za-z0-9._-]", "_", path.parent.resolve().name)[:64],
+            "name": _fit_name(path.parent.resolve().name),
             "command": (*program.command[:-1], words[0], *words[1:]),
             "author": author.strip(),
             "language": language.strip(),
@@ -216,7 +217,7 @@ def read_info(path: Path) -> Manifest:
 
 def _manifest_of_file(source: Path) -> Manifest:
     """What can be known of a single executable: its kind by its first bytes."""
-    name = re.sub(r"[^A-Za-z0-9._-]", "_", source.stem)[:64] or "agent"
+    name = _fit_name(source.stem)
     with source.open("rb") as stream:
         head = stream.read(128)
     fields: dict[str, Any] = {"name": name, "command": (f"./{source.name}",)}
@@ -232,6 +233,11 @@ def _manifest_of_file(source: Path) -> Manifest:
     raise InputError(
         f"{source} is neither an ELF binary nor a Python program; give a directory with an {MANIFEST}"
     )
+
+
+def _fit_name(text: str) -> str:
+    """A name for what is called something else."""
+    return re.sub(r"[^A-Za-z0-9._-]", "_", text).lstrip(".")[:64] or "agent"
 
 
 def _new_directory(staging: Path, name: str) -> Path:

@@ -54,9 +54,9 @@ def test_single_numbers_are_set_from_the_command_line() -> None:
 
 
 def test_no_memory_limit_is_told_as_none_and_still_has_a_ceiling() -> None:
-    limits = load_policy("gomocup-freestyle", ["limits.memory_bytes=0"]).limits
+    policy = load_policy("gomocup-freestyle", ["limits.memory_bytes=0"])
 
-    assert (0, 1 << 30) == (limits.memory_bytes, limits.enforced().memory_bytes)
+    assert (0, 1 << 30) == (policy.limits.memory_bytes, policy.enforced().memory_bytes)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,75 @@
+"""The folders of two agents through one run of `judge match`, which is their contest."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from judge.contest.folders import folder_turns
+from judge.referee.policy import Policy
+from judge.referee.spec import KeptFolders, RecordFile, SeatSpec
+from judge.sandbox.folders import FolderKind
+from judge.submissions.folders import FolderStore, GameShelf, owner_of
+
+
+class KeptThroughRun:
+    """Knows from which states each game starts and which it makes count; colours alternate from game to game."""
+
+    def __init__(
+        self,
+        store: FolderStore,
+        policy: Policy,
+        seats: tuple[SeatSpec, SeatSpec],
+        names: Sequence[str],
+        games: int,
+    ) -> None:
+        self._store = store
+        self._kinds = policy.folders.kept
+        self._seats = seats
+        self._names = names
+        self._owners = tuple(owner_of(seat.name, seat.digest) for seat in seats)
+        self._turns = folder_turns(
+            [self._order(number) for number in range(games)], policy.folders.round
+        )
+
+    @contextmanager
+    def through_the_run(self) -> Iterator[None]:
+        """Hold the agents' folders; the temporary ones are empty before and after."""
+        if not self._kinds:
+            yield
+            return
+        with self._store.held(self._owners):
+            self._forget()
+            yield
+            self._forget()
+
+    def seats(self, number: int) -> tuple[SeatSpec, SeatSpec]:
+        """The seats of a game, with the states that it starts from."""
+        first, second = (self._seat(index) for index in (number % 2, 1 - number % 2))
+        return first, second
+
+    def shelf(self, number: int) -> GameShelf:
+        """Where a game finds those states."""
+        return GameShelf(self._store, self._order(number), frozenset(self._committing(number)))
+
+    def commit(self, file: RecordFile, path: Path) -> None:
+        """Write a record and what it says of the folders; of a void game it says that nothing has changed."""
+        self._store.commit(file, path, self._committing(file.record.spec.number))
+
+    def _seat(self, index: int) -> SeatSpec:
+        if not self._kinds:
+            return self._seats[index]
+        heads = {kind.value: self._store.head(self._owners[index], kind) for kind in self._kinds}
+        kept = KeptFolders(name=self._names[index], **heads)
+        return self._seats[index].model_copy(update={"folders": kept})
+
+    def _order(self, number: int) -> tuple[str, str]:
+        return self._owners[number % 2], self._owners[1 - number % 2]
+
+    def _committing(self, number: int) -> dict[int, str]:
+        """The owners, by seat, for whom a game counts."""
+        turns = zip(self._order(number), self._turns[number], strict=True)
+        return {seat: owner for seat, (owner, turn) in enumerate(turns) if turn.commits}
+
+    def _forget(self) -> None:
+        for owner in self._owners:
+            self._store.forget(owner, FolderKind.TEMPORARY)

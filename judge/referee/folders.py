@@ -1,0 +1,91 @@
+"""Folders in a game: their states come off a shelf before it and go onto it after it, known by their digests.
+
+A state on the shelf counts for nothing by itself. The record names the states that a game ended with, and whoever
+keeps the record makes them the ones to start from next (`judge.submissions.folders`).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from judge.errors import InputError
+from judge.games.types import SEATS
+from judge.referee.spec import FolderRecord, MatchSpec
+from judge.sandbox.archive import Archive
+from judge.sandbox.folders import Folder, FolderKind, Left, Place
+
+
+class Shelf(Protocol):
+    """Has the states of the folders of a game's agents, by seat and digest."""
+
+    def get(self, seat: int, digest: str) -> Archive:
+        """A state; InputError where it is missing or is not what its digest says."""
+
+    def put(self, seat: int, state: Archive) -> None:
+        """Take a state in; one that nobody names later is harmless. Raises `HostError`."""
+
+
+def folders_of(spec: MatchSpec, shelf: Shelf | None) -> list[Folder]:
+    """The kept folders of a game with what is in them; InputError where a state is missing or too large."""
+    return [
+        _folder(spec, seat, kind, digest, shelf)
+        for seat in SEATS
+        for kind, digest in _digests(spec, seat).items()
+    ]
+
+
+def shelved(
+    folders: Sequence[Folder], left: Mapping[Place, Left], shelf: Shelf
+) -> dict[Place, FolderRecord]:
+    """What a record says of the folders, the new states being on the shelf. Raises `HostError`."""
+    records = {}
+    for folder in folders:
+        found = left[folder.place]
+        state = found.archive or folder.start
+        if state.digest != folder.start.digest:
+            shelf.put(folder.seat, state)
+        records[folder.place] = FolderRecord(
+            digest=state.digest,
+            used_bytes=found.used_bytes,
+            used_inodes=found.used_inodes,
+            notes=found.notes,
+        )
+    return records
+
+
+def _digests(spec: MatchSpec, seat: int) -> Mapping[FolderKind, str]:
+    kept = spec.seats[seat].folders
+    return kept.digests if kept else {}
+
+
+def _folder(
+    spec: MatchSpec, seat: int, kind: FolderKind, digest: str, shelf: Shelf | None
+) -> Folder:
+    who, limits, kept = spec.seats[seat].name, spec.policy.enforced(), spec.seats[seat].folders
+    if shelf is None or kept is None:
+        raise InputError(f"{who} has a {kind} folder, and there is nowhere to take it from")
+    is_temporary = kind is FolderKind.TEMPORARY
+    size, inodes = (
+        (limits.temporary_bytes, limits.temporary_inodes)
+        if is_temporary
+        else (limits.persistent_bytes, limits.persistent_inodes)
+    )
+    if not size:
+        raise InputError(
+            f"{who} has a {kind} folder, which policy {spec.policy.name} does not offer"
+        )
+    folder = Folder(
+        seat=seat,
+        kind=kind,
+        name=kept.name if is_temporary else ".",
+        uid=spec.policy.box.uid + seat,
+        size_bytes=size,
+        inodes=inodes,
+        start=shelf.get(seat, digest),
+    )
+    if not folder.start.fits(folder.room):
+        raise InputError(
+            f"the {kind} folder of {who} takes {folder.start.size_bytes} bytes and {folder.start.inodes} files and "
+            f"directories, more than policy {spec.policy.name} allows: raise folders.{kind}_bytes and "
+            f"folders.{kind}_inodes, or begin without it"
+        )
+    return folder

@@ -1,0 +1,188 @@
+"""The folders of seed 002: what an agent finds in them when it starts, and what is kept of them when it is gone.
+
+A keeper holds the kept folders of one game: `make` before the boxes, `load` before any agent runs, `collect` when the
+boxes are closed, `close` at the end. `docker`: sized volumes in a container of our own (`judge.sandbox.keeper`);
+`process`: directories without a quota.
+"""
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from judge.errors import HostError
+from judge.sandbox.archive import EMPTY, Archive, Room, UnkeptError, parse
+from judge.sandbox.owner import make_directory, remove_directory
+
+
+class FolderKind(StrEnum):
+    """Which of an agent's two folders."""
+
+    TEMPORARY = "temporary"
+    """A sub-folder of the working directory with the agent's name, kept through a contest."""
+    PERSISTENT = "persistent"
+    """The directory of INFO folder, kept for good."""
+
+
+DIRECTORIES = {FolderKind.TEMPORARY: "work", FolderKind.PERSISTENT: "persistent"}
+"""What the directories of an agent are called where there is no container around it; they are neighbours."""
+
+PACKING = ("--create", "--file=-", "--format=gnu", "--sort=name", "--numeric-owner")
+"""The words with which tar packs a folder; holes come out as bytes, so that no small archive makes a large folder."""
+
+Place = tuple[int, FolderKind]
+"""A seat and which of its folders."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder that is kept: whose it is, its quota, and what is in it at the start of the game.
+
+    `name` is the directory of the file system that is kept: the agent's name, or `.` for all of it.
+    """
+
+    seat: int
+    kind: FolderKind
+    name: str
+    uid: int
+    size_bytes: int
+    inodes: int
+    start: Archive
+
+    @property
+    def place(self) -> Place:
+        """What tells it apart in a game."""
+        return self.seat, self.kind
+
+    @property
+    def room(self) -> Room:
+        """What it holds: the file system's root is an inode too, and so is the named directory."""
+        return Room(self.size_bytes, self.inodes - (1 if self.name == "." else 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What an agent left of a folder: the state to keep, or None where the one before stands; how full it was.
+
+    `used_bytes` and `used_inodes` are the file system's own numbers, everything in it included; None where nobody can
+    tell. `notes` say what is not kept and why.
+    """
+
+    archive: Archive | None
+    used_bytes: int | None = None
+    used_inodes: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Keeper(Protocol):
+    """Holds the folders of one game."""
+
+    @property
+    def places(self) -> Mapping[Place, str]:
+        """Where each folder is, for the boxes: a volume's name or a directory; from `make` on."""
+
+    def make(self) -> None:
+        """Make the empty folders; raises `HostError`."""
+
+    def load(self) -> None:
+        """Fill them with what they start with; raises `HostError`. Boxes may be prepared meanwhile."""
+
+    def collect(self) -> Mapping[Place, Left]:
+        """What was left in them, the boxes being closed. Never raises: what cannot be read is not kept."""
+
+    def close(self) -> None:
+        """Remove every trace; never raises."""
+
+
+def judged(packed: bytes | None, folder: Folder) -> Left:
+    """What is kept of a folder that was packed into a tar file; None: it could not be."""
+    if packed is None:
+        return Left(None, notes=("not kept: the folder could not be read",))
+    try:
+        archive, notes = parse(packed, folder.room)
+    except UnkeptError as error:
+        return Left(None, notes=(f"not kept: {error}",))
+    return Left(archive, notes=notes)
+
+
+def emptied(folder: Folder, *, replaced: bool) -> Left:
+    """What is kept of a folder that is not there any more, or has become something else."""
+    notes = (f"not kept: {folder.name} is not a directory",) if replaced else ()
+    return Left(EMPTY, notes=notes)
+
+
+class NoKeeper:
+    """The keeper of a game in which nothing is kept: does nothing, costs nothing."""
+
+    def __init__(self) -> None:
+        self.places: Mapping[Place, str] = {}
+
+    def make(self) -> None:
+        """Nothing to make."""
+
+    def load(self) -> None:
+        """Nothing to fill."""
+
+    def collect(self) -> Mapping[Place, Left]:
+        """Nothing was left."""
+        return {}
+
+    def close(self) -> None:
+        """Nothing to remove."""
+
+
+class LocalKeeper:
+    """Folders without a quota, for agents that one trusts: directories of this host."""
+
+    def __init__(self, folders: Sequence[Folder]) -> None:
+        self.places: dict[Place, str] = {}
+        self._folders = folders
+        self._directory: Path | None = None
+
+    def make(self) -> None:
+        """Make a directory for each."""
+        try:
+            self._directory = make_directory()
+            for seat in {folder.seat for folder in self._folders}:
+                for name in DIRECTORIES.values():
+                    (self._directory / str(seat) / name).mkdir(mode=0o700, parents=True)
+        except OSError as error:
+            raise HostError(f"No folders for the agents: {error}: see to TMPDIR") from error
+        for folder in self._folders:
+            path = self._directory / str(folder.seat) / DIRECTORIES[folder.kind]
+            self.places[folder.place] = str(path)
+
+    def load(self) -> None:
+        """Unpack what they start with."""
+        for folder in self._folders:
+            if folder.start.inodes:
+                at = self._at(folder)
+                at.mkdir(exist_ok=True)
+                words = ["tar", "--extract", "--file=-", "-C", str(at)]
+                if subprocess.run(words, input=folder.start.data, check=False).returncode:
+                    raise HostError(f"The folder {at} could not be filled: see to TMPDIR")
+
+    def collect(self) -> Mapping[Place, Left]:
+        """Pack what is there; only what a folder with a quota could hold is kept."""
+        return {folder.place: self._collected(folder) for folder in self._folders}
+
+    def close(self) -> None:
+        """Remove the directories."""
+        if self._directory:
+            remove_directory(self._directory)
+            self._directory = None
+
+    def _collected(self, folder: Folder) -> Left:
+        at = self._at(folder)
+        if at.is_symlink() or not at.is_dir():
+            return emptied(folder, replaced=at.is_symlink() or at.exists())
+        words = ["tar", *PACKING, "-C", str(at), "."]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as packing:
+            packed = packing.stdout.read(folder.room.stream_bytes + 1) if packing.stdout else b""
+            packing.kill()
+        return judged(packed, folder)
+
+    def _at(self, folder: Folder) -> Path:
+        return Path(self.places[folder.place]) / folder.name
