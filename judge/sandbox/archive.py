@@ -10,7 +10,7 @@ import hashlib
 import io
 import tarfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 PAGE = 4096
 """What a tmpfs gives out; a file takes whole ones."""
@@ -106,11 +106,11 @@ def parse(data: bytes, room: Room) -> tuple[Archive, tuple[str, ...]]:
 
 
 def measure(data: bytes) -> Archive:
-    """An archive that was packed here, with the room that it takes; raises `UnkeptError` for anything else."""
-    archive, _ = parse(data, Room(len(data) + PAGE * len(data), len(data)))
-    if archive.data != data:
-        raise UnkeptError("it is not an archive of this judge's")
-    return archive
+    """A stored archive as it is, with the room that it takes; raises `UnkeptError` for one that holds anything else."""
+    archive, notes = parse(data, Room(len(data) + PAGE * len(data), len(data)))
+    if notes:
+        raise UnkeptError(notes[0])
+    return replace(archive, data=data, digest=hashlib.sha256(data).hexdigest())
 
 
 def _members(data: bytes, leftovers: "_Leftovers") -> Iterator[tuple[bytes, bytes | None]]:

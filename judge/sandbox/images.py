@@ -1,8 +1,9 @@
 """The images that boxes are made of, built without a registry from the host's own packages.
 
-`base` is a bare file system, in which the folders of agents are held; `native` and `python` are
-what agents run in. These have PID 1 of the box at /judge/init, and any other local image gets it
-in a derived copy. Labels say what an image was made of, so that a second build has nothing to do.
+`base` is a bare file system; `keeper` is what holds the folders of agents; `native` and `python`
+are what agents run in. These have PID 1 of the box at /judge/init, and any other local image gets
+it in a derived copy. Labels say what an image was made of, so that a second build has nothing to
+do.
 """
 
 from __future__ import annotations
@@ -80,7 +81,8 @@ class Recipe:
 RECIPES = {
     recipe.name: recipe
     for recipe in (
-        Recipe("base", (*SHELL, "tar"), has_init=False),
+        Recipe("base", SHELL, has_init=False),
+        Recipe("keeper", ("libc6", "dash", "coreutils", "findutils", "tar"), has_init=False),
         Recipe("native", SHELL + LIBRARIES),
         Recipe("python", (*SHELL, *LIBRARIES, "python3")),
     )
@@ -299,7 +301,7 @@ def runtime_image(name: str) -> str:
 def keeper_image() -> str:
     """The id of the image in which folders are held; `HostError` where it is missing or out of date."""
     with _engine("find an image") as client:
-        recipe = RECIPES["base"]
+        recipe = RECIPES["keeper"]
         return _ours(recipe, _find(client, recipe.tag))
 
 

@@ -2,8 +2,8 @@
 
 A tmpfs volume lasts as long as a container that uses it. So the keeper's container starts beside the boxes, fills the
 volumes before any agent runs, and packs what is in them when the boxes are gone: the agents never meet it, and it reads
-nothing that can still change. It runs our base image as its root without the rights of one (but to read what an agent
-has closed to itself, and to give away what it has unpacked), without a network and on a read-only file system.
+nothing that can still change. It runs an image of its own, as a root without the rights of one (but to read what an
+agent has closed to itself, and to give away what it has unpacked), without a network, on a read-only file system.
 """
 
 import secrets

@@ -183,9 +183,10 @@ class FolderStore:
         sync_directory(path.parent)
 
     def _prune(self, owner: str) -> None:
-        """Remove the states that are not to be started from."""
+        """Remove the states that are not to be started from, and what was not written to its end."""
         heads = set(self._heads(owner).values())
-        for path in (self._directory / owner).glob("*.tar*"):
+        directory = self._directory / owner
+        for path in [*directory.glob("*.tar"), *directory.glob("*.partial")]:
             if path.stem not in heads:
                 path.unlink()
 

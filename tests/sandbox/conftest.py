@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ import pytest
 
 from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, cgroup, images, open_box
 from judge.sandbox.compiled import GCC_FLAGS, compile_static
+from judge.sandbox.folders import FolderKind
 from tests.sandbox.guest import Guest
 
 NOBODY = 65534
@@ -75,8 +76,8 @@ def program() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def native() -> None:
-    """The image of the runtime `native`."""
-    images.build(["native"])
+    """The images of the runtime `native` and of a keeper of folders."""
+    images.build(["native", "keeper"])
 
 
 @pytest.fixture
@@ -125,16 +126,19 @@ def lodge(variant: Variant, program: Path) -> Iterator[Lodge]:
         seat: int = 0,
         cores: tuple[int, ...] = (),
         cradle: tuple[int, ...] = (),
+        runtime: str = "native",
+        folders: Mapping[FolderKind, str] | None = None,
     ) -> Guest:
         tenant = Tenant(
             name="puppet",
             program=staged,
             command=command or ("puppet",),
-            runtime="native",
+            runtime=runtime,
             seat=seat,
             match_id="test",
             cores=cores,
             cradle=cradle,
+            folders=folders or {},
         )
         chosen = policy or BoxPolicy()
         if variant.transport != "auto":

@@ -1,0 +1,208 @@
+"""What is kept of a folder, and that nothing an agent can leave gets anything else out of the parser."""
+
+import io
+import tarfile
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.sandbox.archive import (
+    EMPTY,
+    MAX_DEPTH,
+    MAX_PATH,
+    PAGE,
+    Archive,
+    Room,
+    UnkeptError,
+    measure,
+    pack,
+    parse,
+)
+
+ROOM = Room(64 * PAGE, 100)
+
+names = st.binary(min_size=1, max_size=40).filter(
+    lambda name: name not in (b".", b"..") and not {0, ord("/")} & set(name)
+)
+
+
+def tar(*members: tuple[str | tarfile.TarInfo, bytes]) -> bytes:
+    """A tar file as the container writes it: files by name, or whatever a member says it is."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as archive:
+        for what, content in members:
+            member = tarfile.TarInfo(what) if isinstance(what, str) else what
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def member(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
+    made = tarfile.TarInfo(name)
+    made.type, made.linkname = kind, target
+    return made
+
+
+def contents(archive: Archive) -> dict[str, bytes | None]:
+    """What a tar file holds, read by somebody else."""
+    with tarfile.open(
+        fileobj=io.BytesIO(archive.data), encoding="utf-8", errors="surrogateescape"
+    ) as opened:
+        return {m.name: f.read() if (f := opened.extractfile(m)) else None for m in opened}
+
+
+# --- states --------------------------------------------------------------------------------------
+
+
+def test_equal_contents_are_equal_bytes_whoever_packed_them() -> None:
+    one = member("./b", tarfile.REGTYPE)
+    one.mode, one.mtime, one.uid, one.uname = 0o4755, 1234, 20001, "agent"
+
+    first, _ = parse(tar((one, b"x"), ("./a", b"y")), ROOM)
+    second, _ = parse(tar(("./a", b"y"), ("./b", b"x")), ROOM)
+
+    assert (first.data, first.digest) == (second.data, second.digest)
+    assert {"a": b"y", "b": b"x"} == contents(first)
+
+
+@given(st.dictionaries(names, st.binary(max_size=3 * PAGE), max_size=5))
+def test_a_state_survives_whatever_its_files_are_called(files: dict[bytes, bytes]) -> None:
+    state = pack(dict(files))
+
+    assert (state, ()) == parse(state.data, ROOM)
+    assert state == measure(state.data)
+
+
+def test_a_file_takes_whole_pages_and_a_directory_none() -> None:
+    state = pack({b"d": None, b"d/one": b"x", b"d/two": b"x" * (PAGE + 1), b"d/none": b""})
+
+    assert (3 * PAGE, 4) == (state.size_bytes, state.inodes)
+
+
+def test_an_empty_folder_is_always_the_same_state() -> None:
+    assert "84ff92691f909a05b224e1c56abb4864f01b4f8e3c854e4bb4c7baf1d3f6d652" == EMPTY.digest
+    assert (EMPTY, ()) == parse(tar((member("./", tarfile.DIRTYPE), b"")), ROOM)
+
+
+# --- what is left out ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (tarfile.SYMTYPE, "1 links and special files"),
+        (tarfile.LNKTYPE, "1 second names of files"),
+        (tarfile.FIFOTYPE, "1 links and special files"),
+        (tarfile.CHRTYPE, "1 links and special files"),
+        (tarfile.BLKTYPE, "1 links and special files"),
+        (tarfile.CONTTYPE, "1 links and special files"),
+        (b"9", "1 links and special files"),
+    ],
+)
+def test_what_is_no_file_is_left_out_with_a_note(kind: bytes, words: str) -> None:
+    state, notes = parse(tar((member("./x", kind, "/etc/passwd"), b""), ("./a", b"y")), ROOM)
+
+    assert {"a": b"y"} == contents(state)
+    assert (f"not kept: {words}",) == tuple(note[: len(f"not kept: {words}")] for note in notes)
+
+
+@pytest.mark.parametrize("name", ["../a", "/etc/passwd", "a/../../b", "a//b", "./..", "n" * 256])
+def test_a_name_that_leads_out_is_left_out(name: str) -> None:
+    state, notes = parse(tar((name, b"x")), ROOM)
+
+    assert EMPTY == state
+    assert 1 == len(notes)
+
+
+def test_what_is_nested_too_deep_is_left_out() -> None:
+    deep = "/".join("d" * MAX_DEPTH)
+    long = "/".join(["n" * 200] * 6)
+
+    state, notes = parse(tar((f"{deep}", b"x"), (f"{deep}/e", b"x"), (long, b"x")), ROOM)
+
+    assert deep in contents(state)
+    assert MAX_DEPTH == state.inodes
+    assert 2 == int(notes[0].split()[2])
+    assert len(long) > MAX_PATH
+
+
+def test_a_file_in_a_file_and_a_second_file_of_a_name_are_left_out() -> None:
+    state, notes = parse(tar(("a", b"1"), ("a/b", b"2"), ("a", b"3")), ROOM)
+
+    assert {"a": b"1"} == contents(state)
+    assert 1 == len(notes)
+
+
+def test_a_note_shows_no_byte_of_a_name_that_a_terminal_would_obey() -> None:
+    name = "\x1b[2J\n\u202e" + "\udcff" + "x" * 200
+    data = member(name, tarfile.SYMTYPE)
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as archive:
+        archive.addfile(data)
+
+    _, (note,) = parse(buffer.getvalue(), ROOM)
+
+    assert note.isascii()
+    assert note.isprintable()
+    assert len(note) < 200
+
+
+# --- what is refused as a whole ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        tar(("big", b"\0" * (64 * PAGE + 1))),
+        tar(*((f"{n}", b"x" * (PAGE + 1)) for n in range(33))),
+        tar(*((f"{n}", b"") for n in range(101))),
+        tar(
+            ("/".join(f"{n}" for n in range(30)), b""), *((f"{n}/a", b"") for n in range(100, 140))
+        ),
+    ],
+    ids=["bytes", "pages", "entries", "implied-directories"],
+)
+def test_more_than_a_folder_holds_is_refused(data: bytes) -> None:
+    with pytest.raises(UnkeptError, match="would not fit again into 262144 bytes and 100 files"):
+        parse(data, ROOM)
+
+
+@pytest.mark.parametrize("data", [b"", tar(("a", b"x"))[:512], tar(("a", b"x"))[:-2048] + b"x"])
+def test_what_is_cut_short_is_refused(data: bytes) -> None:
+    with pytest.raises(UnkeptError):
+        parse(data, ROOM)
+
+
+def test_a_header_cannot_send_the_reader_round_in_circles() -> None:
+    long = tarfile.TarInfo("././@LongLink")
+    long.type, long.size = tarfile.GNUTYPE_LONGNAME, 512
+    chain = (long.tobuf(tarfile.GNU_FORMAT) + b"n" * 512) * 100
+
+    with pytest.raises(UnkeptError):
+        parse(chain + bytes(1024), Room(1 << 20, 2000))
+
+
+@given(st.binary(max_size=3000))
+def test_rubbish_is_refused_or_kept_but_never_worse(rubbish: bytes) -> None:
+    _try(rubbish + bytes(1024))
+
+
+@given(st.integers(0, 511), st.binary(min_size=1, max_size=24))
+def test_a_header_with_anything_in_it_is_refused_or_kept_but_never_worse(
+    at: int, bytes_: bytes
+) -> None:
+    header = bytearray(tar(("name", b"content")))
+    header[at : at + len(bytes_)] = bytes_
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header[:512])
+    _try(bytes(header))
+
+
+def _try(data: bytes) -> None:
+    try:
+        state, _ = parse(data, ROOM)
+    except UnkeptError:
+        return
+    assert state.fits(ROOM)
+    assert all(not name.startswith(("/", "..")) for name in contents(state))

@@ -1,0 +1,391 @@
+"""The two folders of an agent, in every kind of box: what it finds, what it may, and what is left of it."""
+
+import errno
+import io
+import tarfile
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+import docker
+import pytest
+
+from judge.errors import HostError
+from judge.sandbox import Limits, images, open_keeper
+from judge.sandbox.archive import EMPTY, PAGE, Archive, pack
+from judge.sandbox.folders import Folder, FolderKind, Keeper, Left
+from judge.sandbox.owner import directories
+from tests.sandbox.conftest import ATTACH, GROUP, PIPES, PROCESS, REMOTE, Lodge, Variant, of
+from tests.sandbox.guest import Guest
+
+everywhere = of(PIPES, ATTACH, GROUP, REMOTE, PROCESS)
+in_containers = of(PIPES, ATTACH, GROUP, REMOTE)
+in_a_container = of(PIPES)
+
+TEMPORARY, PERSISTENT = FolderKind.TEMPORARY, FolderKind.PERSISTENT
+NAME = "pbrain-rat"
+UID = 20001
+SIZE, INODES = 20971520, 2048
+LIMITS = Limits(persistent_bytes=SIZE)
+
+Keep = Callable[..., Keeper]
+Live = Callable[..., Mapping[FolderKind, Left]]
+
+
+def folder(kind: FolderKind, start: Archive = EMPTY, **changes: int) -> Folder:
+    values = {"seat": 0, "uid": UID, "size_bytes": SIZE, "inodes": INODES} | changes
+    name = NAME if kind is TEMPORARY else "."
+    return Folder(kind=kind, name=name, start=start, **values)
+
+
+@pytest.fixture(scope="session")
+def python() -> None:
+    """The image of the runtime `python`."""
+    images.build(["python"])
+
+
+@pytest.fixture
+def match() -> str:
+    """A name for the game of this test alone."""
+    return f"test-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture
+def keep(variant: Variant, match: str) -> Iterator[Keep]:
+    """Keep folders through one game of the test's kind."""
+    keepers: list[Keeper] = []
+
+    def make(*folders: Folder) -> Keeper:
+        keepers.append(open_keeper(variant.kind, folders, match, (), 60.0))
+        keepers[-1].make()
+        keepers[-1].load()
+        return keepers[-1]
+
+    yield make
+    for keeper in keepers:
+        keeper.close()
+
+
+@pytest.fixture
+def live(keep: Keep, lodge: Lodge) -> Live:
+    """Let a shell live in folders, give it lines to run, and see what it leaves."""
+
+    def run(
+        *lines: str,
+        temporary: Archive = EMPTY,
+        persistent: Archive = EMPTY,
+        runtime: str = "native",
+    ) -> Mapping[FolderKind, Left]:
+        keeper = keep(folder(TEMPORARY, temporary), folder(PERSISTENT, persistent))
+        guest = moved_in(keeper, lodge, runtime)
+        for line in lines:
+            assert guest.ask(f"{line} && echo well done") == "well done", line
+        guest.close()
+        left = {kind: left for (_, kind), left in keeper.collect().items()}
+        keeper.close()
+        return left
+
+    return run
+
+
+def moved_in(keeper: Keeper, lodge: Lodge, runtime: str = "native") -> Guest:
+    places = {kind: place for (_, kind), place in keeper.places.items()}
+    guest = lodge("/bin/bash", limits=LIMITS, folders=places, runtime=runtime).move_in()
+    guest.tell("exec 2>/dev/null; cd -P . || exit")
+    return guest
+
+
+def contents(left: Left) -> dict[str, bytes | None]:
+    assert left.archive is not None, left.notes
+    with tarfile.open(
+        fileobj=io.BytesIO(left.archive.data), encoding="utf-8", errors="surrogateescape"
+    ) as opened:
+        return {m.name: f.read() if (f := opened.extractfile(m)) else None for m in opened}
+
+
+def remains(client: docker.DockerClient, match: str) -> list[str]:
+    """The containers and volumes of a game."""
+    label = {"label": f"judge.match={match}"}
+    volumes = client.api.volumes(filters=label)["Volumes"] or []
+    return [v["Name"] for v in volumes] + [
+        c["Id"] for c in client.api.containers(all=True, filters=label)
+    ]
+
+
+# --- what an agent may -----------------------------------------------------------------------------
+
+
+@everywhere
+def test_the_temporary_folder_is_where_the_agent_makes_it(live: Live) -> None:
+    """Seed 002: in the working directory, called like the agent; the persistent one is common, with one inside."""
+    left = live(
+        f"mkdir {NAME} && echo now > {NAME}/file && echo stray > other",
+        "cd ../persistent || cd /persistent",
+        f"mkdir -p {NAME} && echo ever > {NAME}/file",
+    )
+
+    assert {"file": b"now\n"} == contents(left[TEMPORARY])
+    assert {NAME: None, f"{NAME}/file": b"ever\n"} == contents(left[PERSISTENT])
+
+
+@everywhere
+def test_what_was_kept_is_there_in_the_next_game_and_the_agent_s_own(live: Live) -> None:
+    first = live(
+        f"mkdir -p {NAME}/deep/er && echo 1 > {NAME}/deep/er/file && chmod 400 {NAME}/deep/er/file"
+    )
+
+    second = live(
+        f"cd {NAME}",
+        "[ $(cat deep/er/file) = 1 ]",
+        "echo 2 > deep/er/file && chmod 700 deep && rm -r deep/er && echo 3 > deep/new",
+        temporary=first[TEMPORARY].archive or EMPTY,
+    )
+
+    assert {"deep": None, "deep/new": b"3\n"} == contents(second[TEMPORARY])
+
+
+@everywhere
+def test_an_agent_may_remove_its_temporary_folder(live: Live) -> None:
+    """Seed 002, END: the brain should delete its temporary files."""
+    left = live(f"rm -r {NAME}", temporary=pack({b"file": b"x"}))
+
+    assert (EMPTY, ()) == (left[TEMPORARY].archive, left[TEMPORARY].notes)
+
+
+@in_containers
+@pytest.mark.parametrize("place", [f"/work/{NAME}", "/persistent"])
+def test_a_kept_folder_ends_at_the_byte(live: Live, place: str) -> None:
+    left = live(
+        f"mkdir -p {place}",
+        f"! cat /dev/zero > {place}/big",
+        f"[ $(stat -c %s {place}/big) = {SIZE} ]",
+        f"! echo x > {place}/more",
+    )
+
+    kind = PERSISTENT if place == "/persistent" else TEMPORARY
+    assert (SIZE, ()) == (left[kind].used_bytes, left[kind].notes)
+    assert {"big": SIZE, "more": 0} == {n: len(c or b"") for n, c in contents(left[kind]).items()}
+
+
+@in_containers
+def test_the_error_at_the_end_of_a_folder_is_enospc(keep: Keep, lodge: Lodge) -> None:
+    keeper = keep(folder(TEMPORARY), folder(PERSISTENT))
+    places = {kind: place for (_, kind), place in keeper.places.items()}
+    guest = lodge("puppet", limits=LIMITS, folders=places).move_in()
+
+    assert guest.ask("fill /work/file") == f"no space after {SIZE}"
+    assert guest.ask("fill /persistent/file") == f"no space after {SIZE}"
+    assert guest.ask("write /persistent/file") == "open 0"
+    assert guest.ask("run-own /persistent/file") == f"exec {errno.EACCES}"
+
+
+@in_containers
+def test_a_kept_folder_ends_at_the_inode_and_still_fits_the_next_time(live: Live) -> None:
+    """10,000 names: so many as there is room for, and the numbers in the record say that it was full."""
+    many = "for n in $(seq 10000); do : > $n || break; done"
+
+    first = live(f"mkdir {NAME} && cd {NAME}", many, f"cd /persistent; {many}")
+    second = live(
+        f"[ $(ls {NAME} | wc -l) = {INODES - 2} ]",
+        f"[ $(ls /persistent | wc -l) = {INODES - 1} ]",
+        "! : > /persistent/more",
+        temporary=first[TEMPORARY].archive or EMPTY,
+        persistent=first[PERSISTENT].archive or EMPTY,
+    )
+
+    for left in (first, second):
+        assert (INODES, ()) == (left[TEMPORARY].used_inodes, left[TEMPORARY].notes)
+        assert (INODES, ()) == (left[PERSISTENT].used_inodes, left[PERSISTENT].notes)
+
+
+@in_containers
+def test_a_full_folder_is_full_again_the_next_time(live: Live) -> None:
+    full = pack({b"big": b"x" * (SIZE - 2 * PAGE), b"small": b"x", b"tiny": b"y"})
+
+    left = live("! echo x > /persistent/more", persistent=full)
+
+    assert SIZE == left[PERSISTENT].used_bytes
+    assert 1 == len(left[PERSISTENT].notes) + (left[PERSISTENT].archive != full)
+
+
+# --- hostile contents --------------------------------------------------------------------------------
+
+
+def nested(name: str, depth: int) -> str:
+    """Make directories in directories, more than any path can name."""
+    step = f'os.mkdir("{name}"), os.chdir("{name}")'
+    return f"python3 -c 'import os; [({step}) for _ in range({depth})]'"
+
+
+# What it makes in its folder, what of it is kept, and the words of the note.
+HOSTILE = [
+    ("ln -s /etc/passwd a; ln -s /proc/self/mem b; ln -s nowhere c; ln -s . d", {}, "4 links and"),
+    ("ln -s /etc etc; mkdir -p real; ln -s ../.. real/up", {"real": None}, "2 links and"),
+    ("echo x > a; ln a b; ln a c", {"a": b"x\n"}, "2 second names of files"),
+    ("mkfifo pipe", {}, "1 links and special files, the first './pipe'"),
+    ("! mknod dev c 1 3 && ! mknod disk b 8 0", {}, ""),
+    ("! ln /etc/passwd hard && ! ln /agent/puppet hard", {}, ""),
+    ("! truncate -s 10G sparse; truncate -s 60M sparse", None, "would not fit again"),
+    ("truncate -s 19M sparse; truncate -s 19M other", None, "would not fit again"),
+    ("truncate -s 9000 sparse", {"sparse": bytes(9000)}, ""),
+    ("echo x > a; chmod 000 a; mkdir d; echo y > d/b; chmod 000 d",
+     {"a": b"x\n", "d": None, "d/b": b"y\n"}, ""),
+    ("exec 9> gone; rm gone; head -c 20000000 /dev/zero >&9", {}, ""),
+    ("touch $'a\\nb' $'\\e[2J' $'\\xff\\xfe' -- '-rf' '--checkpoint-action=exec=sh' ' ' '*'",
+     dict.fromkeys(["a\nb", "\x1b[2J", "\udcff\udcfe", "-rf", "--checkpoint-action=exec=sh", " ", "*"], b""), ""),
+    (nested("d", 40), ..., "not kept: 8 entries nested deeper than 32 names"),
+    (nested("d", 2000), ..., "not kept: 1968 entries nested deeper than 32 names"),
+    (nested("7" * 250, 40), ..., "nested deeper than 32 names"),
+    (nested("7" * 250, 2040), None, "would not fit again"),
+]  # fmt: skip
+
+
+@in_a_container
+@pytest.mark.usefixtures("python")
+@pytest.mark.parametrize(("acts", "kept", "words"), HOSTILE, ids=[row[0][:30] for row in HOSTILE])
+def test_nothing_that_an_agent_leaves_does_any_harm(
+    live: Live, acts: str, kept: Any, words: str
+) -> None:
+    """It is kept, left out or refused as is written, and the next game can be played with what is left of it."""
+    before = pack({b"before": b"x"})
+    lines = ("cd /persistent && rm before", acts)
+    left = live(*lines, persistent=before, runtime="python")[PERSISTENT]
+
+    if kept is None:
+        assert left.archive is None
+    elif kept is not ...:
+        assert kept == contents(left)
+    assert [words] == [words for note in left.notes if words in note] or (words, ()) == (
+        "",
+        left.notes,
+    )
+    assert all(note.isascii() and note.isprintable() for note in left.notes)
+    again = live("true", persistent=left.archive or before)[PERSISTENT]
+    assert (left.archive or before, ()) == (again.archive, again.notes)
+
+
+@in_a_container
+@pytest.mark.usefixtures("python")
+def test_sockets_and_attributes_are_not_kept(live: Live) -> None:
+    steps = (
+        'import os, socket; os.chdir("/persistent"); socket.socket(socket.AF_UNIX).bind("s"); '
+        'open("f", "w").write("x"); os.setxattr("f", "user.a", b"v" * 1000)'
+    )
+    left = live(f"python3 -c '{steps}'", runtime="python")[PERSISTENT]
+
+    assert {"f": b"x"} == contents(left)
+    assert ("not kept: 1 sockets",) == left.notes
+
+
+@in_a_container
+@pytest.mark.usefixtures("python")
+def test_nothing_can_be_hidden_on_the_folder_s_own_root(live: Live) -> None:
+    setting = 'python3 -c \'import os; os.setxattr("/persistent", "user.a", b"v")\''
+
+    live(f"! {setting}", "! chmod 700 /persistent", "! rmdir /persistent", runtime="python")
+
+
+@everywhere
+@pytest.mark.parametrize("instead", [f"ln -s /etc {NAME}", f"echo x > {NAME}", f"mkfifo {NAME}"])
+def test_a_temporary_folder_that_is_none_is_not_followed(live: Live, instead: str) -> None:
+    left = live(f"rm -r {NAME}; {instead}", temporary=pack({b"file": b"x"}))[TEMPORARY]
+
+    assert EMPTY == left.archive
+    assert (f"not kept: {NAME} is not a directory",) == left.notes
+
+
+@in_a_container
+def test_one_agent_s_folders_are_not_the_other_s(keep: Keep, lodge: Lodge) -> None:
+    keeper = keep(folder(PERSISTENT), folder(PERSISTENT, seat=1, uid=UID + 1))
+    first, second = (
+        lodge(
+            "/bin/bash",
+            limits=LIMITS,
+            folders={PERSISTENT: keeper.places[seat, PERSISTENT]},
+            seat=seat,
+        ).move_in()
+        for seat in (0, 1)
+    )
+
+    assert first.ask("echo secret > /persistent/own; ls /persistent") == "own"
+    assert second.ask("ls /persistent | wc -l; cat /persistent/own") == "0"
+    first.close()
+    second.close()
+
+    left = keeper.collect()
+    assert {"own": b"secret\n"} == contents(left[0, PERSISTENT])
+    assert {} == contents(left[1, PERSISTENT])
+
+
+# --- memory ------------------------------------------------------------------------------------------
+
+
+@in_a_container
+def test_an_agent_that_dies_of_memory_leaves_its_folder_all_the_same(
+    keep: Keep, lodge: Lodge
+) -> None:
+    keeper = keep(folder(PERSISTENT))
+    places = {PERSISTENT: keeper.places[0, PERSISTENT]}
+    small = Limits(
+        memory_bytes=32 << 20, temporary_bytes=4 << 20, scratch_bytes=1 << 20, persistent_bytes=SIZE
+    )
+    guest = lodge("puppet", limits=small, folders=places).move_in()
+    assert guest.ask("fill /persistent/file") == f"no space after {SIZE}"
+    guest.tell("eat")
+    guest.end()
+
+    assert (32 + 4 + 1 + 20) << 20 == guest.box.readings().memory_cap_bytes
+    guest.close()
+    assert {"file": bytes(SIZE)} == contents(keeper.collect()[0, PERSISTENT])
+
+
+# --- what is left behind -----------------------------------------------------------------------------
+
+
+@in_containers
+def test_no_container_and_no_volume_is_left(
+    live: Live, outsider: docker.DockerClient, match: str
+) -> None:
+    live("echo x > /persistent/x")
+
+    assert [] == remains(outsider, match)
+
+
+@of(PROCESS)
+def test_no_directory_is_left(live: Live) -> None:
+    before = set(directories())
+
+    live("echo x > ../persistent/x")
+
+    assert before == set(directories())
+
+
+@in_a_container
+def test_a_keeper_that_somebody_kills_costs_the_new_state_and_no_more(
+    keep: Keep, lodge: Lodge, outsider: docker.DockerClient, match: str
+) -> None:
+    """The agent plays on; what it has written cannot be read back, and is not kept."""
+    keeper = keep(folder(PERSISTENT))
+    guest = moved_in(keeper, lodge)
+    assert guest.ask("echo x > /persistent/x && echo written") == "written"
+    (container,) = outsider.containers.list(filters={"label": f"judge.match={match}"})
+    container.kill()
+
+    assert guest.ask("cat /persistent/x") == "x"
+    guest.close()
+    left = keeper.collect()[0, PERSISTENT]
+    keeper.close()
+    assert (None, ("not kept: the folder could not be read",)) == (left.archive, left.notes)
+    assert [] == remains(outsider, match)
+
+
+@in_a_container
+def test_a_keeper_that_cannot_be_made_leaves_nothing(
+    keep: Keep, outsider: docker.DockerClient, match: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judge.sandbox.keeper.SCRIPT", "exit 1")
+    with suppress(HostError):
+        keep(folder(PERSISTENT, pack({b"x": b""})))
+        pytest.fail("a container that ends at once cannot fill a folder")
+    open_keeper("docker", (folder(PERSISTENT),), match, (), 60.0).close()

@@ -1,0 +1,265 @@
+"""A store of folders: nothing in it counts before a record says so, and nothing that somebody changed is used."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from judge.errors import HostError, InputError
+from judge.games.types import Verdict
+from judge.referee.policy import load_policy
+from judge.referee.spec import (
+    FolderRecord,
+    KeptFolders,
+    MatchRecord,
+    MatchSpec,
+    Placement,
+    RecordFile,
+    SeatRecord,
+    SeatSpec,
+)
+from judge.referee.transcript import seal
+from judge.sandbox.archive import EMPTY, Archive, pack
+from judge.sandbox.folders import FolderKind
+from judge.submissions.folders import FolderStore, GameShelf, owner_of
+
+ROOT = Path(__file__).parents[2]
+TEMPORARY, PERSISTENT = FolderKind.TEMPORARY, FolderKind.PERSISTENT
+OWNERS = ("white-1", "black-2")
+STATES = tuple(pack({b"of": b"seat %d" % seat}) for seat in (0, 1))
+
+Owner = str
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FolderStore:
+    return FolderStore(tmp_path / "folders")
+
+
+def record_of(ends: dict[FolderKind, tuple[Archive, Archive]], attempt: int = 1) -> RecordFile:
+    """A game whose folders began empty and ended so."""
+    sealed = seal([])
+    folders = {kind.value: EMPTY.digest for kind in ends}
+
+    def seat(number: int, name: str) -> SeatSpec:
+        return SeatSpec(
+            name=name, digest=str(number) * 64, command=("./brain",), runtime="native", protocol="gomocup",
+            folders=KeptFolders(name=name, **folders),
+        )  # fmt: skip
+
+    def end(number: int, name: str) -> SeatRecord:
+        return SeatRecord(
+            name=name, fault=None, why="", evidence=None, charged_ms=0, memory_peak_bytes=None, cpu_ms=None,
+            about={}, notes=(), folders={k: FolderRecord(digest=both[number].digest) for k, both in ends.items()},
+        )  # fmt: skip
+
+    policy = load_policy("gomocup-fastgame")
+    spec = MatchSpec(policy=policy, seats=(seat(0, "white"), seat(1, "black")))
+    seats = (end(0, "white"), end(1, "black"))
+    record = MatchRecord(
+        judge="0", id=spec.id, attempt=attempt, spec=spec, verdict=Verdict.DRAW, winner=None, reason="",
+        result="", seats=seats, plies=(), started_at="", seconds=0, transcript_sha256=sealed.sha256,
+        placement=Placement(box=(), judge_cores=(), slot_cores=()),
+    )  # fmt: skip
+    return RecordFile(record=record, transcript=sealed)
+
+
+def played(store: FolderStore, path: Path, kinds: tuple[FolderKind, ...] = (PERSISTENT,)) -> None:
+    """A game that leaves both agents new states."""
+    with store.held(OWNERS):
+        for seat, state in enumerate(STATES):
+            store.put(OWNERS[seat], state)
+        store.commit(
+            record_of(dict.fromkeys(kinds, (STATES[0], STATES[1]))),
+            path,
+            dict(enumerate(OWNERS)),
+        )
+
+
+def heads(store: FolderStore, kind: FolderKind = PERSISTENT) -> list[str]:
+    return [store.head(owner, kind) for owner in OWNERS]
+
+
+# --- states and heads --------------------------------------------------------------------------------
+
+
+def test_an_agent_begins_with_empty_folders(store: FolderStore) -> None:
+    assert EMPTY.digest == store.head("anybody", PERSISTENT)
+    assert EMPTY == store.get("anybody", EMPTY.digest)
+
+
+def test_a_game_s_states_are_those_to_start_from(store: FolderStore, tmp_path: Path) -> None:
+    played(store, tmp_path / "record.json")
+
+    assert [state.digest for state in STATES] == heads(store)
+    assert list(STATES) == [store.get(o, s.digest) for o, s in zip(OWNERS, STATES, strict=True)]
+    assert [EMPTY.digest] * 2 == heads(store, TEMPORARY)
+
+
+def test_a_state_without_a_record_counts_for_nothing_and_goes(store: FolderStore) -> None:
+    with store.held(OWNERS):
+        store.put(OWNERS[0], STATES[0])
+    with store.held(OWNERS):
+        pass
+
+    assert [EMPTY.digest] * 2 == heads(store)
+    with pytest.raises(InputError, match="No such file"):
+        store.get(OWNERS[0], STATES[0].digest)
+
+
+def test_only_the_states_to_start_from_are_kept(store: FolderStore, tmp_path: Path) -> None:
+    played(store, tmp_path / "record.json")
+    again = record_of({PERSISTENT: (EMPTY, STATES[1])}, attempt=2)
+    with store.held(OWNERS):
+        store.commit(again, tmp_path / "again.json", dict(enumerate(OWNERS)))
+
+    assert [f"{STATES[1].digest}.tar"] == [p.name for p in (tmp_path / "folders").rglob("*.tar")]
+
+
+def test_temporary_folders_end_with_their_contest(store: FolderStore, tmp_path: Path) -> None:
+    played(store, tmp_path / "record.json", (TEMPORARY, PERSISTENT))
+    store.forget(OWNERS[0], TEMPORARY)
+
+    assert [EMPTY.digest, STATES[1].digest] == heads(store, TEMPORARY)
+    assert [state.digest for state in STATES] == heads(store)
+
+
+def test_a_game_that_does_not_count_keeps_no_state(store: FolderStore) -> None:
+    with store.held(OWNERS):
+        for seat in (0, 1):
+            GameShelf(store, OWNERS, frozenset({1})).put(seat, STATES[seat])
+
+        with pytest.raises(InputError, match="No such file"):
+            store.get(OWNERS[0], STATES[0].digest)
+        assert STATES[1] == store.get(OWNERS[1], STATES[1].digest)
+
+
+def test_other_files_or_another_name_are_another_agent() -> None:
+    assert 3 == len({owner_of("a", "1" * 64), owner_of("a", "2" * 64), owner_of("b", "1" * 64)})
+
+
+def test_two_judges_do_not_play_one_agent_at_a_time(store: FolderStore) -> None:
+    with (
+        store.held(OWNERS[:1]),
+        pytest.raises(InputError, match="another judge plays this agent"),
+        store.held(OWNERS),
+    ):
+        pytest.fail("played twice at once")
+    with store.held(OWNERS):
+        pass
+
+
+def test_a_full_disk_is_the_host_s_fault(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with store.held(OWNERS):
+        monkeypatch.setattr("judge.submissions.folders.write_durably", full)
+        with pytest.raises(HostError, match="could not be kept: No space left on device"):
+            store.put(OWNERS[0], STATES[0])
+
+
+# --- tampering ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda path: path.write_bytes(path.read_bytes()[:-1] + b"x"), "SHA-256 is not its name"),
+        (lambda path: path.write_bytes(b""), "SHA-256 is not its name"),
+        (lambda path: path.unlink(), "No such file"),
+        (lambda path: (path.unlink(), path.mkdir()), "Is a directory"),
+    ],
+)
+def test_a_spoiled_state_is_refused_with_a_sentence(
+    store: FolderStore, tmp_path: Path, change: Callable[[Path], object], words: str
+) -> None:
+    played(store, tmp_path / "record.json")
+    path = tmp_path / "folders" / OWNERS[0] / f"{STATES[0].digest}.tar"
+    change(path)
+
+    with pytest.raises(InputError) as caught:
+        store.get(OWNERS[0], STATES[0].digest)
+
+    assert words in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert "remove" in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"other": "x"}', '{"persistent": 1}'])
+def test_spoiled_heads_are_refused_with_a_sentence(
+    store: FolderStore, tmp_path: Path, text: str
+) -> None:
+    played(store, tmp_path / "record.json")
+    (tmp_path / "folders" / OWNERS[0] / "heads.json").write_text(text)
+
+    with pytest.raises(InputError, match=r"heads.json: not what a judge wrote"):
+        store.head(OWNERS[0], PERSISTENT)
+
+
+@pytest.mark.parametrize("digest", ["", "../../etc/passwd", "A" * 64, "0" * 63])
+def test_a_digest_that_is_none_names_no_file(store: FolderStore, digest: str) -> None:
+    with pytest.raises(InputError, match="is not the digest"):
+        store.get(OWNERS[0], digest)
+
+
+# --- with the result or not at all ---------------------------------------------------------------------
+
+
+def run_killed(tmp_path: Path, kill_at: int) -> subprocess.CompletedProcess[str]:
+    file = record_of({PERSISTENT: (STATES[0], STATES[1]), TEMPORARY: (STATES[0], STATES[1])})
+    words = ["tests.submissions.killed", tmp_path / "folders", tmp_path / "record.json", kill_at]
+    return subprocess.run(
+        [sys.executable, "-m", *map(str, words), *OWNERS],
+        cwd=ROOT, input=file.model_dump_json(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_a_killed_judge_leaves_the_record_and_the_folders_or_neither(tmp_path: Path) -> None:
+    """kill -9 before each change of the disk in turn: after the next start both folders are as the record says."""
+    whole = run_killed(tmp_path / "whole", 0)
+    changes = int(whole.stdout.split()[0]) if whole.stdout else 0
+    assert 0 < changes, whole.stderr
+
+    seen = set()
+    for kill_at in range(1, changes + 1):
+        directory = tmp_path / str(kill_at)
+        directory.mkdir()
+        assert -9 == run_killed(directory, kill_at).returncode
+        store = FolderStore(directory / "folders")
+        with store.held(OWNERS):
+            pass
+
+        happened = (directory / "record.json").exists()
+        ends = [state.digest if happened else EMPTY.digest for state in STATES]
+        assert (ends, ends) == (heads(store), heads(store, TEMPORARY)), kill_at
+        for owner, end in zip(OWNERS, ends, strict=True):
+            store.get(owner, end)
+        left = {path.name for path in (directory / "folders").rglob("*") if path.is_file()}
+        assert not [name for name in left if "intent" in name or "partial" in name], kill_at
+        seen.add(happened)
+    assert {True, False} == seen
+
+
+def test_a_record_of_another_game_does_not_finish_a_commit(
+    store: FolderStore, tmp_path: Path
+) -> None:
+    """The record must name the attempt and the states; one that lies there from before does not."""
+    killed_before_the_record = next(
+        n for n in range(1, 20) if _has_intents(run_killed(tmp_path / str(n), n), tmp_path / str(n))
+    )
+    directory = tmp_path / str(killed_before_the_record)
+    other = record_of({PERSISTENT: (EMPTY, EMPTY), TEMPORARY: (EMPTY, EMPTY)})
+    (directory / "record.json").write_text(other.model_dump_json())
+
+    store = FolderStore(directory / "folders")
+    with store.held(OWNERS):
+        assert [EMPTY.digest] * 2 == heads(store)
+
+
+def _has_intents(_: object, directory: Path) -> bool:
+    return 2 == len(list((directory / "folders").rglob("intent.json")))
