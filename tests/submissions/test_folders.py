@@ -221,6 +221,7 @@ def run_killed(tmp_path: Path, kill_at: int) -> subprocess.CompletedProcess[str]
 
 def test_a_killed_judge_leaves_the_record_and_the_folders_or_neither(tmp_path: Path) -> None:
     """kill -9 before each change of the disk in turn: after the next start both folders are as the record says."""
+    (tmp_path / "whole").mkdir()
     whole = run_killed(tmp_path / "whole", 0)
     changes = int(whole.stdout.split()[0]) if whole.stdout else 0
     assert 0 < changes, whole.stderr
