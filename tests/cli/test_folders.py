@@ -1,0 +1,274 @@
+"""Folders through whole runs of `judge match`: what an agent learns, what a run forgets, what a void changes."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import docker
+import pytest
+
+from judge.sandbox.compiled import build_house_agents
+from judge.sandbox.images import build
+from tests.cli.conftest import SHORT, Judge, Ran, owner_of
+
+PLAY = ("--policy", "gomocup-fastgame", "--json", *SHORT, "--set", "clock.starved_share=1")
+
+# Counts its games in each folder, and tells what it found; then it plays the first free square, and seldom fast.
+COUNTS = """#!/usr/bin/env python3
+import os, sys, time
+
+def say(text):
+    sys.stdout.write(text + "\\r\\n")
+    sys.stdout.flush()
+
+def count(folder):
+    os.makedirs(folder, exist_ok=True)
+    path = folder + "/games"
+    games = int(open(path).read()) if os.path.exists(path) else 0
+    open(path, "w").write(str(games + 1))
+    return games
+
+taken, side, ever = set(), 20, "nowhere"
+now = count("pbrain-count")
+script = open(sys.argv[0]).readline()
+for line in sys.stdin:
+    word, _, rest = line.strip().partition(" ")
+    if line.startswith("INFO folder "):
+        ever = count(rest.partition(" ")[2] + "/pbrain-count")
+    elif word == "START":
+        side = int(rest)
+        say("OK")
+    elif word == "ABOUT":
+        say('name="%s of the run, %s ever", version="%s"' % (now, ever, script[:3]))
+    elif word in ("TURN", "BEGIN"):
+        if word == "TURN":
+            taken.add(tuple(map(int, rest.split(","))))
+        time.sleep(PAUSE)
+        move = next((x, y) for y in range(side) for x in range(side) if (x, y) not in taken)
+        taken.add(move)
+        say("%d,%d" % move)
+    elif word == "END":
+        break
+"""
+
+everywhere = pytest.mark.parametrize(
+    "box", [pytest.param("docker", marks=pytest.mark.docker), "process"]
+)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ready() -> None:
+    """The house agents, compiled."""
+    build_house_agents()
+
+
+@pytest.fixture
+def counts(tmp_path: Path, request: pytest.FixtureRequest) -> str:
+    """An agent that counts its games."""
+    if "docker" in request.node.nodeid or request.node.get_closest_marker("docker"):
+        build(["keeper", "python"])
+    return write(tmp_path, pause=0)
+
+
+def write(directory: Path, pause: int) -> str:
+    path = directory / "pbrain-count.py"
+    path.write_text(COUNTS.replace("PAUSE", str(pause)))
+    path.chmod(0o755)
+    return str(path)
+
+
+def found(ran: Ran, directory: Path) -> list[tuple[str, str]]:
+    """What the agent found in each game, and the first bytes of the file that its command line names."""
+    abouts = [seat_of(record)["about"] for record in records(ran, directory)]
+    return [(about["name"], about["version"]) for about in abouts]
+
+
+def records(ran: Ran, directory: Path) -> list[dict[str, Any]]:
+    return [json.loads((directory / game["record"]).read_text())["record"] for game in ran.games]
+
+
+def seat_of(part: dict[str, Any]) -> dict[str, Any]:
+    seat: dict[str, Any]
+    (seat,) = (seat for seat in part["seats"] if seat["name"] == "pbrain-count")
+    return seat
+
+
+def remains() -> list[str]:
+    """Volumes of judges that are gone, or of this one."""
+    with closing(docker.from_env()) as client:
+        ours = client.api.volumes(filters={"label": "judge.owner"})["Volumes"] or []
+    return [v["Name"] for v in ours if owner_of(v["Labels"]).fate().value != "alive"]
+
+
+@everywhere
+def test_a_run_shares_the_temporary_folder_and_runs_share_the_persistent_one(
+    judge: Judge, tmp_path: Path, counts: str, box: str
+) -> None:
+    words = ("match", counts, "house-instant", *PLAY, "--box", box, "--games", "2")
+
+    first = judge(*words, "--folders", "kept")
+    second = judge(*words, "--folders", "kept")
+    without = judge(*words)
+
+    assert [("0 of the run, 0 ever", "#!/"), ("1 of the run, 1 ever", "#!/")] == found(
+        first, tmp_path
+    )
+    assert [("0 of the run, 2 ever", "#!/"), ("1 of the run, 3 ever", "#!/")] == found(
+        second, tmp_path
+    )
+    assert [("0 of the run, 0 ever", "#!/"), ("1 of the run, 1 ever", "#!/")] == found(
+        without, tmp_path
+    )
+    one, two = records(second, tmp_path)
+    for kind in ("temporary", "persistent"):
+        end = seat_of(one)["folders"][kind]
+        assert end["digest"] == seat_of(two["spec"])["folders"][kind]
+        assert [] == end["notes"]
+        assert (4096, 3) == (end["used_bytes"], end["used_inodes"]) or box == "process"
+    assert 0 == judge("verify", *(game["record"] for game in second.games)).code
+
+
+def test_of_a_round_that_starts_from_the_first_state_only_the_last_game_counts(
+    judge: Judge, tmp_path: Path, counts: str
+) -> None:
+    three = ("--box", "process", "--games", "3", "--set", "folders.round=first")
+    words = ("match", counts, "house-instant", *PLAY, *three, "--folders", "kept")
+
+    first, second = judge(*words), judge(*words)
+
+    assert ["0 of the run, 0 ever"] * 3 == [name for name, _ in found(first, tmp_path)]
+    assert ["0 of the run, 1 ever"] * 3 == [name for name, _ in found(second, tmp_path)]
+
+
+def test_a_policy_without_folders_keeps_nothing(judge: Judge, tmp_path: Path, counts: str) -> None:
+    off = ("--set", "folders.temporary=false", "--set", "folders.persistent=false")
+
+    ran = judge(
+        "match",
+        counts,
+        "house-instant",
+        *PLAY,
+        *off,
+        "--box",
+        "process",
+        "--games",
+        "2",
+        "--folders",
+        "kept",
+    )
+
+    assert ["0 of the run, nowhere ever"] * 2 == [name for name, _ in found(ran, tmp_path)]
+    assert [{}, {}] == [seat_of(record)["folders"] for record in records(ran, tmp_path)]
+    assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.docker
+def test_a_void_game_changes_no_folder(judge: Judge, tmp_path: Path, counts: str) -> None:
+    """A game lost on time counts, and so does what it left; one whose container somebody kills does not."""
+    write(tmp_path, pause=60)
+    words = ("match", counts, "house-instant", *PLAY, "--folders", "kept", "--set", "attempts=1")
+    judge(*words, "--set", "clock.turn_ms=500", "--set", "clock.tolerance_ms=0")
+    heads = {path: path.read_text() for path in (tmp_path / "kept").rglob("heads.json")}
+    command = [sys.executable, "-m", "judge.cli", *words, "--set", "clock.turn_ms=60000"]
+
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        kill_the_agent_of(process)
+        out, _ = process.communicate()
+
+    (game,) = json.loads(out)["games"]
+    record = json.loads((tmp_path / game["record"]).read_text())["record"]
+    state = seat_of(record)["folders"]["persistent"]["digest"]
+    assert "void" == record["verdict"]
+    assert seat_of(record["spec"])["folders"]["persistent"] == state
+    assert any(state in text for text in heads.values())
+    assert heads == {path: path.read_text() for path in heads}
+    assert 0 == judge("verify", game["record"]).code
+    assert [] == remains()
+
+
+def kill_the_agent_of(judge: subprocess.Popen[str]) -> None:
+    """Kill the box of a judge's first seat, from outside, when its agent runs."""
+    with closing(docker.from_env()) as client:
+        while judge.poll() is None:
+            for container in client.containers.list(filters={"label": "judge.seat=0"}):
+                if owner_of(container.labels).pid == judge.pid and has_agent(container.id or ""):
+                    container.kill()
+                    return
+    raise AssertionError("the judge ended before its agent ran")
+
+
+def has_agent(container: str) -> bool:
+    """Whether the agent itself, not only PID 1, runs in a container."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            if words[0].endswith(b"python3") and container in (process / "cgroup").read_text():
+                return True
+    return False
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda path: path.write_bytes(path.read_bytes()[::-1]), "its SHA-256 is not its name"),
+        (lambda path: path.unlink(), "No such file"),
+    ],
+)
+def test_a_spoiled_folder_is_refused_in_one_sentence(
+    judge: Judge, tmp_path: Path, counts: str, change: Callable[[Path], object], words: str
+) -> None:
+    match = ("match", counts, "house-instant", *PLAY, "--box", "process", "--folders", "kept")
+    judge(*match)
+    (state,) = (tmp_path / "kept").rglob("*.tar")
+    change(state)
+
+    ran = judge(*match)
+
+    assert (2, "") == (ran.code, ran.out)
+    assert words in ran.err.splitlines()[-1]
+    assert "Traceback" not in ran.err
+
+
+def test_a_folder_that_a_policy_has_no_room_for_is_refused(
+    judge: Judge, tmp_path: Path, counts: str
+) -> None:
+    match = ("match", counts, "house-instant", *PLAY, "--box", "process", "--folders", "kept")
+    fills = "open(rest.partition(' ')[2] + '/big', 'w').write('x' * 5000)"
+    agent = Path(counts)
+    agent.write_text(
+        agent.read_text().replace(
+            '    elif word == "START"', f'        {fills}\n    elif word == "START"'
+        )
+    )
+    judge(*match)
+
+    ran = judge(*match, "--set", "folders.persistent_bytes=8192")
+
+    assert 2 == ran.code
+    assert "takes 12288 bytes and 3 files and directories, more than policy" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda seat: seat["folders"].pop("temporary"), "names other folders than the spec"),
+        (lambda seat: seat["folders"].clear(), "names other folders than the spec"),
+    ],
+)
+def test_a_record_with_other_folders_does_not_verify(
+    judge: Judge, tmp_path: Path, counts: str, change: Callable[[Any], object], words: str
+) -> None:
+    ran = judge("match", counts, "house-instant", *PLAY, "--box", "process")
+    path = tmp_path / ran.games[0]["record"]
+    document = json.loads(path.read_text())
+    change(document["record"]["seats"][0])
+    path.write_text(json.dumps(document))
+
+    verified = judge("verify", str(path))
+
+    assert 1 == verified.code
+    assert words in verified.out
