@@ -4,6 +4,9 @@ A tmpfs volume lasts as long as a container that uses it. So the keeper's contai
 volumes before any agent runs, and packs what is in them when the boxes are gone: the agents never meet it, and it reads
 nothing that can still change. It runs an image of its own, as a root without the rights of one (but to read what an
 agent has closed to itself, and to give away what it has unpacked), without a network, on a read-only file system.
+
+Each game has fresh volumes. One that was emptied and used again would tell the next agent how many files it has ever
+had, by the numbers of its inodes: a folder that nobody named.
 """
 
 import secrets

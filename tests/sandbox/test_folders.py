@@ -2,10 +2,13 @@
 
 import errno
 import io
+import subprocess
+import sys
 import tarfile
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import docker
@@ -16,6 +19,7 @@ from judge.sandbox import Limits, images, open_keeper
 from judge.sandbox.archive import EMPTY, PAGE, Archive, pack
 from judge.sandbox.folders import Folder, FolderKind, Keeper, Left
 from judge.sandbox.owner import directories
+from judge.sandbox.reaper import reap
 from tests.sandbox.conftest import ATTACH, GROUP, PIPES, PROCESS, REMOTE, Lodge, Variant, of
 from tests.sandbox.guest import Guest
 
@@ -23,6 +27,7 @@ everywhere = of(PIPES, ATTACH, GROUP, REMOTE, PROCESS)
 in_containers = of(PIPES, ATTACH, GROUP, REMOTE)
 in_a_container = of(PIPES)
 
+ROOT = Path(__file__).parents[2]
 TEMPORARY, PERSISTENT = FolderKind.TEMPORARY, FolderKind.PERSISTENT
 NAME = "pbrain-rat"
 UID = 20001
@@ -348,6 +353,23 @@ def test_no_container_and_no_volume_is_left(
     live: Live, outsider: docker.DockerClient, match: str
 ) -> None:
     live("echo x > /persistent/x")
+
+    assert [] == remains(outsider, match)
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("native")
+def test_the_next_judge_removes_what_a_killed_one_held(
+    outsider: docker.DockerClient, match: str
+) -> None:
+    words = [sys.executable, "-m", "tests.sandbox.housekeeper", match]
+    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as killed:
+        assert killed.stdout
+        assert "ready\n" in killed.stdout
+        assert 3 == len(remains(outsider, match))
+        killed.kill()
+
+    reap()
 
     assert [] == remains(outsider, match)
 

@@ -1,11 +1,13 @@
 """The Engine's create arguments, one promise a test."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from judge.sandbox import BoxPolicy, Limits, Tenant
+from judge.sandbox.folders import FolderKind
 from judge.sandbox.hardening import agent_words, container_config
 
 TENANT = Tenant("brain", Path("/staged/brain"), ("brain",), "native", 1, "m-17", cores=(2, 3))
@@ -77,10 +79,14 @@ def test_streams_stay_apart_and_end_with_the_judge() -> None:
 
 def test_memory_is_capped_with_all_writable_folders_and_without_swap() -> None:
     limits = Limits(
-        memory_bytes=100 << 20, temporary_bytes=20 << 20, scratch_bytes=5 << 20, shm_bytes=1 << 20
+        memory_bytes=100 << 20,
+        temporary_bytes=20 << 20,
+        persistent_bytes=20 << 20,
+        scratch_bytes=5 << 20,
+        shm_bytes=1 << 20,
     )
-    assert host(limits=limits)["Memory"] == 126 << 20
-    assert host(limits=limits)["MemorySwap"] == 126 << 20
+    assert host(limits=limits)["Memory"] == 146 << 20
+    assert host(limits=limits)["MemorySwap"] == 146 << 20
 
 
 def test_shared_memory_is_there_only_where_limits_have_it() -> None:
@@ -112,6 +118,24 @@ def test_folders_end_at_the_byte_and_run_nothing() -> None:
         "rw,nosuid,nodev,noexec,size=20971520,nr_inodes=2048,mode=0700,uid=20002,gid=20002"
     )
     assert config()["WorkingDir"] == "/work"
+
+
+def test_a_folder_of_no_bytes_cannot_be_written_rather_than_without_end() -> None:
+    """To a tmpfs, a size of 0 is no limit."""
+    assert host(limits=Limits(temporary_bytes=0, scratch_bytes=0))["Tmpfs"] == {}
+
+
+def test_kept_folders_are_volumes_in_place_of_fresh_ones() -> None:
+    limits = Limits(persistent_bytes=1 << 20)
+    kept = replace(TENANT, folders={FolderKind.PERSISTENT: "volume-1"})
+    assert set(host(limits=limits)["Tmpfs"]) == {"/work", "/persistent", "/tmp"}
+    assert set(host(limits=limits, tenant=kept)["Tmpfs"]) == {"/work", "/tmp"}
+    _, mount = host(limits=limits, tenant=kept)["Mounts"]
+    assert (mount["Type"], mount["Source"], mount["Target"]) == (
+        "volume",
+        "volume-1",
+        "/persistent",
+    )
 
 
 def test_the_program_is_mounted_read_only() -> None:
