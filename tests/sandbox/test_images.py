@@ -160,7 +160,7 @@ def test_a_changed_recipe_puts_the_image_out_of_date(
     monkeypatch.setitem(images.RECIPES, "native", replace(native, packages=("libc6",)))
     with pytest.raises(HostError, match="is out of date; run: judge images build native"):
         runtime_image("native")
-    assert [state.current for state in listing()] == [True, False, True]
+    assert [state.current for state in listing()] == [True, True, False, True]
 
 
 @pytest.mark.docker
@@ -214,7 +214,7 @@ def test_an_image_that_is_not_here_is_not_fetched() -> None:
 
 
 def test_an_unknown_name_is_the_users_mistake() -> None:
-    with pytest.raises(InputError, match="no image natve; there are base, native, python"):
+    with pytest.raises(InputError, match="no image natve; there are base, keeper, native, python"):
         build(["natve"])
 
 
