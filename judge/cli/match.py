@@ -30,6 +30,7 @@ from judge.referee.play import Slot, play
 from judge.referee.policy import Policy, load_policy
 from judge.referee.seating import check
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, SeatSpec
+from judge.sandbox import demands
 from judge.sandbox.cores import available, place
 from judge.sandbox.images import keeper_image, runtime_image
 from judge.sandbox.owner import owned_directory
@@ -111,6 +112,8 @@ def match(
     chosen = load_policy(policy, set_ or [])
     openings, turns = _openings(opening, chosen, transform)
     kind = _box_kind(box)
+    if kind == "docker":
+        demands.meet(chosen.box)
     played = []
     with owned_directory() as staging, ExitStack() as closing:
         agents = [stage_agent(named, staging) for named in (first, second)]

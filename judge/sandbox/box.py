@@ -117,10 +117,17 @@ class BoxPolicy(BaseModel):
     transport: Literal["auto", "pipes", "attach"] = "auto"
     uid: int = Field(default=20001, ge=1000)
     """The user (and group) of seat 0; seat 1 has the next."""
-    seccomp: str = "default"
-    """`default`: the Engine's own profile; else the path of a profile file."""
+    seccomp: str = "native"
+    """Which system calls an agent may make: a profile of policies/seccomp, a profile file, or `engine` for the Engine's
+    own profile."""
+    seccomp_of: dict[str, str] = Field(default_factory=dict)
+    """Other profiles for single runtimes, by the runtime's name or its image: `"local/wine:1" = "wine32"`."""
+    apparmor: str = "auto"
+    """`auto`: the Engine's profile where the host has AppArmor; else the name of a profile that the host must have."""
+    user_namespace: Literal["auto", "required"] = "auto"
+    """`required`: only an Engine that shifts the users of its containers (`userns-remap`) will do."""
     runtime: str = ""
-    """The Engine's runtime (`runsc`); empty: the Engine's default."""
+    """The Engine's runtime (`runsc`), which the Engine must have; empty: the Engine's default."""
     start_timeout_s: float = Field(default=60.0, gt=0)
     """How long the Engine may take for a step before the host is at fault."""
 

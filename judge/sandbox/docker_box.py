@@ -10,10 +10,11 @@ from typing import Protocol
 import structlog
 
 from judge.errors import HostError
-from judge.sandbox import cgroup, freezer, hardening
+from judge.sandbox import cgroup, freezer, hardening, seccomp
 from judge.sandbox.attach import AttachStream
 from judge.sandbox.autopsy import died_of_memory
 from judge.sandbox.box import BoxPolicy, Channel, Limits, Readings, Report, Source, Tenant
+from judge.sandbox.demands import refuse_unmet
 from judge.sandbox.engine import Engine, EngineRefusalError
 from judge.sandbox.images import runtime_image
 from judge.sandbox.owner import Owner, make_directory, remove_directory
@@ -97,6 +98,7 @@ class DockerBox:
         """Create and start the container: PID 1 runs and waits for the word, the agent does not run."""
         image = runtime_image(self._tenant.runtime)
         self._engine = engine = Engine(self._policy.start_timeout_s)
+        refuse_unmet(self._policy, engine.info())
         if self._policy.transport != "attach":
             self._make_pipes()
         self._container = self._create(engine, image)
@@ -126,13 +128,6 @@ class DockerBox:
             raise self._explained(error) from error
 
     def _config(self, image: str, pipes: Path | None) -> dict[str, object]:
-        profile = self._policy.seccomp
-        try:
-            seccomp = None if profile == "default" else Path(profile).read_text(encoding="utf-8")
-        except OSError as error:
-            raise HostError(
-                f"The seccomp profile of box.seccomp cannot be read: {error}"
-            ) from error
         return hardening.container_config(
             image=image,
             command=hardening.agent_words(self._tenant, hardening.PROGRAM),
@@ -141,7 +136,7 @@ class DockerBox:
             policy=self._policy,
             owner=Owner.me().encode(),
             pipes=pipes,
-            seccomp=seccomp,
+            seccomp=seccomp.engine_text(seccomp.chosen(self._policy, self._tenant.runtime)),
         )
 
     def _explained(self, error: EngineRefusalError) -> HostError:

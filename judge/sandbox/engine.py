@@ -47,6 +47,11 @@ class Engine:
             self._client = _client(version=version, timeout=timeout_s)
         self._hijacked: list[Closable] = []
 
+    def info(self) -> Mapping[str, Any]:
+        """What the Engine says of itself and its host, in the words of its API; asked once a process."""
+        with doing("describe itself"):
+            return _description(os.environ.get("DOCKER_HOST", ""))
+
     def create(self, config: Mapping[str, Any]) -> str:
         """Create a container; returns its id."""
         with doing("create a container"):
@@ -183,6 +188,13 @@ def ignoring(*statuses: int) -> Iterator[None]:
 
 def _client(**options: Any) -> docker.APIClient:
     return docker.APIClient(**docker.utils.kwargs_from_env(), **options)
+
+
+@functools.cache
+def _description(host: str) -> Mapping[str, Any]:
+    """What the Engine that DOCKER_HOST names says of itself."""
+    with closing(_client(version=_api_version(host))) as client:
+        return dict(client.info())
 
 
 @functools.cache

@@ -92,10 +92,12 @@ def _word(word: str, staged: Path, program: str) -> str:
 
 
 def _isolation(policy: BoxPolicy, seccomp: str | None) -> dict[str, Any]:
-    """What the agent cannot reach. AppArmor and masked paths stay as the Engine has them."""
+    """What the agent cannot reach. Masked paths stay as the Engine has them."""
     security = ["no-new-privileges"]
     if seccomp is not None:
         security.append(f"seccomp={seccomp}")
+    if policy.apparmor != "auto":
+        security.append(f"apparmor={policy.apparmor}")
     return {
         "CapDrop": ["ALL"],
         "Privileged": False,

@@ -65,6 +65,9 @@ def program() -> Iterator[Path]:
         compile_static([source], staged / source.stem)
     for source in (agents / "bare").glob("*.c"):
         subprocess.run(["gcc", *BARE_FLAGS, "-o", staged / source.stem, source], check=True)
+    for source in (agents / "bare32").glob("*.c"):
+        flags = (*BARE_FLAGS, "-m32")
+        subprocess.run(["gcc", *flags, "-o", staged / source.stem, source], check=True)
     for file in staged.iterdir():
         file.chmod(0o755)
     (staged / "notes.txt").write_text("no program\n", encoding="ascii")

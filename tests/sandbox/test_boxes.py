@@ -27,6 +27,9 @@ without_root = of(GROUP)
 STILL_NS = 1_000_000
 """The most that a box may use while it stands still: the last steps of its way there."""
 
+MANY_CALLS = BoxPolicy(seccomp="engine")
+"""Where an agent may make memory that is no process's own."""
+
 SMALL = Limits(memory_bytes=32 << 20, temporary_bytes=4 << 20, scratch_bytes=1 << 20)
 
 
@@ -385,7 +388,7 @@ def test_a_child_that_eats_memory_counts_while_its_parent_lives(lodge: Lodge) ->
 
 @in_containers
 def test_memory_that_is_no_process_s_own_counts_too(lodge: Lodge) -> None:
-    guest = lodge("puppet", limits=SMALL).move_in()
+    guest = lodge("puppet", limits=SMALL, policy=MANY_CALLS).move_in()
     guest.tell("eat-file")
     assert guest.end() == Report("signalled", 9)
     assert guest.box.readings().oom_kills
@@ -393,7 +396,7 @@ def test_memory_that_is_no_process_s_own_counts_too(lodge: Lodge) -> None:
 
 @in_containers
 def test_an_agent_that_takes_pid_1_along_is_out_of_memory_and_not_lost(lodge: Lodge) -> None:
-    guest = lodge("flea", limits=SMALL).move_in()
+    guest = lodge("flea", limits=SMALL, policy=MANY_CALLS).move_in()
     assert guest.end() == Report("signalled", 9)
     readings = guest.box.readings()
     assert readings.oom_kills
@@ -403,7 +406,7 @@ def test_an_agent_that_takes_pid_1_along_is_out_of_memory_and_not_lost(lodge: Lo
 @where_memory_is_watched
 @pytest.mark.parametrize("act", ["eat", "eat-in-child", "eat-file"])
 def test_an_event_tells_at_once_that_memory_ran_out(lodge: Lodge, act: str) -> None:
-    guest = lodge("puppet", limits=SMALL).move_in()
+    guest = lodge("puppet", limits=SMALL, policy=MANY_CALLS).move_in()
     guest.tell(act)
     guest.until(lambda: Channel.OOM in guest.heard_of)
 

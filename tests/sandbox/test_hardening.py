@@ -59,6 +59,13 @@ def test_a_seccomp_profile_is_handed_over_as_text() -> None:
     assert host(seccomp="{}")["SecurityOpt"] == ["no-new-privileges", "seccomp={}"]
 
 
+def test_an_apparmor_profile_is_asked_for_by_name() -> None:
+    assert host(policy=BoxPolicy(apparmor="docker-default"))["SecurityOpt"] == [
+        "no-new-privileges",
+        "apparmor=docker-default",
+    ]
+
+
 def test_an_agent_reaches_nobody() -> None:
     assert host()["NetworkMode"] == "none"
     assert host()["IpcMode"] == "none"

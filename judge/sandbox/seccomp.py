@@ -1,0 +1,147 @@
+"""Seccomp profiles: which system calls an agent may make, from a short TOML source to what the Engine takes.
+
+The sources stand in policies/seccomp; everything that they do not name is denied with EPERM. An organiser's own
+profile is a file of the same form, or one of the Engine's own form that ends in .json.
+"""
+
+import json
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from judge.errors import InputError
+from judge.sandbox.box import BoxPolicy
+from judge.sandbox.compiled import CHECKOUT
+
+PROFILES = CHECKOUT / "policies" / "seccomp"
+ENGINE = "engine"
+"""Not one of ours: the Engine's own default profile."""
+
+ENOSYS = 38
+"""The same on every machine that the profiles name."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Only(_Part):
+    """Calls that are allowed for some values of one argument only; `without`: where it has none of these bits."""
+
+    calls: tuple[str, ...]
+    argument: int = Field(ge=0, le=5)
+    values: dict[str, int] = Field(default_factory=dict)
+    without: int | None = None
+
+    def conditions(self) -> Iterator[dict[str, Any]]:
+        """One condition an allowed value, in the Engine's words; any of them is enough."""
+        if self.without is not None:
+            mask = {"value": self.without, "valueTwo": 0, "op": "SCMP_CMP_MASKED_EQ"}
+            yield {"index": self.argument, **mask}
+        for value in self.values.values():
+            yield {"index": self.argument, "value": value, "op": "SCMP_CMP_EQ"}
+
+
+class Profile(_Part):
+    """One source; see policies/seccomp/native.toml for what its parts mean."""
+
+    about: str = ""
+    extends: str = ""
+    entries: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    allow: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    only: dict[str, Only] = Field(default_factory=dict)
+
+    def after(self, base: "Profile") -> "Profile":
+        """This profile with all that `base` has; `entries` of a machine that both name are this one's."""
+        allow = {name: base.allow.get(name, ()) + calls for name, calls in self.allow.items()}
+        only = {
+            name: _both(base.only[name], part) if name in base.only else part
+            for name, part in self.only.items()
+        }
+        return Profile(
+            about=self.about,
+            entries=base.entries | self.entries,
+            missing=base.missing + self.missing,
+            allow=base.allow | allow,
+            only=base.only | only,
+        )
+
+    def engine_form(self) -> dict[str, Any]:
+        """The profile as the Engine takes it."""
+        allowed = {"action": "SCMP_ACT_ALLOW"}
+        rules: list[dict[str, Any]] = [
+            {"names": list(calls), **allowed} for calls in self.allow.values()
+        ]
+        for part in self.only.values():
+            rules += [
+                {"names": list(part.calls), **allowed, "args": [c]} for c in part.conditions()
+            ]
+        rules.append({"names": list(self.missing), "action": "SCMP_ACT_ERRNO", "errnoRet": ENOSYS})
+        return {
+            "defaultAction": "SCMP_ACT_ERRNO",
+            "archMap": [
+                {
+                    "architecture": _architecture(own),
+                    "subArchitectures": [*map(_architecture, others)],
+                }
+                for own, others in self.entries.items()
+            ],
+            "syscalls": rules,
+        }
+
+
+def chosen(policy: BoxPolicy, runtime: str) -> str:
+    """The profile that a policy has for agents of a runtime."""
+    return policy.seccomp_of.get(runtime, policy.seccomp)
+
+
+def profile_names() -> list[str]:
+    """The names of the profiles that come with the judge, sorted."""
+    return sorted(path.stem for path in PROFILES.glob("*.toml"))
+
+
+def load(name: str) -> Profile:
+    """The profile called `name`, one of ours or a .toml file; InputError if there is none or it is not well-formed."""
+    path = Path(name) if name.endswith(".toml") else PROFILES / f"{name}.toml"
+    if not name.endswith(".toml") and name not in profile_names():
+        known = ", ".join([ENGINE, *profile_names()])
+        raise InputError(f"there is no seccomp profile {name!r}: give {known}, or a file")
+    try:
+        profile = Profile.model_validate(tomllib.loads(_text(path)))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: {error}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    return profile.after(load(profile.extends)) if profile.extends else profile
+
+
+def engine_text(name: str) -> str | None:
+    """The text to give the Engine for a profile of ours or a file; None for the Engine's own default."""
+    if name == ENGINE:
+        return None
+    if name.endswith(".json"):
+        return _text(Path(name))
+    return json.dumps(load(name).engine_form())
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the seccomp profile {path} cannot be read: {error}") from None
+
+
+def _both(base: Only, more: Only) -> Only:
+    return more.model_copy(
+        update={"calls": base.calls + more.calls, "values": base.values | more.values}
+    )
+
+
+def _architecture(machine: str) -> str:
+    """The Engine's word for a machine as `uname -m` names it."""
+    return f"SCMP_ARCH_{machine.upper()}"

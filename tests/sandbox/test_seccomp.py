@@ -1,0 +1,247 @@
+"""Which system calls an agent may make: each tried in a real container, and each denial shown to be the filter's."""
+
+import errno
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.errors import InputError
+from judge.sandbox import BoxPolicy, seccomp
+from judge.sandbox.box import Report
+from tests.sandbox.conftest import Lodge
+from tests.sandbox.guest import Guest
+
+AF_UNIX = 1
+SIGSYS = 31
+OURS = seccomp.profile_names()
+
+DOORS_OPEN = {
+    "x86-getpid": 0,
+    "x86-ptrace": errno.EPERM,
+    "x86-clone-newuser": errno.EPERM,
+    "x86-clone3": errno.ENOSYS,
+    "x86-unshare": errno.EPERM,
+    "x86-socket-inet": errno.EPERM,
+    "x86-socket-unix": 0,
+    "x86-socketcall-inet": 0,  # the price that the profile names
+    "x86-fcntl64-lease": errno.EPERM,
+    "x86-ioctl-tiocsti": errno.EPERM,
+    "x86-personality": errno.EPERM,
+    "x86-ipc": errno.EPERM,
+    "x86-keyctl": errno.EPERM,
+    "x86-io_uring_setup": errno.ENOSYS,
+    "x86-vm86": errno.EPERM,
+}
+
+NO_FILTER = {
+    "defaultAction": "SCMP_ACT_ALLOW",
+    "archMap": [{"architecture": "SCMP_ARCH_X86_64", "subArchitectures": ["SCMP_ARCH_X86"]}],
+}
+
+NEEDS_NO_RIGHTS = {
+    "ptrace", "process_vm_readv", "process_vm_writev", "unshare-files", "keyctl", "add_key",
+    "name_to_handle_at", "inotify_init1", "sched_setaffinity",
+    "sched_setattr", "setpriority", "ioprio_set", "sync", "syncfs", "sync_file_range", "shmget", "semget", "msgget",
+    "mknod-fifo", "fchown", "flock", "fcntl-lease", "fcntl-notify", "fcntl-owner",
+    "personality-no-randomize", "personality-read-implies-exec", "personality-32", "setuid",
+}  # fmt: skip
+"""What any kernel does for anybody, so that the filter alone prevents it."""
+
+
+def answers(guest: Guest, table: str) -> dict[str, str]:
+    """What the kernel said to each call of a table of agents/caller.c."""
+    guest.tell(table)
+    said = {}
+    while (line := guest.line()) != ".":
+        name, _, answer = line.partition(" ") if table != "needed" else line.rpartition(" ")
+        said[name] = answer
+    return said
+
+
+def caller(lodge: Lodge, profile: str) -> Guest:
+    return lodge("caller", policy=BoxPolicy(seccomp=profile)).move_in()
+
+
+def all_are(answer: int | str, said: dict[str, str]) -> bool:
+    return said == dict.fromkeys(said, str(answer))
+
+
+# --- what is denied, call by call ----------------------------------------------------------------
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("profile", OURS)
+def test_each_call_that_is_denied_is_not_permitted(lodge: Lodge, profile: str) -> None:
+    said = answers(caller(lodge, profile), "denied")
+    assert len(said) > 100
+    assert all_are(errno.EPERM, said), said
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("profile", OURS)
+def test_each_call_that_libraries_fall_back_from_is_not_there(lodge: Lodge, profile: str) -> None:
+    assert all_are(errno.ENOSYS, answers(caller(lodge, profile), "missing"))
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("profile", OURS)
+def test_it_is_the_filter_that_denies_and_not_the_kernel(
+    lodge: Lodge, profile: str, tmp_path: Path
+) -> None:
+    """The same profile with a trap where it had an error: every call must fall into it."""
+    text = seccomp.engine_text(profile) or ""
+    trap = tmp_path / "trap.json"
+    trap.write_text(text.replace("SCMP_ACT_ERRNO", "SCMP_ACT_TRAP"), encoding="ascii")
+    guest = caller(lodge, str(trap))
+    assert all_are(f"signal {SIGSYS}", answers(guest, "denied"))
+    missing = answers(guest, "missing")
+    assert missing.pop("a-call-of-the-future") in (str(errno.ENOSYS), f"signal {SIGSYS}")
+    assert all_are(f"signal {SIGSYS}", missing)
+
+
+@pytest.mark.docker
+def test_without_a_filter_the_same_calls_are_made(lodge: Lodge, tmp_path: Path) -> None:
+    """The control: nothing above fails for a reason of its own."""
+    none = tmp_path / "none.json"
+    none.write_text(json.dumps(NO_FILTER), encoding="ascii")
+    guest = caller(lodge, str(none))
+    said = answers(guest, "denied") | answers(guest, "missing")
+    assert dict.fromkeys(NEEDS_NO_RIGHTS, "0") == {name: said[name] for name in NEEDS_NO_RIGHTS}
+    assert said["memfd_create"] == said["pidfd_open"] == "0"
+    families = answers(guest, "sockets")
+    assert families["2"] == families["16"] == "0"  # AF_INET and AF_NETLINK
+    assert answers(guest, "doors")["x86-getpid"] == "0"
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("profile", OURS)
+def test_a_socket_is_of_the_unix_family_or_is_not(lodge: Lodge, profile: str) -> None:
+    said = answers(caller(lodge, profile), "sockets")
+    assert said.pop(str(AF_UNIX)) == "0"
+    assert len(said) == 45
+    assert all_are(errno.EPERM, said)
+
+
+@pytest.mark.docker
+def test_who_comes_through_another_door_is_killed(lodge: Lodge) -> None:
+    said = answers(caller(lodge, "native"), "doors")
+    assert {"x32-getpid", *DOORS_OPEN} == set(said)
+    assert all_are(f"signal {SIGSYS}", said)
+
+
+@pytest.mark.docker
+def test_behind_the_door_for_32_bits_the_same_is_denied(lodge: Lodge) -> None:
+    said = answers(caller(lodge, "wine32"), "doors")
+    assert said.pop("x32-getpid") == f"signal {SIGSYS}"
+    assert {name: str(answer) for name, answer in DOORS_OPEN.items()} == said
+
+
+@pytest.mark.docker
+def test_segments_are_for_wine_only(lodge: Lodge) -> None:
+    assert answers(caller(lodge, "native"), "segments") == {"modify_ldt": str(errno.EPERM)}
+    assert answers(caller(lodge, "wine32"), "segments") == {"modify_ldt": "0"}
+
+
+# --- what programs need --------------------------------------------------------------------------
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("profile", [*OURS, "engine"])
+def test_what_a_program_needs_is_there(lodge: Lodge, profile: str) -> None:
+    said = answers(caller(lodge, profile), "needed")
+    assert len(said) == 12
+    assert all_are(0, said), said
+
+
+@pytest.mark.docker
+def test_a_program_of_32_bits_runs_under_its_profile_only(lodge: Lodge, program: Path) -> None:
+    words = ("thirty-two",)
+    guest = lodge(*words, policy=BoxPolicy(seccomp_of={"native": "wine32"})).move_in()
+    assert guest.ask("hello") == "hello"
+    refused = lodge(*words, seat=1).move_in()
+    assert refused.end() == Report("signalled", SIGSYS)
+
+
+# --- the sources ---------------------------------------------------------------------------------
+
+
+def names(profile: dict[str, Any], action: str) -> list[str]:
+    return [
+        name for rule in profile["syscalls"] if rule["action"] == action for name in rule["names"]
+    ]
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_what_a_profile_does_not_name_is_denied(name: str) -> None:
+    profile = seccomp.load(name).engine_form()
+    assert profile["defaultAction"] == "SCMP_ACT_ERRNO"
+    allowed = set(names(profile, "SCMP_ACT_ALLOW"))
+    assert not allowed & set(names(profile, "SCMP_ACT_ERRNO"))
+    assert not allowed & {"ptrace", "bpf", "mount", "unshare", "setns", "clone3", "mknod"}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_call_is_allowed_in_one_place(name: str) -> None:
+    profile = seccomp.load(name)
+    calls = [call for group in profile.allow.values() for call in group]
+    calls += [call for part in profile.only.values() for call in part.calls]
+    assert sorted(set(calls)) == sorted(calls)
+
+
+def test_a_condition_a_rule_for_two_in_one_would_be_either() -> None:
+    rules = seccomp.load("wine32").engine_form()["syscalls"]
+    assert {len(rule.get("args", [])) for rule in rules} == {0, 1}
+    fcntl = [rule for rule in rules if rule["names"] == ["fcntl", "fcntl64"]]
+    assert [rule["args"][0]["value"] for rule in fcntl][-3:] == [12, 13, 14]
+
+
+def test_a_profile_that_extends_has_all_of_its_base() -> None:
+    native, wine = (seccomp.load(name) for name in ("native", "wine32"))
+    assert set(native.missing) == set(wine.missing)
+    for group, calls in native.allow.items():
+        assert set(calls) <= set(wine.allow[group])
+    assert native.entries["x86_64"] == ()
+    assert wine.entries == {"x86_64": ("x86",), "aarch64": ()}
+
+
+def test_a_contest_can_bring_its_own(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text('extends = "native"\n[allow]\nfiles = ["splice2"]\n', encoding="utf-8")
+    assert "splice2" in seccomp.load(str(own)).allow["files"]
+    ready = tmp_path / "own.json"
+    ready.write_text("{}", encoding="utf-8")
+    assert seccomp.engine_text(str(ready)) == "{}"
+    assert seccomp.engine_text("engine") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("allow = 3\n", "allow: Input should be a valid dictionary"),
+        ("allow = \n", "Invalid value"),
+        ("[forbid]\n", "forbid: Extra inputs are not permitted"),
+        ('extends = "wine"\n', "there is no seccomp profile 'wine'"),
+    ],
+)
+def test_a_profile_that_is_none_is_named(tmp_path: Path, text: str, said: str) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        seccomp.load(str(own))
+    assert said in str(caught.value)
+
+
+def test_a_profile_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="give engine, native, wine32, or a file"):
+        seccomp.engine_text("default")
+    for name in ("no.json", "no.toml"):
+        with pytest.raises(InputError, match="cannot be read"):
+            seccomp.engine_text(str(tmp_path / name))
+
+
+def test_a_runtime_can_have_its_own() -> None:
+    policy = BoxPolicy(seccomp_of={"local/wine:1": "wine32"})
+    assert seccomp.chosen(policy, "local/wine:1") == "wine32"
+    assert seccomp.chosen(policy, "python") == "native"
