@@ -11,7 +11,18 @@ from types import FrameType
 import structlog
 import typer
 
-from judge.cli import agents, convert, images, match, policies, schema, show, verdicts, verify
+from judge.cli import (
+    agents,
+    convert,
+    doctor,
+    images,
+    match,
+    policies,
+    schema,
+    show,
+    verdicts,
+    verify,
+)
 from judge.cli.text import fail
 from judge.errors import HostError, InputError
 
@@ -28,6 +39,7 @@ app.command("match", epilog=match.EXAMPLES)(match.match)
 app.command("show", epilog=show.EXAMPLES)(show.show)
 app.command("verify", epilog="Example: judge verify records/*.json")(verify.verify_records)
 app.command("convert", epilog=convert.EXAMPLES)(convert.convert)
+app.command("doctor", epilog="Example: judge doctor --json | jq .worst")(doctor.doctor)
 app.command("schema", epilog="Example: judge schema record > record.schema.json")(schema.schema)
 app.command("verdicts")(verdicts.verdicts)
 

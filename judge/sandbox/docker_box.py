@@ -210,6 +210,11 @@ class DockerBox:
             return -1
         return self._pipes.stdin_fd if self._pipes else self._stream.stdin_fd
 
+    @property
+    def freezer(self) -> str:
+        """How this container is stopped, as `box.freeze` names it."""
+        return self._freezer.name
+
     def freeze(self) -> None:
         """Stop everything in the container, PID 1 too: it tells nothing before the thaw."""
         self._freezer.freeze()

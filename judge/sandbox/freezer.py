@@ -15,6 +15,9 @@ from judge.sandbox.engine import Engine, EngineRefusalError
 class Freezer(Protocol):
     """Stops a container. `freeze` only asks: `is_frozen` confirms."""
 
+    name: str
+    """As `box.freeze` names it."""
+
     def freeze(self) -> None:
         """Stop everything in the container."""
 
@@ -30,6 +33,8 @@ class Freezer(Protocol):
 
 class NoFreezer:
     """For agents that may ponder: nothing is ever stopped, and nobody waits for it."""
+
+    name = "none"
 
     def freeze(self) -> None:
         """Do nothing."""
@@ -48,8 +53,11 @@ class NoFreezer:
 class FileFreezer:
     """A freezer that is a file of a cgroup, kept open: a few microseconds a call."""
 
-    def __init__(self, order: Path, words: tuple[bytes, bytes], state: Path, sign: bytes) -> None:
+    def __init__(
+        self, name: str, order: Path, words: tuple[bytes, bytes], state: Path, sign: bytes
+    ) -> None:
         """`words` are written to `order` to freeze and to thaw; `sign` is in `state` when all stands still."""
+        self.name = name
         self._order = os.open(order, os.O_WRONLY)
         try:
             self._state = os.open(state, os.O_RDONLY)
@@ -62,15 +70,14 @@ class FileFreezer:
     @classmethod
     def unified(cls, directory: Path) -> "FileFreezer":
         """The freezer of the unified hierarchy, which hosts with v1 controllers often have as well."""
-        return cls(
-            directory / "cgroup.freeze", (b"1", b"0"), directory / "cgroup.events", b"frozen 1"
-        )
+        order, state = directory / "cgroup.freeze", directory / "cgroup.events"
+        return cls("unified", order, (b"1", b"0"), state, b"frozen 1")
 
     @classmethod
     def v1(cls, directory: Path) -> "FileFreezer":
         """The v1 freezer: slower, and a loop of vfork keeps it from ever reaching FROZEN."""
         state = directory / "freezer.state"
-        return cls(state, (b"FROZEN", b"THAWED"), state, b"FROZEN")
+        return cls("v1", state, (b"FROZEN", b"THAWED"), state, b"FROZEN")
 
     def freeze(self) -> None:
         """Ask the kernel to stop everything."""
@@ -104,6 +111,8 @@ class FileFreezer:
 
 class EnginePause:
     """The Engine's own pause: some 10 ms a call, for those who may not write cgroup files."""
+
+    name = "engine"
 
     def __init__(self, engine: Engine, container: str) -> None:
         self._engine = engine

@@ -1,0 +1,87 @@
+"""`judge doctor`: a page on what this host can and cannot enforce, to read or to paste into a mail."""
+
+import dataclasses
+import json
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from judge.cli.text import safe
+from judge.sandbox.doctor import SETTINGS, Finding, Light, examine, worst
+from judge.sandbox.host import Host, look
+
+WIDTH = 80
+NAME_WIDTH = 9
+INDENT = len("yellow") + 1 + NAME_WIDTH + 1
+COLOURS = {Light.GREEN: "green", Light.YELLOW: "yellow", Light.RED: "bold red"}
+
+
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Say what this host can and cannot enforce, a line each with the fix.
+
+    Exits 0 when all is green or yellow, 1 when something is red: a promise of the judge does not hold here, or
+    nothing can be played.
+    """
+    host = look([setting.name for setting in SETTINGS])
+    findings = examine(host)
+    if as_json:
+        print(json.dumps(_document(host, findings), indent=2))
+    else:
+        _print(host, findings)
+    if worst(findings) is Light.RED:
+        raise SystemExit(1)
+
+
+def _document(host: Host, findings: list[Finding]) -> dict[str, object]:
+    return {
+        "host": {
+            "name": host.name,
+            "system": host.system,
+            "kernel": host.kernel,
+            "cores": len(host.cores),
+        },
+        "worst": worst(findings),
+        "findings": [dataclasses.asdict(finding) for finding in findings],
+    }
+
+
+def _print(host: Host, findings: Sequence[Finding]) -> None:
+    console = Console(highlight=False, soft_wrap=True, file=sys.stdout)
+    for line in textwrap.wrap(
+        f"judge doctor: {safe(host.name)}, {safe(host.system)}, kernel {safe(host.kernel)}, "
+        f"{len(host.cores)} cores",
+        WIDTH,
+    ):
+        console.print(Text(line))
+    console.print()
+    for finding in findings:
+        for number, line in enumerate(page(finding)):
+            text = Text(line)
+            if number == 0:
+                text.stylize(COLOURS[finding.light], 0, len(finding.light))
+            console.print(text)
+    console.print()
+    counts = Counter(finding.light for finding in findings)
+    console.print(Text(", ".join(f"{counts[light]} {light}" for light in Light)))
+
+
+def page(finding: Finding) -> Iterator[str]:
+    """The lines of a finding, none longer than `WIDTH`."""
+    head = f"{finding.light:<6} {finding.check:<{NAME_WIDTH}} "
+    yield from _wrapped(finding.says, head)
+    if finding.fix:
+        yield from _wrapped(f"fix: {finding.fix}", " " * INDENT)
+
+
+def _wrapped(text: str, head: str) -> list[str]:
+    return textwrap.wrap(
+        safe(text, 1000), WIDTH, initial_indent=head, subsequent_indent=" " * INDENT
+    )

@@ -1,0 +1,145 @@
+"""What can be read of a host: texts, numbers and what the Engine says, taken at one moment and judged elsewhere."""
+
+import os
+import platform
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from judge.errors import HostError
+from judge.sandbox import cores, probes
+from judge.sandbox.engine import Engine
+from judge.sandbox.images import ImageState, listing
+
+ENGINE_TIMEOUT_S = 10.0
+
+FILES = (
+    "/proc/cpuinfo",
+    "/proc/loadavg",
+    "/proc/meminfo",
+    "/proc/self/mountinfo",
+    "/proc/swaps",
+    "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+    "/sys/devices/system/cpu/cpufreq/boost",
+    "/sys/devices/system/cpu/intel_pstate/no_turbo",
+)
+GLOBS = (
+    "devices/system/cpu/cpu[0-9]*/topology/thread_siblings_list",
+    "devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor",
+)
+SETTINGS = Path("/proc/sys")
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """One look at a host; whatever could not be had is not in it, and `lacks` says why."""
+
+    name: str = ""
+    system: str = ""
+    kernel: str = ""
+    cores: tuple[int, ...] = ()
+    """The processors that this process may use."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The texts of the files that are there, by path."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """The kernel settings that are there, by name: `kernel.core_pattern`."""
+    samples: tuple[str, str] = ("", "")
+    """/proc/stat twice, with a second or less between, in which the judge did nothing."""
+    free_bytes: Mapping[str, int] = field(default_factory=dict)
+    """Room on the disks that count: by what is kept there."""
+    engine_at: str = ""
+    """DOCKER_HOST, where the environment has one."""
+    engine: Mapping[str, Any] | None = None
+    """What the Engine says of itself (`GET /info`)."""
+    images: Sequence[ImageState] | None = None
+    trial: probes.Trial | None = None
+    lacks: Mapping[str, str] = field(default_factory=dict)
+    """Why `engine`, `images` or `trial` is not there."""
+
+
+def look(settings: Sequence[str], pause_s: float = 1.0) -> Host:
+    """Look at this host: its files, its Engine and two containers; takes `pause_s` and some seconds, raises nothing."""
+    lacks: dict[str, str] = {}
+    engine = _or_why(_engine_info, "engine", lacks)
+    images = _or_why(listing, "images", lacks) if engine else None
+    trial = _or_why(probes.try_boxes, "trial", lacks) if engine else None
+    return Host(
+        name=platform.node(),
+        system=_system(),
+        kernel=platform.release(),
+        cores=tuple(sorted(cores.available())),
+        files=_files(),
+        settings=_settings(settings),
+        samples=_samples(pause_s),
+        free_bytes=_free(engine or {}),
+        engine_at=os.environ.get("DOCKER_HOST", ""),
+        engine=engine,
+        images=images,
+        trial=trial,
+        lacks=lacks,
+    )
+
+
+def _or_why(get: Callable[[], Found], what: str, lacks: dict[str, str]) -> Found | None:
+    try:
+        return get()
+    except (HostError, OSError) as error:
+        lacks[what] = str(error)
+        return None
+
+
+def _engine_info() -> Mapping[str, Any]:
+    with closing(Engine(ENGINE_TIMEOUT_S)) as engine:
+        return engine.info()
+
+
+def _system() -> str:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", "")
+    except OSError:
+        return platform.system()
+
+
+def _files() -> dict[str, str]:
+    paths = [Path(path) for path in FILES]
+    for pattern in GLOBS:
+        paths += Path("/sys").glob(pattern)
+    return {str(path): text for path in paths if (text := _text(path)) is not None}
+
+
+def _settings(names: Sequence[str]) -> dict[str, str]:
+    texts = {name: _text(SETTINGS / name.replace(".", "/")) for name in names}
+    return {name: text.strip() for name, text in texts.items() if text is not None}
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+
+
+def _samples(pause_s: float) -> tuple[str, str]:
+    before = _text(Path("/proc/stat")) or ""
+    time.sleep(pause_s)
+    return before, _text(Path("/proc/stat")) or ""
+
+
+def _free(engine: Mapping[str, Any]) -> dict[str, int]:
+    places = {
+        "this folder": str(Path.cwd()),
+        "temporary files": tempfile.gettempdir(),
+        "the Engine's root": str(engine.get("DockerRootDir", "")),
+    }
+    return {
+        what: shutil.disk_usage(place).free
+        for what, place in places.items()
+        if place and Path(place).is_dir() and os.access(place, os.X_OK)
+    }

@@ -1,0 +1,46 @@
+"""`judge doctor`, as an organiser runs it and pastes it into a mail."""
+
+import json
+
+import pytest
+
+from judge.cli.doctor import page
+from judge.sandbox import images
+from judge.sandbox.doctor import Finding, Light
+from tests.cli.conftest import Judge
+
+
+def test_a_report_fits_a_mail() -> None:
+    finding = Finding(
+        "load", Light.YELLOW, "others \x1b[31m " + "took much " * 20, "stop what runs " * 9
+    )
+    lines = list(page(finding))
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith("yellow load      others \\x1b[31m took")
+    assert "                 fix: stop what runs stop" in "\n".join(lines)
+
+
+@pytest.mark.docker
+def test_a_host_is_described_in_plain_lines(judge: Judge) -> None:
+    images.build(["native", "python"])
+    ran = judge("doctor")
+    lines = ran.out.splitlines()
+    assert ran.err == ""
+    assert max(map(len, lines)) <= 80
+    assert "\x1b" not in ran.out
+    assert lines[0].startswith("judge doctor: ")
+    told = [line.split()[1] for line in lines if line.startswith(("green", "yellow", "red"))]
+    assert {"engine", "cgroups", "swap", "pipes", "freezer", "folders", "cores", "clock"} <= set(
+        told
+    )
+    assert ran.code == int(" 0 red" not in lines[-1])
+
+
+def test_a_script_gets_a_document_and_a_code(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent.sock")
+    ran = judge("doctor", "--json")
+    document = json.loads(ran.out)
+    assert document["worst"] == "red"
+    assert document["findings"][0]["check"] == "engine"
+    assert set(document["findings"][0]) == {"check", "light", "says", "fix"}
+    assert ran.code == 1

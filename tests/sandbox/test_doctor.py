@@ -1,0 +1,259 @@
+"""What is said of a host: whole hosts as they look, a check at a time, and this one for real."""
+
+import gc
+from dataclasses import replace
+
+import pytest
+
+from judge.sandbox import doctor, images
+from judge.sandbox.box import Readings
+from judge.sandbox.doctor import SETTINGS, Finding, Light, examine, shares, siblings, worst
+from judge.sandbox.host import Host, look
+from judge.sandbox.images import ImageState
+from judge.sandbox.probes import Trial
+from tests.sandbox.test_cgroup import HYBRID, V1, V2
+
+TOPOLOGY = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
+GOVERNOR = "/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor"
+CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+NO_SWAP = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
+SWAP_FILE = NO_SWAP + "/swap.img                               file\t\t4194300\t\t0\t\t-2\n"
+READ = Readings(memory_peak_bytes=3 << 20, memory_cap_bytes=400 << 20, oom_kills=0, cpu_ns=1)
+CURRENT = [ImageState("native", "judge/native:1", "sha256:1", True, "", 40, 30_000_000)]
+
+STAT = """\
+cpu  968513 88881 219556 1255833 28665 0 7067 239551 0 0
+cpu0 466018 38168 108125 660475 11425 0 541 119058 0 0
+cpu1 502495 50713 111430 595358 17240 0 6526 120493 0 0
+intr 1 2 3
+"""
+STAT_A_SECOND_LATER = """\
+cpu  968613 88881 219556 1255931 28665 0 7067 239553 0 0
+cpu0 466018 38168 108125 660573 11425 0 541 119060 0 0
+cpu1 502595 50713 111430 595358 17240 0 6526 120493 0 0
+"""
+
+SERVER = Host(
+    name="contest",
+    system="Debian GNU/Linux 13 (trixie)",
+    kernel="6.12.48",
+    cores=(0, 1, 2, 3),
+    files={
+        "/proc/self/mountinfo": V2[1],
+        "/proc/swaps": NO_SWAP,
+        "/proc/loadavg": "0.00 0.01 0.00 1/210 4711\n",
+        "/proc/meminfo": "MemTotal:       65843652 kB\nMemAvailable:   64000000 kB\n",
+        "/proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu vme tsc\n",
+        CLOCKSOURCE: "tsc\n",
+        **{TOPOLOGY.format(core): f"{core}\n" for core in range(4)},
+        **{GOVERNOR.format(core): "performance\n" for core in range(4)},
+    },
+    settings={
+        "kernel.core_pattern": "core",
+        "fs.protected_hardlinks": "1",
+        "fs.protected_symlinks": "1",
+        "fs.protected_fifos": "1",
+        "fs.protected_regular": "2",
+        "kernel.yama.ptrace_scope": "1",
+        "kernel.unprivileged_bpf_disabled": "2",
+        "kernel.unprivileged_userns_clone": "0",
+    },
+    samples=("cpu0 0 0 0 0 0 0 0 0 0 0\n", "cpu0 1 0 0 99 0 0 0 0 0 0\n"),
+    free_bytes={"this folder": 200 << 30},
+    engine={
+        "ServerVersion": "29.5.1",
+        "RuncCommit": {"ID": "v1.4.3-0-g9f9c9623"},
+        "Driver": "overlayfs",
+        "DriverStatus": [["driver-type", "io.containerd.snapshotter.v1"]],
+        "SecurityOptions": ["name=apparmor", "name=seccomp,profile=builtin", "name=cgroupns"],
+        "CgroupVersion": "2",
+        "MemoryLimit": True,
+        "SwapLimit": True,
+        "PidsLimit": True,
+        "CPUSet": True,
+        "Runtimes": {"runc": {}, "runsc": {}},
+    },
+    images=CURRENT,
+    trial=Trial("docker-pipes", "unified", 36, READ, True),
+)
+"""A host made for contests: v2, nothing else on it."""
+
+LAPTOP = replace(
+    SERVER,
+    name="laptop",
+    files={
+        **SERVER.files,
+        "/proc/swaps": SWAP_FILE,
+        "/proc/meminfo": "MemAvailable:    3100000 kB\n",
+        **{TOPOLOGY.format(core): f"{core % 2},{core % 2 + 2}\n" for core in range(4)},
+        **{GOVERNOR.format(core): "powersave\n" for core in range(4)},
+        "/sys/devices/system/cpu/intel_pstate/no_turbo": "0\n",
+    },
+    settings={
+        "kernel.core_pattern": "|/usr/share/apport/apport -p%p -s%s -c%c -d%d -P%P -u%u -g%g -F%F -- %E"
+    },
+    free_bytes={"this folder": 6 << 30},
+    trial=replace(SERVER.trial or Trial("", "", 0, READ, True), freezer="engine", freeze_us=11000),
+)
+"""An author's own: v2, a user of the docker group, a browser beside it."""
+
+VETERAN = replace(
+    SERVER,
+    name="veteran",
+    cores=(0,),
+    files={
+        "/proc/self/mountinfo": V1[1],
+        "/proc/swaps": SWAP_FILE,
+        "/proc/loadavg": "3.10 3.00 2.90 4/310 99\n",
+        "/proc/cpuinfo": "flags\t\t: fpu vme hypervisor\n",
+        CLOCKSOURCE: "acpi_pm\n",
+    },
+    settings={},
+    samples=(STAT, STAT_A_SECOND_LATER),
+    free_bytes={"this folder": 100 << 20},
+    engine={
+        "ServerVersion": "20.10.7",
+        "RuncCommit": {"ID": "9f9c96235cc97674e935002fc3d78361b696a69e"},
+        "Driver": "vfs",
+        "SecurityOptions": [],
+        "MemoryLimit": True,
+        "SwapLimit": False,
+        "PidsLimit": False,
+        "CPUSet": True,
+        "Runtimes": {"runc": {}},
+    },
+    images=[ImageState("python", "judge/python:1", "", False, "", 0, 0)],
+    trial=Trial("docker-attach", "v1", 158, Readings(cpu_ns=1), False),
+)
+"""A virtual machine of 2018, where hardly anything holds."""
+
+
+def lights(host: Host) -> dict[str, Light]:
+    """The light of each check; of those with several lines the worst."""
+    found: dict[str, Light] = {}
+    for finding in examine(host):
+        found[finding.check] = worst(
+            [finding, Finding("", found.get(finding.check, Light.GREEN), "")]
+        )
+    return found
+
+
+def one(check: str, host: Host) -> Finding:
+    (finding,) = [finding for finding in examine(host) if finding.check == check]
+    return finding
+
+
+def of_light(host: Host, light: Light) -> set[str]:
+    return {check for check, its in lights(host).items() if its is light}
+
+
+# --- whole hosts ---------------------------------------------------------------------------------
+
+
+def test_a_host_made_for_contests_is_green() -> None:
+    assert set(lights(SERVER).values()) == {Light.GREEN}
+    assert not [finding for finding in examine(SERVER) if finding.fix]
+
+
+def test_a_laptop_will_do() -> None:
+    assert of_light(LAPTOP, Light.RED) == set()
+    assert of_light(LAPTOP, Light.YELLOW) == {
+        "swap", "freezer", "siblings", "governor", "kernel", "disk", "memory",
+    }  # fmt: skip
+    assert one("siblings", LAPTOP).says == "cores share their hardware: 0,2 1,3"
+    assert one("governor", LAPTOP).says.startswith("powersave, turbo on")
+
+
+def test_a_veteran_will_not() -> None:
+    assert of_light(VETERAN, Light.RED) == {
+        "seccomp", "limits", "swap", "folders", "images", "disk",
+    }  # fmt: skip
+    assert of_light(VETERAN, Light.YELLOW) == {
+        "engine", "storage", "mac", "cgroups", "pipes", "freezer", "readings", "cores", "load", "steal", "clock",
+    }  # fmt: skip
+    assert one("limits", VETERAN).says == "the Engine cannot limit: processes"
+
+
+def test_a_host_of_which_nothing_is_known_is_red_for_its_engine_only() -> None:
+    nothing = Host()
+    assert of_light(nothing, Light.RED) == {"engine"}
+    assert "load" in lights(nothing)
+
+
+@pytest.mark.parametrize("host", [SERVER, LAPTOP, VETERAN, Host()], ids=lambda host: host.name)
+def test_whatever_is_not_green_says_what_to_do(host: Host) -> None:
+    assert [] == [
+        finding for finding in examine(host) if finding.light is not Light.GREEN and not finding.fix
+    ]
+
+
+# --- single checks -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("case", "kind"), [(V1, "v1"), (V2, "v2"), (HYBRID, "hybrid")])
+def test_hierarchies_are_told_apart(case: tuple[str, str, object], kind: str) -> None:
+    assert doctor.cgroup_kind(case[1]) == kind
+
+
+def test_hierarchies_that_cannot_be_seen_are_the_engine_s_word() -> None:
+    assert doctor.cgroup_kind("") == doctor.cgroup_kind("rubbish\n") == ""
+    blind = replace(SERVER, files={})
+    assert one("cgroups", blind).says == "v2, by the Engine's word"
+
+
+def test_swap_that_the_engine_counts_is_no_hole() -> None:
+    swapping = replace(SERVER, files={"/proc/swaps": SWAP_FILE})
+    assert one("swap", swapping).light is Light.YELLOW
+    uncounted = replace(swapping, engine={**(SERVER.engine or {}), "SwapLimit": False})
+    assert one("swap", uncounted).light is Light.RED
+
+
+def test_shares_of_a_processor_are_others_work_and_what_the_hypervisor_keeps() -> None:
+    assert shares(STAT, STAT_A_SECOND_LATER) == {"cpu0": (0.0, 0.02), "cpu1": (1.0, 0.0)}
+    since_boot = shares("", STAT)
+    assert round(since_boot["cpu0"][1], 3) == 0.085
+    assert shares(STAT, STAT) == {"cpu0": (0.0, 0.0), "cpu1": (0.0, 0.0)}
+    assert shares("", "cpu0 1 1 1 1\n") == {"cpu0": (0.75, 0.0)}  # a kernel that tells no more
+    assert shares("", "") == {}
+
+
+def test_siblings_are_groups_of_more_than_one() -> None:
+    assert siblings({TOPOLOGY.format(0): "0-1\n", TOPOLOGY.format(1): "0-1\n"}) == ["0-1"]
+    assert siblings({TOPOLOGY.format(0): "0\n"}) == siblings({}) == []
+
+
+def test_a_box_that_cannot_be_made_says_why() -> None:
+    broken = replace(SERVER, trial=None, lacks={"trial": "The image judge/native:1 is missing"})
+    assert one("box", broken) == Finding("box", Light.RED, "The image judge/native:1 is missing")
+
+
+def test_a_setting_that_this_kernel_has_not_is_passed_over() -> None:
+    few = replace(SERVER, settings={"fs.protected_fifos": "0"})
+    finding = one("kernel", few)
+    assert finding.light is Light.YELLOW
+    assert finding.fix.startswith("sysctl -w fs.protected_fifos=1")
+
+
+# --- this host -----------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_look_without_an_engine_says_what_can_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent.sock")
+    host = look([setting.name for setting in SETTINGS], pause_s=0.05)
+    assert (host.engine, host.images, host.trial) == (None, None, None)
+    assert worst(examine(host)) is Light.RED
+    assert one("engine", host).light is Light.RED
+    assert host.samples[1]
+    gc.collect()  # the Engine's client leaves a socket that it could not connect
+
+
+@pytest.mark.docker
+def test_this_host_s_boxes_are_tried() -> None:
+    images.build(["native"])
+    host = look([setting.name for setting in SETTINGS], pause_s=0.05)
+    assert host.lacks == {}
+    assert host.trial is not None
+    assert host.trial.folder_ends
+    assert host.trial.freezer in ("unified", "v1", "engine")
+    assert one("seccomp", host).light is Light.GREEN
