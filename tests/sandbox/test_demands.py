@@ -1,7 +1,9 @@
 """What a policy demands of a host: sentences from an Engine's description, and a game that never starts with less."""
 
+from pathlib import Path
 from typing import Any
 
+import docker
 import pytest
 
 from judge.errors import HostError, InputError
@@ -76,3 +78,15 @@ def test_a_box_is_not_made_with_less(lodge: Lodge) -> None:
 def test_a_profile_that_is_not_there_is_found_before_play() -> None:
     with pytest.raises(InputError, match="no seccomp profile 'defualt'"):
         meet(BoxPolicy(seccomp_of={"python": "defualt"}))
+
+
+@pytest.mark.docker
+def test_an_apparmor_profile_that_is_demanded_confines_the_box(
+    lodge: Lodge, outsider: docker.DockerClient
+) -> None:
+    if "apparmor" not in security_options(outsider.info()):
+        pytest.skip("this host has no AppArmor")
+    lodge("puppet", policy=BoxPolicy(apparmor="docker-default")).move_in()
+    (container,) = outsider.containers.list(filters={"label": "judge.match=test"})
+    confined = Path(f"/proc/{container.attrs['State']['Pid']}/attr/current").read_text()
+    assert confined.strip() == "docker-default (enforce)"
