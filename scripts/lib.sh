@@ -1,5 +1,5 @@
 # What every script here does before its own work: print steps, install packages, start an Engine, make .venv.
-# Sourced by quickstart, test, bench and engine; it changes nothing by being sourced.
+# Sourced by quickstart, test, test-cgroup2, bench and engine; it changes nothing by being sourced.
 # shellcheck shell=bash
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

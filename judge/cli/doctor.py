@@ -55,11 +55,8 @@ def _document(host: Host, findings: list[Finding]) -> dict[str, object]:
 
 def _print(host: Host, findings: Sequence[Finding]) -> None:
     console = Console(highlight=False, soft_wrap=True, file=sys.stdout)
-    for line in textwrap.wrap(
-        f"judge doctor: {safe(host.name)}, {safe(host.system)}, kernel {safe(host.kernel)}, "
-        f"{len(host.cores)} cores",
-        WIDTH,
-    ):
+    title = f"judge doctor: {safe(host.name)}, {safe(host.system)}, kernel {safe(host.kernel)}"
+    for line in textwrap.wrap(title, WIDTH):
         console.print(Text(line))
     console.print()
     for finding in findings:

@@ -152,7 +152,7 @@ def walls(host: Host) -> Iterator[Finding]:
         fix = "use a kernel with CONFIG_SECCOMP_FILTER"
         yield Finding("seccomp", Light.RED, "system calls cannot be filtered", fix)
     if named := sorted(has & {"apparmor", "selinux"}):
-        yield Finding("mac", Light.GREEN, f"{' and '.join(named)} confine containers")
+        yield Finding("mac", Light.GREEN, f"containers are confined by {' and '.join(named)}")
     else:
         fix = "apt-get install apparmor, boot with it, restart the Engine"
         yield Finding("mac", Light.YELLOW, "no AppArmor, no SELinux: one wall fewer", fix)
@@ -375,8 +375,8 @@ def kernel(host: Host) -> Iterator[Finding]:
 
 def room(host: Host) -> Iterator[Finding]:
     """Disk and memory."""
-    for what, free in host.free_bytes.items():
-        says = f"{free / GIB:.1f} GiB free for {what}"
+    for places, free in host.free_bytes.items():
+        says = f"{free / GIB:.1f} GiB free for {places}"
         yield _roomy("disk", says, free, LEAST_FREE, LITTLE_FREE, "make room")
     found = re.search(
         r"^MemAvailable:\s*(\d+) kB", host.files.get("/proc/meminfo", ""), re.MULTILINE

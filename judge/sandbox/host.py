@@ -53,7 +53,7 @@ class Host:
     samples: tuple[str, str] = ("", "")
     """/proc/stat twice, with a second or less between, in which the judge did nothing."""
     free_bytes: Mapping[str, int] = field(default_factory=dict)
-    """Room on the disks that count: by what is kept there."""
+    """Room on each disk that counts, by what is kept there: `this folder, temporary files`."""
     engine_at: str = ""
     """DOCKER_HOST, where the environment has one."""
     engine: Mapping[str, Any] | None = None
@@ -138,8 +138,8 @@ def _free(engine: Mapping[str, Any]) -> dict[str, int]:
         "temporary files": tempfile.gettempdir(),
         "the Engine's root": str(engine.get("DockerRootDir", "")),
     }
-    return {
-        what: shutil.disk_usage(place).free
-        for what, place in places.items()
-        if place and Path(place).is_dir() and os.access(place, os.X_OK)
-    }
+    disks: dict[int, list[str]] = {}
+    for what, place in places.items():
+        if place and os.access(place, os.X_OK):
+            disks.setdefault(Path(place).stat().st_dev, []).append(what)
+    return {", ".join(kept): shutil.disk_usage(places[kept[0]]).free for kept in disks.values()}

@@ -12,7 +12,7 @@ from judge.sandbox.hardening import container_config
 from judge.sandbox.images import runtime_image
 from judge.sandbox.owner import Owner, owned_directory
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 FREEZES = 5
 FOLDER_BYTES = 1 << 20
 FILL = (
