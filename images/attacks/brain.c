@@ -20,7 +20,7 @@ static unsigned char taken[SIDE][SIDE];
 static const struct attack *attack;
 static char text[LINE]; /* what has been read and not been heeded */
 static size_t size;
-int answered;
+int answered, from_the_top;
 
 const char *word(int n) { return n < count_of_words ? words[n] : ""; }
 long number(int n) { return strtol(word(n), NULL, 10); }
@@ -100,13 +100,14 @@ static void take(const char *pair) {
 
 const char *choose(void) {
     static char cell[32];
-    for (int y = height - 1; y >= 0; y--)
-        for (int x = width - 1; x >= 0; x--)
-            if (!taken[y][x]) {
-                taken[y][x] = 1;
-                snprintf(cell, sizeof cell, "%d,%d", x, y);
-                return cell;
-            }
+    for (int n = 0; n < width * height; n++) {
+        int at = from_the_top ? n : width * height - 1 - n, x = at % width, y = at / width;
+        if (!taken[y][x]) {
+            taken[y][x] = 1;
+            snprintf(cell, sizeof cell, "%d,%d", x, y);
+            return cell;
+        }
+    }
     exit(0);
 }
 

@@ -45,6 +45,7 @@ void burn_ms(long span);
 
 /* For attacks that answer, or read, by themselves. */
 extern int answered;     /* set it before returning: the answer has been given */
+extern int from_the_top; /* set it once: take the first free cell instead of the last */
 const char *choose(void); /* the cell of the next answer, such as `18,19` */
 void read_some(size_t limit);
 

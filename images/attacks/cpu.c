@@ -279,8 +279,11 @@ static void storm(void) {
 
 /* --- honest players ------------------------------------------------------------------------------ */
 
-/* An opponent that thinks: the first word is for how many milliseconds. */
-static void think(void) { sleep_ms(number(0)); }
+/* An opponent that thinks: the first word is for how many milliseconds. It plays far away from the agent. */
+static void think(void) {
+    from_the_top = 1;
+    sleep_ms(number(0));
+}
 
 const struct attack attacks[] = {
     {.name = "busy", .before = loop},

@@ -186,7 +186,7 @@ static void plant_links(void) {
     tried("pipe-rename", rename("/io/out", "/io/other"));
     tried("pipe-remove", unlink("/io/in"));
     tried("program-link", symlink(word(0), "/agent/link"));
-    tried("program-remove", unlink("/agent/agent.toml"));
+    tried("program-remove", unlink("/agent/disk"));
 }
 
 /* I2  Puts programs where somebody who copies files out of a running container runs them. Expected: plays on, and the

@@ -8,6 +8,7 @@
 #include "brain.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -54,10 +55,10 @@ static void eat_in_children(void) {
             put(ready[1], "x", 1);
             _exit((int)read(done[0], &byte, 1)); /* until the parent closes it */
         }
-    close(ready[1]);
-    while (read(ready[0], &byte, 1) == 1)
-        if (waitpid(-1, NULL, WNOHANG) > 0)
-            break;
+    struct pollfd news = {ready[0], POLLIN, 0};
+    for (int fed = 0; fed < CHILDREN && waitpid(-1, NULL, WNOHANG) <= 0;)
+        if (poll(&news, 1, 10) > 0)
+            fed += (int)read(ready[0], &byte, 1);
     close(done[1]);
     while (wait(NULL) > 0)
         ;

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,12 +18,22 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Connects without waiting; under way counts as connected. */
+enum { PATIENCE_MS = 300 };
+
+/* Connects; what is still under way after a while counts as connected: something has left. */
 static long reach(int family, int type, int protocol, const void *address, socklen_t size) {
-    int fd = socket(family, type | SOCK_NONBLOCK, protocol);
-    if (fd < 0 || (connect(fd, address, size) < 0 && errno != EINPROGRESS))
+    int fd = socket(family, type | SOCK_NONBLOCK, protocol), error = 0;
+    socklen_t room = sizeof error;
+    if (fd < 0)
         return -1;
-    return 0;
+    if (connect(fd, address, size) == 0)
+        return 0;
+    if (errno != EINPROGRESS)
+        return -1;
+    poll(&(struct pollfd){fd, POLLOUT, 0}, 1, PATIENCE_MS);
+    getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &room);
+    errno = error;
+    return error ? -1 : 0;
 }
 
 static void try_v4(const char *what, int type, int protocol, const char *host, int port) {

@@ -170,10 +170,13 @@ class Referee:
             side.renew()
 
     def _close(self) -> None:
-        """Both seats are let go and told goodbye; whoever still runs after the grace is killed."""
+        """Both seats are let go and told goodbye; whoever still runs after the grace, or floods, is killed."""
         deadline = 0
         living = [seat for seat in SEATS if self.sides[seat].is_living]
         for seat in living:
+            if self._is_too_loud(seat):
+                self._end(seat)
+                continue
             side = self.sides[seat]
             for effect in side.protocol.feed(Close(self.game.result(side.opening.names))):
                 self._carry_out_idle(seat, effect)
@@ -181,11 +184,19 @@ class Referee:
         while any(self.sides[seat].is_living for seat in living):
             happening = self._wire.wait(deadline)
             self._note_happening(happening)
+            if happening.seat >= 0 and self._is_too_loud(happening.seat):
+                self._end(happening.seat)
             if happening.ns >= deadline:
                 break
         for seat in living:
             if self.sides[seat].is_living:
-                self._wire.kill(seat)
+                self._end(seat)
+
+    def _end(self, seat: int) -> None:
+        """End an agent, of which nothing more is to be heard."""
+        self._wire.mute(seat)
+        self._wire.kill(seat)
+        self.sides[seat].is_ended = True
 
     # --- one conversation --------------------------------------------------------------------------------------------
 
@@ -306,8 +317,14 @@ class Referee:
             self.sides[happening.seat].see(happening.kind, happening.data)
 
     def _hear_unasked(self, happening: Happening) -> None:
-        """What a seat says while nobody asks it is for its protocol to keep, to set aside or to hold against it."""
+        """What a seat says while nobody asks it is for its protocol to keep, to set aside or to hold against it.
+
+        Of one that says too much nothing more is heard: its next request, if there is one, judges it.
+        """
         if happening.kind is Kind.READ and happening.data:
+            if self._is_too_loud(happening.seat):
+                self._wire.mute(happening.seat)
+                return
             for effect in self.sides[happening.seat].protocol.feed(Bytes(happening.data)):
                 self._carry_out_idle(happening.seat, effect)
 
@@ -319,6 +336,10 @@ class Referee:
         self._judge_bytes(seat)
         if side.is_dead:
             raise self._faulted(seat, Cause.DEATH)
+
+    def _is_too_loud(self, seat: int) -> bool:
+        side, bounds = self.sides[seat], self._bounds
+        return side.game_bytes > bounds.game_bytes or side.turn_bytes > bounds.turn_bytes
 
     def _judge_bytes(self, seat: int) -> None:
         side = self.sides[seat]

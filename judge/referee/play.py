@@ -26,13 +26,16 @@ from judge.referee.spec import (
 )
 from judge.referee.transcript import Transcript, mark_private, seal
 from judge.referee.wire import LiveWire
-from judge.sandbox import open_box, open_keeper
-from judge.sandbox.box import Box, Tenant
+from judge.sandbox import BoxKind, open_box, open_keeper
+from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.cores import busy_ns
 from judge.sandbox.folders import Folder, Keeper
 
 SPIN_NS = 100_000
 """How long a judge with a core of its own looks again before it sleeps."""
+
+BoxBuilder = Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]
+"""What makes a box; attacks are tried in boxes with one defence less."""
 
 log = structlog.get_logger()
 
@@ -58,8 +61,9 @@ def play(
     watch: Callable[[Ply], None] | None = None,
     follow: Callable[[bytes], None] | None = None,
     shelf: Shelf | None = None,
+    build: BoxBuilder = open_box,
 ) -> RecordFile:
-    """Play one attempt of a match. `programs` has the staged files of each agent by digest.
+    """Play one attempt of a match. `programs` has the staged files of each agent by digest; `build` makes the boxes.
 
     `watch` hears of each answer at once. `follow` is given the growing transcript, packed, whenever the judge waits
     anyway (`judge.referee.onlooker` makes a game of it again); it must not block. `shelf` has the states that kept
@@ -74,7 +78,7 @@ def play(
     gc.freeze()
     transcript = Transcript(follow)
     started_at, began = datetime.now(UTC), monotonic()
-    played = _play(spec, programs, slot, transcript, watch, folders, shelf)
+    played = _play(_Stage(spec, programs, slot, transcript, watch, build), folders, shelf)
     transcript.spill()
     if isinstance(played.end, Void):
         log.warning("void", match=spec.id, attempt=attempt, why=played.end.reason)
@@ -86,29 +90,35 @@ def play(
         attempt=attempt,
         started_at=started_at.isoformat(timespec="seconds"),
         seconds=round(monotonic() - began, 3),
+        judge_late_ms=round(played.late_ns / 1e6, 3),
         placement=Placement(box=played.boxes, judge_cores=slot.judge_cores, slot_cores=slot.cores),
         transcript_sha256=sealed.sha256,
     )
     return RecordFile(record=record, transcript=sealed)
 
 
-def _play(
-    spec: MatchSpec,
-    programs: Mapping[str, Path],
-    slot: Slot,
-    transcript: Transcript,
-    watch: Callable[[Ply], None] | None,
-    folders: Sequence[Folder],
-    shelf: Shelf | None,
-) -> Played:
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """What a game is played with."""
+
+    spec: MatchSpec
+    programs: Mapping[str, Path]
+    slot: Slot
+    transcript: Transcript
+    watch: Callable[[Ply], None] | None
+    build: BoxBuilder
+
+
+def _play(stage: _Stage, folders: Sequence[Folder], shelf: Shelf | None) -> Played:
     """The game between its keeper's two duties; what a void game leaves in the folders is not even looked at."""
+    spec, slot = stage.spec, stage.slot
     played = Played()
     timeout_s = spec.policy.box.start_timeout_s
     keeper = open_keeper(spec.box, folders, spec.id, slot.judge_cores or slot.cores, timeout_s)
     with closing(keeper):
         try:
             keeper.make()
-            _play_in_boxes(spec, programs, slot, transcript, watch, keeper, played)
+            _play_in_boxes(stage, keeper, played)
             if shelf is not None and not isinstance(played.end, Void):
                 played.folders = shelved(folders, keeper.collect(), shelf)
         except HostError as error:
@@ -116,20 +126,13 @@ def _play(
     return played
 
 
-def _play_in_boxes(
-    spec: MatchSpec,
-    programs: Mapping[str, Path],
-    slot: Slot,
-    transcript: Transcript,
-    watch: Callable[[Ply], None] | None,
-    keeper: Keeper,
-    played: Played,
-) -> None:
+def _play_in_boxes(stage: _Stage, keeper: Keeper, played: Played) -> None:
     """The game in its boxes, which are gone afterwards whatever happens; `played` has what came of it."""
+    spec = stage.spec
 
     def new_box(seat: int) -> Box:
-        tenant = _tenant(spec, seat, programs, slot, keeper)
-        return open_box(spec.box, tenant, spec.policy.enforced(), spec.policy.box)
+        tenant = _tenant(stage, seat, keeper)
+        return stage.build(spec.box, tenant, spec.policy.enforced(), spec.policy.box)
 
     boxes = [new_box(seat) for seat in SEATS]
     with ExitStack() as at_end:
@@ -137,24 +140,20 @@ def _play_in_boxes(
             at_end.callback(box.close)
         _do_at_once(keeper.load, *(box.prepare for box in boxes))
         played.boxes = (boxes[0].name, boxes[1].name)
-        wire = _wire(spec, boxes, slot, transcript, new_box)
+        wire = _wire(stage, boxes, new_box)
         at_end.callback(wire.close)
-        played.referee = build_referee(spec, wire, watch)
+        played.referee = build_referee(spec, wire, stage.watch)
         played.end = played.referee.play()
         played.readings = (wire.boxes[0].readings(), wire.boxes[1].readings())
+        played.late_ns = wire.late_ns
 
 
-def _wire(
-    spec: MatchSpec,
-    boxes: Sequence[Box],
-    slot: Slot,
-    transcript: Transcript,
-    new_box: Callable[[int], Box],
-) -> LiveWire:
+def _wire(stage: _Stage, boxes: Sequence[Box], new_box: Callable[[int], Box]) -> LiveWire:
+    spec, slot = stage.spec, stage.slot
     counts_cores = spec.box == "docker" and bool(slot.cores)
     return LiveWire(
         boxes,
-        transcript,
+        stage.transcript,
         new_box,
         (lambda: busy_ns(slot.cores)) if counts_cores else None,
         len(slot.cores),
@@ -163,18 +162,17 @@ def _wire(
     )
 
 
-def _tenant(
-    spec: MatchSpec, seat: int, programs: Mapping[str, Path], slot: Slot, keeper: Keeper
-) -> Tenant:
+def _tenant(stage: _Stage, seat: int, keeper: Keeper) -> Tenant:
+    spec = stage.spec
     choice = spec.seats[seat]
     return Tenant(
         name=choice.name,
-        program=programs[choice.digest],
+        program=stage.programs[choice.digest],
         command=choice.command,
         runtime=choice.runtime,
         seat=seat,
         match_id=spec.id,
-        cores=slot.cores,
+        cores=stage.slot.cores,
         folders={kind: at for (whose, kind), at in keeper.places.items() if whose == seat},
     )
 

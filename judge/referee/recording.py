@@ -27,6 +27,8 @@ class Played:
     boxes: tuple[str, ...] = ()
     folders: Mapping[Place, FolderRecord] = field(default_factory=dict)
     """What has become of the folders; empty where nothing has."""
+    late_ns: int = 0
+    """How late the judge itself was at most."""
 
 
 def record_of(spec: MatchSpec, played: Played, **circumstances: Any) -> MatchRecord:

@@ -81,6 +81,9 @@ class ReplayWire:
         self._expect(seat, Kind.RESPAWNED)
         return self.start(seat)
 
+    def mute(self, seat: int) -> None:
+        """Do nothing: the record has no more of it either."""
+
     def kill(self, seat: int) -> None:
         """Check that the agent was killed here."""
         self._expect(seat, Kind.KILLED)

@@ -46,6 +46,8 @@ class Side:
     report: Report | None = None
     killed_for_memory: bool = False
     has_started: bool = False
+    is_ended: bool = False
+    """The judge has ended it, and listens no more."""
 
     @property
     def is_dead(self) -> bool:
@@ -55,7 +57,7 @@ class Side:
     @property
     def is_living(self) -> bool:
         """Whether its process was started and may still run."""
-        return self.has_started and not self.is_dead
+        return self.has_started and not self.is_dead and not self.is_ended
 
     def see(self, kind: Kind, data: bytes) -> None:
         """Keep what happened to the seat, whoever is waited for."""

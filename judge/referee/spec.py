@@ -159,6 +159,8 @@ class MatchRecord(_Value):
     """Wall-clock time, UTC; information only."""
     seconds: float
     placement: Placement
+    judge_late_ms: float = 0.0
+    """How late the judge itself was at most: for so long it did not look at its agents, or overslept a deadline."""
     transcript_sha256: str
 
 

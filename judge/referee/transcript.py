@@ -9,6 +9,7 @@ SHA-256 over all of these: whoever withholds a private part leaves its digest, a
 import hashlib
 import struct
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from typing import IO, Any, NamedTuple
@@ -178,16 +179,13 @@ def mark_private(entries: Sequence[Entry], is_private: Callable[[int, bytes], bo
 
     A chunk that holds public and private lines is cut at their borders; its parts keep the chunk's time.
     """
-    spans = {seat: _private_spans(entries, seat, is_private) for seat in (0, 1)}
-    position = {0: 0, 1: 0}
+    cutters = [_Cutter(_private_spans(entries, seat, is_private)) for seat in (0, 1)]
     marked: list[Entry] = []
     for entry in entries:
         if entry.kind is Kind.STDERR:
             marked.append(entry._replace(private=True))
-        elif entry.kind is Kind.READ and spans[entry.seat]:
-            begin = position[entry.seat]
-            position[entry.seat] = begin + len(entry.data)
-            marked.extend(_cut(entry, begin, spans[entry.seat]))
+        elif entry.kind is Kind.READ:
+            marked.extend(cutters[entry.seat].cut(entry))
         else:
             marked.append(entry)
     return marked
@@ -196,32 +194,43 @@ def mark_private(entries: Sequence[Entry], is_private: Callable[[int, bytes], bo
 def _private_spans(
     entries: Sequence[Entry], seat: int, is_private: Callable[[int, bytes], bool]
 ) -> list[tuple[int, int]]:
-    """The (begin, end) offsets of private lines in all that a seat wrote to stdout."""
+    """The (begin, end) offsets of runs of private lines in all that a seat wrote to stdout."""
     said = b"".join(
         entry.data for entry in entries if entry.seat == seat and entry.kind is Kind.READ
     )
-    spans = []
-    begin = 0
+    spans: list[tuple[int, int]] = []
+    end = 0
     for line in said.splitlines(keepends=True):
+        begin, end = end, end + len(line)
         if is_private(seat, line.rstrip(b"\r\n")):
-            spans.append((begin, begin + len(line)))
-        begin += len(line)
+            if spans and spans[-1][1] == begin:
+                begin = spans.pop()[0]
+            spans.append((begin, end))
     return spans
 
 
-def _cut(entry: Entry, begin: int, spans: Sequence[tuple[int, int]]) -> Iterator[Entry]:
-    end = begin + len(entry.data)
-    at = begin
-    for first, last in spans:
-        first, last = max(first, begin), min(last, end)
-        if first >= last:
-            continue
-        if at < first:
-            yield entry._replace(data=entry.data[at - begin : first - begin])
-        yield entry._replace(data=entry.data[first - begin : last - begin], private=True)
-        at = last
-    if at < end or not entry.data:
-        yield entry._replace(data=entry.data[at - begin :])
+class _Cutter:
+    """Cuts a seat's chunks, in their order, at the borders of private spans; each span is looked at once."""
+
+    def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
+        self._spans = deque(spans)
+        self._at = 0
+
+    def cut(self, entry: Entry) -> Iterator[Entry]:
+        begin = self._at
+        end = begin + len(entry.data)
+        while self._spans and self._spans[0][0] < end:
+            first, last = max(self._spans[0][0], begin), min(self._spans[0][1], end)
+            if self._at < first:
+                yield entry._replace(data=entry.data[self._at - begin : first - begin])
+            yield entry._replace(data=entry.data[first - begin : last - begin], private=True)
+            self._at = last
+            if self._spans[0][1] > end:
+                break
+            self._spans.popleft()
+        if self._at < end or not entry.data:
+            yield entry._replace(data=entry.data[self._at - begin :])
+        self._at = end
 
 
 def _block(entries: Sequence[Entry]) -> Block:

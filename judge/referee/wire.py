@@ -82,6 +82,9 @@ class Wire(Protocol):
     def respawn(self, seat: int) -> int:
         """End the agent and start it anew in a new box; the moment its time begins."""
 
+    def mute(self, seat: int) -> None:
+        """Hear nothing more of a seat: whatever it says or becomes from now on is not read."""
+
     def kill(self, seat: int) -> None:
         """End the agent now."""
 
@@ -118,6 +121,8 @@ class LiveWire:
         self._unconfirmed = [False, False]
         self._loose_cpu: list[int | None] = [None, None]
         self._snapshot = (0, 0)
+        self._looked_at = time.monotonic_ns()
+        self._late_ns = 0
         for seat in SEATS:
             self._watch(seat)
 
@@ -125,6 +130,11 @@ class LiveWire:
     def boxes(self) -> Sequence[Box]:
         """The boxes as they are now."""
         return self._boxes
+
+    @property
+    def late_ns(self) -> int:
+        """How late the judge itself was at most: the longest that it did not look, or overslept a deadline."""
+        return self._late_ns
 
     # --- what the referee does ---------------------------------------------------------------------------------------
 
@@ -169,7 +179,7 @@ class LiveWire:
 
     def look(self) -> Sequence[Happening]:
         """What has happened already."""
-        self._take(self._epoll.poll(0))
+        self._take(self._poll_for(0.0))
         if not self._inbox:
             return ()
         seen = list(self._inbox)
@@ -202,12 +212,20 @@ class LiveWire:
         self._boxes[seat] = self._new_box(seat)
         self._boxes[seat].prepare()
         self._watch(seat)
+        self._looked_at = time.monotonic_ns()  # nobody ran meanwhile
         return self.start(seat)
+
+    def mute(self, seat: int) -> None:
+        """Hear nothing more of a seat; an agent that goes on printing waits for room."""
+        for fd in [fd for fd, (owner, _) in self._sources.items() if owner == seat]:
+            self._unwatch(fd)
+        self._inbox = deque(item for item in self._inbox if item.seat != seat)
 
     def kill(self, seat: int) -> None:
         """End the agent."""
         self._boxes[seat].kill()
-        self._transcript.add(time.monotonic_ns(), seat, Kind.KILLED)
+        self._looked_at = time.monotonic_ns()  # the game is over: nobody is waited for
+        self._transcript.add(self._looked_at, seat, Kind.KILLED)
 
     def close(self) -> None:
         """Close both boxes; never raises."""
@@ -223,13 +241,21 @@ class LiveWire:
         while not self._inbox:
             now = time.monotonic_ns()
             if now < spun_until:
-                ready = self._epoll.poll(0)
+                ready = self._poll_for(0.0)
             else:
                 self._transcript.spill()
-                ready = self._epoll.poll(max(0.0, (until_ns - now) / 1e9))
+                ready = self._poll_for(max(0.0, (until_ns - now) / 1e9))
             self._take(ready)
-            if not ready and time.monotonic_ns() >= until_ns:
+            if not ready and self._looked_at >= until_ns:
+                self._late_ns = max(self._late_ns, self._looked_at - max(now, until_ns))
                 return
+
+    def _poll_for(self, span_s: float) -> list[tuple[int, int]]:
+        """Poll, and remember for how long at most the judge has not."""
+        self._late_ns = max(self._late_ns, time.monotonic_ns() - self._looked_at)
+        ready = self._epoll.poll(span_s)
+        self._looked_at = time.monotonic_ns()
+        return ready
 
     def _take(self, ready: Sequence[tuple[int, int]]) -> None:
         for fd, mask in ready:
@@ -302,12 +328,10 @@ class LiveWire:
             self._epoll.unregister(fd)
 
     def _forget(self, seat: int) -> None:
-        for fd in [fd for fd, (owner, _) in self._sources.items() if owner == seat]:
-            self._unwatch(fd)
+        self.mute(seat)
         if self._outbox[seat]:
             self._unwatch_room(self._boxes[seat].stdin_fd)
             self._outbox[seat].clear()
-        self._inbox = deque(item for item in self._inbox if item.seat != seat)
         self._unconfirmed[seat] = False
         self._loose_cpu[seat] = None
 

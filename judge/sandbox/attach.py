@@ -109,7 +109,7 @@ class AttachStream:
         self._say(b"A" + self._mark.mark)
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """What is there now, at most 64 KiB."""
+        """What is there now, at most `CHUNK` and what a frame lacked."""
         if self.ended:
             return ()
         try:

@@ -1,7 +1,8 @@
 """Which processors belong to the judge and which to each slot, and how busy processors are."""
 
 import os
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,8 +10,9 @@ from judge.errors import InputError
 
 TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
-BUSY_FIELDS = (0, 1, 2, 5, 6, 7)
-"""Of a line of /proc/stat: user, nice, system, irq, softirq, steal. Not idle and iowait; guest is in user already."""
+UNTAKEN_FIELDS = (3, 4, 5, 6)
+"""Of a line of /proc/stat: idle and iowait, which nobody had; irq and softirq, for which nobody can be named (an agent
+with a storm of timers causes them too)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,8 @@ def available() -> frozenset[int]:
     return frozenset(os.sched_getaffinity(0))
 
 
-def parse_busy_ns(stat: str, cores: Iterable[int]) -> int:
-    """The time that some processors were busy since boot, steal included, from the text of a /proc/stat.
+def parse_untaken_ns(stat: str, cores: Iterable[int]) -> int:
+    """The time that no process had of some processors since boot, from the text of a /proc/stat.
 
     In nanoseconds, but counted in ticks (10 ms as a rule). A processor that is not there counts nothing.
     """
@@ -57,13 +59,18 @@ def parse_busy_ns(stat: str, cores: Iterable[int]) -> int:
     for line in stat.splitlines():
         name, *fields = line.split()
         if name in names:
-            ticks += sum(int(fields[index]) for index in BUSY_FIELDS if index < len(fields))
+            ticks += sum(int(fields[index]) for index in UNTAKEN_FIELDS)
     return ticks * TICK_NS
 
 
-def busy_ns(cores: Iterable[int]) -> int:
-    """The time that these processors were busy since boot, steal included, in nanoseconds."""
-    return parse_busy_ns(Path("/proc/stat").read_text(encoding="ascii"), cores)
+def busy_ns(cores: Sequence[int]) -> int:
+    """The time that processes had of these processors, or a hypervisor stole, since a fixed moment; in nanoseconds.
+
+    It is what is not idle, for the kernel measures idle time. Busy time it samples at its ticks: a process that runs at
+    those moments only would seem to use a whole core, and not to be the one who does.
+    """
+    untaken = parse_untaken_ns(Path("/proc/stat").read_text(encoding="ascii"), cores)
+    return time.monotonic_ns() * len(cores) - untaken
 
 
 def taken_by_others_ns(busy_before_ns: int, busy_after_ns: int, own_ns: int) -> int:

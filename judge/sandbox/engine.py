@@ -94,6 +94,20 @@ class Engine:
             )
             return sum(1 for _ in events)
 
+    def history(self, label: str, since_s: float, until_s: float) -> list[tuple[str, str]]:
+        """What was done to containers with a label between two moments of the Engine's clock: their ids and actions.
+
+        The Engine remembers some hundred events of all its containers.
+        """
+        with doing("list events"):
+            events = self._client.events(  # type: ignore[call-overload]
+                since=since_s,
+                until=until_s,
+                filters={"type": "container", "label": label},
+                decode=True,
+            )
+            return [(event["id"], event["Action"]) for event in events]
+
     def wait(self, container: str) -> None:
         """Wait until a container does not run any more."""
         with doing(f"wait for container {container[:12]}"):

@@ -9,7 +9,8 @@ from typing import ClassVar
 
 from judge.sandbox.box import Channel
 
-CHUNK = 65536
+CHUNK = 1 << 14
+"""The most that is read at a time, in bytes: what is in it is looked at before anything else is, so it is not much."""
 
 
 class PipeSource:
@@ -23,7 +24,7 @@ class PipeSource:
         self._channel = channel
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """What is there now, at most 64 KiB; empty data is the end."""
+        """What is there now, at most `CHUNK`; empty data is the end."""
         if self.ended:
             return ()
         try:

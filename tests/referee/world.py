@@ -135,6 +135,10 @@ class World:
         self.bodies[seat] = _Body(self.bodies[seat].agent)
         return self.start(seat)
 
+    def mute(self, seat: int) -> None:
+        self.bodies[seat].acts.clear()
+        self.bodies[seat].agent = lambda line: []
+
     def kill(self, seat: int) -> None:
         self.killed.append(seat)
         self._note(seat, Kind.KILLED)

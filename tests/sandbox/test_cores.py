@@ -1,9 +1,19 @@
 """Who runs on which core, and how busy cores were."""
 
+import time
+
 import pytest
 
 from judge.errors import InputError
-from judge.sandbox.cores import TICK_NS, parse_busy_ns, place, taken_by_others_ns
+from judge.sandbox.cores import (
+    TICK_NS,
+    available,
+    busy_ns,
+    parse_untaken_ns,
+    place,
+    taken_by_others_ns,
+)
+from tests.sandbox.guest import work_for
 
 STAT = """\
 cpu  300 3 60 9000 20 0 9 4 0 0
@@ -47,12 +57,22 @@ def test_slots_that_do_not_fit_are_refused(slots: int, width: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cores", "ticks"), [((0,), 125), ((1,), 251), ((0, 1), 376), ((10,), 7), ((), 0), ((64,), 0)]
+    ("cores", "ticks"),
+    [((0,), 3013), ((1,), 6016), ((0, 1), 9029), ((10,), 0), ((), 0), ((64,), 0)],
 )
-def test_busy_is_all_but_idle_with_steal_and_guests_once(
+def test_what_nobody_had_is_idle_and_waiting_and_interrupts(
     cores: tuple[int, ...], ticks: int
 ) -> None:
-    assert parse_busy_ns(STAT, cores) == ticks * TICK_NS
+    assert parse_untaken_ns(STAT, cores) == ticks * TICK_NS
+
+
+def test_busy_grows_by_no_more_than_time_passes() -> None:
+    cores = sorted(available())
+    began, before = time.monotonic_ns(), busy_ns(cores)
+    work_for(0.05)
+    grown, passed = busy_ns(cores) - before, time.monotonic_ns() - began
+    coarse = TICK_NS * len(cores)
+    assert 50_000_000 - coarse <= grown <= passed * len(cores) + coarse
 
 
 def test_what_others_took_is_what_the_agents_did_not() -> None:

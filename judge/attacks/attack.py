@@ -1,0 +1,137 @@
+"""An attack is a row of a table: a program of ours, what must come of it, and what comes of it with a defence off.
+
+The programs stand in images/attacks; `judge.attacks.table` has the rows, `judge.attacks.trial` plays them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from judge.games.types import Verdict
+from judge.referee.spec import MatchRecord, RecordFile
+from judge.referee.transcript import Entry, Kind, unseal
+
+Changes = Mapping[str, Mapping[str, Any]]
+"""What is other than in the suite's policy, by section: `{"clock": {"turn_ms": 5000}}`."""
+
+Weakening = Callable[[dict[str, Any], Mapping[str, str]], None]
+"""Takes one line out of an agent's hardening: changes the Engine's create arguments; is told what the scene set up."""
+
+NOT_PERMITTED = frozenset({"EPERM", "EACCES", "ENOSYS"})
+"""How a call is denied that the kernel would carry out for somebody else."""
+
+BY_ITSELF = "nothing to switch off: "
+"""How the reason begins why there is no control, where the defence is how the judge works."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What came of the matches of an attack: their records, and what its scene found afterwards."""
+
+    files: tuple[RecordFile, ...]
+    found: tuple[str, ...] = ()
+    """What the scene saw harmed, in words."""
+    grown_bytes: int = 0
+    """By how much the judge's memory had grown at most meanwhile."""
+
+    @property
+    def record(self) -> MatchRecord:
+        """The last match's."""
+        return self.files[-1].record
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The last match's transcript."""
+        return unseal(self.files[-1].transcript)
+
+    def bytes_of(self, kind: Kind, seat: int = 0) -> bytes:
+        """All bytes of a kind that stand in the last transcript for a seat."""
+        return b"".join(e.data for e in self.entries if (e.kind, e.seat) == (kind, seat))
+
+
+Proof = Callable[[Seen], str]
+"""Says what is not as it must be; nothing when all is well."""
+
+
+def no_proof(_seen: Seen) -> str:
+    """Nothing is asked for beyond the rest."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What must come of an attack: by default the agent plays on and wins by the rules."""
+
+    verdict: Verdict = Verdict.WIN
+    because: str = ""
+    """Words of the record's reason."""
+    denied: tuple[str, ...] = ()
+    """What the agent must say that it was denied, all of it, by one of `by`."""
+    by: frozenset[str] = NOT_PERMITTED
+    got: tuple[str, ...] = ()
+    """What it must say that it got; nothing else may it get."""
+    proof: Proof = no_proof
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """The same program with one defence off: now it succeeds, so the attack did not fail for another reason."""
+
+    off: str
+    """The defence that is off, in words."""
+    expected: Expected = Expected()
+    words: tuple[str, ...] | None = None
+    """Other words for the program; None: the attack's."""
+    policy: Changes = field(default_factory=dict)
+    weaken: Weakening | None = None
+    in_shell: str = ""
+    """A shell command to run the agent in, `{}` in place of its own."""
+
+
+Scene = Callable[[Path], AbstractContextManager[Mapping[str, str]]]
+"""Sets something up on the host in a directory of its own, gives names for words of the attack, and raises `HarmError`
+at its end where that was harmed."""
+
+
+class HarmError(Exception):
+    """An attack reached something on the host; says what."""
+
+
+@contextmanager
+def empty_scene(_directory: Path) -> Iterator[Mapping[str, str]]:
+    """Nothing is set up."""
+    yield {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attack:
+    """One row; see the header of `program` in images/attacks for what it tries and what must stay true."""
+
+    id: str
+    """The row of the plan that it covers, and a word where a row has several: `A2.select`."""
+    title: str
+    """What the agent does, as a sentence without its subject."""
+    program: str
+    words: tuple[str, ...]
+    """The attack's name in its program, and its arguments; `{names}` are replaced by what the scene sets up."""
+    danger: str
+    """What it would mean for a contest if it succeeded."""
+    expected: Expected = Expected()
+    control: Control | str
+    """How it succeeds with a defence off; or the reason why that is not tried."""
+    policy: Changes = field(default_factory=dict)
+    scene: Scene = empty_scene
+    opponent_ms: int = 0
+    """How long the opponent thinks about every move; 0: it is house-instant."""
+    opening: bool = False
+    """Whether the game begins with 1,000 stones on a board of 40x40."""
+    plays: int = 1
+    """How many games it takes, one after the other."""
+    engine_allows: tuple[str, ...] = ()
+    """What it may get where the policy takes the Engine's own seccomp profile: harmless in a box, but surface."""
+    earns_void: bool = False
+    """Whether it is after a void. Then the policy's own share of starvation counts, and a void is played again as often
+    as in a contest; for all others nobody counts as starved, so that a busy host is not taken for a defence."""
+    is_quick: bool = True

@@ -1,0 +1,129 @@
+"""Attacks on the clock (A), and attempts to earn a void (V): images/attacks/cpu.c."""
+
+from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Seen
+from judge.games.types import Verdict
+
+TURN = {"clock": {"turn_ms": 500}}
+"""Short, so that an overrun is soon there."""
+SPAN = "1500"
+"""How long, in milliseconds, an attack lasts that overruns a turn."""
+
+LATE = Expected(verdict=Verdict.TURN_TIME, because="did not answer within the turn")
+PATIENT = Control(off="the limit of a turn", policy={"clock": {"turn_ms": 20000}})
+STILL = Expected(denied=("pondering",), by=frozenset({"FREEZER"}))
+LOOSE = Control(
+    off="freezing out of turn",
+    policy={"box": {"freeze": "none"}},
+    expected=Expected(got=("pondering",)),
+)
+LONGER = "an agent could hold up a game for as long as it likes"
+STOLEN = "an agent could think in its opponent's time"
+FARMED = "an agent about to lose could have the game played again"
+
+
+def _children_counted(seen: Seen) -> str:
+    evidence = seen.record.seats[0].evidence
+    used = 0 if evidence is None else evidence.cpu_ms or 0
+    return "" if used > 100 else f"only {used} ms of the children's processor time were counted"
+
+
+def _parent_lives(signal: int) -> Control:
+    return Control(
+        off="PID 1 of our own: the parent is a shell",
+        in_shell="{}; exit 0",
+        expected=Expected(verdict=Verdict.CRASH, because=f"signal {signal}"),
+    )
+
+
+ON_THE_CLOCK = (
+    Attack(
+        id="A1", title="burns in a loop", program="cpu", words=("busy", SPAN),
+        danger=LONGER, policy=TURN, expected=LATE, control=PATIENT,
+    ),
+    Attack(
+        id="A2.sleep", title="sleeps", program="cpu", words=("sleep", SPAN),
+        danger=LONGER, policy=TURN, expected=LATE, control=PATIENT,
+    ),
+    Attack(
+        id="A2.pause", title="waits for a signal", program="cpu", words=("pause", SPAN),
+        danger=LONGER, policy=TURN, expected=LATE, control=PATIENT,
+    ),
+    Attack(
+        id="A2.select", title="waits in select", program="cpu", words=("select", SPAN),
+        danger=LONGER, policy=TURN, expected=LATE, control=PATIENT,
+    ),
+    Attack(
+        id="A3", title="stops itself", program="cpu", words=("stop", SPAN),
+        danger=LONGER, policy=TURN, expected=LATE, control=PATIENT,
+    ),
+    Attack(
+        id="A4", title="stops and kills its parent, PID 1", program="cpu", words=("stop-parent",),
+        danger="an agent could silence the only witness of its end",
+        expected=Expected(verdict=Verdict.CRASH, because="exited with code 7"), control=_parent_lives(15),
+    ),
+    Attack(
+        id="A5", title="blocks every signal and never answers", program="cpu", words=("ignore", SPAN),
+        danger=LONGER, policy=TURN, expected=LATE, control=PATIENT,
+    ),
+    Attack(
+        id="A6", title="has children burn while it waits", program="cpu", words=("children", SPAN),
+        danger="an agent could hide what it uses", policy=TURN,
+        expected=Expected(verdict=Verdict.TURN_TIME, proof=_children_counted), control=PATIENT,
+    ),
+    Attack(
+        id="A9.thread", title="thinks in the opponent's time, in a thread", program="cpu",
+        words=("ponder-thread",), danger=STOLEN, opponent_ms=200, expected=STILL, control=LOOSE,
+    ),
+    Attack(
+        id="A9.process", title="thinks in the opponent's time, in a process that has left its session", program="cpu",
+        words=("ponder-process",), danger=STOLEN, opponent_ms=200, expected=STILL, control=LOOSE,
+    ),
+    Attack(
+        id="A13", title="trickles a byte every 10 ms", program="cpu", words=("trickle", SPAN),
+        danger=LONGER, policy=TURN, expected=LATE, control=PATIENT,
+    ),
+)  # fmt: skip
+
+AFTER_A_VOID = (
+    Attack(
+        id="V1", title="has eight threads wait for one core", program="cpu", words=("threads", SPAN),
+        danger=FARMED, policy=TURN, earns_void=True, expected=LATE, control=PATIENT,
+    ),
+    Attack(
+        id="V2", title="dodges the freezer by a loop of vfork, and is late", program="cpu", words=("vfork", SPAN),
+        danger=FARMED, policy=TURN, earns_void=True, expected=LATE, control=PATIENT,
+    ),
+    Attack(
+        id="V2.engine", title="dodges the Engine's pause by a loop of vfork, and is late", program="cpu",
+        words=("vfork", SPAN), danger=FARMED, policy={**TURN, "box": {"freeze": "engine"}}, earns_void=True,
+        expected=LATE, control=PATIENT, is_quick=False,
+    ),
+    Attack(
+        id="V3", title="kills itself as an outsider would", program="cpu", words=("kill-itself",),
+        danger=FARMED, earns_void=True, expected=Expected(verdict=Verdict.CRASH, because="signal 9"),
+        control=BY_ITSELF + "PID 1 tells how the agent ended",
+    ),
+    Attack(
+        id="V4", title="kills, limits and blinds PID 1", program="cpu", words=("meddle",),
+        danger=FARMED, earns_void=True, expected=Expected(verdict=Verdict.CRASH),
+        control=BY_ITSELF + "PID 1 looks after its own limits",
+    ),
+    Attack(
+        id="V5", title="fills files, descriptors, processes and memory, and is late", program="cpu",
+        words=("fill", SPAN, "24"), danger=FARMED, policy={**TURN, "limits": {"memory_bytes": 64 << 20}},
+        earns_void=True, expected=LATE, control=PATIENT,
+    ),
+    Attack(
+        id="V6", title="dies while it is frozen", program="cpu", words=("die-frozen",), danger=FARMED,
+        opponent_ms=200, earns_void=True, expected=Expected(verdict=Verdict.CRASH, because="signal 14"),
+        control=BY_ITSELF + "a death is judged whenever it happens",
+    ),
+    Attack(
+        id="V9", title="runs only when the kernel's tick looks, so that its core seems taken by others", program="cpu",
+        words=("tick", SPAN), danger=FARMED, policy=TURN, earns_void=True, expected=LATE, control=PATIENT,
+    ),
+    Attack(
+        id="V10", title="has the kernel work for timers and ending processes", program="cpu", words=("storm", SPAN),
+        danger=FARMED, policy=TURN, earns_void=True, expected=LATE, control=PATIENT,
+    ),
+)  # fmt: skip

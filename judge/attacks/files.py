@@ -1,0 +1,155 @@
+"""Attacks on files (D), and on what the judge does with files (I1 to I3): images/attacks/disk.c.
+
+The folder here is the temporary one; what is kept from game to game is the business of the folder's own tests.
+"""
+
+from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected, Seen
+from judge.attacks.scenes import SECRET, canary, killed_judge
+from judge.attacks.weak_box import unfiltered, with_shared_scratch, with_the_scene
+
+FULL = frozenset({"ENOSPC"})
+ABSENT = NOT_PERMITTED | {"ENOENT", "EROFS", "ENXIO", "ENOTDIR"}
+FOLDER_MIB = 20
+OVER = "30"
+
+CAPPED = {
+    "limits": {
+        "temporary_bytes": FOLDER_MIB << 20,
+        "temporary_inodes": 2048,
+        "file_bytes": 64 << 20,
+    }
+}
+LARGER = {"limits": {"temporary_bytes": 64 << 20}}
+MORE_INODES = {"limits": {"temporary_bytes": 64 << 20, "temporary_inodes": 40000}}
+WRITES = (
+    "/agent/disk", "/agent/new", "/judge/init", "/etc/passwd", "/new", "/dev/new", "/io/new",
+    "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/sys/fs/cgroup/cgroup.procs",
+)  # fmt: skip
+HARD_LINKS = ("/agent/disk", "/etc/passwd", "/judge/init", "/proc/self/exe")
+PLANTED = ("pipe-link", "pipe-rename", "pipe-remove", "program-link", "program-remove")
+
+FILLED = "an agent could fill the host's memory or disk"
+FOLLOWED = "the judge, which is nearly root, would read or write a file of the agent's choice"
+NOT_READ_HERE = BY_ITSELF + "the judge reads nothing that an agent has made in this folder"
+
+
+def _secret_is_not_recorded(seen: Seen) -> str:
+    told = any(SECRET.strip() in file.model_dump_json() for file in seen.files)
+    return "a file of the host's stands in the record" if told else ""
+
+
+ON_FILES = (
+    Attack(
+        id="D1", title="writes and reserves a big file", program="disk", words=("big", OVER),
+        danger=FILLED, policy=CAPPED, expected=Expected(denied=("write", "fallocate"), by=FULL),
+        control=Control(
+            off="the quota: it is 64 MiB", policy=LARGER, expected=Expected(got=("write", "fallocate"))
+        ),
+    ),
+    Attack(
+        id="D2", title="makes many folders", program="disk", words=("many", "4000"),
+        danger=FILLED, policy=CAPPED, expected=Expected(denied=("mkdir",), by=FULL),
+        control=Control(
+            off="the quota: it is 40,000 files", policy=MORE_INODES, expected=Expected(got=("mkdir",))
+        ),
+    ),
+    Attack(
+        id="D3", title="makes a file of 10 GiB without a byte in it", program="disk", words=("sparse",),
+        danger="whoever copies the folder would copy 10 GiB", policy=CAPPED,
+        expected=Expected(denied=("sparse",), by=frozenset({"EFBIG"})),
+        control=Control(
+            off="the largest file: it is 16 GiB", policy={"limits": {"file_bytes": 16 << 30}},
+            expected=Expected(got=("sparse",)),
+        ),
+    ),
+    Attack(
+        id="D4", title="keeps a deleted file open and fills the folder again", program="disk", words=("deleted", "15"),
+        danger=FILLED, policy=CAPPED, expected=Expected(denied=("second",), by=FULL),
+        control=Control(off="the quota: it is 64 MiB", policy=LARGER, expected=Expected(got=("second",))),
+    ),
+    Attack(
+        id="D5", title="hides data in extended attributes", program="disk", words=("attributes", "8"),
+        danger=FILLED, policy=CAPPED,
+        expected=Expected(denied=("setxattr",), by=NOT_PERMITTED | FULL | {"EOPNOTSUPP"}),
+        control=Control(
+            off="the filter, and the quota: it is 40,000 files", policy=MORE_INODES, weaken=unfiltered,
+            expected=Expected(got=("setxattr",)),
+        ),
+    ),
+    Attack(
+        id="D6", title="makes names that nobody should have to read, and a path longer than a path", program="disk",
+        words=("names",), danger="a tool that reads the folder would break, or obey", control=NOT_READ_HERE,
+    ),
+    Attack(
+        id="D7", title="makes links to the host's files", program="disk", words=("links", "{canary}"), danger=FOLLOWED,
+        scene=canary, expected=Expected(proof=_secret_is_not_recorded), control=NOT_READ_HERE,
+    ),
+    Attack(
+        id="D8", title="makes hard links to files of the judge's", program="disk", words=("hard-links",),
+        danger="a change of the agent's own file would be one of the judge's",
+        expected=Expected(denied=HARD_LINKS, by=NOT_PERMITTED | {"EXDEV"}),
+        control=Control(
+            off="it is its own file", words=("hard-links", "own"), weaken=unfiltered, expected=Expected(got=("link",))
+        ),
+    ),
+    Attack(
+        id="D9", title="makes devices, pipes and sockets", program="disk", words=("specials",),
+        danger="an agent could read the host's disk; a reader of the folder would hang",
+        expected=Expected(denied=("character-device", "block-device")),
+        control="the right to make devices is the right to read the host's disk",
+    ),
+    Attack(
+        id="D11", title="reads and writes what belongs to others", program="disk",
+        words=("others", "{canary}", "{opponent}", "/var/run/docker.sock", "/run/docker.sock"),
+        danger="an agent could read its opponent, or own the host by the Engine's socket", scene=canary,
+        expected=Expected(denied=("{canary}", "{opponent}", "/var/run/docker.sock", *WRITES), by=ABSENT),
+        control=Control(
+            off="the box has a folder of the host's", words=("others", "{canary}"), weaken=with_the_scene,
+            expected=Expected(got=("{canary}",), denied=WRITES, by=ABSENT),
+        ),
+    ),
+    Attack(
+        id="D12", title="leaves a file for its next game", program="disk", words=("leave",), plays=2,
+        danger="two games could not be judged apart", expected=Expected(denied=("leftover",), by=frozenset({"NONE"})),
+        scene=canary,
+        control=Control(
+            off="fresh scratch space", weaken=with_shared_scratch, expected=Expected(got=("leftover",))
+        ),
+    ),
+    Attack(
+        id="D16", title="changes what its file counts towards", program="disk", words=("flags",),
+        danger="an agent could leave its quota, or make files that nobody can remove",
+        expected=Expected(
+            denied=("project", "immutable"), by=NOT_PERMITTED | {"ENOTTY", "EOPNOTSUPP", "EINVAL"}
+        ),
+        control=BY_ITSELF + "the quota is the size of a file system of the agent's own",
+    ),
+    Attack(
+        id="D18", title="exchanges a file and a link for ever, also when the game is over", program="disk",
+        words=("race", "{canary}"), danger=FOLLOWED, scene=canary,
+        expected=Expected(proof=_secret_is_not_recorded), control=NOT_READ_HERE,
+    ),
+)  # fmt: skip
+
+ON_THE_JUDGE = (
+    Attack(
+        id="I1", title="puts links where the judge writes", program="disk", words=("plant-links", "{canary}"),
+        danger=FOLLOWED, scene=canary, expected=Expected(denied=PLANTED, by=ABSENT),
+        control="the judge would write through the link",
+    ),
+    Attack(
+        id="I2", title="puts programs where a copy out of the container would run them", program="disk",
+        words=("plant-programs",), danger="the Engine, which is root, would run the agent's program",
+        control=BY_ITSELF + "the judge never has the Engine copy anything, as the Engine's events show",
+    ),
+    Attack(
+        id="I3", title="makes logs that are links to the host's files", program="disk",
+        words=("plant-logs", "{canary}"), danger=FOLLOWED, scene=canary,
+        expected=Expected(proof=_secret_is_not_recorded), control=NOT_READ_HERE,
+    ),
+    Attack(
+        id="I6", title="plays after a judge that was killed in the middle of a game", program="cpu", words=("honest",),
+        danger="containers of dead judges would pile up", scene=killed_judge,
+        control=BY_ITSELF + "what has no owner is removed at every start",
+    ),
+)  # fmt: skip

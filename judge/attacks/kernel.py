@@ -1,0 +1,138 @@
+"""Attacks through the network (F) and on the kernel's surface (G): images/attacks/network.c and kernel.c."""
+
+from judge.attacks.attack import NOT_PERMITTED, Attack, Control, Expected
+from judge.attacks.scenes import listeners
+from judge.attacks.weak_box import on_the_hosts_network, unfiltered
+
+UNREACHABLE = NOT_PERMITTED | {"ENETUNREACH", "EAFNOSUPPORT", "EADDRNOTAVAIL", "EPROTONOSUPPORT"}
+REFUSED = UNREACHABLE | {"ECONNREFUSED", "ENOENT"}
+PACKETS = (
+    "it would send packets into the operator's network; F3 shows the same program with a network"
+)
+LEAKS = "an agent could ask somebody outside for its moves, or reach what trusts this host"
+SURFACE = "a flaw in this part of the kernel would be a way out of the box"
+RIGHTS = "it takes a right that no agent's container may have, not even here"
+
+NETWORK = (
+    Attack(
+        id="F1", title="reaches out: TCP, UDP, ICMP, a name server", program="network", words=("out",), danger=LEAKS,
+        expected=Expected(denied=("tcp", "udp", "dns", "icmp", "raw"), by=UNREACHABLE), control=PACKETS,
+    ),
+    Attack(
+        id="F2", title="reaches a cloud's metadata and link-local neighbours", program="network",
+        words=("neighbours",), danger=LEAKS, control=PACKETS,
+        expected=Expected(
+            denied=("metadata", "engine-bridge", "broadcast", "v6", "v6-link-local", "v6-metadata"), by=UNREACHABLE
+        ),
+    ),
+    Attack(
+        id="F3", title="reaches the host's loopback", program="network", words=("loopback", "{port}"), danger=LEAKS,
+        scene=listeners, expected=Expected(denied=("loopback",), by=REFUSED),
+        control=Control(
+            off="a network of its own, and the filter", weaken=on_the_hosts_network,
+            expected=Expected(got=("loopback",)),
+        ),
+    ),
+    Attack(
+        id="F4", title="reaches the host's sockets without an address", program="network",
+        words=("unix", "-", "{abstract}", "{named}"), danger=LEAKS, scene=listeners,
+        expected=Expected(denied=("abstract", "unix"), by=REFUSED),
+        control=Control(
+            off="a network of its own, and the filter", weaken=on_the_hosts_network,
+            expected=Expected(got=("abstract",), denied=("unix",), by=REFUSED),
+        ),
+    ),
+)  # fmt: skip
+
+
+def _unfiltered(*got: str, denied: tuple[str, ...] = ()) -> Control:
+    return Control(
+        off="the filter of system calls", weaken=unfiltered,
+        expected=Expected(got=got, denied=denied, by=NOT_PERMITTED),
+    )  # fmt: skip
+
+
+SURFACE_OF_THE_KERNEL = (
+    Attack(
+        id="G1", title="changes what is mounted", program="kernel", words=("mounts",), danger=SURFACE, control=RIGHTS,
+        expected=Expected(denied=("mount", "remount", "umount", "pivot_root", "fsopen", "chroot")),
+    ),
+    Attack(
+        id="G2", title="makes a world of its own in which it is root", program="kernel", words=("namespaces",),
+        danger=SURFACE, expected=Expected(denied=("unshare-user", "unshare-net", "clone-user", "setns")),
+        control=_unfiltered("unshare-user", "clone-user", denied=("unshare-net", "setns")),
+    ),
+    Attack(
+        id="G3", title="uses bpf, perf events and userfaultfd", program="kernel", words=("programs",), danger=SURFACE,
+        expected=Expected(denied=("bpf", "perf_event_open", "userfaultfd")),
+        control="whether a kernel allows them to everybody is the host's choice",
+    ),
+    Attack(
+        id="G4", title="uses keys", program="kernel", words=("keys",), danger=SURFACE,
+        expected=Expected(denied=("keyctl", "add_key", "request_key"), by=NOT_PERMITTED),
+        control=_unfiltered("keyctl", "add_key", "request_key"),
+    ),
+    Attack(
+        id="G5", title="uses io_uring", program="kernel", words=("rings",), danger=SURFACE,
+        expected=Expected(denied=("io_uring_setup",)), control="a host may have switched it off for all",
+        engine_allows=("io_uring_setup",),
+    ),
+    Attack(
+        id="G6", title="opens sockets that reach the kernel's own machinery", program="kernel", words=("families",),
+        danger=SURFACE, engine_allows=("alg", "vsock", "netlink"),
+        expected=Expected(
+            denied=("alg", "vsock", "packet", "netlink"), by=NOT_PERMITTED | {"EAFNOSUPPORT", "ESOCKTNOSUPPORT"}
+        ),
+        control=Control(
+            off="the filter of system calls", weaken=unfiltered,
+            expected=Expected(
+                got=("netlink",), denied=("packet",), by=NOT_PERMITTED | {"EAFNOSUPPORT"}
+            ),
+        ),
+    ),
+    Attack(
+        id="G7", title="reads another process", program="kernel", words=("insides",), danger=SURFACE,
+        engine_allows=("ptrace", "process_vm_readv"), expected=Expected(denied=("ptrace", "process_vm_readv")),
+        control=_unfiltered("ptrace", "process_vm_readv"),
+    ),
+    Attack(
+        id="G8", title="takes memory in files without names", program="kernel", words=("nameless",), danger=SURFACE,
+        engine_allows=("memfd_secret", "memfd_create"), expected=Expected(denied=("memfd_secret", "memfd_create")),
+        control=Control(
+            off="the filter of system calls", weaken=unfiltered, expected=Expected(got=("memfd_create",)),
+        ),
+    ),
+    Attack(
+        id="G9", title="uses System V and POSIX means of talking", program="kernel", words=("ipc",), danger=SURFACE,
+        engine_allows=("shmget", "semget", "msgget", "mq_open"),
+        expected=Expected(denied=("shmget", "semget", "msgget", "mq_open")),
+        control=Control(
+            off="the filter of system calls", weaken=unfiltered, expected=Expected(got=("shmget", "semget", "msgget")),
+        ),
+    ),
+    Attack(
+        id="G10", title="lays out memory in old ways", program="kernel", words=("layout",), danger=SURFACE,
+        engine_allows=("modify_ldt",), expected=Expected(denied=("personality", "modify_ldt")),
+        control=Control(
+            off="the filter of system calls", weaken=unfiltered, expected=Expected(got=("personality",)),
+        ),
+    ),
+    Attack(
+        id="G11", title="opens files by number", program="kernel", words=("numbers",), danger=SURFACE,
+        engine_allows=("name_to_handle_at",), expected=Expected(denied=("name_to_handle_at", "open_by_handle_at")),
+        control=_unfiltered("name_to_handle_at", denied=("open_by_handle_at",)),
+    ),
+    Attack(
+        id="G12", title="makes devices", program="kernel", words=("devices",), danger="it could read the host's disk",
+        expected=Expected(denied=("block-device", "character-device")), control=RIGHTS,
+    ),
+    Attack(
+        id="G14", title="changes quotas and flags, and types into a terminal", program="kernel", words=("requests",),
+        danger=SURFACE,
+        expected=Expected(
+            denied=("fssetxattr", "setflags", "tiocsti", "tioclinux"),
+            by=NOT_PERMITTED | {"ENOTTY", "EOPNOTSUPP", "EINVAL"},
+        ),
+        control="there is no terminal and no quota in a box that they could reach",
+    ),
+)  # fmt: skip

@@ -1,0 +1,94 @@
+"""What a match may have left on the host: nothing, as seen by whoever looks from outside."""
+
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge.sandbox.cgroup import parse_mounts
+from judge.sandbox.engine import Engine
+from judge.sandbox.owner import Owner, directories
+
+ENGINE_TIMEOUT_S = 60.0
+
+HARMLESS = frozenset(
+    {
+        "create",
+        "attach",
+        "detach",
+        "start",
+        "update",
+        "pause",
+        "unpause",
+        "oom",
+        "kill",
+        "die",
+        "destroy",
+    }  # fmt: skip
+)
+"""What a judge has the Engine do with a container. Never: copy out of it or into it, run something in it."""
+
+ON_DISK = "judge-*"
+"""Names of the judge's own in a temporary directory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What was there before a match began."""
+
+    at: float
+    directories: frozenset[Path]
+
+
+def look() -> Before:
+    """Remember what this process has on disk now."""
+    return Before(time.time(), frozenset(_own_directories()))
+
+
+def leftovers(before: Before) -> list[str]:
+    """What this process's matches since then have left, and what they had the Engine do that no judge should.
+
+    A line each; empty when all is well. Raises HostError where the Engine does not answer.
+    """
+    me = Owner.me().encode()
+    with closing(Engine(ENGINE_TIMEOUT_S)) as engine:
+        history = engine.history(f"judge.owner={me}", before.at, time.time())
+        containers = engine.labelled(f"judge.owner={me}")
+        volumes = engine.labelled_volumes(f"judge.owner={me}")
+    ids = sorted({container for container, _ in history})
+    return [
+        *(f"the container {container['Id'][:12]} is left" for container in containers),
+        *(f"the volume {volume['Name']} is left" for volume in volumes),
+        *(
+            f"the Engine did {action} to {i[:12]}"
+            for i, action in history
+            if not _is_harmless(action)
+        ),
+        *(f"a directory is left: {path}" for path in set(_own_directories()) - before.directories),
+        *_of_the_kernel(ids),
+    ]
+
+
+def _is_harmless(action: str) -> bool:
+    return action.split(":")[0] in HARMLESS
+
+
+def _own_directories() -> Iterator[Path]:
+    me = Owner.me()
+    return (path for path, owner in directories() if owner == me)
+
+
+def _of_the_kernel(ids: list[str]) -> Iterator[str]:
+    """Processes, mounts and cgroups of containers, where the Engine's host is this one."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            groups = (process / "cgroup").read_text(encoding="utf-8")
+            yield from (f"process {process.name} is left" for i in ids if i in groups)
+    mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
+    yield from (f"a mount of container {i[:12]} is left" for i in ids if i in mounts)
+    for _, point in parse_mounts(mounts).values():
+        for i in ids:
+            for place in (point / "docker" / i, point / "system.slice" / f"docker-{i}.scope"):
+                if place.exists():
+                    yield f"a cgroup is left: {place}"

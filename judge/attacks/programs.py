@@ -1,0 +1,47 @@
+"""The programs of the attacks: compiled from images/attacks when they changed, staged like any agent's."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from judge.sandbox.compiled import (
+    BUILD_DIRECTORY,
+    GCC_FLAGS,
+    IMAGES,
+    Progress,
+    build_lock,
+    compile_static,
+    digest_of,
+)
+
+SOURCES = IMAGES / "attacks"
+COMMON = "brain.c"
+
+
+def program_names() -> list[str]:
+    """The programs, sorted: every C file but the one that all have in common."""
+    return sorted(path.stem for path in SOURCES.glob("*.c") if path.name != COMMON)
+
+
+def build_attacks(progress: Progress | None = None) -> Path:
+    """The folder with all programs, compiled where they are not current; `HostError` where gcc fails."""
+    target = BUILD_DIRECTORY / "attacks"
+    stamp = BUILD_DIRECTORY / "attacks.stamp"
+    digest = digest_of(SOURCES, *GCC_FLAGS)
+    with build_lock("attacks"):
+        if not target.is_dir() or not stamp.is_file() or stamp.read_text() != digest:
+            if progress is not None:
+                progress("building the attacks")
+            _build(target)
+            stamp.write_text(digest)
+    return target
+
+
+def _build(target: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as scratch:
+        fresh = Path(scratch) / "fresh"
+        fresh.mkdir()
+        for name in program_names():
+            compile_static([SOURCES / f"{name}.c", SOURCES / COMMON], fresh / name)
+        shutil.rmtree(target, ignore_errors=True)
+        fresh.rename(target)

@@ -1,0 +1,120 @@
+"""What an attack finds on the host, and must not reach: a file, listeners, bystanders, a judge that was killed."""
+
+import select
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+from judge.attacks.attack import HarmError
+from judge.attacks.programs import build_attacks
+from judge.errors import HostError
+from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
+from judge.sandbox.box import Box, Channel
+from judge.sandbox.engine import Engine
+from judge.sandbox.owner import Owner, directories
+from judge.sandbox.reaper import reap
+
+PATIENCE_S = 60.0
+"""How long the host may take before something counts as not there."""
+
+SECRET = "what only the host should know\n"
+
+
+@contextmanager
+def canary(directory: Path) -> Iterator[Mapping[str, str]]:
+    """A file of the host's that everybody may read and write: `{canary}`, in `{directory}`."""
+    directory.chmod(0o777)
+    file = directory / "canary"
+    file.write_text(SECRET, encoding="ascii")
+    file.chmod(0o666)
+    yield {"canary": str(file), "directory": str(directory)}
+    if file.is_symlink() or file.read_text(encoding="ascii") != SECRET:
+        raise HarmError("a file of the host's was written")
+    if file.stat().st_mode & 0o777 != 0o666:
+        raise HarmError("a file of the host's has another mode")
+
+
+@contextmanager
+def listeners(directory: Path) -> Iterator[Mapping[str, str]]:
+    """Sockets of the host's: `{port}` of its loopback, the abstract `{abstract}`, and `{named}` in a folder."""
+    directory.chmod(0o777)
+    names = {"abstract": f"judge-attack-{directory.name}", "named": str(directory / "socket")}
+    with ExitStack() as stack:
+        open_ = [
+            stack.enter_context(socket.create_server(("127.0.0.1", 0))),
+            stack.enter_context(_listening(f"\0{names['abstract']}")),
+            stack.enter_context(_listening(names["named"])),
+        ]
+        names["port"] = str(open_[0].getsockname()[1])
+        yield names
+        for one, name in zip(open_, ("loopback", "abstract", "unix"), strict=True):
+            one.setblocking(False)
+            try:
+                one.accept()[0].close()
+            except BlockingIOError:
+                continue
+            raise HarmError(f"the host's {name} socket was reached")
+
+
+def _listening(address: str) -> socket.socket:
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(address)
+    if not address.startswith("\0"):
+        Path(address).chmod(0o777)
+    server.listen()
+    return server
+
+
+@contextmanager
+def bystanders(_directory: Path) -> Iterator[Mapping[str, str]]:
+    """A process and a box that look like the agent's, and belong to another match: they must live on."""
+    programs = build_attacks()
+    tenant = Tenant("attack", programs, ("cpu", "honest"), "native", 0, "bystander")
+    with ExitStack() as stack:
+        process = stack.enter_context(
+            subprocess.Popen([programs / "cpu", "honest"], stdin=subprocess.PIPE)
+        )
+        stack.callback(process.kill)
+        box = open_box("docker", tenant, Limits(), BoxPolicy())
+        stack.callback(box.close)
+        box.prepare()
+        box.start()
+        yield {}
+        if process.poll() is not None:
+            raise HarmError("a process of the same name was ended")
+        box.write(b"START 20\n")
+        if not _says(box, b"OK"):
+            raise HarmError("the box of another match was ended")
+
+
+def _says(box: Box, word: bytes) -> bool:
+    """Whether a box says a word before it ends, or in time."""
+    heard = b""
+    deadline = time.monotonic() + PATIENCE_S
+    while word not in heard and time.monotonic() < deadline:
+        select.select([source.fd for source in box.sources], (), (), 0.1)
+        for channel, data in (event for source in box.sources for event in source.read()):
+            heard += data if channel is Channel.OUT else b""
+    return word in heard
+
+
+@contextmanager
+def killed_judge(_directory: Path) -> Iterator[Mapping[str, str]]:
+    """A judge that was killed in the middle of a game: the next one, which we are, clears away after it."""
+    command = [sys.executable, "-m", "judge.attacks.doomed"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as judge:
+        if judge.stdout is None or not judge.stdout.readline():
+            raise HostError("a judge that was to be killed did not come so far")
+        judge.kill()
+    reap()
+    yield {}
+    with closing(Engine(PATIENCE_S)) as engine:
+        marks = [container["Labels"]["judge.owner"] for container in engine.labelled("judge.owner")]
+    if any(Owner.decode(mark).pid == judge.pid for mark in marks):
+        raise HarmError("a judge that was killed has left a container")
+    if any(owner and owner.pid == judge.pid for _, owner in directories()):
+        raise HarmError("a judge that was killed has left a directory")

@@ -1,0 +1,237 @@
+"""Attacks by what is printed and through the streams (E, I5, and V7, V8): images/attacks/streams.c."""
+
+import tempfile
+from pathlib import Path
+
+from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Seen
+from judge.attacks.cpu import FARMED, LATE, LONGER, PATIENT, SPAN, TURN
+from judge.games.types import Verdict
+from judge.records.exports import write_exports
+from judge.referee.transcript import Kind
+
+GIBIBYTE = str(1 << 20)
+"""In KiB, as the programs take it."""
+SOME = "2048"
+FEW = "512"
+BOUNDS = {"bytes": {"turn_bytes": 1 << 20, "game_bytes": 16 << 20, "stderr_bytes": 1 << 20}}
+NARROW = {"bytes": {"turn_bytes": 1 << 18, "game_bytes": 1 << 20}}
+"""For what takes long to look at."""
+WIDE = Control(
+    off="the bound of a turn: it is 8 MiB",
+    policy={"bytes": {"turn_bytes": 8 << 20, "game_bytes": 16 << 20}},
+)
+GROWTH_BYTES = 64 << 20
+"""By how much a judge may grow for a game: a transcript at its bound, some times over."""
+TOO_MUCH = "the judge's memory, disk or time would be the agent's"
+READ_WRONG = "an agent could have its text taken for something else"
+
+
+def _wide(*words: str) -> Control:
+    return Control(off=WIDE.off, words=words, policy=WIDE.policy)
+
+
+def _stays_flat(seen: Seen) -> str:
+    grown = seen.grown_bytes
+    return "" if grown < GROWTH_BYTES else f"the judge grew by {grown >> 20} MiB"
+
+
+def _keeps_a_bound_of_stderr(seen: Seen) -> str:
+    kept = len(seen.bytes_of(Kind.STDERR))
+    bound = seen.record.spec.policy.bytes.stderr_bytes
+    return _stays_flat(seen) if kept == bound else f"{kept} bytes of stderr were kept, not {bound}"
+
+
+def _keeps_all_of_stderr(seen: Seen) -> str:
+    kept = len(seen.bytes_of(Kind.STDERR))
+    return "" if kept > 1 << 20 else f"only {kept} bytes of stderr were kept"
+
+
+def _is_cut(seen: Seen) -> str:
+    cut = any(note.startswith("cut: ") for note in seen.record.seats[0].notes)
+    return "" if cut else "no line was cut"
+
+
+def _is_whole(seen: Seen) -> str:
+    whole = any(len(note) > 131000 for note in seen.record.seats[0].notes)
+    return "" if whole else "the line is not in the notes"
+
+
+def _keeps_a_bound_of_stdout(seen: Seen) -> str:
+    read = len(seen.bytes_of(Kind.READ))
+    bound = seen.record.spec.policy.bytes.game_bytes
+    return _stays_flat(seen) if read <= bound + (1 << 20) else f"{read} bytes were kept of a game"
+
+
+def _exports_are_plain(seen: Seen) -> str:
+    """No byte of what stands beside the record would be obeyed by a terminal, or ends a line early."""
+    with tempfile.TemporaryDirectory() as directory:
+        write_exports(seen.record, Path(directory) / "game.json")
+        texts = [path.read_bytes() for path in Path(directory).iterdir()]
+    plain = all(b in b"\r\n" or 32 <= b < 127 for text in texts for b in text)
+    return "" if texts and plain else "an export holds bytes that a terminal obeys"
+
+
+def _is_word_for_word(seen: Seen) -> str:
+    sent = "%s%s%n%x {0} {self.__class__} ${jndi:ldap://x} {{7*7}} $(id) `id` \\x41 [bold]x[/bold]"
+    return "" if sent in seen.record.seats[0].notes else "the text was taken for a template"
+
+
+def _stale_move_is_not_played(seen: Seen) -> str:
+    said = [ply.said for ply in seen.record.plies if ply.seat == 0]
+    return "10,10 was taken for an answer" if "10,10" in said else ""
+
+
+OUTPUT = Expected(verdict=Verdict.OUTPUT, because="the bound of a turn", proof=_stays_flat)
+CRASH = Expected(verdict=Verdict.CRASH)
+GONE = Expected(verdict=Verdict.CRASH, because="exited with code 0")
+
+BY_PRINTING = (
+    Attack(
+        id="E1", title="floods stdout with up to 1 GiB", program="streams", words=("flood", GIBIBYTE), danger=TOO_MUCH,
+        policy=BOUNDS, expected=OUTPUT, control=_wide("flood", SOME),
+    ),
+    Attack(
+        id="E2", title="floods stderr", program="streams", words=("stderr", "8192"), danger=TOO_MUCH, policy=BOUNDS,
+        expected=Expected(proof=_keeps_a_bound_of_stderr),
+        control=Control(
+            off="the bound of stderr: it is 16 MiB", policy={"bytes": {"stderr_bytes": 16 << 20}},
+            expected=Expected(proof=_keeps_all_of_stderr),
+        ),
+    ),
+    Attack(
+        id="E2.gigabyte", title="floods stderr with 1 GiB", program="streams", words=("stderr", GIBIBYTE),
+        danger=TOO_MUCH, policy={**BOUNDS, "clock": {"turn_ms": 60000}},
+        expected=Expected(proof=_keeps_a_bound_of_stderr), control="as for E2", is_quick=False,
+    ),
+    Attack(
+        id="E3", title="floods stdout without ever ending a line", program="streams", words=("endless", GIBIBYTE),
+        danger=TOO_MUCH, policy=BOUNDS, expected=OUTPUT, control=_wide("endless", SOME),
+    ),
+    Attack(
+        id="E4", title="prints a line of 131,070 characters", program="streams", words=("long-line",), danger=TOO_MUCH,
+        policy=BOUNDS, expected=Expected(proof=_is_cut),
+        control=Control(
+            off="the limit of a line: it is 256 KiB", policy={"protocol": {"gomocup": {"line_bytes": 1 << 18}}},
+            expected=Expected(proof=_is_whole),
+        ),
+    ),
+    Attack(
+        id="E5.empty", title="prints millions of empty lines", program="streams", words=("empty-lines", GIBIBYTE),
+        danger=TOO_MUCH, policy=NARROW, expected=OUTPUT, control=_wide("empty-lines", FEW),
+    ),
+    Attack(
+        id="E5.debug", title="prints millions of DEBUG lines", program="streams", words=("lines", GIBIBYTE),
+        danger=TOO_MUCH, policy=NARROW, expected=OUTPUT, control=_wide("lines", FEW),
+    ),
+    Attack(
+        id="E5.words", title="prints millions of words", program="streams", words=("words", GIBIBYTE),
+        danger=TOO_MUCH, policy=NARROW, expected=OUTPUT, control=_wide("words", FEW),
+    ),
+    Attack(
+        id="E6", title="prints NUL, invalid UTF-8, UTF-16 and lone returns", program="streams", words=("bytes",),
+        danger=READ_WRONG, expected=Expected(proof=_exports_are_plain),
+        control=BY_ITSELF + "bytes are not text until they are parsed",
+    ),
+    Attack(
+        id="E7", title="prints what a terminal, a page or a game record obeys", program="streams", words=("escapes",),
+        danger="an agent could change what people see", expected=Expected(proof=_exports_are_plain),
+        control=BY_ITSELF + "text is escaped wherever it is shown",
+    ),
+    Attack(
+        id="E8", title="prints the judge's own words", program="streams", words=("markers",), danger=READ_WRONG,
+        policy={"box": {"transport": "auto"}}, control=BY_ITSELF + "no verdict is read from what an agent prints",
+    ),
+    Attack(
+        id="E8.attach", title="prints PID 1's own words into the Engine's stream", program="streams",
+        words=("markers",), danger=READ_WRONG, policy={"box": {"transport": "attach"}},
+        control=BY_ITSELF + "PID 1 has a channel of its own",
+    ),
+    Attack(
+        id="E9", title="prints templates", program="streams", words=("templates",), danger=READ_WRONG,
+        expected=Expected(proof=_is_word_for_word), control=BY_ITSELF + "what is printed is never a template",
+    ),
+    Attack(
+        id="E17", title="prints numbers that some parsers take", program="streams", words=("odd-numbers",),
+        danger=READ_WRONG, control=BY_ITSELF + "a move has one form",
+    ),
+    Attack(
+        id="E17.huge", title="prints a number of 20 digits", program="streams", words=("huge-number",),
+        danger=READ_WRONG, expected=Expected(verdict=Verdict.UNREADABLE),
+        control=BY_ITSELF + "a move has one form",
+    ),
+    Attack(
+        id="E17.negative", title="moves to -1,-1", program="streams", words=("negative-number",), danger=READ_WRONG,
+        expected=Expected(verdict=Verdict.ILLEGAL, because="-1,-1"), control=BY_ITSELF + "the board has edges",
+    ),
+)  # fmt: skip
+
+ON_STREAMS = (
+    Attack(
+        id="E10", title="closes its stdout and goes on", program="streams", words=("close-stdout",), danger=LONGER,
+        expected=Expected(verdict=Verdict.CRASH, because="closed its stdout"),
+        control=Control(off="it keeps a copy", words=("close-stdout", "keep")),
+    ),
+    Attack(
+        id="E11", title="closes its stdin and is silent", program="streams", words=("close-stdin", SPAN),
+        danger="the judge would die of writing to nobody", policy=TURN, expected=LATE,
+        control=BY_ITSELF + "that nobody reads is no error before the deadline",
+    ),
+    Attack(
+        id="E12", title="does not read a request larger than its stdin", program="streams", words=("deaf", SPAN),
+        danger="the judge would wait for room for ever", policy=TURN, opening=True, expected=LATE, control=PATIENT,
+    ),
+    Attack(
+        id="E12.sip", title="takes 100 bytes of a large request and thinks before the rest", program="streams",
+        words=("deaf", SPAN, "100"), danger="an agent could think off the clock", policy=TURN, opening=True,
+        expected=LATE, control=PATIENT,
+    ),
+    Attack(
+        id="E13.start", title="ends at once", program="streams", words=("leave-at-once",), danger=LONGER,
+        expected=GONE, control=BY_ITSELF + "an end is an end",
+    ),
+    Attack(
+        id="E13.turn", title="ends in its turn with code 0", program="streams", words=("leave-in-turn",),
+        danger=LONGER, expected=GONE, control=BY_ITSELF + "an end is an end",
+    ),
+    Attack(
+        id="E13.after", title="ends after its answer", program="streams", words=("leave-after-turn",), danger=LONGER,
+        expected=GONE,
+        control=Control(off="the game is over before", words=("leave-at-end",)),
+    ),
+    Attack(
+        id="E14", title="forgets to flush", program="streams", words=("no-flush", SPAN), danger=LONGER, policy=TURN,
+        expected=LATE, control=PATIENT,
+    ),
+    Attack(
+        id="E15", title="answers the next request as well", program="streams", words=("twice",),
+        danger="an agent could answer before it is asked", expected=Expected(proof=_stale_move_is_not_played),
+        control=BY_ITSELF + "what comes unasked is set aside",
+    ),
+    Attack(
+        id="I5", title="floods stdout in its opponent's time, where agents may ponder", program="streams",
+        words=("out-of-turn", GIBIBYTE), danger=TOO_MUCH, policy={**BOUNDS, "box": {"freeze": "none"}},
+        opponent_ms=400, expected=Expected(verdict=Verdict.OUTPUT, proof=_keeps_a_bound_of_stdout),
+        control=Control(
+            off="the bound of a turn: it is 8 MiB", words=("out-of-turn", SOME), policy=WIDE.policy,
+            expected=Expected(),
+        ),
+    ),
+)  # fmt: skip
+
+AFTER_A_VOID = (
+    Attack(
+        id="V7", title="keeps those busy who carry its stderr, and is late", program="streams",
+        words=("busy-stderr", SPAN), danger=FARMED, policy=TURN, earns_void=True, expected=LATE, control=PATIENT,
+    ),
+    Attack(
+        id="V7.attach", title="keeps the Engine busy with its stderr, and is late", program="streams",
+        words=("busy-stderr", SPAN), danger=FARMED, policy={**TURN, "box": {"transport": "attach"}}, earns_void=True,
+        expected=LATE, control=PATIENT,
+    ),
+    Attack(
+        id="V8.attach", title="keeps the Engine busy with its stdout, and is late", program="streams",
+        words=("busy-stdout", SPAN), danger=FARMED,
+        policy={"clock": TURN["clock"], "box": {"transport": "attach"}, "bytes": {"turn_bytes": 64 << 20, "game_bytes": 64 << 20}},
+        earns_void=True, expected=LATE, control=PATIENT,
+    ),
+)  # fmt: skip

@@ -1,0 +1,31 @@
+"""The table of attacks: every row of the plan, in its order."""
+
+import re
+
+from judge.attacks import cpu, files, kernel, memory, processes, streams
+from judge.attacks.attack import Attack
+
+
+def _in_order(attack: Attack) -> tuple[str, int, str]:
+    letter, number, variant = re.fullmatch(r"([A-Z])(\d+)(.*)", attack.id).groups()  # type: ignore[union-attr]
+    return letter, int(number), variant
+
+
+ATTACKS: tuple[Attack, ...] = tuple(
+    sorted(
+        (
+            *cpu.ON_THE_CLOCK,
+            *cpu.AFTER_A_VOID,
+            *memory.ON_MEMORY,
+            *processes.BY_PROCESSES,
+            *files.ON_FILES,
+            *files.ON_THE_JUDGE,
+            *streams.BY_PRINTING,
+            *streams.ON_STREAMS,
+            *streams.AFTER_A_VOID,
+            *kernel.NETWORK,
+            *kernel.SURFACE_OF_THE_KERNEL,
+        ),
+        key=_in_order,
+    )
+)

@@ -1,0 +1,290 @@
+"""A trial plays an attack against a house agent in real boxes and holds what came of it against its row."""
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from judge.attacks.attack import Attack, Changes, Control, Expected, HarmError, Seen
+from judge.attacks.leftovers import leftovers, look
+from judge.attacks.programs import build_attacks
+from judge.attacks.weak_box import weak_builder
+from judge.games.types import Verdict
+from judge.referee.play import Slot, play
+from judge.referee.policy import ClockPolicy, GameChoice, Policy
+from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
+from judge.referee.verify import verify
+from judge.sandbox.compiled import BUILD_DIRECTORY, build_house_agents
+from judge.submissions.agents import digest_of
+
+OPPONENT = "house-instant"
+CLOCK = ClockPolicy(
+    turn_ms=20000,
+    match_ms=0,
+    tolerance_ms=100,
+    start_ms=20000,
+    courtesy_ms=1000,
+    close_ms=500,
+    starved_share=1,
+)
+"""Of the suite: long, so that only an attack on the clock can lose by it."""
+
+LARGE_BOARD = {"width": 40, "height": 40, "rule": "freestyle"}
+STONES = 1000
+
+HONEST = Attack(
+    id="",
+    title="plays",
+    program="cpu",
+    words=("honest",),
+    danger="",
+    control="it does no harm",
+)
+"""Whom an attack is compared with."""
+
+ENGINE_PROFILE = "default"
+"""The seccomp profile of a policy that means the Engine's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What an attack, or its control, came to; it held if there are no problems."""
+
+    attack: Attack
+    control: Control | None
+    verdict: Verdict
+    reason: str
+    problems: tuple[str, ...]
+    seconds: float
+    late_ms: float
+    """How late the judge itself was at most."""
+    grown_bytes: int
+    """By how much the judge's memory grew at most."""
+    opponent_ms: float
+    """The opponent's slowest answer."""
+
+    @property
+    def held(self) -> bool:
+        """Whether all was as expected."""
+        return not self.problems
+
+
+class Suite:
+    """Plays trials, one after the other, under one policy."""
+
+    def __init__(self, policy: Policy, slot: Slot) -> None:
+        """`policy` is an organiser's: how boxes are built, what may be printed, what is enforced. Builds the programs."""
+        self._policy = suite_policy(policy)
+        self._starved_share = policy.clock.starved_share
+        self._has_engine_profile = policy.box.seccomp == ENGINE_PROFILE
+        self._slot = slot
+        self._programs = build_attacks()
+        self._opponent = build_house_agents()[OPPONENT]
+        self._digests = {digest_of(path): path for path in (self._programs, self._opponent)}
+        self._peaceful: dict[tuple[int, bool], Sequence[str]] = {}
+
+    def attack(self, attack: Attack) -> Trial:
+        """Try an attack with all defences on."""
+        return self._try(attack, None, attack.expected)
+
+    def control(self, attack: Attack) -> Trial:
+        """Try it with one defence off; only for attacks that have a control."""
+        if not isinstance(attack.control, Control):
+            raise TypeError(f"{attack.id} has no control: {attack.control}")
+        return self._try(attack, attack.control, attack.control.expected)
+
+    def _try(self, attack: Attack, control: Control | None, expected: Expected) -> Trial:
+        began, before = time.monotonic(), look()
+        with TemporaryDirectory(prefix="judge-attack-") as directory:
+            seen, names = self._play(attack, control, Path(directory))
+        late = max(file.record.judge_late_ms for file in seen.files)
+        problems = [*self._unexpected(attack, expected, seen, names), *leftovers(before)]
+        if control is None:
+            problems += [*seen.found, *self._harm(attack, seen)]
+        return Trial(
+            attack,
+            control,
+            seen.record.verdict,
+            seen.record.reason,
+            tuple(problems),
+            time.monotonic() - began,
+            late,
+            seen.grown_bytes,
+            max((ply.ms for ply in seen.record.plies if ply.seat == 1), default=0.0),
+        )
+
+    # --- playing -----------------------------------------------------------------------------------------------------
+
+    def _play(
+        self, attack: Attack, control: Control | None, directory: Path
+    ) -> tuple[Seen, Mapping[str, str]]:
+        """All matches of an attack, in its scene; and the names that it knew."""
+        policy = changed(self._policy, attack.policy)
+        if control is not None:
+            policy = changed(policy, control.policy)
+        if attack.earns_void:
+            policy = changed(policy, {"clock": {"starved_share": self._starved_share}})
+        names: dict[str, str] = {"judge": str(os.getpid()), "opponent": str(self._opponent)}
+        files, found = [], []
+        with grown() as growth:
+            try:
+                with attack.scene(directory) as more:
+                    names |= more
+                    spec = self._spec(attack, control, policy, names)
+                    for number in range(attack.plays):
+                        files.append(self._game(spec, number, control, names))
+            except HarmError as harm:
+                found.append(str(harm))
+        return Seen(tuple(files), tuple(found), growth[0]), names
+
+    def _game(
+        self, spec: MatchSpec, number: int, control: Control | None, names: Mapping[str, str]
+    ) -> RecordFile:
+        """One game; a void one is played again as often as the policy says, for so an agent would be."""
+        spec = spec.model_copy(update={"number": number})
+        for attempt in range(1, spec.policy.attempts + 1):
+            if control is None or control.weaken is None:
+                file = play(spec, self._digests, attempt, self._slot)
+            else:
+                build = weak_builder(control.weaken, names)
+                file = play(spec, self._digests, attempt, self._slot, build=build)
+            if file.record.verdict is not Verdict.VOID:
+                break
+        return file
+
+    def _spec(
+        self, attack: Attack, control: Control | None, policy: Policy, names: Mapping[str, str]
+    ) -> MatchSpec:
+        words = attack.words
+        if control is not None and control.words is not None:
+            words = control.words
+        command = (attack.program, *(word.format_map(names) for word in words))
+        if control is not None and control.in_shell:
+            command = ("sh", "-c", control.in_shell.format("/agent/" + " ".join(command)))
+        if attack.opening:
+            policy = changed(policy, {"game": {"options": LARGE_BOARD}})
+        return MatchSpec(
+            seats=(self._seat("attack", self._programs, command), self._opposite(attack)),
+            policy=policy,
+            opening=opening() if attack.opening else (),
+        )
+
+    def _opposite(self, attack: Attack) -> SeatSpec:
+        if attack.opponent_ms:
+            command = ("cpu", "think", str(attack.opponent_ms))
+            return self._seat("opponent", self._programs, command)
+        return self._seat("opponent", self._opponent, (OPPONENT,))
+
+    def _seat(self, name: str, program: Path, command: tuple[str, ...]) -> SeatSpec:
+        digest = next(digest for digest, path in self._digests.items() if path == program)
+        return SeatSpec(
+            name=name, digest=digest, command=command, runtime="native", protocol="gomocup"
+        )
+
+    # --- judging -----------------------------------------------------------------------------------------------------
+
+    def _unexpected(
+        self, attack: Attack, expected: Expected, seen: Seen, names: Mapping[str, str]
+    ) -> Iterator[str]:
+        """What is not as `expected` says: verdict, blame, what the agent was denied and got, and the proof."""
+        record = seen.record
+        loser = None if expected.verdict is Verdict.WIN else expected.verdict
+        if (record.verdict, record.winner) != (expected.verdict, 0 if loser is None else 1):
+            yield f"{record.verdict}, not {expected.verdict}: {record.reason}"
+            return
+        if record.seats[0].fault != loser or expected.because not in record.reason:
+            yield f"the blame is another: {record.reason}"
+        yield from self._said_otherwise(attack, expected, record.seats[0].notes, names)
+        if wrong := expected.proof(seen):
+            yield wrong
+
+    def _said_otherwise(
+        self, attack: Attack, expected: Expected, notes: Sequence[str], names: Mapping[str, str]
+    ) -> Iterator[str]:
+        denied = dict(
+            note.removeprefix("denied ").rsplit(" ", 1)
+            for note in notes
+            if note.startswith("denied ")
+        )
+        got = {note.removeprefix("got ") for note in notes if note.startswith("got ")}
+        allowed = set(attack.engine_allows if self._has_engine_profile else ())
+        for name in (name.format_map(names) for name in expected.denied):
+            if denied.get(name) not in expected.by and name not in allowed:
+                yield f"{name} was {f'denied by {denied[name]}' if name in denied else 'not denied'}"
+        wanted = {name.format_map(names) for name in expected.got}
+        yield from (f"it got {name}" for name in sorted(got - wanted - allowed))
+        yield from (f"it did not get {name}" for name in sorted(wanted - got))
+
+    def _harm(self, attack: Attack, seen: Seen) -> Iterator[str]:
+        """What the attack did to the opponent and to the record."""
+        record = seen.record
+        if record.seats[1].fault is not None:
+            yield f"the opponent was blamed: {record.seats[1].why}"
+        moves = [ply.said for ply in record.plies if ply.seat == 1]
+        if moves != list(self._peaceful_moves(attack))[: len(moves)]:
+            yield f"the opponent played otherwise: {' '.join(moves)}"
+        for file in seen.files:
+            yield from verify(file).problems
+
+    def _peaceful_moves(self, attack: Attack) -> Sequence[str]:
+        """What the same opponent plays against an agent that does no harm."""
+        key = (attack.opponent_ms, attack.opening)
+        if key not in self._peaceful:
+            honest = replace(HONEST, opponent_ms=attack.opponent_ms, opening=attack.opening)
+            seen, _ = self._play(honest, None, BUILD_DIRECTORY)
+            self._peaceful[key] = [ply.said for ply in seen.record.plies if ply.seat == 1]
+        return self._peaceful[key]
+
+
+# --- policies and openings -------------------------------------------------------------------------------------------
+
+
+def suite_policy(policy: Policy) -> Policy:
+    """The policy of the suite: the organiser's boxes and bounds, five in a row, and a clock of the suite's own."""
+    return Policy(
+        name=policy.name,
+        game=GameChoice(name="gomoku", options={"width": 20, "height": 20, "rule": "freestyle"}),
+        clock=CLOCK,
+        bytes=policy.bytes,
+        limits=policy.limits,
+        box=policy.box,
+        attempts=policy.attempts,
+    )
+
+
+def changed(policy: Policy, changes: Changes) -> Policy:
+    """A policy with other numbers in some sections."""
+    document = policy.model_dump()
+    for section, values in changes.items():
+        document[section] |= values
+    return Policy.model_validate(document)
+
+
+def opening() -> tuple[tuple[int, int], ...]:
+    """Stones of both colours in turn that fill the top of a large board and have no five: bands two cells wide."""
+    cells = [(x, y) for y in range(STONES // 40) for x in range(40)]
+    first, second = ([cell for cell in cells if (cell[0] // 2 + cell[1]) % 2 == c] for c in (0, 1))
+    return tuple(cell for pair in zip(first, second, strict=True) for cell in pair)
+
+
+# --- the judge itself ------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def grown() -> Iterator[list[int]]:
+    """Measures by how many bytes this process grows at most; the number is in the list afterwards."""
+    growth = [0]
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak begins anew
+    before = _memory("VmRSS")
+    yield growth
+    growth[0] = max(0, _memory("VmHWM") - before)
+
+
+def _memory(field: str) -> int:
+    """A field of /proc/self/status, in bytes."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    line = next(line for line in status.splitlines() if line.startswith(field))
+    return int(line.split()[1]) << 10

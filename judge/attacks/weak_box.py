@@ -1,0 +1,88 @@
+"""A box with one line of its hardening changed, for controls: they show what an attack does where a defence is off."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from judge.attacks.attack import Weakening
+from judge.sandbox import BoxKind, open_box
+from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
+from judge.sandbox.docker_box import DockerBox
+
+Config = dict[str, Any]
+Names = Mapping[str, str]
+
+
+class WeakBox(DockerBox):
+    """A docker box whose create arguments are weakened. Only for programs of our own."""
+
+    def __init__(
+        self, tenant: Tenant, limits: Limits, policy: BoxPolicy, weaken: Callable[[Config], None]
+    ) -> None:
+        super().__init__(tenant, limits, policy)
+        self._weaken = weaken
+
+    def _config(self, image: str, pipes: Path | None) -> Config:
+        config = super()._config(image, pipes)
+        self._weaken(config)
+        return config
+
+
+def weak_builder(
+    weaken: Weakening, names: Names
+) -> Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]:
+    """Makes the box of seat 0 a weak one, and the opponent's as always."""
+
+    def build(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
+        if tenant.seat == 0:
+            return WeakBox(tenant, limits, policy, lambda config: weaken(config, names))
+        return open_box(kind, tenant, limits, policy)
+
+    return build
+
+
+# --- weakenings --------------------------------------------------------------------------------------------------
+
+
+def unfiltered(config: Config, _names: Names) -> None:
+    """Every system call is let through to the kernel's own checks."""
+    options = [o for o in config["HostConfig"]["SecurityOpt"] if not o.startswith("seccomp=")]
+    config["HostConfig"]["SecurityOpt"] = [*options, "seccomp=unconfined"]
+
+
+def with_new_privileges(config: Config, _names: Names) -> None:
+    """A program of another user may become that user."""
+    config["HostConfig"]["SecurityOpt"].remove("no-new-privileges")
+
+
+def with_more_groups(config: Config, _names: Names) -> None:
+    """The agent is in one group more."""
+    config["HostConfig"]["GroupAdd"] = ["54321"]
+
+
+def with_core_dumps(config: Config, _names: Names) -> None:
+    """The limit of core dumps is not set."""
+    limits = config["HostConfig"]["Ulimits"]
+    config["HostConfig"]["Ulimits"] = [one for one in limits if one["Name"] != "core"]
+
+
+def on_the_hosts_network(config: Config, names: Names) -> None:
+    """The agent has the host's network, and no filter that would deny it sockets."""
+    unfiltered(config, names)
+    config["NetworkDisabled"] = False
+    config["HostConfig"]["NetworkMode"] = "host"
+
+
+def with_the_scene(config: Config, names: Names) -> None:
+    """The scene's directory is mounted under its own name."""
+    _bind(config, names["directory"], names["directory"])
+
+
+def with_shared_scratch(config: Config, names: Names) -> None:
+    """The scratch space is a directory of the scene's, the same in every game."""
+    del config["HostConfig"]["Tmpfs"]["/tmp"]  # noqa: S108 - a mount point inside the container
+    _bind(config, names["directory"], "/tmp")  # noqa: S108
+
+
+def _bind(config: Config, source: str, target: str) -> None:
+    config["HostConfig"]["Mounts"].append({"Type": "bind", "Source": source, "Target": target})
