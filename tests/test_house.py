@@ -21,9 +21,11 @@ MAY_IMPORT = {
         "errors", "documents", "games", "referee", "records", "sandbox", "store", "submissions",
     },
     "submissions": {"errors", "documents", "durable", "games", "protocols", "referee", "sandbox"},
+    "attacks": {"errors", "games", "referee", "records", "sandbox", "submissions"},
     "store": {"errors", "referee", "records"},
     "cli": {
         "errors", "games", "protocols", "sandbox", "referee", "records", "contest", "submissions", "store",
+        "attacks",
     },
     "web": {"errors", "games", "referee", "records", "contest", "submissions", "store"},
 }  # fmt: skip

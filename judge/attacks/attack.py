@@ -74,6 +74,11 @@ class Expected:
     """What it must say that it got; nothing else may it get."""
     proof: Proof = no_proof
 
+    def __str__(self) -> str:
+        word = "plays on" if self.verdict is Verdict.WIN else self.verdict.value
+        denied = f"; denied {', '.join(self.denied)}" if self.denied else ""
+        return word + denied + (f"; gets {', '.join(self.got)}" if self.got else "")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:

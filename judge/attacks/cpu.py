@@ -72,11 +72,11 @@ ON_THE_CLOCK = (
     ),
     Attack(
         id="A9.thread", title="thinks in the opponent's time, in a thread", program="cpu",
-        words=("ponder-thread",), danger=STOLEN, opponent_ms=200, expected=STILL, control=LOOSE,
+        words=("ponder-thread",), danger=STOLEN, opponent_ms=300, expected=STILL, control=LOOSE,
     ),
     Attack(
         id="A9.process", title="thinks in the opponent's time, in a process that has left its session", program="cpu",
-        words=("ponder-process",), danger=STOLEN, opponent_ms=200, expected=STILL, control=LOOSE,
+        words=("ponder-process",), danger=STOLEN, opponent_ms=300, expected=STILL, control=LOOSE,
     ),
     Attack(
         id="A13", title="trickles a byte every 10 ms", program="cpu", words=("trickle", SPAN),

@@ -4,7 +4,7 @@ The folder here is the temporary one; what is kept from game to game is the busi
 """
 
 from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected, Seen
-from judge.attacks.scenes import SECRET, canary, killed_judge
+from judge.attacks.scenes import CANARY_TEXT, canary, killed_judge
 from judge.attacks.weak_box import unfiltered, with_shared_scratch, with_the_scene
 
 FULL = frozenset({"ENOSPC"})
@@ -34,7 +34,7 @@ NOT_READ_HERE = BY_ITSELF + "the judge reads nothing that an agent has made in t
 
 
 def _secret_is_not_recorded(seen: Seen) -> str:
-    told = any(SECRET.strip() in file.model_dump_json() for file in seen.files)
+    told = any(CANARY_TEXT.strip() in file.model_dump_json() for file in seen.files)
     return "a file of the host's stands in the record" if told else ""
 
 

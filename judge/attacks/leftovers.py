@@ -12,21 +12,8 @@ from judge.sandbox.owner import Owner, directories
 
 ENGINE_TIMEOUT_S = 60.0
 
-HARMLESS = frozenset(
-    {
-        "create",
-        "attach",
-        "detach",
-        "start",
-        "update",
-        "pause",
-        "unpause",
-        "oom",
-        "kill",
-        "die",
-        "destroy",
-    }  # fmt: skip
-)
+HARMLESS = {"create", "attach", "detach", "start", "update", "pause", "unpause", "oom", "kill"}
+HARMLESS |= {"die", "destroy"}
 """What a judge has the Engine do with a container. Never: copy out of it or into it, run something in it."""
 
 ON_DISK = "judge-*"

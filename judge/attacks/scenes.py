@@ -21,7 +21,7 @@ from judge.sandbox.reaper import reap
 PATIENCE_S = 60.0
 """How long the host may take before something counts as not there."""
 
-SECRET = "what only the host should know\n"
+CANARY_TEXT = "what only the host should know\n"
 
 
 @contextmanager
@@ -29,10 +29,10 @@ def canary(directory: Path) -> Iterator[Mapping[str, str]]:
     """A file of the host's that everybody may read and write: `{canary}`, in `{directory}`."""
     directory.chmod(0o777)
     file = directory / "canary"
-    file.write_text(SECRET, encoding="ascii")
+    file.write_text(CANARY_TEXT, encoding="ascii")
     file.chmod(0o666)
     yield {"canary": str(file), "directory": str(directory)}
-    if file.is_symlink() or file.read_text(encoding="ascii") != SECRET:
+    if file.is_symlink() or file.read_text(encoding="ascii") != CANARY_TEXT:
         raise HarmError("a file of the host's was written")
     if file.stat().st_mode & 0o777 != 0o666:
         raise HarmError("a file of the host's has another mode")

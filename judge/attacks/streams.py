@@ -231,7 +231,7 @@ AFTER_A_VOID = (
     Attack(
         id="V8.attach", title="keeps the Engine busy with its stdout, and is late", program="streams",
         words=("busy-stdout", SPAN), danger=FARMED,
-        policy={"clock": TURN["clock"], "box": {"transport": "attach"}, "bytes": {"turn_bytes": 64 << 20, "game_bytes": 64 << 20}},
+        policy={**TURN, **WIDE.policy, "box": {"transport": "attach"}},
         earns_void=True, expected=LATE, control=PATIENT,
     ),
 )  # fmt: skip

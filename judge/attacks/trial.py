@@ -12,12 +12,14 @@ from judge.attacks.attack import Attack, Changes, Control, Expected, HarmError, 
 from judge.attacks.leftovers import leftovers, look
 from judge.attacks.programs import build_attacks
 from judge.attacks.weak_box import weak_builder
+from judge.errors import HostError
 from judge.games.types import Verdict
 from judge.referee.play import Slot, play
 from judge.referee.policy import ClockPolicy, GameChoice, Policy
 from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
 from judge.referee.verify import verify
 from judge.sandbox.compiled import BUILD_DIRECTORY, build_house_agents
+from judge.sandbox.cores import busy_ns
 from judge.submissions.agents import digest_of
 
 OPPONENT = "house-instant"
@@ -49,6 +51,16 @@ ENGINE_PROFILE = "default"
 """The seccomp profile of a policy that means the Engine's own."""
 
 
+LOOK_S = 0.5
+"""For how long it is looked whether a host is busy."""
+PATIENCE_S = 15.0
+"""For how long a busy host is waited for."""
+
+
+class BusyHostError(HostError):
+    """Others use the slot's cores, so nothing can be said of attacks that are after a void."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """What an attack, or its control, came to; it held if there are no problems."""
@@ -76,7 +88,7 @@ class Suite:
     """Plays trials, one after the other, under one policy."""
 
     def __init__(self, policy: Policy, slot: Slot) -> None:
-        """`policy` is an organiser's: how boxes are built, what may be printed, what is enforced. Builds the programs."""
+        """Build the programs. `policy` is an organiser's: how boxes are built, what may be printed and used."""
         self._policy = suite_policy(policy)
         self._starved_share = policy.clock.starved_share
         self._has_engine_profile = policy.box.seccomp == ENGINE_PROFILE
@@ -87,8 +99,17 @@ class Suite:
         self._peaceful: dict[tuple[int, bool], Sequence[str]] = {}
 
     def attack(self, attack: Attack) -> Trial:
-        """Try an attack with all defences on."""
-        return self._try(attack, None, attack.expected)
+        """Try an attack with all defences on.
+
+        Raises BusyHostError for one that is after a void where others use the slot's cores: then a void is right.
+        """
+        if not attack.earns_void:
+            return self._try(attack, None, attack.expected)
+        self._demand_calm()
+        trial = self._try(attack, None, attack.expected)
+        if trial.verdict is Verdict.VOID:
+            self._demand_calm()
+        return trial
 
     def control(self, attack: Attack) -> Trial:
         """Try it with one defence off; only for attacks that have a control."""
@@ -116,6 +137,23 @@ class Suite:
             max((ply.ms for ply in seen.record.plies if ply.seat == 1), default=0.0),
         )
 
+    def _demand_calm(self) -> None:
+        """Wait until others leave the slot's cores alone."""
+        deadline = time.monotonic() + PATIENCE_S
+        while (share := self._taken_by_others()) > self._starved_share / 2:
+            if time.monotonic() > deadline:
+                raise BusyHostError(
+                    f"others take {share * 100:.0f} % of the slot's cores {self._slot.cores} while no agent runs: "
+                    "free them, and try again"
+                )
+
+    def _taken_by_others(self) -> float:
+        """The share of the slot's cores that is used now, when nothing of ours runs there."""
+        began, before = time.monotonic_ns(), busy_ns(self._slot.cores)
+        time.sleep(LOOK_S)
+        span = (time.monotonic_ns() - began) * len(self._slot.cores)
+        return (busy_ns(self._slot.cores) - before) / span
+
     # --- playing -----------------------------------------------------------------------------------------------------
 
     def _play(
@@ -128,14 +166,16 @@ class Suite:
         if attack.earns_void:
             policy = changed(policy, {"clock": {"starved_share": self._starved_share}})
         names: dict[str, str] = {"judge": str(os.getpid()), "opponent": str(self._opponent)}
-        files, found = [], []
+        files: list[RecordFile] = []
+        found = []
         with grown() as growth:
             try:
                 with attack.scene(directory) as more:
                     names |= more
                     spec = self._spec(attack, control, policy, names)
-                    for number in range(attack.plays):
-                        files.append(self._game(spec, number, control, names))
+                    files += [
+                        self._game(spec, number, control, names) for number in range(attack.plays)
+                    ]
             except HarmError as harm:
                 found.append(str(harm))
         return Seen(tuple(files), tuple(found), growth[0]), names
@@ -191,11 +231,12 @@ class Suite:
     ) -> Iterator[str]:
         """What is not as `expected` says: verdict, blame, what the agent was denied and got, and the proof."""
         record = seen.record
-        loser = None if expected.verdict is Verdict.WIN else expected.verdict
-        if (record.verdict, record.winner) != (expected.verdict, 0 if loser is None else 1):
+        winner = {Verdict.WIN: 0, Verdict.VOID: None}.get(expected.verdict, 1)
+        if (record.verdict, record.winner) != (expected.verdict, winner):
             yield f"{record.verdict}, not {expected.verdict}: {record.reason}"
             return
-        if record.seats[0].fault != loser or expected.because not in record.reason:
+        fault = expected.verdict if winner == 1 else None
+        if record.seats[0].fault != fault or expected.because not in record.reason:
             yield f"the blame is another: {record.reason}"
         yield from self._said_otherwise(attack, expected, record.seats[0].notes, names)
         if wrong := expected.proof(seen):

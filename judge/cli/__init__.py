@@ -19,6 +19,7 @@ from judge.cli import (
     match,
     policies,
     schema,
+    selftest,
     show,
     verdicts,
     verify,
@@ -42,6 +43,7 @@ app.command("convert", epilog=convert.EXAMPLES)(convert.convert)
 app.command("doctor", epilog="Example: judge doctor --json | jq .worst")(doctor.doctor)
 app.command("schema", epilog="Example: judge schema record > record.schema.json")(schema.schema)
 app.command("verdicts")(verdicts.verdicts)
+app.command("selftest")(selftest.selftest)
 
 
 def main() -> None:

@@ -1,0 +1,187 @@
+"""`judge selftest`: attack this host under an organiser's policy, and say which defences hold."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from judge.attacks.attack import Attack, Control
+from judge.attacks.table import ATTACKS
+from judge.attacks.trial import BusyHostError, Suite, Trial
+from judge.cli.match import make_ready, make_slot
+from judge.cli.text import note, safe
+from judge.errors import HostError, InputError
+from judge.games.types import Verdict
+from judge.referee.policy import load_policy
+
+PLAIN_WIDTH = 160
+"""Columns of the table where there is no terminal to ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What one attack, or its control, came to; `trial` is None where it could not be tried."""
+
+    attack: Attack
+    control: Control | None
+    trial: Trial | None
+    why_not: str = ""
+
+    @property
+    def held(self) -> bool:
+        """Whether it was tried and came to what was expected."""
+        return self.trial is not None and self.trial.held
+
+    @property
+    def expected(self) -> str:
+        """What was to come of it, in words."""
+        return str(self.attack.expected if self.control is None else self.control.expected)
+
+    @property
+    def seen(self) -> str:
+        """What came of it, in words."""
+        if self.trial is None:
+            return f"not tried: {self.why_not}"
+        if self.trial.problems:
+            return "; ".join(self.trial.problems)
+        if self.trial.verdict is Verdict.WIN:
+            return "plays on"
+        return f"{self.trial.verdict}: {self.trial.reason}"
+
+    @property
+    def meaning(self) -> str:
+        """What this means for a contest."""
+        if self.control is not None:
+            return "the attack works" if self.held else "the attack proves nothing here"
+        return "holds" if self.held else self.attack.danger
+
+
+def selftest(
+    policy: Annotated[
+        str, typer.Option(help="Contest format whose boxes are attacked: a name or a .toml file.")
+    ] = "gomocup-fastgame",
+    quick: Annotated[bool, typer.Option("--quick", help="Leave out what takes long.")] = False,
+    only: Annotated[str, typer.Option(help="Attacks to try, such as A1,B or D16.")] = "",
+    controls: Annotated[
+        bool,
+        typer.Option("--controls", help="Also show that each works with a defence off."),
+    ] = False,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Change a number of the policy: box.transport=attach."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document at the end.")
+    ] = False,
+) -> None:
+    """Attack this host with programs of the judge's own; exit with 1 where a defence does not hold."""
+    chosen = load_policy(policy, set_ or [])
+    attacks = _chosen(only, quick)
+    slot = make_slot("docker")
+    make_ready("docker", ["native"])
+    suite = Suite(chosen, slot)
+    lines = []
+    for line in _tried(suite, attacks, controls):
+        lines.append(line)
+        kind = "control of " if line.control else ""
+        took = f", {line.trial.seconds:.1f} s" if line.trial else ""
+        note(f"{'ok' if line.held else 'NOT OK'}: {kind}{line.attack.id}{took}")
+    if as_json:
+        print(json.dumps(_document(chosen.name, lines), indent=2))
+    else:
+        _show(lines)
+    broken = [line.attack.id for line in lines if not line.held]
+    if broken:
+        raise HostError(f"{len(broken)} of {len(lines)} are not as expected: {', '.join(broken)}")
+
+
+def _chosen(only: str, quick: bool) -> Sequence[Attack]:
+    """The rows that were asked for: by id, by a row with all its variants, or by letter."""
+    wanted = [word.strip() for word in only.split(",") if word.strip()]
+    for word in wanted:
+        if not any(_is_meant(attack, word) for attack in ATTACKS):
+            raise InputError(
+                f"--only: there is no attack {word!r}; there are A1 to V10, and A to V"
+            )
+    return [
+        attack
+        for attack in ATTACKS
+        if (attack.is_quick or not quick)
+        and (not wanted or any(_is_meant(attack, word) for word in wanted))
+    ]
+
+
+def _is_meant(attack: Attack, word: str) -> bool:
+    return word in (attack.id, attack.id.split(".")[0], attack.id[0])
+
+
+def _tried(suite: Suite, attacks: Sequence[Attack], controls: bool) -> Iterator[Line]:
+    for attack in attacks:
+        try:
+            yield Line(attack, None, suite.attack(attack))
+        except BusyHostError as busy:
+            yield Line(attack, None, None, str(busy))
+        if controls and isinstance(attack.control, Control):
+            yield Line(attack, attack.control, suite.control(attack))
+
+
+def _document(policy: str, lines: Sequence[Line]) -> dict[str, Any]:
+    return {
+        "policy": policy,
+        "tried": sum(line.trial is not None for line in lines),
+        "held": sum(line.held for line in lines),
+        "judge_late_ms": max((line.trial.late_ms for line in lines if line.trial), default=0.0),
+        "attacks": [
+            {
+                "id": line.attack.id,
+                "title": line.attack.title,
+                "defence_off": None if line.control is None else line.control.off,
+                "expected": line.expected,
+                "seen": line.seen,
+                "held": line.held,
+                "meaning": line.meaning,
+                **_figures(line.trial),
+            }
+            for line in lines
+        ],
+    }
+
+
+def _figures(trial: Trial | None) -> dict[str, Any]:
+    if trial is None:
+        return {}
+    return {
+        "verdict": trial.verdict,
+        "reason": trial.reason,
+        "seconds": round(trial.seconds, 3),
+        "judge_late_ms": trial.late_ms,
+        "judge_grown_bytes": trial.grown_bytes,
+        "opponent_ms": trial.opponent_ms,
+    }
+
+
+def _show(lines: Sequence[Line]) -> None:
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=PLAIN_WIDTH)
+    table = Table("attack", "what it does", "expected", "seen", "late ms", "what it means")
+    for line in lines:
+        colour = "green" if line.held else "red"
+        name = line.attack.id + (" control" if line.control else "")
+        title = (
+            f"{line.attack.title}; off: {line.control.off}" if line.control else line.attack.title
+        )
+        late = f"{line.trial.late_ms:.1f}" if line.trial else ""
+        words = (name, title, line.expected, safe(line.seen, 400), late)
+        table.add_row(*map(escape, words), f"[{colour}]{escape(line.meaning)}[/]")
+    console.print(table)
+    latest = max((line.trial.late_ms for line in lines if line.trial), default=0.0)
+    held = sum(line.held for line in lines)
+    console.print(
+        f"{held} of {len(lines)} as expected; the judge was late by {latest:.1f} ms at most"
+    )

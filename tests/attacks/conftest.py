@@ -1,0 +1,29 @@
+"""The suite of attacks, as `judge selftest` has it, in the test's own process."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from judge.attacks.trial import Suite
+from judge.referee.play import Slot
+from judge.referee.policy import load_policy
+from judge.sandbox import images
+from judge.sandbox.cores import available, place
+
+
+@pytest.fixture(scope="session")
+def slot() -> Iterator[Slot]:
+    """A core for the agents and one for this process, as far as there are two."""
+    before = available()
+    placement = place(before)
+    os.sched_setaffinity(0, placement.judge)
+    yield Slot(cores=placement.slots[0], judge_cores=placement.judge)
+    os.sched_setaffinity(0, before)
+
+
+@pytest.fixture(scope="session")
+def suite(slot: Slot) -> Suite:
+    """The suite under an official policy."""
+    images.build(["native"])
+    return Suite(load_policy("gomocup-fastgame"), slot)

@@ -1,0 +1,70 @@
+"""Starved is not slow: CPU that others took makes a void, the agent's own waiting does not."""
+
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from judge.attacks.attack import Attack, Expected, Scene
+from judge.attacks.table import ATTACKS
+from judge.attacks.trial import BusyHostError, Suite, Trial
+from judge.games.types import Verdict
+from judge.referee.play import Slot
+from judge.referee.policy import load_policy
+
+BY_ID = {attack.id: attack for attack in ATTACKS}
+BURNS = replace(BY_ID["A1"], earns_void=True)
+HAS_EIGHT_THREADS = BY_ID["V1"]
+
+
+def burners(slot: Slot) -> Scene:
+    """Two processes of others that want all of the slot's cores while the game is on."""
+
+    @contextmanager
+    def scene(_directory: Path) -> Iterator[Mapping[str, str]]:
+        with ExitStack() as stack:
+            for _ in range(2):
+                burner = stack.enter_context(subprocess.Popen(["sh", "-c", "while :; do :; done"]))
+                stack.callback(burner.kill)
+                os.sched_setaffinity(burner.pid, slot.cores)
+            yield {}
+
+    return scene
+
+
+@pytest.fixture
+def once(slot: Slot) -> Suite:
+    """The suite, in which a void game is not played again."""
+    return Suite(load_policy("gomocup-fastgame", ["attempts=1"]), slot)
+
+
+def tried(suite: Suite, attack: Attack) -> Trial:
+    try:
+        return suite.attack(attack)
+    except BusyHostError as busy:
+        pytest.skip(str(busy))
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("attack", [BURNS, HAS_EIGHT_THREADS], ids=["burns", "eight-threads"])
+def test_two_burners_on_its_core_make_an_overrun_void(
+    once: Suite, slot: Slot, attack: Attack
+) -> None:
+    starved = Expected(verdict=Verdict.VOID, because="the agent was starved: others took ")
+
+    trial = tried(once, replace(attack, scene=burners(slot), expected=starved))
+
+    assert () == trial.problems
+    assert " % of its cores while it was waited for" in trial.reason
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("attack", [BURNS, HAS_EIGHT_THREADS], ids=["burns", "eight-threads"])
+def test_without_them_the_same_agent_loses(suite: Suite, attack: Attack) -> None:
+    trial = tried(suite, attack)
+
+    assert (Verdict.TURN_TIME, ()) == (trial.verdict, trial.problems)

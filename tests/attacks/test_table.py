@@ -1,0 +1,86 @@
+"""The table of attacks is whole: every row of the plan, every program, every promise."""
+
+import re
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from judge.attacks.attack import Attack, Control
+from judge.attacks.programs import SOURCES, program_names
+from judge.attacks.table import ATTACKS
+from judge.sandbox.compiled import CHECKOUT
+
+PLAN = {
+    "A": (1, 2, 3, 4, 5, 6, 7, 8, 9, 13),
+    "B": (1, 3, 4, 9, 10, 12),
+    "C": (1, 2, 4, 5, 6, 7, 8),
+    "D": (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 16, 18),
+    "E": (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17),
+    "F": (1, 2, 3, 4),
+    "G": (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14),
+    "I": (1, 2, 3, 4, 5, 6),
+}
+"""The attacks that every release must have tried, by their kinds."""
+
+HONEST = {"honest", "think"}
+"""What the programs can do besides."""
+
+
+def row_of(attack: Attack) -> str:
+    return attack.id.split(".")[0]
+
+
+def modes_of(program: str) -> set[str]:
+    return set(re.findall(r'\{\.name = "([a-z-]+)"', (SOURCES / f"{program}.c").read_text()))
+
+
+def ids_in(text: str) -> set[str]:
+    return set(re.findall(r"`([A-GIV]\d+(?:\.[a-z]+)?)`", text))
+
+
+def test_every_row_of_the_plan_is_there_once() -> None:
+    ids = [attack.id for attack in ATTACKS]
+    assert len(ids) == len(set(ids))
+    rows = {row_of(attack) for attack in ATTACKS if attack.id[0] != "V"}
+    assert rows == {f"{kind}{n}" for kind, numbers in PLAN.items() for n in numbers}
+
+
+def test_every_attack_of_every_program_is_tried() -> None:
+    tried: dict[str, set[str]] = {name: set() for name in program_names()}
+    for attack in ATTACKS:
+        controls = attack.control.words if isinstance(attack.control, Control) else None
+        tried[attack.program] |= {attack.words[0], *(controls or ())[:1]}
+    assert {name: modes_of(name) for name in program_names()} == {
+        name: modes | (HONEST if name == "cpu" else set()) for name, modes in tried.items()
+    }
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.id)
+def test_every_attack_is_described_in_its_program(attack: Attack) -> None:
+    if attack.scene.__name__ in ("bystanders", "killed_judge"):
+        return  # the attack is what happens around an agent
+    text = (SOURCES / f"{attack.program}.c").read_text()
+    sections = chain.from_iterable(
+        _expanded(found) for found in re.findall(r"\b([A-Z]\d+)(?: to ([A-Z]\d+))?\b", text)
+    )
+    assert row_of(attack) in set(sections)
+
+
+def _expanded(found: tuple[str, str]) -> list[str]:
+    """`A1 to A3` means three rows."""
+    first, last = found
+    if not last or first[0] != last[0]:
+        return [first]
+    return [f"{first[0]}{n}" for n in range(int(first[1:]), int(last[1:]) + 1)]
+
+
+def test_without_a_control_there_is_a_reason() -> None:
+    for attack in ATTACKS:
+        if isinstance(attack.control, str):
+            assert len(attack.control) > 5, attack.id
+
+
+def test_every_promise_names_attacks_that_exist_and_every_attack_tests_one() -> None:
+    text = (Path(CHECKOUT) / "SECURITY.md").read_text(encoding="utf-8")
+    assert ids_in(text) == {attack.id for attack in ATTACKS}

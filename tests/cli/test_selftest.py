@@ -1,0 +1,75 @@
+"""`judge selftest`, whole: what holds, what does not, and what is left when a person ends it."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import docker
+import pytest
+
+from judge.sandbox.owner import directories
+from tests.cli.conftest import Judge, orphans, owner_of
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("nothing_left")
+def test_what_holds_is_told_with_its_figures(judge: Judge) -> None:
+    ran = judge("selftest", "--only", "D4,E13", "--controls", "--json")
+
+    assert 0 == ran.code, ran.err
+    document = json.loads(ran.out)
+    assert (document["tried"], document["held"]) == (6, 6)
+    assert ["D4", "D4", "E13.after", "E13.after", "E13.start", "E13.turn"] == [
+        attack["id"] for attack in document["attacks"]
+    ]
+    assert "plays on; denied second" == document["attacks"][0]["expected"]
+    assert "the attack works" == document["attacks"][1]["meaning"]
+    assert document["judge_late_ms"] > 0
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("nothing_left")
+def test_a_defence_that_does_not_hold_is_named_and_exits_1(judge: Judge) -> None:
+    """A policy that lets agents ponder has no defence against pondering."""
+    ran = judge("selftest", "--only", "A9.thread,G12", "--set", "box.freeze=none")
+
+    assert 1 == ran.code
+    assert "an agent could think in its" in ran.out
+    assert "it got pondering" in ran.out
+    assert "1 of 2 are not as expected: A9.thread" in ran.err
+    assert "\x1b" not in ran.out
+
+
+def test_an_attack_that_there_is_not_is_a_mistake(judge: Judge) -> None:
+    ran = judge("selftest", "--only", "A1,Z9")
+
+    assert 2 == ran.code
+    assert "there is no attack 'Z9'" in ran.err
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("nothing_left")
+def test_nothing_is_left_when_a_person_ends_it(tmp_path: Path) -> None:
+    """Ctrl-C in the middle of an attack."""
+    command = [sys.executable, "-m", "judge.cli", "selftest", "--only", "A1", "--controls"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
+        wait_for_a_box(process)
+        process.send_signal(signal.SIGINT)
+
+    assert 0 != process.returncode
+    assert not orphans()
+    assert [] == [path for path, owner in directories() if owner and owner.pid == process.pid]
+
+
+def wait_for_a_box(judge: subprocess.Popen[bytes]) -> None:
+    client = docker.from_env()
+    try:
+        while judge.poll() is None:
+            boxes = client.containers.list(filters={"label": ["judge.seat=0"]})
+            if any(owner_of(box.labels).pid == judge.pid for box in boxes):
+                return
+    finally:
+        client.close()
+    raise AssertionError(f"it ended with code {judge.returncode} before it had a box")
