@@ -65,7 +65,7 @@ def _keeps_a_bound_of_stdout(seen: Seen) -> str:
 def _exports_are_plain(seen: Seen) -> str:
     """No byte of what stands beside the record would be obeyed by a terminal, or ends a line early."""
     with tempfile.TemporaryDirectory() as directory:
-        write_exports(seen.record, Path(directory) / "game.json")
+        write_exports(seen.files[-1], Path(directory) / "game.json")
         texts = [path.read_bytes() for path in Path(directory).iterdir()]
     plain = all(b in b"\r\n" or 32 <= b < 127 for text in texts for b in text)
     return "" if texts and plain else "an export holds bytes that a terminal obeys"
