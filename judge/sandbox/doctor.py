@@ -13,7 +13,6 @@ from judge.sandbox.cgroup import UNIFIED, parse_mounts
 from judge.sandbox.demands import security_options
 from judge.sandbox.host import Host
 
-
 BUSY_FIELDS = (0, 1, 2, 5, 6, 7)
 """Of a line of /proc/stat: user, nice, system, irq, softirq, steal. Not idle and iowait; guest is in user already."""
 
