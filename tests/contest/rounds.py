@@ -59,13 +59,13 @@ def leans(played: Sequence[Played]) -> dict[str, int]:
     return lean
 
 
-def game(text: str, verdict: Verdict = Verdict.WIN, **rest: object) -> GameResult:
+def game(text: str, verdict: Verdict = Verdict.WIN, number: int = 0) -> GameResult:
     """A game such as `a>b` (a, who sat first, won), `a<b` or `a=b`."""
     sign = next(letter for letter in text if letter in "<>=")
     first, second = text.split(sign)
     winner = {">": first, "<": second, "=": None}[sign]
     word = Verdict.DRAW if sign == "=" else verdict
-    return GameResult(first, second, winner, word, **rest)  # type: ignore[arg-type] # the test's own
+    return GameResult(first, second, winner, word, game=number)
 
 
 def games(text: str) -> list[GameResult]:

@@ -1,0 +1,289 @@
+"""Ratings against tables worked by hand, against the programs that the field uses, and by what they must never do."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.contest.bradley_terry import ELO, GOMOCUP_MODEL, RatingModel
+from judge.contest.ratings import RatingList, rate
+from judge.contest.results import GameResult
+from judge.games.types import Verdict
+from tests.contest.rounds import game, games
+
+PLAIN = RatingModel(advantage=0, draw_elo=0)
+"""Bradley and Terry's own model, with the prior's two virtual draws."""
+
+BARE = RatingModel(prior_draws=1e-9)
+"""Everything estimated, and next to no prior."""
+
+
+def elos(rated: RatingList) -> dict[str, float]:
+    return {rating.agent: rating.elo for rating in rated.ratings}
+
+
+# --- by hand -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("played", "odds"),
+    [
+        # The two virtual draws of either, together two of the pair, count as two wins and two losses each way.
+        ("a>b*4 a<b*1", 6 / 3),
+        ("a>b*10", 12 / 2),
+        ("a>b*1", 3 / 2),
+        ("a<b*10", 2 / 12),
+        ("a>b*5 b>a*5", 1),
+        # A draw is a win and a loss where there is no margin.
+        ("a=b*3 a>b*3", 8 / 5),
+    ],
+)
+def test_two_agents_are_apart_by_the_logarithm_of_their_odds(played: str, odds: float) -> None:
+    rated = elos(rate(games(played), PLAIN))
+
+    assert rated["a"] - rated["b"] == pytest.approx(400 * math.log10(odds))
+    assert rated["a"] + rated["b"] == pytest.approx(0)
+
+
+def test_an_interval_of_two_agents_by_hand() -> None:
+    """10:0 and the prior are 12 wins and 2 losses: information 14 * (12/14) * (2/14) = 12/7 on the difference, of which
+    either rating is a half. 1.96 * sqrt(7/12) / 2 * 173.72 = 130.0 Elo around 155.6.
+    """
+    rated = rate(games("a>b*10"), PLAIN)
+
+    low = rated.of("a").low
+    assert low is not None
+    assert rated.of("a").elo == pytest.approx(200 * math.log10(6))
+    assert rated.of("a").elo - low == pytest.approx(1.959964 * math.sqrt(7 / 12) / 2 * ELO)
+    # 311.26 Elo apart with an error of 132.7: 2.3457 standard errors.
+    assert rated.superiority("a", "b") == pytest.approx(0.990503, abs=1e-5)
+    assert rated.superiority("b", "a") == pytest.approx(1 - 0.990503, abs=1e-5)
+    assert 0.5 == rated.superiority("a", "a")
+
+
+def test_advantage_and_margin_by_hand() -> None:
+    """Two equals; the first seat wins 2 of 4, draws 1, loses 1. So 1 / (1 + 10 ** ((d - u) / 400)) = 1/2 gives d = u,
+    and 1 / (1 + 10 ** (2 d / 400)) = 1/4 gives d = u = 200 log10 3: both are 95.42 Elo.
+    """
+    rated = rate(games("a>b*20 a=b*10 a<b*10 b>a*20 b=a*10 b<a*10"), BARE)
+
+    assert elos(rated) == pytest.approx({"a": 0, "b": 0}, abs=1e-6)
+    assert rated.advantage.elo == pytest.approx(200 * math.log10(3))
+    assert rated.draw_elo.elo == pytest.approx(200 * math.log10(3))
+    assert 0 < rated.advantage.error < 60
+
+
+def test_the_same_results_from_one_seat_alone_are_the_agent_s_own_where_there_is_no_advantage() -> (
+    None
+):
+    model = RatingModel(prior_draws=1e-9, advantage=0)
+    rated = rate(games("a>b*20 a=b*10 a<b*10"), model)
+
+    assert elos(rated)["a"] - elos(rated)["b"] == pytest.approx(200 * math.log10(3))
+    assert 0 == rated.advantage.elo == rated.advantage.error
+
+
+def test_a_ring_is_equal() -> None:
+    rated = rate(games("a>b*3 b>c*3 c>a*3"))
+
+    assert elos(rated) == pytest.approx({"a": 0, "b": 0, "c": 0}, abs=1e-6)
+    assert all(None not in (rating.low, rating.high) for rating in rated.ratings)
+
+
+# --- against the field's programs --------------------------------------------------------------------------------
+
+CROSSTABLE = """
+a>b*6 a=b*1 a<b*3   a>c*8 a=c*1 a<c*1   a>d*9 a<d*1
+b>a*5 b=a*2 b<a*3   b>c*6 b=c*2 b<c*2   b>d*8 b=d*1 b<d*1
+c>a*3 c<a*7         c>b*5 c=b*1 c<b*4   c>d*7 c=d*1 c<d*2
+d>a*1 d=a*1 d<a*8   d>b*2 d<b*8         d>c*4 d=c*1 d<c*5
+"""
+
+
+def test_gomocup_s_ratings_are_those_of_its_bayeselo() -> None:
+    """What Gomocup's BayesElo prints for this table after `offset 1600`, `mm`, `covariance`, `ratings`, `los 0 4 4`."""
+    rated = rate(games(CROSSTABLE), GOMOCUP_MODEL)
+
+    assert {"a": 1716, "b": 1664, "c": 1568, "d": 1452} == {
+        agent: round(elo) for agent, elo in elos(rated).items()
+    }
+    reach = {r.agent: round(r.high - r.elo) for r in rated.ratings if r.high is not None}
+    assert {"a": 69, "b": 65, "c": 65, "d": 73} == reach
+    assert {("a", "b"): 835, ("a", "c"): 995, ("b", "c"): 962, ("c", "d"): 980} == {
+        pair: int(1000 * (rated.superiority(*pair) or 0))
+        for pair in [("a", "b"), ("a", "c"), ("b", "c"), ("c", "d")]
+    }
+
+
+def test_advantage_and_draws_are_those_of_bayeselo() -> None:
+    """`prior 0`, `mm 1 1`, `advantage`, `drawelo`, `ratings`. BayesElo prints ratings times a `scale` of its own, which
+    makes a draw-rich Elo as steep as one without draws: 0.984847 here.
+    """
+    rated = rate(games(CROSSTABLE), BARE)
+
+    assert rated.advantage.elo == pytest.approx(69.2955, abs=0.005)
+    assert rated.draw_elo.elo == pytest.approx(42.9871, abs=0.005)
+    assert {"a": 142, "b": 76, "c": -37, "d": -181} == {
+        agent: round(0.984847 * elo) for agent, elo in elos(rated).items()
+    }
+
+
+ORDO = {"a": 156.581, "b": 90.521, "c": -46.134, "d": -200.968}
+ORDO_ADVANTAGE = 88.55
+
+
+def test_without_draws_ratings_are_those_of_ordo() -> None:
+    """`ordo -a 0 -W -z 200.2385` (the Elo of 76 %) on the decided games of the table."""
+    rated = rate([played for played in games(CROSSTABLE) if not played.is_draw], BARE)
+
+    assert elos(rated) == pytest.approx(ORDO, abs=0.01)
+    assert rated.advantage.elo == pytest.approx(ORDO_ADVANTAGE, abs=0.05)
+    assert 0 == rated.draw_elo.elo
+
+
+# --- finite and honest -------------------------------------------------------------------------------------------
+
+
+def test_a_clean_score_has_no_upper_end_and_no_score_no_lower_one() -> None:
+    """b and c can be compared; a won everything, d nothing: only the prior says how far away they are."""
+    rated = rate(games("a>b*4 a>c*4 b>c*2 c>b*2 b>d*4 c>d*4"))
+    ends = {r.agent: (r.low is not None, r.high is not None) for r in rated.ratings}
+
+    assert {"a": (True, False), "b": (True, True), "c": (True, True), "d": (False, True)} == ends
+    assert all(math.isfinite(rating.elo) for rating in rated.ratings)
+
+
+def test_who_lost_to_all_above_and_beat_all_below_hangs_in_the_air() -> None:
+    rated = rate(games("a>b*3 b>c*3 a>c*3"))
+    ends = {r.agent: (r.low is not None, r.high is not None) for r in rated.ratings}
+
+    assert {"a": (True, False), "b": (False, False), "c": (False, True)} == ends
+
+
+def test_a_draw_gives_an_upper_end() -> None:
+    assert rate(games("a>b*9 a=b")).of("a").high is not None
+
+
+@pytest.mark.parametrize("played", ["a>b*1000", "a=b*1000", "a>b*500 b>a*500", "a<b", "a=b"])
+def test_nothing_is_infinite(played: str) -> None:
+    """All won, all drawn, all won from the first seat, a single game."""
+    rated = rate(games(played))
+
+    for rating in rated.ratings:
+        assert abs(rating.elo) < 3000
+    for estimate in (rated.advantage, rated.draw_elo):
+        assert abs(estimate.elo) < 3000
+        assert 0 <= estimate.error < 3000
+
+
+def test_pools_that_never_met_are_told_apart() -> None:
+    """Each has its own mean, the larger one comes first, and nobody is compared across."""
+    rated = rate(games("x>y*3 a>b*2 b>c a>c"), GOMOCUP_MODEL)
+
+    assert {"a": 0, "b": 0, "c": 0, "x": 1, "y": 1} == {r.agent: r.pool for r in rated.ratings}
+    assert ["a", "b", "c", "x", "y"] == [rating.agent for rating in rated.ratings]
+    assert rated.superiority("a", "x") is None
+    assert sum(elos(rated)[agent] for agent in "abc") == pytest.approx(3 * 1600)
+    assert sum(elos(rated)[agent] for agent in "xy") == pytest.approx(2 * 1600)
+    assert [None, None] == rated.superiorities()[0][3:]
+
+
+def test_a_pool_does_not_depend_on_the_other_pools() -> None:
+    together = rate(games("x>y*3 a>b*2 b>c a>c"), PLAIN)
+
+    assert elos(together) == pytest.approx(
+        elos(rate(games("x>y*3"), PLAIN)) | elos(rate(games("a>b*2 b>c a>c"), PLAIN))
+    )
+
+
+def test_a_game_that_both_lost_says_nothing_of_who_is_stronger() -> None:
+    both_bad = GameResult(
+        "a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL)
+    )
+
+    assert elos(rate([*games("a>b*2"), both_bad])) == elos(rate(games("a>b*2")))
+    assert 2 == rate([*games("a>b*2"), both_bad]).of("a").games
+
+
+def test_nobody_has_played() -> None:
+    assert () == rate([]).ratings
+
+
+def test_who_never_played_has_no_rating() -> None:
+    with pytest.raises(KeyError):
+        rate(games("a>b")).of("c")
+
+
+# --- for any table -----------------------------------------------------------------------------------------------
+
+NAMES = "abcdef"
+SOME_GAMES = st.lists(
+    st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES), st.sampled_from("<>=")).filter(
+        lambda played: played[0] != played[1]
+    ),
+    min_size=1,
+    max_size=30,
+).map(lambda drawn: [game(first + sign + second) for first, second, sign in drawn])
+
+
+@settings(deadline=None, max_examples=60)
+@given(SOME_GAMES, st.permutations(NAMES))
+def test_names_and_the_order_of_games_do_not_matter(
+    played: list[GameResult], names: list[str]
+) -> None:
+    new = dict(zip(NAMES, names, strict=True))
+    renamed = [
+        game(
+            new[each.first]
+            + ("=" if each.is_draw else ">" if each.winner == each.first else "<")
+            + new[each.second]
+        )
+        for each in reversed(played)
+    ]
+    before = rate(played)
+    after = rate(renamed)
+
+    for rating in before.ratings:
+        again = after.of(new[rating.agent])
+        assert again.elo == pytest.approx(rating.elo, abs=1e-5)
+        assert (again.low is None, again.high is None) == (rating.low is None, rating.high is None)
+        assert again.low == pytest.approx(rating.low, abs=1e-3)
+
+
+@settings(deadline=None, max_examples=60)
+@given(SOME_GAMES, st.data())
+def test_a_better_result_never_lowers_a_rating(
+    played: list[GameResult], data: st.DataObject
+) -> None:
+    """A loss that becomes a win: the winner rises against everybody of its pool, the loser falls."""
+    at = data.draw(st.integers(0, len(played) - 1))
+    first, second = played[at].first, played[at].second
+    lost = rate([*played[:at], game(f"{first}<{second}"), *played[at + 1 :]], PLAIN)
+    won = rate([*played[:at], game(f"{first}>{second}"), *played[at + 1 :]], PLAIN)
+
+    rise = {agent: elo - elos(lost)[agent] for agent, elo in elos(won).items()}
+    assert rise[first] > 0 > rise[second]
+    assert rise[first] == pytest.approx(max(rise.values()))
+    assert rise[second] == pytest.approx(min(rise.values()))
+
+
+@settings(deadline=None, max_examples=60)
+@given(SOME_GAMES)
+def test_every_end_is_finite_and_on_its_side(played: list[GameResult]) -> None:
+    rated = rate(played)
+
+    for rating in rated.ratings:
+        assert math.isfinite(rating.elo)
+        assert rating.low is None or rating.low < rating.elo
+        assert rating.high is None or rating.elo < rating.high
+        scores = [
+            score
+            for each in played
+            for agent, score in zip(each.agents, each.scores, strict=True)
+            if agent == rating.agent
+        ]
+        assert (len(scores), sum(scores)) == (rating.games, rating.score)
+    for row, one in zip(rated.superiorities(), rated.ratings, strict=True):
+        for chance, other in zip(row, rated.ratings, strict=True):
+            assert (chance is None) == (one.pool != other.pool)
