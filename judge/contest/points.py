@@ -233,7 +233,8 @@ def score(
     played = []
     for pairing in pairings:
         of_pairing = tables.pop((pairing.round, pairing.table), [])
-        if any(frozenset(game.agents) != pairing.agents for game in of_pairing):
+        seats = {(pairing.first, pairing.second), (pairing.second, pairing.first)}
+        if not seats.issuperset(game.agents for game in of_pairing):
             raise ValueError(f"{pairing} was not played by {of_pairing[0].agents}")
         played.append(Played(pairing, tuple(of_pairing), scoring.of(pairing, of_pairing, games)))
     if tables:

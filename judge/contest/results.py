@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from judge.contest.pairings import Fixture, Pairing
 from judge.games.types import Verdict
@@ -93,7 +94,50 @@ def result_of(fixture: Fixture, record: MatchRecord) -> GameResult:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
+class Side:
+    """What one side of a pairing did in its games. One that both lost by a fault is a loss of both."""
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    failures: int = 0
+    replies: int = 0
+    charged_ms: float = 0.0
+
+    @property
+    def games(self) -> int:
+        """How many it has played."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def score(self) -> float:
+        """Games won, draws as halves, whatever the points."""
+        return self.wins + self.draws / 2
+
+    def count(self, game: GameResult, seat: int) -> None:
+        """Add a game in which this side had `seat`."""
+        if game.is_draw:
+            self.draws += 1
+        elif game.winner == game.agents[seat]:
+            self.wins += 1
+        else:
+            self.losses += 1
+        self.failures += game.faults[seat] in FAILURES
+        self.replies += game.replies[seat]
+        self.charged_ms += game.charged_ms[seat]
+
+    def add(self, other: "Side") -> None:
+        """Add what was done in another pairing."""
+        self.wins += other.wins
+        self.draws += other.draws
+        self.losses += other.losses
+        self.failures += other.failures
+        self.replies += other.replies
+        self.charged_ms += other.charged_ms
+
+
+@dataclass(frozen=True)
 class Played:
     """A pairing with its games so far, and the points of `first` and `second`; a bye may have points without games."""
 
@@ -101,18 +145,23 @@ class Played:
     games: tuple[GameResult, ...]
     points: tuple[float, float]
 
+    @cached_property
+    def sides(self) -> tuple[Side, Side]:
+        """What `first` and `second` did; counted once, for a table asks many times."""
+        first, second = Side(), Side()
+        for game in self.games:
+            seat = int(game.first != self.pairing.first)
+            first.count(game, seat)
+            second.count(game, 1 - seat)
+        return first, second
+
     def points_of(self, agent: str) -> float:
         """The points of one of the two."""
-        return self.points[0] if agent == self.pairing.first else self.points[1]
+        return self.points[agent != self.pairing.first]
 
-    def score_of(self, agent: str) -> float:
-        """Games won by one of the two, draws as halves, whatever the points."""
-        return sum(
-            score
-            for game in self.games
-            for who, score in zip(game.agents, game.scores, strict=True)
-            if who == agent
-        )
+    def side_of(self, agent: str) -> Side:
+        """What one of the two did."""
+        return self.sides[agent != self.pairing.first]
 
 
 def games_by_table(results: Iterable[GameResult]) -> dict[tuple[int, int], list[GameResult]]:

@@ -13,7 +13,7 @@ from pydantic import AfterValidator
 from judge.contest.bradley_terry import GOMOCUP_MODEL
 from judge.contest.points import DECIMALS
 from judge.contest.ratings import rate
-from judge.contest.results import FAILURES, GameResult, Played
+from judge.contest.results import Played, Side
 
 Tiers = list[list[str]]
 """Agents best first; those of an inner list share a place."""
@@ -23,26 +23,19 @@ Tiers = list[list[str]]
 class Line:
     """An agent's line of the table. `place` counts from 1, and who shares one leaves the next ones out.
 
-    `wins`, `draws`, `losses` and `failures` count games; one that both lost by a fault is a loss of both. `charged_ms`
-    is the time of all of them; `values` are what the criteria asked for, in their order (without time: more is better).
+    `done` is what it did in its games; `values` are what the criteria asked for, in their order (more is better).
     """
 
     place: int
     agent: str
     points: float
-    games: int
-    wins: int
-    draws: int
-    losses: int
-    failures: int
     byes: int
-    replies: int
-    charged_ms: float
+    done: Side
     values: tuple[float, ...] = ()
 
 
 class Record:
-    """What one agent has done: its games and its pairings, in order of play."""
+    """What one agent has done: its pairings, and its games added up."""
 
     def __init__(self, agent: str, played: Sequence[Played]) -> None:
         """Add up `played`, all of it the agent's."""
@@ -50,25 +43,9 @@ class Record:
         self.played = played
         self.points = _rounded(sum(each.points_of(agent) for each in played))
         self.byes = sum(each.pairing.second is None for each in played)
-        self.wins = self.draws = self.losses = self.failures = self.replies = 0
-        self.charged_ms = 0.0
-        for each in self.played:
-            for game in each.games:
-                self._count(game)
-
-    def _count(self, game: GameResult) -> None:
-        seat = game.agents.index(self.agent)
-        self.draws += game.is_draw
-        self.wins += game.winner == self.agent
-        self.losses += not game.is_draw and game.winner != self.agent
-        self.failures += game.faults[seat] in FAILURES
-        self.replies += game.replies[seat]
-        self.charged_ms += game.charged_ms[seat]
-
-    @property
-    def games(self) -> int:
-        """How many it has played."""
-        return self.wins + self.draws + self.losses
+        self.done = Side()
+        for each in played:
+            self.done.add(each.side_of(agent))
 
     def opponents(self) -> list[tuple[Played, str]]:
         """Each pairing with who sat opposite; without byes."""
@@ -92,12 +69,15 @@ def _points(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
 
 def _wins(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
     """Games won."""
-    return {agent: records[agent].wins for agent in equal}
+    return {agent: records[agent].done.wins for agent in equal}
 
 
 def _ratio(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
     """Games won by games lost (Piskvork; its 1e-8 keeps it finite and lets 5:0 stand above 4:0)."""
-    return {agent: (records[agent].wins + 1e-8) / (records[agent].losses + 1e-8) for agent in equal}
+    return {
+        agent: (records[agent].done.wins + 1e-8) / (records[agent].done.losses + 1e-8)
+        for agent in equal
+    }
 
 
 def _direct(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
@@ -118,7 +98,7 @@ def _sonneborn_berger(records: Records, equal: Sequence[str]) -> Mapping[str, fl
     """The points of every opponent, times the games that were won against it, draws as halves."""
     return {
         agent: sum(
-            each.score_of(agent) * records[opponent].points
+            each.side_of(agent).score * records[opponent].points
             for each, opponent in records[agent].opponents()
         )
         for agent in equal
@@ -136,9 +116,10 @@ def _buchholz(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
 
 def _time(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
     """The less time a reply, the better (Piskvork: where one of them never replied, nothing)."""
-    if not all(records[agent].replies for agent in equal):
+    done = {agent: records[agent].done for agent in equal}
+    if not all(side.replies for side in done.values()):
         return dict.fromkeys(equal, 0.0)
-    return {agent: -records[agent].charged_ms / records[agent].replies for agent in equal}
+    return {agent: -side.charged_ms / side.replies for agent, side in done.items()}
 
 
 def _elo(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
@@ -238,48 +219,38 @@ def standings(tiers: Tiers, records: Records, ranking: Ranking) -> list[Line]:
     for tier in tiers:
         place = len(lines) + 1
         lines += [
-            _line(place, records[agent], tuple(asked[agent] for asked in values)) for agent in tier
+            Line(
+                place=place,
+                agent=agent,
+                points=records[agent].points,
+                byes=records[agent].byes,
+                done=records[agent].done,
+                values=tuple(asked[agent] for asked in values),
+            )
+            for agent in tier
         ]
     return lines
 
 
-def _line(place: int, record: Record, values: tuple[float, ...]) -> Line:
-    return Line(
-        place=place,
-        agent=record.agent,
-        points=record.points,
-        games=record.games,
-        wins=record.wins,
-        draws=record.draws,
-        losses=record.losses,
-        failures=record.failures,
-        byes=record.byes,
-        replies=record.replies,
-        charged_ms=record.charged_ms,
-        values=values,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What the row's agent did against the column's: games, and the points of their pairings."""
+    """What the row's agent did against the column's, and the points of their pairings."""
 
-    wins: int = 0
-    draws: int = 0
-    losses: int = 0
-    points: float = 0.0
+    points: float
+    done: Side
 
 
 def crosstable(agents: Sequence[str], played: Iterable[Played]) -> list[list[Cell | None]]:
     """Rows against columns in the order of `agents`; None where two never met, and on the diagonal."""
     met: dict[frozenset[str], list[Played]] = {}
     for each in played:
-        met.setdefault(each.pairing.agents, []).append(each)
+        if each.pairing.second is not None:
+            met.setdefault(each.pairing.agents, []).append(each)
     return [[_cell(row, met.get(frozenset({row, column}))) for column in agents] for row in agents]
 
 
 def _cell(row: str, met: list[Played] | None) -> Cell | None:
-    if not met or met[0].pairing.second is None:
+    if met is None:
         return None
     record = Record(row, met)
-    return Cell(record.wins, record.draws, record.losses, record.points)
+    return Cell(record.points, record.done)

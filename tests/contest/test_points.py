@@ -101,7 +101,7 @@ def test_a_win_is_one_point_and_a_draw_a_half(
 
 def test_a_policy_may_score_verdicts_its_own_way() -> None:
     """A crash may cost a point: the side that is at fault is the named one."""
-    points = VERDICT_POINTS | {Verdict.CRASH: (-1.0, 1.0)}
+    points = {**VERDICT_POINTS, Verdict.CRASH: (-1.0, 1.0)}
     policy = load_policy("renju-15").model_copy(update={"points": points})
     table = points_table(policy)
 
@@ -181,7 +181,7 @@ def test_a_pairing_scores_the_sum_of_its_games() -> None:
     [played] = score([ONE], games("a>b b>a a=b b<a"), scoring(), games=4)
 
     assert (2.5, 1.5) == played.points
-    assert (2.5, 1.5) == (played.score_of("a"), played.score_of("b"))
+    assert (2.5, 1.5) == (played.side_of("a").score, played.side_of("b").score)
 
 
 def test_tenths_add_up_to_tenths() -> None:

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from judge.contest.pairings import Pairing
 from judge.contest.points import Duel, Scoring, points_table, score
-from judge.contest.results import GameResult, Played
+from judge.contest.results import GameResult, Played, Side
 from judge.contest.standings import (
     BY_POINTS,
     BY_SWISS_POINTS,
@@ -113,7 +113,7 @@ def test_gomocup_until_2016() -> None:
     lines = standings(order("abcd", cup, *GOMOCUP_2016), records_of("abcd", cup), GOMOCUP_2016)
 
     assert [("a", 5), ("b", 4), ("d", 3), ("c", 2)] == [(line.agent, line.points) for line in lines]
-    assert (4, 2, 0) == (lines[0].wins, lines[0].losses, lines[0].draws)
+    assert Side(wins=4, losses=2) == lines[0].done
 
 
 def test_gomocup_until_2016_breaks_ties_by_the_ratio_of_games() -> None:
@@ -162,10 +162,8 @@ def test_a_line_counts_what_happened() -> None:
     one = score([pairing], [both], Scoring(TABLE), games=1)
     [first, second] = standings([["a", "b"]], records_of("ab", one), ("points",))
 
-    assert (0, 0, 1, 1, 3) == (first.wins, first.draws, first.losses, first.failures, first.replies)
-    assert (0, 0, 1, 1, 4) == (
-        second.wins, second.draws, second.losses, second.failures, second.replies
-    )  # fmt: skip
+    assert Side(losses=1, failures=1, replies=3) == first.done
+    assert Side(losses=1, failures=1, replies=4) == second.done
     assert (1, 1) == (first.place, second.place)
 
 
@@ -179,9 +177,9 @@ def test_a_crosstable_shows_games_from_the_row_s_side() -> None:
     table = crosstable("abc", played("a>b b=a a>b\nb>c", due=3))
 
     assert [
-        [None, Cell(2, 1, 0, 2.5), None],
-        [Cell(0, 1, 2, 0.5), None, Cell(1, 0, 0, 1)],
-        [None, Cell(0, 0, 1, 0), None],
+        [None, Cell(2.5, Side(wins=2, draws=1)), None],
+        [Cell(0.5, Side(draws=1, losses=2)), None, Cell(1, Side(wins=1))],
+        [None, Cell(0, Side(losses=1)), None],
     ] == table
 
 
