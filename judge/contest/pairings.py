@@ -6,18 +6,31 @@ Agents are known here by their ids alone. All of it is plain data: a row of the 
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """Whether an agent still plays."""
+
+    PLAYING = "playing"
+    WITHDRAWN = "withdrawn"
+    """It is paired no more; what it played counts."""
+    DISQUALIFIED = "disqualified"
+    """It is paired no more, and what it played counts for nobody's place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An agent of a contest. `seed` is its rank before play, 1 for the best, and no two have the same.
-
-    One that is not `active` has withdrawn or was disqualified: what it played stays, and it is paired no more.
-    """
+    """An agent of a contest. `seed` is its rank before play, 1 for the best, and no two have the same."""
 
     id: str
     seed: int
-    active: bool = True
+    status: Status = Status.PLAYING
+
+    @property
+    def active(self) -> bool:
+        """It may be paired."""
+        return self.status is Status.PLAYING
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from judge.contest.formats import Format
-from judge.contest.pairings import Entry, Pairing
+from judge.contest.pairings import Entry, Pairing, Status
 from judge.contest.results import GameResult, Played
 from judge.games.types import Verdict
 
@@ -14,7 +14,10 @@ Play = Callable[[Pairing], Points]
 
 def entries(count: int, out: Sequence[int] = ()) -> list[Entry]:
     """Agents 1, 2, 3... by their seeds; those of `out` have withdrawn."""
-    return [Entry(str(seed), seed, seed not in out) for seed in range(1, count + 1)]
+    return [
+        Entry(str(seed), seed, Status.WITHDRAWN if seed in out else Status.PLAYING)
+        for seed in range(1, count + 1)
+    ]
 
 
 def better_seed_wins(pairing: Pairing) -> Points:

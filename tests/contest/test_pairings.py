@@ -1,7 +1,7 @@
 """From a pairing to its games, and who sits where when two meet again."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.contest.pairings import Fixture, Pairing, fixtures, seeded, set_tables
@@ -26,6 +26,7 @@ def test_openings_begin_where_the_caller_says() -> None:
     assert [5, 5, 6] == [each.opening for each in fixtures(Pairing("a", "b", 1, 1), 3, start=5)]
 
 
+@settings(deadline=None)
 @given(st.integers(1, 9), st.integers(1, 4))
 def test_over_all_meetings_each_opening_is_played_from_both_sides(
     games: int, meetings: int

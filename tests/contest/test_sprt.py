@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -94,6 +94,7 @@ def test_pairs_that_always_split_prove_equality_sooner() -> None:
     assert Decision.H0 is test.of_pairs([0, 0, 100, 0, 0]).decision
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 50), min_size=5, max_size=5),
     st.floats(-100, 100),
@@ -109,6 +110,7 @@ def test_swapping_the_agents_and_the_hypotheses_changes_the_sign(
     assert forth == pytest.approx(-back, abs=1e-6)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 50), min_size=3, max_size=3))
 def test_a_win_more_speaks_for_the_stronger_hypothesis(counts: list[int]) -> None:
     lost, drawn, won = counts

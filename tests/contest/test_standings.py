@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
@@ -188,6 +188,7 @@ def test_an_unknown_criterion_is_named() -> None:
         TypeAdapter(Ranking).validate_python(("points", "luck"))
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.contest.pairings import Entry, Pairing, next_number, set_tables
-from judge.contest.results import Played
+from judge.contest.pairings import Entry, Pairing, Status, next_number, set_tables
+from judge.contest.results import Played, without
 from judge.contest.standings import BY_POINTS, Ranking, Tiers, rank, records_of
 
 
@@ -38,8 +38,15 @@ class Format(BaseModel, ABC):
 
     def order(self, entries: Sequence[Entry], played: Sequence[Played]) -> Tiers:
         """All entries, best first, as far as `played` says; who shares a place shares a list."""
-        agents = [entry.id for entry in entries]
-        return rank(agents, records_of(agents, played), self.ranking)
+        return ranked(entries, played, self.ranking)
+
+
+def ranked(entries: Sequence[Entry], played: Sequence[Played], ranking: Ranking) -> Tiers:
+    """Entries by what they played; the disqualified stand last, and games against them do not count."""
+    out = sorted(entry.id for entry in entries if entry.status is Status.DISQUALIFIED)
+    others = [entry.id for entry in entries if entry.id not in out]
+    tiers = rank(others, records_of(others, without(played, out)), ranking)
+    return [*tiers, out] if out else tiers
 
 
 Pair = tuple[Entry, Entry]

@@ -14,11 +14,11 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from judge.contest.formats.base import Format, Pair
+from judge.contest.formats.base import Format, Pair, ranked
 from judge.contest.formats.round_robin import berger
 from judge.contest.pairings import Entry, Pairing, by_seed, next_number, set_tables
 from judge.contest.results import Played
-from judge.contest.standings import Ranking, Tiers, rank, records_of
+from judge.contest.standings import Ranking, Tiers
 
 FINAL = "final"
 
@@ -45,9 +45,8 @@ class Group:
 
     def order(self, played: Sequence[Played], ranking: Ranking) -> Tiers:
         """Its members by what was played in it, best first."""
-        members = [entry.id for entry in self.members]
         own = [each for each in played if each.pairing.group == self.name]
-        return rank(members, records_of(members, own), ranking)
+        return ranked(self.members, own, ranking)
 
     def best(
         self, played: Sequence[Played], ranking: Ranking, count: int, above: str

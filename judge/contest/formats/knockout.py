@@ -66,7 +66,7 @@ class Knockout(Format):
         return stages
 
     def order(self, entries: Sequence[Entry], played: Sequence[Played]) -> Tiers:
-        """By the stage that an agent reached; who went out in the same one shares a place."""
+        """By the stage that an agent reached, in whatever way; who went out in the same one shares a place."""
         reached = {entry.id: 0 for entry in entries}
         for number, stage in enumerate(self.stages(entries, played), 1):
             for tie in stage:

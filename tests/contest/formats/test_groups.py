@@ -3,13 +3,14 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from judge.contest.formats.groups import Groups, Leagues, cut, dealt
-from judge.contest.pairings import Pairing
-from judge.contest.results import Played
+from judge.contest.pairings import Entry, Pairing, Status
+from judge.contest.results import GameResult, Played
+from judge.games.types import Verdict
 from tests.contest.rounds import entries, everything_is_drawn, of_round, play_out
 
 
@@ -80,6 +81,7 @@ def test_leagues_that_nobody_is_left_for_are_not_there() -> None:
     assert [[1, 2]] == [[entry.seed for entry in league] for league in cut(entries(2), (2, 2))]
 
 
+@settings(deadline=None)
 @given(st.integers(2, 14), st.integers(1, 3), st.randoms(use_true_random=False))
 def test_whoever_leads_its_group_goes_up_and_nobody_else(
     count: int, promoted: int, chance: random.Random
@@ -134,6 +136,45 @@ def play_out_from(chosen: Groups, count: int, played: list[Played], out: int) ->
     while pairings := chosen.next_round(entries(count, out=[out]), done, 0):
         done += [Played(pairing, (), (2, 0)) for pairing in pairings]
     return done[len(played) :]
+
+
+def test_who_is_disqualified_promotes_nobody_by_its_losses() -> None:
+    """Group A is 1, 4, 5, 8. 8 loses to 5 alone, 5 loses to 4, 4 to 1 and 1 to 5: with 8's games 5 and 8 lead, without
+    them 1, 4 and 5 are equal and the best seed goes on.
+    """
+    wins = {("1", "4"), ("4", "5"), ("5", "1"), ("5", "8"), ("8", "1"), ("8", "4")}
+
+    def play(pairing: Pairing) -> tuple[float, float]:
+        if pairing.group != "A":
+            return (1, 1)
+        return (2, 0) if (pairing.first, pairing.second) in wins else (0, 2)
+
+    chosen = Groups(groups=2, promoted=1)
+    played = play_out(chosen, entries(8), play)
+    without_8 = [*entries(7), Entry("8", 8, Status.DISQUALIFIED)]
+    group_a, with_all = (chosen.stages(agents, played)[0][0] for agents in (without_8, entries(8)))
+
+    assert [["5", "8"], ["1", "4"]] == with_all.order(played, ("points",))
+    assert [["1", "4", "5"], ["8"]] == group_a.order(played, ("points",))
+    assert ["1"] == [entry.id for entry in group_a.best(played, ("points",), 1, "final")]
+
+
+def test_gomocup_promotes_by_elo() -> None:
+    """The worse seed wins the game, and the points are said to be the better one's: the ranking asks the games."""
+    chosen = Groups(groups=2, promoted=1, ranking=("elo",))
+    pairings = chosen.next_round(entries(4), [], 0)
+    played = [
+        Played(
+            pairing,
+            (GameResult(pairing.first, pairing.second or "", max(pairing.agents), Verdict.WIN),),
+            (2, 0),
+        )
+        for pairing in pairings
+    ]
+
+    assert {"A": {"1", "4"}, "B": {"2", "3"}} == {each.group: set(each.agents) for each in pairings}
+    [final] = chosen.next_round(entries(4), played, 0)
+    assert (frozenset({"3", "4"}), "final") == (final.agents, final.group)
 
 
 def test_leagues_need_sizes() -> None:

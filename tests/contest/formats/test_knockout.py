@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.contest.formats.knockout import Knockout, bracket
@@ -28,6 +28,7 @@ def test_first_seeds_rest_where_agents_are_missing() -> None:
     assert ["5-4"] == of_round(play_out(Knockout(), entries(5)), 1)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 40), st.randoms(use_true_random=False))
 def test_one_pairing_less_than_agents_is_decided(count: int, chance: random.Random) -> None:
     """Whoever wins; nobody plays on after a loss, and the winner has lost nothing."""

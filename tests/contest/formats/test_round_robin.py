@@ -40,6 +40,7 @@ def test_with_an_odd_number_whoever_would_meet_the_last_one_rests() -> None:
     ]
 
 
+@settings(deadline=None)
 @given(st.integers(0, 13), st.integers(1, 3))
 def test_everybody_meets_everybody_as_often_as_promised(count: int, cycles: int) -> None:
     """Nobody twice in a round, and seats as even as they can be."""
@@ -54,6 +55,7 @@ def test_everybody_meets_everybody_as_often_as_promised(count: int, cycles: int)
     assert all(abs(lean) <= 1 for lean in leans(played).values())
 
 
+@settings(deadline=None)
 @given(st.integers(2, 9))
 def test_a_double_round_robin_is_even_in_seats(count: int) -> None:
     played = play_out(DoubleRoundRobin(), entries(count))
@@ -88,7 +90,7 @@ def test_a_round_in_which_nobody_is_left_is_passed_over() -> None:
     ]
 
 
-@settings(max_examples=60)
+@settings(deadline=None, max_examples=60)
 @given(st.integers(0, 10), st.integers(1, 4))
 def test_a_gauntlet_is_run_against_everybody_else(count: int, challengers: int) -> None:
     played = play_out(Gauntlet(challengers=challengers), entries(count))
