@@ -1,0 +1,157 @@
+"""The loop of a contest with real workers and real games: nothing lost, nothing twice, voids played again."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from judge.contest.round import Happened, Round, Stop
+from judge.contest.slots import Finished, Slots
+from judge.contest.worker import Job
+from judge.referee.play import Slot
+from judge.referee.policy import load_policy
+from judge.referee.spec import MatchSpec, RecordFile
+from judge.referee.verify import verify
+from judge.sandbox.compiled import build_house_agents
+from judge.store.files import Files
+from judge.store.store import Store
+from judge.store.types import AttemptState, Entry, Issued, MatchState, Scheduled
+from judge.submissions.agents import Agent, stage_agent
+
+
+class Cup:
+    """Two house agents, a store, and as many games as one likes."""
+
+    def __init__(self, folder: Path, slots: int) -> None:
+        build_house_agents()
+        staging = folder / "staging"
+        staging.mkdir()
+        self.agents: list[Agent] = [stage_agent("house-instant", staging) for _ in range(2)]
+        self.policy = load_policy("gomocup-standard", ["clock.turn_ms=2000"])
+        self.store = Store(f"sqlite:///{folder / 'cup.db'}")
+        self.records = folder / "records"
+        self.slots: Slots[Issued] = Slots([Slot() for _ in range(slots)])
+        self.store.create("cup", "{}", [Entry("one", 1, "{}"), Entry("two", 2, "{}")])
+
+    def games(self, first: int, last: int) -> list[Scheduled]:
+        found = []
+        for number in range(first, last + 1):
+            seats = tuple(
+                agent.seat(self.policy).model_copy(update={"name": name})
+                for agent, name in zip(self.agents, ("one", "two"), strict=True)
+            )
+            spec = MatchSpec(seats=seats, policy=self.policy, number=number, box="process")  # type: ignore[arg-type]
+            game = Scheduled(
+                spec.id, number, 1, 1, number - 1, "one", "two", spec.model_dump_json()
+            )
+            found.append(game)
+        return found
+
+    def job(self, issued: Issued, slot: Slot) -> Job:
+        programs = {agent.digest: agent.program for agent in self.agents}
+        return Job(issued.match.spec, issued.attempt, programs, slot, self.records)
+
+    def round(self, more: Callable[[], Sequence[Scheduled]] = lambda: ()) -> Round:
+        return Round(self.store, "cup", self.slots, self.job, more, 2, "here")
+
+    def record(self, digest: str) -> RecordFile:
+        return RecordFile.model_validate_json(Files(self.records).get(digest))
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Iterator[Cup]:
+    found = Cup(tmp_path, slots=2)
+    yield found
+    found.slots.kill()
+    found.slots.close()
+    found.store.close()
+
+
+def test_every_game_has_its_result_and_its_record(cup: Cup) -> None:
+    """A schedule, then what follows from its results, then the end."""
+    cup.store.schedule("cup", cup.games(1, 3))
+    follow = [cup.games(4, 4), []]
+    told: list[Happened] = []
+
+    assert Stop.FINISHED is cup.round(lambda: follow.pop(0)).run(told.append)
+
+    results = cup.store.results("cup")
+    assert [1, 2, 3, 4] == [result.match.number for result in results]
+    assert {AttemptState.ACCEPTED} == {happened.state for happened in told}
+    for result in results:
+        assert () == tuple(verify(cup.record(result.ended.record)).problems)
+        assert result.ended.seats[0].replies > 4
+
+
+def test_a_killed_worker_costs_its_attempt_and_nothing_else(cup: Cup) -> None:
+    """The first worker that is seen is killed; its game is played again."""
+    cup.store.schedule("cup", cup.games(1, 4))
+    killed: list[int] = []
+
+    class Killing(Slots[Issued]):
+        def wait(self, timeout_s: float):  # type: ignore[no-untyped-def]
+            if not killed:
+                run = next(iter(self._running.values()))
+                pids = list(run.pool._processes)
+                if pids:
+                    killed.append(pids[0])
+                    os.kill(pids[0], signal.SIGKILL)
+            return super().wait(timeout_s)
+
+    cup.slots.close()
+    cup.slots = Killing([Slot(), Slot()])
+    told: list[Happened] = []
+
+    assert Stop.FINISHED is cup.round().run(told.append)
+
+    assert 4 == len(cup.store.results("cup"))
+    (void,) = [happened for happened in told if happened.state is AttemptState.VOID]
+    assert "worker of this game was lost" in void.why
+    assert [2] == [
+        result.attempt
+        for result in cup.store.results("cup")
+        if result.match.id == void.issued.match.id
+    ]
+
+
+def test_what_runs_is_finished_and_nothing_is_started_when_somebody_asks(cup: Cup) -> None:
+    cup.store.schedule("cup", cup.games(1, 6))
+    loop = cup.round()
+
+    assert Stop.DRAINED is loop.run(lambda _: loop.drain.set())
+
+    counts = cup.store.counts("cup")
+    assert 1 <= counts[MatchState.DONE] <= 2
+    assert 0 == counts[MatchState.RUNNING]
+    again = cup.round()
+    assert Stop.FINISHED is again.run(lambda _: None)
+    assert 6 == len(cup.store.results("cup"))
+
+
+def test_what_runs_is_given_back_when_somebody_asks_twice(cup: Cup) -> None:
+    cup.store.schedule("cup", cup.games(1, 2))
+    loop = cup.round()
+    loop.abandon.set()
+
+    assert Stop.ABANDONED is loop.run(lambda _: None)
+
+    assert 2 == cup.store.counts("cup")[MatchState.PENDING]
+
+
+def test_two_voids_in_a_row_stop_the_contest_with_the_reason(cup: Cup) -> None:
+    """A program that is no longer there is the judge's fault, twice."""
+    cup.store.schedule("cup", cup.games(1, 1))
+    gone = cup.job
+
+    def broken(issued: Issued, slot: Slot) -> Job:
+        job = gone(issued, slot)
+        return Job(job.spec, job.attempt, {}, slot, job.records)
+
+    loop = Round(cup.store, "cup", cup.slots, broken, lambda: (), 2, "here")
+
+    assert Stop.PAUSED is loop.run(lambda _: None)
+
+    assert "stopped" == cup.store.state("cup")
+    assert any("void 2 times in a row" in line.text for line in cup.store.journal("cup"))
