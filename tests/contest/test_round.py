@@ -91,7 +91,7 @@ def test_a_killed_worker_costs_its_attempt_and_nothing_else(cup: Cup) -> None:
     killed: list[int] = []
 
     class Killing(Slots[Issued]):
-        def wait(self, timeout_s: float):  # type: ignore[no-untyped-def]
+        def wait(self, timeout_s: float) -> list[Finished[Issued]]:
             if not killed:
                 run = next(iter(self._running.values()))
                 pids = list(run.pool._processes)
