@@ -13,14 +13,11 @@ FOLDER_MIB = 20
 OVER = "30"
 
 CAPPED = {
-    "limits": {
-        "temporary_bytes": FOLDER_MIB << 20,
-        "temporary_inodes": 2048,
-        "file_bytes": 64 << 20,
-    }
+    "limits": {"file_bytes": 64 << 20},
+    "folders": {"temporary_bytes": FOLDER_MIB << 20, "temporary_inodes": 2048},
 }
-LARGER = {"limits": {"temporary_bytes": 64 << 20}}
-MORE_INODES = {"limits": {"temporary_bytes": 64 << 20, "temporary_inodes": 40000}}
+LARGER = {"folders": {"temporary_bytes": 64 << 20}}
+MORE_INODES = {"folders": {"temporary_bytes": 64 << 20, "temporary_inodes": 40000}}
 WRITES = (
     "/agent/disk", "/agent/new", "/judge/init", "/etc/passwd", "/new", "/dev/new", "/io/new",
     "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/sys/fs/cgroup/cgroup.procs",
