@@ -12,12 +12,12 @@ app = typer.Typer(help="Build and list the images that agents run in.", no_args_
 @app.command()
 def build(
     names: Annotated[
-        list[str] | None, typer.Argument(help="base, native, python; all if none.")
+        list[str] | None, typer.Argument(help="base, native, python, java; all but java if none.")
     ] = None,
 ) -> None:
     """Build the base image and the runtimes from distribution packages, and the house agents."""
     images.build(names or [], print)
-    images.build_house_agents()
+    images.build_house_agents(print)
 
 
 @app.command("list")

@@ -123,7 +123,7 @@ class Policy(_Section):
     folders: FoldersPolicy = FoldersPolicy()
     box: BoxPolicy = BoxPolicy()
     runtimes: dict[str, str] = Field(default_factory=dict)
-    """Runtimes that agents may ask for beyond native and python: a name and its local image (tag or digest)."""
+    """Runtimes that agents may ask for beyond the judge's own: a name and its local image (tag or digest)."""
     points: dict[str, tuple[float, float]] = Field(default_factory=dict)
     """What a game scores, by the outcome word of its result line: (the named seat's points, the other seat's)."""
     attempts: int = Field(default=3, ge=1)
@@ -142,7 +142,7 @@ class Policy(_Section):
         )
 
 
-RUNTIMES = ("native", "python")
+RUNTIMES = ("native", "python", "java")
 """The runtimes that every policy has."""
 
 

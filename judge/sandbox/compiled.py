@@ -1,4 +1,4 @@
-"""What is C here is compiled by the host's gcc, statically; house agents only when they changed."""
+"""What is C or Java here is compiled by the host's gcc (statically) or javac; house agents only when they changed."""
 
 from __future__ import annotations
 
@@ -20,11 +20,17 @@ IMAGES = CHECKOUT / "images"
 BUILD_DIRECTORY = CHECKOUT / ".build"
 
 GCC_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-static")
+JAVAC_FLAGS = ("--release", "11", "-Xlint:all", "-Werror", "-g:none")
+JAVAC_PACKAGE = "default-jdk-headless"
 
 _NEIGHBOUR = re.compile(r'#include "\.\./([a-z-]+)/')
 
 Progress = Callable[[str], None]
 """Takes one line of plain text that says what is being done."""
+
+
+def unheard(line: str) -> None:
+    """Progress that nobody asked for."""
 
 
 def digest_of(*parts: str | bytes | Path) -> str:
@@ -68,21 +74,29 @@ def compile_static(sources: Iterable[Path], output: Path) -> None:
     files = list(sources)
     folder = files[0].parent
     names = [os.path.relpath(file, folder) for file in files]  # equal programs from any checkout
-    command = ["gcc", *GCC_FLAGS, "-o", str(output), *names, "-lm"]
+    _compile(["gcc", *GCC_FLAGS, "-o", str(output), *names, "-lm"], folder, "gcc libc6-dev")
+
+
+def compile_java(sources: Iterable[Path], folder: Path) -> None:
+    """Compile Java `sources` into class files in `folder`, without warnings; raises as `compile_static`."""
+    files = list(sources)
+    command = ["javac", *JAVAC_FLAGS, "-d", str(folder), *(f.name for f in files)]
+    _compile(command, files[0].parent, JAVAC_PACKAGE)
+
+
+def _compile(command: list[str], sources: Path, packages: str) -> None:
+    """Run a compiler in the folder `sources`; `packages` of the distribution have it."""
     try:
         done = subprocess.run(
-            command,
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
+            command, cwd=sources, capture_output=True, text=True, errors="replace", check=False
         )
     except FileNotFoundError:
-        raise HostError("There is no gcc on this host: apt-get install gcc libc6-dev") from None
+        raise HostError(
+            f"There is no {command[0]} on this host: apt-get install {packages}"
+        ) from None
     if done.returncode != 0:
         tail = "\n".join(done.stderr.splitlines()[-12:])
-        raise HostError(f"gcc could not compile {output.name} from {folder}:\n{tail}")
+        raise HostError(f"{command[0]} could not compile {sources}:\n{tail}")
 
 
 def house_agent_names() -> list[str]:
@@ -93,22 +107,34 @@ def house_agent_names() -> list[str]:
 def build_house_agents(progress: Progress | None = None) -> dict[str, Path]:
     """Make `.build/<name>/` for each house agent: its files, with the program in place of C sources.
 
-    What is current is left alone. Returns the folder of each by name; `HostError` where gcc fails.
+    What is current is left alone; an agent in Java is left out where there is no javac, which nothing else needs.
+    Returns the folder of each by name; `HostError` where a compiler fails.
     """
+    say = progress or unheard
     with build_lock("house"):
-        return {name: _build_house_agent(IMAGES / name, progress) for name in house_agent_names()}
+        return {
+            name: _build_house_agent(IMAGES / name, say)
+            for name in house_agent_names()
+            if _can_build(IMAGES / name, say)
+        }
 
 
-def _build_house_agent(source: Path, progress: Progress | None) -> Path:
+def _can_build(source: Path, say: Progress) -> bool:
+    if not any(source.glob("*.java")) or shutil.which("javac"):
+        return True
+    say(f"{source.name} is left out: there is no javac here (apt-get install {JAVAC_PACKAGE})")
+    return False
+
+
+def _build_house_agent(source: Path, say: Progress) -> Path:
     target = BUILD_DIRECTORY / source.name
     stamp = (
         BUILD_DIRECTORY / f"{source.name}.stamp"
     )  # beside the folder: what is in it is the agent, and counts
-    digest = digest_of(*_folders_of(source), *GCC_FLAGS)
+    digest = digest_of(*_folders_of(source), *GCC_FLAGS, *JAVAC_FLAGS)
     if target.is_dir() and stamp.is_file() and stamp.read_text() == digest:
         return target
-    if progress is not None:
-        progress(f"building {source.name}")
+    say(f"building {source.name}")
     with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as scratch:
         fresh = Path(scratch) / "fresh"
         _assemble(source, fresh)
@@ -135,8 +161,11 @@ def _folders_of(agent: Path) -> list[Path]:
 
 
 def _assemble(source: Path, folder: Path) -> None:
-    """Fill the new `folder`: everything that is not C, and the program that the C makes."""
-    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("*.c", "*.h", "__pycache__"))
-    programs = [file for part in _folders_of(source) for file in sorted(part.glob("*.c"))]
-    if programs:
+    """Fill the new `folder`: everything that is not compiled, and what the compilers make of the rest."""
+    shutil.copytree(
+        source, folder, ignore=shutil.ignore_patterns("*.c", "*.h", "*.java", "__pycache__")
+    )
+    if programs := [file for part in _folders_of(source) for file in sorted(part.glob("*.c"))]:
         compile_static(programs, folder / source.name)
+    if classes := sorted(source.glob("*.java")):
+        compile_java(classes, folder)

@@ -1,7 +1,7 @@
 """What an agent's container is allowed: pure, from tenant, limits and policy to the Engine's create arguments."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from judge.sandbox.box import BoxPolicy, Limits, Tenant
@@ -79,7 +79,7 @@ def environment(work: str, scratch: str, tenant: Tenant, path: str = PATH) -> Ma
 
 
 def agent_words(tenant: Tenant, program: str) -> tuple[str, ...]:
-    """The agent's command, its words that name files of the staged program made paths under `program`."""
+    """The agent's command, its words that name files or folders of the staged program made paths under `program`."""
     return tuple(_word(word, tenant.program.resolve(), program) for word in tenant.command)
 
 
@@ -87,8 +87,8 @@ def _word(word: str, staged: Path, program: str) -> str:
     if not word or word.startswith("/") or "\0" in word:
         return word
     file = (staged / word).resolve()
-    inside = file.is_relative_to(staged) and file.is_file()
-    return f"{program}/{file.relative_to(staged)}" if inside else word
+    inside = file.is_relative_to(staged) and file.exists()
+    return str(PurePosixPath(program) / file.relative_to(staged)) if inside else word
 
 
 def _isolation(policy: BoxPolicy, seccomp: str | None) -> dict[str, Any]:

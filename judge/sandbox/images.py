@@ -1,9 +1,9 @@
 """The images that boxes are made of, built without a registry from the host's own packages.
 
-`base` is a bare file system; `keeper` is what holds the folders of agents; `native` and `python`
-are what agents run in. These have PID 1 of the box at /judge/init, and any other local image gets
-it in a derived copy. Labels say what an image was made of, so that a second build has nothing to
-do.
+`base` is a bare file system; `keeper` is what holds the folders of agents; `native`, `python` and,
+where it is asked for, `java` are what agents run in. These have PID 1 of the box at /judge/init, and
+any other local image gets it in a derived copy. Labels say what an image was made of, so that a
+second build has nothing to do.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from judge.sandbox.compiled import (
     compile_static,
     digest_of,
     house_agent_names,
+    unheard,
 )
 from judge.sandbox.engine import doing
 
@@ -66,6 +67,10 @@ class Recipe:
     name: str
     packages: tuple[str, ...]
     has_init: bool = True
+    programs: tuple[Path, ...] = ()
+    """Scripts of ours for /usr/bin, which no package brings."""
+    is_optional: bool = False
+    """Large, and wanted by few: built when it is asked for by name."""
 
     @property
     def tag(self) -> str:
@@ -75,7 +80,7 @@ class Recipe:
     def digest(self, codename: str) -> str:
         """SHA-256 (hex) of all that the image depends on, but the state of the mirror."""
         init = (INIT_SOURCES, *GCC_FLAGS) if self.has_init else ()
-        return digest_of(ROOTFS_SCRIPT, codename, *self.packages, *init)
+        return digest_of(ROOTFS_SCRIPT, codename, *self.packages, *init, *self.programs)
 
 
 RECIPES = {
@@ -85,6 +90,12 @@ RECIPES = {
         Recipe("keeper", ("libc6", "dash", "coreutils", "findutils", "tar"), has_init=False),
         Recipe("native", SHELL + LIBRARIES),
         Recipe("python", (*SHELL, *LIBRARIES, "python3")),
+        Recipe(
+            "java",
+            (*SHELL, *LIBRARIES, "default-jre-headless"),
+            programs=(IMAGES / "java" / "java",),
+            is_optional=True,
+        ),
     )
 }
 
@@ -134,7 +145,9 @@ def _recipes(names: Sequence[str]) -> list[Recipe]:
     unknown = sorted(set(names) - set(RECIPES))
     if unknown:
         raise InputError(f"There is no image {', '.join(unknown)}; there are {', '.join(RECIPES)}")
-    return [recipe for recipe in RECIPES.values() if not names or recipe.name in names]
+    if names:
+        return [RECIPES[name] for name in RECIPES if name in names]
+    return [recipe for recipe in RECIPES.values() if not recipe.is_optional]
 
 
 # ---- what is there ------------------------------------------------------------------------------
@@ -167,19 +180,15 @@ def _state(recipe: Recipe, image: Image | None) -> ImageState:
 def build(
     names: Sequence[str] = (), progress: Progress | None = None, *, force: bool = False
 ) -> list[ImageState]:
-    """Build those of the named images (none named: all) that are not current; with `force`, all.
+    """Build those of the named images (none named: all but optional ones) that are not current; with `force`, all.
 
     Returns their states. Raises `InputError` for a name that is none of ours and `HostError` where
     the Engine, the mirror or the compiler fails.
     """
     recipes = _recipes(names)
-    say = progress or _silent
+    say = progress or unheard
     with _engine("build images") as client, build_lock("images"):
         return [_build(client, recipe, say, force) for recipe in recipes]
-
-
-def _silent(line: str) -> None:
-    """Progress that nobody asked for."""
 
 
 def _build(client: docker.DockerClient, recipe: Recipe, say: Progress, force: bool) -> ImageState:
@@ -230,7 +239,17 @@ def _make_rootfs(recipe: Recipe, scratch: Path) -> Path:
     if done.returncode != 0:
         tail = "\n".join(done.stderr.splitlines()[-12:])
         raise HostError(f"The image {recipe.tag} could not be built; the last lines of it:\n{tail}")
+    _add_programs(recipe, tar)
     return tar
+
+
+def _add_programs(recipe: Recipe, tar: Path) -> None:
+    with tarfile.open(tar, "a") as archive:
+        for program in recipe.programs:
+            data = program.read_bytes()
+            member = tarfile.TarInfo(f"./usr/bin/{program.name}")
+            member.size, member.mode = len(data), 0o555
+            archive.addfile(member, io.BytesIO(data))
 
 
 def _file_digest(path: Path) -> str:
@@ -285,7 +304,7 @@ def _remove_unused(client: docker.DockerClient, image_id: str) -> None:
 
 
 def runtime_image(name: str) -> str:
-    """The id of the image for an agent's runtime: `native`, `python`, or a local image's tag or digest.
+    """The id of the image for an agent's runtime: one of ours, or a local image's tag or digest.
 
     Another local image is used through a copy `FROM` it that has PID 1 of the box in it, made once.
     Raises `HostError` where one of ours is missing or out of date, `InputError` where another is

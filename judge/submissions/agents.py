@@ -40,7 +40,7 @@ class Manifest(BaseModel):
     name: str
     command: tuple[str, ...] = Field(min_length=1)
     runtime: str = "native"
-    """`native`, `python`, or a local image."""
+    """`native`, `python`, `java`, or what the policy's [runtimes] name."""
     protocol: str = ""
     """Empty: what the policy's game is played in."""
     line_ending: Literal["crlf", "lf"] | None = None
@@ -228,10 +228,12 @@ def _manifest_of_file(source: Path) -> Manifest:
         return Manifest(**fields | {"command": ("python2", source.name), "runtime": "python2"})
     if source.suffix == ".py" or b"python" in shebang:
         return Manifest(**fields | {"command": ("python3", source.name), "runtime": "python"})
+    if source.suffix == ".jar" and head[:4] == b"PK\x03\x04":
+        return Manifest(**fields | {"command": ("java", "-jar", source.name), "runtime": "java"})
     if head[:4] == b"\x7fELF":
         return Manifest(**fields)
     raise InputError(
-        f"{source} is neither an ELF binary nor a Python program; give a directory with an {MANIFEST}"
+        f"{source} is no ELF binary, Python program or .jar; give a directory with an {MANIFEST}"
     )
 
 

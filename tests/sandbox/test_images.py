@@ -15,7 +15,7 @@ from judge.errors import HostError, InputError
 from judge.sandbox import images
 from judge.sandbox.images import Recipe, build, listing, runtime_image
 
-TAGS = [recipe.tag for recipe in images.RECIPES.values()]
+TAGS = [recipe.tag for recipe in images.RECIPES.values() if not recipe.is_optional]
 
 
 @pytest.fixture(scope="module")
@@ -118,8 +118,8 @@ def test_python_has_its_whole_library_compiled(engine: docker.DockerClient) -> N
 @pytest.mark.docker
 def test_a_second_build_has_nothing_to_do(engine: docker.DockerClient) -> None:
     lines: list[str] = []
-    before = listing()
-    assert build(progress=lines.append) == before == listing()
+    before = [state for state in listing() if state.tag in TAGS]
+    assert build(progress=lines.append) == before
     assert lines == [f"{tag} is current" for tag in TAGS]
 
 
@@ -160,7 +160,8 @@ def test_a_changed_recipe_puts_the_image_out_of_date(
     monkeypatch.setitem(images.RECIPES, "native", replace(native, packages=("libc6",)))
     with pytest.raises(HostError, match="is out of date; run: judge images build native"):
         runtime_image("native")
-    assert [state.current for state in listing()] == [True, True, False, True]
+    current = {state.name: state.current for state in listing() if not state.is_optional}
+    assert current == {"base": True, "keeper": True, "native": False, "python": True}
 
 
 @pytest.mark.docker
