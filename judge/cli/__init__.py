@@ -13,6 +13,7 @@ import typer
 
 from judge.cli import (
     agents,
+    check,
     convert,
     doctor,
     images,
@@ -38,6 +39,7 @@ app.add_typer(agents.app, name="agents")
 app.add_typer(policies.app, name="policies")
 app.command("match", epilog=match.EXAMPLES)(match.match)
 app.command("show", epilog=show.EXAMPLES)(show.show)
+app.command("check", epilog=check.EXAMPLES)(check.check)
 app.command("verify", epilog="Example: judge verify records/*.json")(verify.verify_records)
 app.command("convert", epilog=convert.EXAMPLES)(convert.convert)
 app.command("doctor", epilog="Example: judge doctor --json | jq .worst")(doctor.doctor)

@@ -111,7 +111,7 @@ def match(
     """
     chosen = load_policy(policy, set_ or [])
     openings, turns = _openings(opening, chosen, transform)
-    kind = _box_kind(box)
+    kind = box_kind(box)
     if kind == "docker":
         demands.meet(chosen.box)
     played = []
@@ -206,7 +206,8 @@ def _openings(
         raise InputError(f"--opening {text}: neither a file nor an opening: {error}") from None
 
 
-def _box_kind(text: str) -> BoxKind:
+def box_kind(text: str) -> BoxKind:
+    """The kind of box that `--box` names; InputError for another word."""
     if text == "docker":
         return "docker"
     if text == "process":

@@ -12,7 +12,7 @@ from time import monotonic
 import structlog
 
 from judge.errors import HostError
-from judge.games.types import SEATS
+from judge.games.types import SEATS, Game
 from judge.protocols import protocol_entry
 from judge.referee.blame import Void
 from judge.referee.folders import Shelf, folders_of, shelved
@@ -62,6 +62,7 @@ def play(
     follow: Callable[[bytes], None] | None = None,
     shelf: Shelf | None = None,
     build: BoxBuilder = open_box,
+    game: Game | None = None,
 ) -> RecordFile:
     """Play one attempt of a match. `programs` has the staged files of each agent by digest; `build` makes the boxes.
 
@@ -69,6 +70,8 @@ def play(
     anyway (`judge.referee.onlooker` makes a game of it again); it must not block. `shelf` has the states that kept
     folders start from, and gets those that they end with: the record names them, and only who keeps the record makes
     them count.
+
+    `game` is played in place of the one that the spec names (an interview); such a record cannot be verified.
 
     Never raises HostError: a host that fails makes a void record. Raises InputError for a spec that cannot be played.
     """
@@ -78,7 +81,8 @@ def play(
     gc.freeze()
     transcript = Transcript(follow)
     started_at, began = datetime.now(UTC), monotonic()
-    played = _play(_Stage(spec, programs, slot, transcript, watch, build), folders, shelf)
+    stage = _Stage(spec, programs, slot, transcript, watch, build, game)
+    played = _play(stage, folders, shelf)
     transcript.spill()
     if isinstance(played.end, Void):
         log.warning("void", match=spec.id, attempt=attempt, why=played.end.reason)
@@ -107,6 +111,7 @@ class _Stage:
     transcript: Transcript
     watch: Callable[[Ply], None] | None
     build: BoxBuilder
+    game: Game | None
 
 
 def _play(stage: _Stage, folders: Sequence[Folder], shelf: Shelf | None) -> Played:
@@ -142,7 +147,7 @@ def _play_in_boxes(stage: _Stage, keeper: Keeper, played: Played) -> None:
         played.boxes = (boxes[0].name, boxes[1].name)
         wire = _wire(stage, boxes, new_box)
         at_end.callback(wire.close)
-        played.referee = build_referee(spec, wire, stage.watch)
+        played.referee = build_referee(spec, wire, stage.watch, stage.game)
         played.end = played.referee.play()
         played.readings = (wire.boxes[0].readings(), wire.boxes[1].readings())
         played.late_ns = wire.late_ns

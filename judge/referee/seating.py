@@ -24,10 +24,13 @@ from judge.sandbox import persistent_path
 
 
 def build_referee(
-    spec: MatchSpec, wire: Wire, watch: Callable[[Ply], None] | None = None
+    spec: MatchSpec,
+    wire: Wire,
+    watch: Callable[[Ply], None] | None = None,
+    game: Game | None = None,
 ) -> Referee:
-    """The referee of a spec on any wire. InputError when a protocol cannot speak the game."""
-    game = new_game(spec.policy.game.name, spec.game_options())
+    """The referee of a spec on any wire, of its game or of `game`; InputError when a protocol cannot speak it."""
+    game = game or new_game(spec.policy.game.name, spec.game_options())
     protocols = [_protocol(spec, seat, game) for seat in SEATS]
     return Referee(
         game,

@@ -1,0 +1,6 @@
+"""`examine(agent, policy)`: what an author runs before entering, and the last gate of a submission."""
+
+from judge.submissions.check.examination import examine
+from judge.submissions.check.report import Finding, Grade, Report
+
+__all__ = ["Finding", "Grade", "Report", "examine"]

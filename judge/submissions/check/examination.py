@@ -1,0 +1,213 @@
+"""One examination, from the first start to the last game; later checks are left out where earlier ones deny them sense.
+
+Weak play is no reason to stop, but nothing is asked of an agent that does not start, and whole games are only played
+by one that has not failed so far.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import judge
+from judge.games.types import SEATS, Verdict
+from judge.protocols import protocol_entry
+from judge.referee.play import Slot
+from judge.referee.policy import Policy
+from judge.referee.spec import BoxKind
+from judge.submissions.agents import Agent
+from judge.submissions.check.diagnosis import diagnose
+from judge.submissions.check.examinee import Examinee, Talk, find_partner
+from judge.submissions.check.interview import Question
+from judge.submissions.check.report import Finding, Grade, Report, worst
+from judge.submissions.check.stones import (
+    PLAIN,
+    Verdicts,
+    answers_of,
+    ending_of,
+    has_opening,
+    hurried,
+    interrogate,
+    opening_of,
+    questions_for,
+    quiet_of,
+    restart_of,
+    sends_stop,
+    stop_of,
+    time_of,
+)
+from judge.submissions.check.table import TABLE, Check
+
+FULL_SHARE = 0.9
+"""From this share of its cap on an agent is warned of its memory."""
+
+
+def examine(agent: Agent, policy: Policy, slot: Slot, box: BoxKind, staging: Path) -> Report:
+    """Examine a staged agent for a contest with this policy; house agents are staged below `staging`.
+
+    Raises InputError where the agent cannot be seated under the policy, HostError where the host fails.
+    """
+    partner = find_partner(agent, policy, box, staging)
+    examinee = Examinee(agent, partner, policy, slot, box)
+    table = [check for check in TABLE[examinee.protocol] if _concerns(check, policy)]
+    found: dict[str, Finding] = {}
+    for verdict in _examined(examinee):
+        finding = _finding(table, *verdict)
+        known = found.setdefault(finding.check, finding)
+        if worst([known.grade, finding.grade]) is not known.grade:
+            found[finding.check] = finding
+    return Report(
+        judge=judge.__version__,
+        agent=agent.manifest.name,
+        digest=agent.digest,
+        policy=policy.name,
+        protocol=examinee.protocol,
+        box=examinee.talks[0].record.placement.box[0],
+        partner=partner.manifest.name,
+        findings=tuple(found[check.name] for check in table if check.name in found),
+        untried=tuple(check.name for check in table if check.name not in found),
+    )
+
+
+def _concerns(check: Check, policy: Policy) -> bool:
+    """Whether a contest with this policy ever does what the check tries."""
+    return {"opening": has_opening, "stop": sends_stop}.get(check.name, lambda _: True)(policy)
+
+
+def _finding(table: Sequence[Check], name: str, grade: Grade, evidence: str, mend: str) -> Finding:
+    check = next(check for check in table if check.name == name)
+    advice = "" if grade is Grade.PASS else mend or check.mend
+    return Finding(check=name, tried=check.tries, grade=grade, evidence=evidence, mend=advice)
+
+
+def _examined(examinee: Examinee) -> Iterator[Verdicts]:
+    is_stones = examinee.protocol in ("gomocup", "agi")
+    found = list(_talked_to(examinee)) if is_stones else []
+    yield from found
+    if not any(grade is Grade.FAIL for _, grade, *_ in found):
+        policy = hurried(examinee.policy) if is_stones else examinee.policy
+        yield from _games(examinee, policy)
+    yield from _memory(examinee)
+    yield from _end(examinee)
+
+
+# --- five in a row ---------------------------------------------------------------------------------------------------
+
+
+def _talked_to(examinee: Examinee) -> Iterator[Verdicts]:
+    """All that can be asked without playing whole games."""
+    policy = hurried(examinee.policy)
+    ending = _line_ending(examinee)
+    asked = interrogate(examinee, questions_for(policy), policy)
+    first = asked.talks[0]
+    if not first.got_ready:
+        yield _no_start(examinee, first, policy, ending)
+        return
+    yield _started(first)
+    if first.side.about:
+        yield "about", Grade.PASS, ", ".join(map(" ".join, first.side.about.items())), ""
+    else:
+        yield "about", Grade.WARNING, "it said nothing of itself", ""
+    yield from answers_of(asked)
+    if examinee.protocol == "gomocup":
+        yield from restart_of(asked)
+    yield from time_of(asked, policy)
+    if asked.stopped:
+        return
+    if has_opening(policy):
+        yield from opening_of(examinee, policy)
+    if examinee.protocol == "agi" and sends_stop(policy):
+        yield from stop_of(examinee, examinee.policy)
+    yield from quiet_of(examinee, asked, policy)
+    yield from ending_of(examinee, policy, ending)
+
+
+def _line_ending(examinee: Examinee) -> str:
+    """What lines end with: as agent.toml says, else the policy, else the protocol."""
+    options = protocol_entry(examinee.protocol).options
+    policy = examinee.policy.protocol.get(examinee.protocol, {})
+    own = examinee.agent.seat(examinee.policy).protocol_options
+    return str(getattr(options(**(policy | own)), "line_ending", ""))
+
+
+def _started(talk: Talk) -> Verdicts:
+    limit = talk.record.spec.policy.clock.start_ms
+    took = (
+        ""
+        if talk.start_ms is None
+        else f"its first word came after {talk.start_ms:.0f} of {limit} ms"
+    )
+    return "start", Grade.PASS, took, ""
+
+
+def _no_start(examinee: Examinee, talk: Talk, policy: Policy, ending: str) -> Verdicts:
+    """Why it did not start; silence may only mean that it waits for another end of line."""
+    diagnosis = diagnose(talk)
+    if talk.side.fault is Verdict.START_TIME and not talk.last_words.strip():
+        other = "lf" if ending == "crlf" else "crlf"
+        question = Question("start", seat=0)
+        again = examinee.asked(
+            [question], policy, options=PLAIN, protocol_options={"line_ending": other}
+        )
+        if again.got_ready:
+            what = f"{diagnosis.evidence}; with lines that are ended by {other} it starts"
+            return "start", Grade.FAIL, what, f'say so in agent.toml: line_ending = "{other}"'
+    return "start", Grade.FAIL, diagnosis.evidence, diagnosis.mend
+
+
+# --- every game ------------------------------------------------------------------------------------------------------
+
+
+def _games(examinee: Examinee, policy: Policy) -> Iterator[Verdicts]:
+    """One game in each seat; where nothing was asked before, they also tell how it starts and what time it takes."""
+    talks = []
+    for seat, name in zip(SEATS, ("game-first", "game-second"), strict=True):
+        talk = examinee.played(seat, policy)
+        talks.append(talk)
+        if talk.side.fault is None:
+            yield name, Grade.PASS, _outcome(talk), ""
+            continue
+        diagnosis = diagnose(talk)
+        yield name, Grade.FAIL, diagnosis.evidence, diagnosis.mend
+    if talks[0].turns_ms:
+        yield _started(talks[0])
+    yield _turn_times([ms for talk in talks for ms in talk.turns_ms], policy)
+
+
+def _turn_times(turns_ms: list[float], policy: Policy) -> Verdicts:
+    limit_ms = policy.clock.turn_ms or policy.clock.asap_ms
+    slowest = max(turns_ms, default=0.0)
+    what = f"{len(turns_ms)} turns in whole games, the longest {slowest:.0f} of {limit_ms} ms"
+    return "time", Grade.WARNING if slowest > limit_ms else Grade.PASS, what, ""
+
+
+def _outcome(talk: Talk) -> str:
+    record = talk.record
+    if record.winner is None:
+        return f"drawn after {len(record.plies)} turns: {record.reason}"
+    word = "won" if record.winner == talk.seat else "lost"
+    return f"{word} in {len(record.plies)} turns: {record.reason}"
+
+
+def _memory(examinee: Examinee) -> Iterator[Verdicts]:
+    for talk in examinee.talks:
+        if talk.side.fault is Verdict.MEMORY:
+            yield "memory", Grade.FAIL, talk.side.why, ""
+            return
+    cap = examinee.policy.limits.enforced().cap_bytes
+    peaks = [talk.side.memory_peak_bytes or 0 for talk in examinee.talks]
+    peak = max(peaks)
+    if not peak:
+        return
+    grade = Grade.WARNING if peak > FULL_SHARE * cap else Grade.PASS
+    yield "memory", grade, f"at most {peak / 2**20:.1f} of {cap / 2**20:.1f} MiB", ""
+
+
+def _end(examinee: Examinee) -> Iterator[Verdicts]:
+    """How it takes the end of a conversation that it did not spoil."""
+    talks = [talk for talk in examinee.talks if talk.got_ready and talk.side.fault is None]
+    grace = examinee.policy.clock.close_ms
+    if any(talk.was_killed for talk in talks):
+        yield "end", Grade.WARNING, f"it still ran {grace} ms after the end", ""
+        return
+    times = [talk.exit_ms for talk in talks if talk.exit_ms is not None]
+    if times:
+        yield "end", Grade.PASS, f"gone {max(times):.0f} of {grace} ms after the end", ""

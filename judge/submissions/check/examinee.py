@@ -1,0 +1,248 @@
+"""The agent under examination: it is interviewed and it plays, each time in a new box beside a house agent."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from judge.errors import HostError, InputError
+from judge.games.types import Game, Verdict
+from judge.referee.clock import MS
+from judge.referee.play import Slot, play
+from judge.referee.policy import Policy
+from judge.referee.seating import check
+from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, RecordFile, SeatRecord, SeatSpec
+from judge.referee.transcript import Entry, Kind, unseal
+from judge.submissions.agents import Agent, stage_agent
+from judge.submissions.check.interview import AGENT, Answer, Interview, Question
+
+PARTNERS = (
+    "house-instant",
+    "house-agi-instant",
+    "house-agi",
+    "house-stratego-instant",
+    "house-qchess-instant",
+)
+"""House agents to play against, quick ones first: the first that can speak the policy's game sits opposite."""
+
+_WRONGS = frozenset(
+    {
+        Verdict.START_TIME,
+        Verdict.TURN_TIME,
+        Verdict.MATCH_TIME,
+        Verdict.MEMORY,
+        Verdict.OUTPUT,
+        Verdict.CRASH,
+    }
+)
+"""The faults after which there is no agent to go on with."""
+
+
+@dataclass(frozen=True)
+class Talk:
+    """One conversation or game with the agent, as its record and its transcript have it."""
+
+    file: RecordFile
+    seat: int
+    answers: Sequence[Answer] = ()
+    question: Question | None = None
+    """The question that was asked last, in an interview."""
+
+    @property
+    def record(self) -> MatchRecord:
+        """The record."""
+        return self.file.record
+
+    @property
+    def side(self) -> SeatRecord:
+        """The agent's half of it."""
+        return self.record.seats[self.seat]
+
+    @property
+    def has_stopped(self) -> bool:
+        """Whether the agent is to blame that nothing more could be asked."""
+        return self.side.fault in _WRONGS
+
+    @property
+    def got_ready(self) -> bool:
+        """Whether its start was over; a seat is frozen from then on."""
+        return self._first(Kind.FROZEN) is not None
+
+    @property
+    def turns_ms(self) -> Sequence[float]:
+        """The time of each turn of the agent's, in milliseconds."""
+        return [ply.ms for ply in self.record.plies if ply.seat == self.seat]
+
+    @property
+    def start_ms(self) -> float | None:
+        """From its start to its first word; None where it said none."""
+        started = self._first(Kind.STARTED)
+        said = self._first(Kind.READ)
+        return None if started is None or said is None else (said.ns - started.ns) / MS
+
+    @property
+    def exit_ms(self) -> float | None:
+        """From the goodbye to its exit; None where it had to be killed or was gone before."""
+        last = [entry for entry in self._after_goodbye if entry.kind in (Kind.REPORT, Kind.KILLED)]
+        if not last or last[0].kind is Kind.KILLED or self._goodbye is None:
+            return None
+        return (last[0].ns - self._goodbye.ns) / MS
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether it did not exit by itself at the end."""
+        return any(entry.kind is Kind.KILLED for entry in self._after_goodbye)
+
+    @property
+    def last_words(self) -> bytes:
+        """What it said after the goodbye."""
+        return b"".join(e.data for e in self._after_goodbye if e.kind is Kind.READ)
+
+    @property
+    def unasked(self) -> bytes:
+        """What it said between its turns, while nobody waited for it."""
+        said, is_waited_for = bytearray(), True
+        for entry in self._entries:
+            if entry.kind in (Kind.THAWED, Kind.STARTED, Kind.FROZEN):
+                is_waited_for = entry.kind is not Kind.FROZEN
+            elif entry.kind is Kind.READ and not is_waited_for:
+                said += entry.data
+        return bytes(said)
+
+    @property
+    def was_restarted(self) -> bool:
+        """Whether a new process had to be made in the middle of it."""
+        return self._first(Kind.RESPAWNED) is not None
+
+    @property
+    def complaint(self) -> str:
+        """The last line that it wrote to stderr."""
+        text = b"".join(entry.data for entry in self._entries if entry.kind is Kind.STDERR)
+        lines = text.decode("utf-8", "backslashreplace").strip().splitlines()
+        return lines[-1].strip()[:200] if lines else ""
+
+    def wrote(self, line: bytes) -> bool:
+        """Whether the judge sent this line."""
+        return any(
+            entry.kind is Kind.WROTE and line in entry.data.splitlines() for entry in self._entries
+        )
+
+    @cached_property
+    def _entries(self) -> Sequence[Entry]:
+        return [entry for entry in unseal(self.file.transcript) if entry.seat == self.seat]
+
+    def _first(self, kind: Kind) -> Entry | None:
+        """The first entry of a kind; an end of file is no word."""
+        for entry in self._entries:
+            if entry.kind is kind and not (kind is Kind.READ and not entry.data):
+                return entry
+        return None
+
+    @cached_property
+    def _goodbye(self) -> Entry | None:
+        """The thaw with which the agent may hear that the game is over; None where it was gone by then."""
+        last = None
+        for entry in self._entries:
+            if entry.kind is Kind.THAWED:
+                last = entry
+            elif entry.kind in (Kind.FROZEN, Kind.EVIDENCE):
+                last = None
+        return last
+
+    @property
+    def _after_goodbye(self) -> Sequence[Entry]:
+        if self._goodbye is None:
+            return ()
+        return self._entries[self._entries.index(self._goodbye) + 1 :]
+
+
+@dataclass
+class Examinee:
+    """The agent, the house agent opposite, and where they meet. `talks` collects everything that was played."""
+
+    agent: Agent
+    partner: Agent
+    policy: Policy
+    slot: Slot
+    box: BoxKind
+    talks: list[Talk] = field(default_factory=list)
+
+    @property
+    def protocol(self) -> str:
+        """What the agent speaks."""
+        return self.agent.seat(self.policy).protocol
+
+    def asked(
+        self,
+        questions: Sequence[Question],
+        policy: Policy,
+        *,
+        options: dict[str, Any] | None = None,
+        protocol_options: dict[str, Any] | None = None,
+        pause_s: float = 0.0,
+    ) -> Talk:
+        """An interview under `policy`; `options` override those of its game, `protocol_options` the agent's own."""
+
+        def interview() -> Interview:
+            game = policy.game
+            return Interview(game.name, game.options | (options or {}), questions, pause_s)
+
+        seats = self._seats(policy, protocol_options or {})
+        return self._talk(MatchSpec(seats=seats, policy=policy, box=self.box), AGENT, interview)
+
+    def played(self, seat: int, policy: Policy) -> Talk:
+        """A whole game in this seat."""
+        agent, partner = self._seats(policy, {})
+        seats = (agent, partner) if seat == 0 else (partner, agent)
+        return self._talk(MatchSpec(seats=seats, policy=policy, box=self.box), seat)
+
+    def _seats(self, policy: Policy, options: dict[str, Any]) -> tuple[SeatSpec, SeatSpec]:
+        agent, partner = self.agent.seat(policy), self.partner.seat(policy)
+        own = agent.protocol_options | options
+        return (
+            agent.model_copy(update={"protocol_options": own}),
+            partner.model_copy(update={"name": f"partner-{partner.name}"[:64]}),
+        )
+
+    def _talk(
+        self, spec: MatchSpec, seat: int, interview: Callable[[], Interview] | None = None
+    ) -> Talk:
+        """One conversation, again while it is void, as often as the policy says."""
+        programs = {agent.digest: agent.program for agent in (self.agent, self.partner)}
+        for attempt in range(1, self.policy.attempts + 1):
+            asking = interview() if interview else None
+            game: Game | None = asking
+            file = play(spec, programs, attempt, self.slot, game=game)
+            if file.record.verdict is not Verdict.VOID:
+                break
+        else:
+            raise HostError(f"the check could not be made: {file.record.reason}")
+        if file.record.seats[1 - seat].fault is not None and asking is not None:
+            raise HostError(
+                f"the house agent {self.partner.manifest.name} failed: {file.record.reason}"
+            )
+        talk = Talk(
+            file,
+            seat,
+            () if asking is None else tuple(asking.answers),
+            None if asking is None else asking.question,
+        )
+        self.talks.append(talk)
+        return talk
+
+
+def find_partner(agent: Agent, policy: Policy, box: BoxKind, staging: Path) -> Agent:
+    """The house agent to play against, staged; InputError that says why, where the agent itself cannot be seated."""
+    seat = agent.seat(policy)
+    check(MatchSpec(seats=(seat, seat), policy=policy, box=box))
+    problem = InputError(f"no house agent can play {policy.name}")
+    for name in PARTNERS:
+        try:
+            partner = stage_agent(name, staging)
+            check(MatchSpec(seats=(seat, partner.seat(policy)), policy=policy, box=box))
+        except InputError as error:
+            problem = error
+        else:
+            return partner
+    raise problem

@@ -1,0 +1,81 @@
+"""Positions of five in a row with a forced answer, for each rule; squares as on 15x15, moved to the middle of others.
+
+`_BOTH_FOUR`, `_BLOCKED` and `_CROSSED` are of the field's own tests of its rules; the others are ours. Our tests hold
+every answer against the rules.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from judge.games.stones import Square, square_at
+
+_SIDE = 15
+_SQUARE = re.compile(r"[a-z][0-9]{1,2}")
+
+
+class Position(NamedTuple):
+    """Stones in play order, black first, and the squares that answer it; none: any legal one does."""
+
+    check: str
+    what: str
+    """What there is to be seen in it."""
+    stones: str
+    answers: str = ""
+
+
+_BOTH_FOUR = Position("win", "black wins in one", "h8h9i8i9j8j9k8k9", "g8l8")
+_SIX_OR_FIVE = "e8a1f8c1h8e1i8g1j8i1d12k1e12m1f12o1g12a15"
+_CROSSED = "h8h9i7i9h10i6i11i12"
+_BLOCKED = Position(
+    "rule",
+    "a five that the opponent blocks at both ends does not win: his three comes first",
+    "h8f8g8f9i8f7j8l8",
+    "f5f6f10f11",
+)
+
+COMMON = (
+    Position("board", "", "h8i9i8h9"),
+    Position("board", "", "h8i9j8"),
+    _BOTH_FOUR,
+    Position("win", "white wins in one", "c3h9c5i9c7j9c9k9e3", "g9l9"),
+    Position("block", "white has a four", "l9h9c3i9c5j9c7k9", "g9"),
+    Position("block", "black has a four", "h8l8i8c3j8c5k8", "g8"),
+    Position("board", "", "h8i9i8g8j9i10g7k9i7i6"),
+    Position("board", "", "h8h9i9g7j8f8k9i8h7h6i10"),
+    Position("board", "", "g9h8i8h9h10i10g8f9j9g7k7j6"),
+)
+"""For every rule. Those of `board` have no forced answer: the last three are middle games, to be thought about."""
+
+BY_RULE: dict[str, tuple[Position, ...]] = {
+    "freestyle": (
+        Position(
+            "rule", "six in a row win too", "e8a1f8c1h8e1i8g1j8i1", "g8"
+        ),
+    ),
+    "standard": (
+        Position("rule", "six in a row do not win: another five does", _SIX_OR_FIVE, "c12h12"),
+    ),
+    "renju": (
+        Position("rule", "black may not make six: another five wins", _SIX_OR_FIVE, "c12h12"),
+        Position("rule", "g9 is forbidden to black", _CROSSED),
+        Position("rule", "white wins by six", "a1e8c1f8e1h8g1i8i1j8k1", "g8"),
+    ),
+    "caro": (_BLOCKED,),
+    "caro-overline": (_BLOCKED,),
+}  # fmt: skip
+"""By the name of a rule."""
+
+
+def squares_of(text: str, width: int, height: int) -> tuple[Square, ...]:
+    """The squares of `h8i9` on a board of this size, the middle on the middle."""
+    across, down = width // 2 - _SIDE // 2, height // 2 - _SIDE // 2
+    return tuple((x + across, y + down) for x, y in map(square_at, _SQUARE.findall(text)))
+
+
+def positions(rule: str, width: int, height: int) -> Iterator[Position]:
+    """The positions for this rule that fit on a board of this size."""
+    for position in (*COMMON, *BY_RULE.get(rule, ())):
+        squares = squares_of(position.stones + position.answers, width, height)
+        if all(0 <= x < width and 0 <= y < height for x, y in squares):
+            yield position

@@ -1,0 +1,66 @@
+"""What an examination found: a grade for each check, what was seen, and how to mend it; plain data that survives JSON.
+
+A check *fails* where the agent would lose a game by it, or could not play at all. It is a *warning* where it costs no
+game but is most likely a mistake: weak play, words that nobody asked for, an exit that has to be forced.
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Grade(StrEnum):
+    """What came of a check."""
+
+    PASS = "pass"  # noqa: S105 - not a secret
+    WARNING = "warning"
+    FAIL = "fail"
+
+
+class Finding(BaseModel):
+    """What one check came to. `evidence` may quote the agent: it is as hostile as the agent."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    check: str
+    """The check's name, as the table of its protocol has it."""
+    tried: str
+    grade: Grade
+    evidence: str
+    mend: str = ""
+    """What the author can do; empty where the check passed."""
+
+
+class Report(BaseModel):
+    """All findings on one agent under one policy, in the order of the table."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: Literal["judge-check-1"] = "judge-check-1"
+    judge: str
+    """Version of the judge."""
+    agent: str
+    digest: str
+    policy: str
+    protocol: str
+    box: str
+    partner: str
+    """The house agent that it was played against."""
+    findings: tuple[Finding, ...]
+    untried: tuple[str, ...] = ()
+    """Checks that could not be tried, or had no sense, after what was found before."""
+
+    @property
+    def grade(self) -> Grade:
+        """The worst grade of all."""
+        return worst([finding.grade for finding in self.findings])
+
+
+_ORDER = (Grade.PASS, Grade.WARNING, Grade.FAIL)
+
+
+def worst(grades: Sequence[Grade]) -> Grade:
+    """The worst of some grades; PASS where there are none."""
+    return max(grades, key=_ORDER.index, default=Grade.PASS)

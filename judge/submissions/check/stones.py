@@ -1,0 +1,270 @@
+"""What is asked of agents that play five in a row: commands, forced answers, the opening, time, words unasked."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from judge.games import new_game
+from judge.games.stones import square_name
+from judge.games.types import Verdict
+from judge.referee.policy import Policy
+from judge.submissions.check.diagnosis import Diagnosis, diagnose, look_again, mend_for
+from judge.submissions.check.examinee import Examinee, Talk
+from judge.submissions.check.interview import Answer, Question
+from judge.submissions.check.positions import positions, squares_of
+from judge.submissions.check.report import Grade
+
+HURRY_MS = 1000
+"""What the agent is told of a turn's limit, so that a check is over soon and reading the limit is tried."""
+STOP_AFTER_MS = 300
+"""When STOP is sent in the check of it."""
+PAUSE_S = 0.3
+"""How long an agent that is not frozen is listened to behind an answer."""
+MAX_FAULTS = 3
+"""After as many faults that ended its process an agent is asked no more."""
+
+PLAIN = {"swap": "none", "fifths": 1}
+"""Options of a game without an opening stage."""
+
+_TIMES = (Verdict.TURN_TIME, Verdict.MATCH_TIME)
+
+Verdicts = tuple[str, Grade, str, str]
+"""A check's name, its grade, the evidence, and a mend; an empty mend is the table's."""
+
+
+def hurried(policy: Policy) -> Policy:
+    """The policy with a short limit to be told, and its own limit as the tolerance: late is known from too late."""
+    clock = policy.clock
+    if clock.turn_ms <= HURRY_MS:
+        return policy
+    tolerance = clock.tolerance_ms + clock.turn_ms - HURRY_MS
+    short = clock.model_copy(update={"turn_ms": HURRY_MS, "tolerance_ms": tolerance})
+    return policy.model_copy(update={"clock": short, "protocol": _stopping(policy, tolerance)})
+
+
+def _stopping(policy: Policy, before_ms: int) -> dict[str, dict[str, object]]:
+    """The protocols' options, with STOP so long before the deadline where it is sent at all."""
+    return {
+        name: options | ({"stop_before_ms": before_ms} if options.get("stop_before_ms") else {})
+        for name, options in policy.protocol.items()
+    }
+
+
+@dataclass
+class Asked:
+    """Everything that the agent was asked, and what stopped it on the way."""
+
+    answers: list[Answer] = field(default_factory=list)
+    turns_ms: list[float] = field(default_factory=list)
+    stopped: list[tuple[Question, Verdict, Diagnosis]] = field(default_factory=list)
+    talks: list[Talk] = field(default_factory=list)
+
+
+def interrogate(examinee: Examinee, questions: Sequence[Question], policy: Policy) -> Asked:
+    """Ask all questions; behind one that ended the agent's process the next ones are put to a new one."""
+    asked = Asked()
+    left = list(questions)
+    while left and len(asked.stopped) < MAX_FAULTS:
+        talk = examinee.asked(left, policy, options=PLAIN)
+        asked.talks.append(talk)
+        asked.answers += talk.answers
+        asked.turns_ms += talk.turns_ms
+        fault = talk.side.fault
+        if not talk.has_stopped or talk.question is None or fault is None:
+            break
+        asked.stopped.append((talk.question, fault, look_again(examinee, talk)))
+        left = left[left.index(talk.question) + 1 :]
+    return asked
+
+
+def questions_for(policy: Policy) -> list[Question]:
+    """The commands first, then the positions."""
+    game = new_game(policy.game.name, policy.game.options | PLAIN).describe()
+    width, height = game["width"], game["height"]
+    asked = [
+        Question("begin", "an empty board", seat=0, turns=2),
+        Question("turn", "the opponent began", seat=1, turns=2),
+    ]
+    asked += [
+        Question(
+            position.check,
+            position.what or position.stones,
+            squares_of(position.stones, width, height),
+            turns=1 if position.answers else 2,
+            answers=frozenset(squares_of(position.answers, width, height)),
+        )
+        for position in positions(game["rule"], width, height)
+    ]
+    return asked
+
+
+def has_opening(policy: Policy) -> bool:
+    """Whether a game begins with more than moves in turn."""
+    game = new_game(policy.game.name, policy.game.options).describe()
+    return any(game.get(key, value) != value for key, value in PLAIN.items())
+
+
+def sends_stop(policy: Policy) -> bool:
+    """Whether AGI engines are told to answer at once."""
+    return bool(policy.protocol.get("agi", {}).get("stop_before_ms"))
+
+
+# --- findings --------------------------------------------------------------------------------------------------------
+
+
+def answers_of(asked: Asked) -> Iterator[Verdicts]:
+    """Check by check: illegal answers fail, weak ones warn."""
+    names = dict.fromkeys(
+        [answer.question.check for answer in asked.answers]
+        + [question.check for question, *_ in asked.stopped]
+    )
+    for name in names:
+        crashed = [
+            diagnosis
+            for question, verdict, diagnosis in asked.stopped
+            if question.check == name and verdict is Verdict.CRASH
+        ]
+        answers = [answer for answer in asked.answers if answer.question.check == name]
+        yield from _answers(name, answers, crashed)
+
+
+def _answers(
+    name: str, answers: Sequence[Answer], crashed: Sequence[Diagnosis]
+) -> Iterator[Verdicts]:
+    faults = [answer for answer in answers if answer.fault is not None]
+    weak = [answer for answer in answers if not answer.is_right]
+    if crashed:
+        yield name, Grade.FAIL, crashed[0].evidence, crashed[0].mend
+    elif faults:
+        yield name, Grade.FAIL, "; ".join(map(_say_fault, faults)), _mend_of(faults[0])
+    elif weak:
+        yield name, Grade.WARNING, "; ".join(map(_say_weak, weak)), ""
+    elif answers:
+        yield name, Grade.PASS, _count(len(answers), "answer"), ""
+
+
+def _say_fault(answer: Answer) -> str:
+    reason = answer.fault.reason if answer.fault else ""
+    return f"{answer.question.what}: {reason}"
+
+
+def _mend_of(answer: Answer) -> str:
+    return mend_for(answer.fault.verdict) if answer.fault else ""
+
+
+def _say_weak(answer: Answer) -> str:
+    wanted = " or ".join(sorted(square_name(x, y) for x, y in answer.question.answers))
+    return f"{answer.question.what}: it answered {answer.said}, wanted {wanted}"
+
+
+def time_of(asked: Asked, told: Policy) -> Iterator[Verdicts]:
+    """Every turn against the limit that was told; what lies behind the policy's own limit fails."""
+    late = [diagnosis for _, verdict, diagnosis in asked.stopped if verdict in _TIMES]
+    limit_ms = told.clock.turn_ms or told.clock.asap_ms
+    slowest = max(asked.turns_ms, default=0.0)
+    if late:
+        yield "time", Grade.FAIL, late[0].evidence, late[0].mend
+    elif slowest > limit_ms:
+        what = f"it was told {limit_ms} ms a turn and took {slowest:.0f} ms"
+        yield "time", Grade.WARNING, what, ""
+    elif asked.turns_ms:
+        what = f"{_count(len(asked.turns_ms), 'turn')}, the longest {slowest:.0f} of {limit_ms} ms"
+        yield "time", Grade.PASS, what, ""
+
+
+def restart_of(asked: Asked) -> Iterator[Verdicts]:
+    """Whether one process played all games of an interview."""
+    if not any(len({a.question for a in talk.answers}) > 1 for talk in asked.talks):
+        return
+    if any(talk.was_restarted for talk in asked.talks):
+        yield "restart", Grade.WARNING, "it refused RESTART, and a new process was started", ""
+    else:
+        yield "restart", Grade.PASS, "it went on with the same process", ""
+
+
+def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Verdicts]:
+    """The opening stage of the policy in both seats, each in a new process."""
+    faults = []
+    for seat in (0, 1):
+        question = Question("opening", f"seat {seat}", seat=seat, turns=4)
+        talk = examinee.asked([question], policy)
+        if talk.has_stopped:
+            faults.append(look_again(examinee, talk))
+        faults += [
+            Diagnosis(_say_fault(answer), _mend_of(answer))
+            for answer in talk.answers
+            if answer.fault is not None
+        ]
+    if faults:
+        what = "; ".join(fault.evidence for fault in faults)
+        yield "opening", Grade.FAIL, what, faults[0].mend
+    else:
+        yield "opening", Grade.PASS, "both seats were played", ""
+
+
+def quiet_of(examinee: Examinee, asked: Asked, policy: Policy) -> Iterator[Verdicts]:
+    """What an agent says behind its answers while it could: it is not frozen, and listened to for a moment."""
+    for _, verdict, diagnosis in asked.stopped:
+        if verdict is Verdict.OUTPUT:
+            yield "quiet", Grade.FAIL, diagnosis.evidence, diagnosis.mend
+            return
+    box = policy.box.model_copy(update={"freeze": "none"})
+    loose = policy.model_copy(update={"box": box})
+    question = Question("quiet", seat=0, turns=3)
+    talk = examinee.asked([question], loose, options=PLAIN, pause_s=PAUSE_S)
+    if talk.has_stopped:
+        diagnosis = diagnose(talk)
+        yield "quiet", Grade.FAIL, diagnosis.evidence, diagnosis.mend
+    elif talk.unasked:
+        said = talk.unasked[:60].decode("utf-8", "backslashreplace")
+        what = f"behind its answers it said {len(talk.unasked)} bytes more, first {said!r}"
+        yield "quiet", Grade.WARNING, what, ""
+    else:
+        yield "quiet", Grade.PASS, f"nothing for {PAUSE_S * 1000:.0f} ms behind each answer", ""
+
+
+def ending_of(examinee: Examinee, policy: Policy, ending: str) -> Iterator[Verdicts]:
+    """The line ending that the policy does not use."""
+    chosen = examinee.agent.manifest.line_ending
+    other = "lf" if ending == "crlf" else "crlf"
+    hasty = policy.model_copy(
+        update={
+            "clock": policy.clock.model_copy(update={"start_ms": min(3000, policy.clock.start_ms)})
+        }
+    )
+    talk = examinee.asked(
+        [Question("line-ending", seat=0)],
+        hasty,
+        options=PLAIN,
+        protocol_options={"line_ending": other},
+    )
+    if talk.side.fault is None and all(answer.fault is None for answer in talk.answers):
+        yield "line-ending", Grade.PASS, "both", ""
+    elif chosen is not None:
+        yield "line-ending", Grade.PASS, f"only {ending}, as its agent.toml says", ""
+    else:
+        what = f"it does not understand lines that are ended by {other}"
+        mend = f'strip both, or say in agent.toml what it needs: line_ending = "{ending}"'
+        yield "line-ending", Grade.WARNING, what, mend
+
+
+def stop_of(examinee: Examinee, policy: Policy) -> Iterator[Verdicts]:
+    """STOP in the middle of a long turn."""
+    before = policy.clock.turn_ms + policy.clock.tolerance_ms - STOP_AFTER_MS
+    stopping = policy.model_copy(update={"protocol": _stopping(policy, before)})
+    game = new_game(policy.game.name, policy.game.options | PLAIN).describe()
+    middle = squares_of("h8h9i9g7j8f8k9i8h7h6i10", game["width"], game["height"])
+    question = Question("stop", opening=middle)
+    talk = examinee.asked([question], stopping, options=PLAIN)
+    took = sum(talk.turns_ms)
+    if talk.has_stopped:
+        yield "stop", Grade.FAIL, talk.side.why, ""
+    elif not talk.wrote(b"STOP"):
+        yield "stop", Grade.PASS, f"it answered before STOP, after {took:.0f} ms", ""
+    elif took > STOP_AFTER_MS + HURRY_MS:
+        yield "stop", Grade.WARNING, f"it answered {took - STOP_AFTER_MS:.0f} ms after STOP", ""
+    else:
+        yield "stop", Grade.PASS, f"it answered {took - STOP_AFTER_MS:.0f} ms after STOP", ""
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

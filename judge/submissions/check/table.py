@@ -1,0 +1,139 @@
+"""The checks of each protocol: a name, what is tried, and how to mend it where nothing better is known."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Check(NamedTuple):
+    """One line of a report."""
+
+    name: str
+    tries: str
+    mend: str
+
+
+START = Check(
+    "start",
+    "starts and is ready within the start-up time",
+    "do long preparations later, and answer the first line at once",
+)
+ABOUT = Check(
+    "about",
+    "says its name",
+    'answer ABOUT by one line: name="My brain", version="1.0", author="Me", country="XY"',
+)
+MEMORY = Check(
+    "memory",
+    "keeps below its memory",
+    "use less: the cap holds for everything the process has, its libraries and files in /tmp included",
+)
+TIME = Check(
+    "time",
+    "answers within the time that it is told",
+    "read the limit that you are told before the first move, look at the clock while you think, and stop in time",
+)
+QUIET = Check(
+    "quiet",
+    "says nothing while nobody asks it",
+    "write the answer and nothing behind it; stop all threads that write before you answer",
+)
+ENDING = Check(
+    "line-ending",
+    "understands lines ended by CR LF and by LF alone",
+    "strip both from the end of every line that you read",
+)
+END = Check(
+    "end",
+    "exits when it is told that the game is over",
+    "exit at once on the last command and at the end of stdin; who does not is killed",
+)
+GAMES = (
+    Check(
+        "game-first",
+        "plays a whole game as the first seat",
+        "play such a game and read its record: judge match YOUR-AGENT PARTNER",
+    ),
+    Check(
+        "game-second",
+        "plays a whole game as the second seat",
+        "play such a game and read its record: judge match PARTNER YOUR-AGENT",
+    ),
+)
+_READ_THE_POSITION = (
+    "it plays legally, but perhaps not the position that it was given: see that every stone lands on its "
+    "square (x first, both from 0) and with its owner"
+)
+WIN = Check("win", "wins where one stone wins, with either colour", _READ_THE_POSITION)
+BLOCK = Check("block", "blocks a four, with either colour", _READ_THE_POSITION)
+RULE = Check(
+    "rule",
+    "knows what wins and what is forbidden under this rule",
+    "read the rule that you are told (INFO rule, SETRULE), and look at docs/ for what it means",
+)
+OPENING = Check(
+    "opening",
+    "plays the opening stage of this policy in both seats",
+    "the protocol's text says what may be answered at each step of the opening",
+)
+
+_GOMOCUP = (
+    START,
+    ABOUT,
+    Check("begin", "BEGIN, then TURN", "answer BEGIN by a move such as 7,7"),
+    Check("turn", "TURN on an empty board", "answer TURN x,y by a move of your own"),
+    Check(
+        "board",
+        "BOARD with an even and an odd number of stones, own ones second too",
+        "read lines x,y,who up to DONE, in any order of who (1: own, 2: the opponent's), then answer by a move",
+    ),
+    Check(
+        "restart",
+        "RESTART between two games",
+        "answer RESTART by OK and clear the board; otherwise a new process is started for every position",
+    ),
+    WIN,
+    BLOCK,
+    RULE,
+    OPENING,
+    TIME,
+    MEMORY,
+    QUIET,
+    ENDING,
+    END,
+    *GAMES,
+)
+_AGI = (
+    START,
+    Check("about", "says its name", "say ID NAME name before AGIOK"),
+    Check("begin", "POSITION and GO on an empty board", "answer GO by BESTMOVE and a square"),
+    Check("turn", "DOMOVE and GO", "add each stone of DOMOVE; your own comes by DOMOVE too"),
+    Check(
+        "board",
+        "POSITION MOVES with an even and an odd number of stones",
+        "set the stones in the order given, black first; then you play the colour that is to move",
+    ),
+    WIN,
+    BLOCK,
+    RULE,
+    OPENING,
+    Check(
+        "stop",
+        "answers STOP",
+        "read stdin while you think (in a thread, or by looking now and then), and answer at once",
+    ),
+    TIME,
+    MEMORY,
+    QUIET,
+    ENDING,
+    END,
+    *GAMES,
+)
+_UCC = (START, TIME, MEMORY, END, *GAMES)
+
+TABLE: Mapping[str, tuple[Check, ...]] = {
+    "gomocup": _GOMOCUP,
+    "agi": _AGI,
+    "stratego": _UCC,
+    "qchess": _UCC,
+}
+"""By protocol, in the order of a report."""
