@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from judge.games.types import Verdict
 from judge.submissions.check.examinee import Examinee, Talk
 
-BUSY_SHARE = 0.5
-"""From this share of the waiting time on, used as CPU time, silence is work."""
+BUSY_SHARE = 0.2
+"""From this share of the waiting time on, used as CPU time, silence is work: a busy machine gives no more."""
 
 FLUSH = (
     "flush stdout after every line: fflush(stdout) in C, std::cout << std::flush in C++, print(..., flush=True) in "
@@ -79,6 +79,10 @@ def _silence(talk: Talk) -> Diagnosis:
     if evidence is None or evidence.cpu_ms is None:
         return Diagnosis(f"{why}; this host cannot tell how much CPU it used", _THINKS)
     used = f"{why}; its CPU time was {evidence.cpu_ms} ms"
+    if talk.last_asked:
+        used += f"; the last line that it was sent was {talk.last_asked!r}"
+    if talk.side.notes:
+        used += f", and of what it said was {talk.side.notes[-1]}"
     if evidence.cpu_ms >= BUSY_SHARE * evidence.charged_ms:
         return Diagnosis(used, _THINKS)
     if talk.last_words.strip():

@@ -27,6 +27,7 @@ from judge.submissions.check.stones import (
     hurried,
     interrogate,
     opening_of,
+    output_of,
     questions_for,
     quiet_of,
     restart_of,
@@ -82,9 +83,13 @@ def _examined(examinee: Examinee) -> Iterator[Verdicts]:
     is_stones = examinee.protocol in ("gomocup", "agi")
     found = list(_talked_to(examinee)) if is_stones else []
     yield from found
-    if not any(grade is Grade.FAIL for _, grade, *_ in found):
+    stopped = any(talk.has_stopped for talk in examinee.talks)
+    if not stopped and not any(grade is Grade.FAIL for _, grade, *_ in found):
         policy = hurried(examinee.policy) if is_stones else examinee.policy
-        yield from _games(examinee, policy)
+        talks = [examinee.played(seat, policy) for seat in SEATS]
+        yield from _games(talks)
+        if not is_stones:
+            yield from _seen_in_games(talks, policy)
     yield from _memory(examinee)
     yield from _end(examinee)
 
@@ -110,6 +115,7 @@ def _talked_to(examinee: Examinee) -> Iterator[Verdicts]:
     if examinee.protocol == "gomocup":
         yield from restart_of(asked)
     yield from time_of(asked, policy)
+    yield from output_of(asked)
     if asked.stopped:
         return
     if has_opening(policy):
@@ -117,7 +123,7 @@ def _talked_to(examinee: Examinee) -> Iterator[Verdicts]:
     if examinee.protocol == "agi" and sends_stop(policy):
         yield from stop_of(examinee, examinee.policy)
     yield from quiet_of(examinee, asked, policy)
-    yield from ending_of(examinee, policy, ending)
+    yield from ending_of(examinee, asked, policy, ending)
 
 
 def _line_ending(examinee: Examinee) -> str:
@@ -129,12 +135,7 @@ def _line_ending(examinee: Examinee) -> str:
 
 
 def _started(talk: Talk) -> Verdicts:
-    limit = talk.record.spec.policy.clock.start_ms
-    took = (
-        ""
-        if talk.start_ms is None
-        else f"its first word came after {talk.start_ms:.0f} of {limit} ms"
-    )
+    took = "" if talk.start_ms is None else f"its first word came after {talk.start_ms:.0f} ms"
     return "start", Grade.PASS, took, ""
 
 
@@ -156,26 +157,28 @@ def _no_start(examinee: Examinee, talk: Talk, policy: Policy, ending: str) -> Ve
 # --- every game ------------------------------------------------------------------------------------------------------
 
 
-def _games(examinee: Examinee, policy: Policy) -> Iterator[Verdicts]:
-    """One game in each seat; where nothing was asked before, they also tell how it starts and what time it takes."""
-    talks = []
-    for seat, name in zip(SEATS, ("game-first", "game-second"), strict=True):
-        talk = examinee.played(seat, policy)
-        talks.append(talk)
+def _games(talks: Sequence[Talk]) -> Iterator[Verdicts]:
+    """One game in each seat."""
+    for talk, name in zip(talks, ("game-first", "game-second"), strict=True):
         if talk.side.fault is None:
             yield name, Grade.PASS, _outcome(talk), ""
-            continue
-        diagnosis = diagnose(talk)
-        yield name, Grade.FAIL, diagnosis.evidence, diagnosis.mend
-    if talks[0].turns_ms:
+        else:
+            diagnosis = diagnose(talk)
+            yield name, Grade.FAIL, diagnosis.evidence, diagnosis.mend
+
+
+def _seen_in_games(talks: Sequence[Talk], policy: Policy) -> Iterator[Verdicts]:
+    """How it starts and what time it takes, where it was asked for nothing but games."""
+    turns_ms = [ms for talk in talks for ms in talk.turns_ms]
+    if turns_ms:
         yield _started(talks[0])
-    yield _turn_times([ms for talk in talks for ms in talk.turns_ms], policy)
+        yield _turn_times(turns_ms, policy)
 
 
-def _turn_times(turns_ms: list[float], policy: Policy) -> Verdicts:
+def _turn_times(turns_ms: Sequence[float], policy: Policy) -> Verdicts:
     limit_ms = policy.clock.turn_ms or policy.clock.asap_ms
-    slowest = max(turns_ms, default=0.0)
-    what = f"{len(turns_ms)} turns in whole games, the longest {slowest:.0f} of {limit_ms} ms"
+    slowest = max(turns_ms)
+    what = f"{len(turns_ms)} turns, the longest {slowest:.0f} of {limit_ms} ms"
     return "time", Grade.WARNING if slowest > limit_ms else Grade.PASS, what, ""
 
 

@@ -100,6 +100,14 @@ class Talk:
         return b"".join(e.data for e in self._after_goodbye if e.kind is Kind.READ)
 
     @property
+    def last_asked(self) -> str:
+        """The last line that it was sent before the goodbye."""
+        sent = [entry for entry in self._entries if entry.kind is Kind.WROTE]
+        ended = 1 if self._goodbye is not None else 0
+        lines = b"".join(entry.data for entry in sent[: len(sent) - ended]).splitlines()
+        return lines[-1].decode("utf-8", "backslashreplace") if lines else ""
+
+    @property
     def unasked(self) -> bytes:
         """What it said between its turns, while nobody waited for it."""
         said, is_waited_for = bytearray(), True

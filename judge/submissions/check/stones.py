@@ -1,7 +1,7 @@
 """What is asked of agents that play five in a row: commands, forced answers, the opening, time, words unasked."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from judge.games import new_game
 from judge.games.stones import square_name
@@ -19,7 +19,7 @@ STOP_AFTER_MS = 300
 """When STOP is sent in the check of it."""
 PAUSE_S = 0.3
 """How long an agent that is not frozen is listened to behind an answer."""
-MAX_FAULTS = 3
+MAX_FAULTS = 2
 """After as many faults that ended its process an agent is asked no more."""
 
 PLAIN = {"swap": "none", "fifths": 1}
@@ -58,6 +58,14 @@ class Asked:
     stopped: list[tuple[Question, Verdict, Diagnosis]] = field(default_factory=list)
     talks: list[Talk] = field(default_factory=list)
 
+    @property
+    def sound(self) -> Question:
+        """A question that was answered well, to be asked in other circumstances; the first of all, where none was."""
+        firsts = {answer.question: answer for answer in reversed(self.answers)}
+        asked = reversed(firsts.values())
+        well = (answer.question for answer in asked if answer.fault is None)
+        return replace(next(well, self.answers[0].question), turns=1)
+
 
 def interrogate(examinee: Examinee, questions: Sequence[Question], policy: Policy) -> Asked:
     """Ask all questions; behind one that ended the agent's process the next ones are put to a new one."""
@@ -71,7 +79,9 @@ def interrogate(examinee: Examinee, questions: Sequence[Question], policy: Polic
         fault = talk.side.fault
         if not talk.has_stopped or talk.question is None or fault is None:
             break
-        asked.stopped.append((talk.question, fault, look_again(examinee, talk)))
+        # Once is enough to know the cause: it takes as long again.
+        diagnosis = diagnose(talk) if asked.stopped else look_again(examinee, talk)
+        asked.stopped.append((talk.question, fault, diagnosis))
         left = left[left.index(talk.question) + 1 :]
     return asked
 
@@ -113,17 +123,13 @@ def sends_stop(policy: Policy) -> bool:
 
 def answers_of(asked: Asked) -> Iterator[Verdicts]:
     """Check by check: illegal answers fail, weak ones warn."""
-    names = dict.fromkeys(
-        [answer.question.check for answer in asked.answers]
-        + [question.check for question, *_ in asked.stopped]
-    )
-    for name in names:
+    for name in ("begin", "turn", "board", "win", "block", "rule"):
         crashed = [
             diagnosis
             for question, verdict, diagnosis in asked.stopped
             if question.check == name and verdict is Verdict.CRASH
         ]
-        answers = [answer for answer in asked.answers if answer.question.check == name]
+        answers = [answer for answer in asked.answers if _concern_of(answer) == name]
         yield from _answers(name, answers, crashed)
 
 
@@ -140,6 +146,12 @@ def _answers(
         yield name, Grade.WARNING, "; ".join(map(_say_weak, weak)), ""
     elif answers:
         yield name, Grade.PASS, _count(len(answers), "answer"), ""
+
+
+def _concern_of(answer: Answer) -> str:
+    """The check that an answer counts for: a foul is against the rule, wherever it is made."""
+    is_foul = answer.fault is not None and answer.fault.verdict is Verdict.FOUL
+    return "rule" if is_foul else answer.question.check
 
 
 def _say_fault(answer: Answer) -> str:
@@ -201,15 +213,18 @@ def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Verdicts]:
         yield "opening", Grade.PASS, "both seats were played", ""
 
 
-def quiet_of(examinee: Examinee, asked: Asked, policy: Policy) -> Iterator[Verdicts]:
-    """What an agent says behind its answers while it could: it is not frozen, and listened to for a moment."""
+def output_of(asked: Asked) -> Iterator[Verdicts]:
+    """Whether it printed more than the policy lets anybody print."""
     for _, verdict, diagnosis in asked.stopped:
         if verdict is Verdict.OUTPUT:
             yield "quiet", Grade.FAIL, diagnosis.evidence, diagnosis.mend
-            return
+
+
+def quiet_of(examinee: Examinee, asked: Asked, policy: Policy) -> Iterator[Verdicts]:
+    """What an agent says behind its answers while it could: it is not frozen, and listened to for a moment."""
     box = policy.box.model_copy(update={"freeze": "none"})
     loose = policy.model_copy(update={"box": box})
-    question = Question("quiet", seat=0, turns=3)
+    question = replace(asked.sound, check="quiet", turns=3)
     talk = examinee.asked([question], loose, options=PLAIN, pause_s=PAUSE_S)
     if talk.has_stopped:
         diagnosis = diagnose(talk)
@@ -222,7 +237,7 @@ def quiet_of(examinee: Examinee, asked: Asked, policy: Policy) -> Iterator[Verdi
         yield "quiet", Grade.PASS, f"nothing for {PAUSE_S * 1000:.0f} ms behind each answer", ""
 
 
-def ending_of(examinee: Examinee, policy: Policy, ending: str) -> Iterator[Verdicts]:
+def ending_of(examinee: Examinee, asked: Asked, policy: Policy, ending: str) -> Iterator[Verdicts]:
     """The line ending that the policy does not use."""
     chosen = examinee.agent.manifest.line_ending
     other = "lf" if ending == "crlf" else "crlf"
@@ -232,7 +247,7 @@ def ending_of(examinee: Examinee, policy: Policy, ending: str) -> Iterator[Verdi
         }
     )
     talk = examinee.asked(
-        [Question("line-ending", seat=0)],
+        [asked.sound],
         hasty,
         options=PLAIN,
         protocol_options={"line_ending": other},

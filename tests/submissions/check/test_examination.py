@@ -1,0 +1,300 @@
+"""Each check tells the agent that does one thing wrong from the sound one, and says how to mend it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from judge.errors import InputError
+from judge.referee.play import Slot
+from judge.referee.policy import load_policy
+from judge.sandbox import images
+from judge.sandbox.owner import owned_directory
+from judge.submissions.agents import stage_agent
+from judge.submissions.check import Finding, Grade, Report, examine
+from judge.submissions.check.report import worst
+from tests.submissions.check import flawed
+
+PASS, WARNING, FAIL = Grade.PASS, Grade.WARNING, Grade.FAIL
+QUICK = (
+    "clock.turn_ms=1000",
+    "clock.tolerance_ms=200",
+    "clock.start_ms=4000",
+    "clock.courtesy_ms=300",
+    f"limits.memory_bytes={64 << 20}",
+)
+A_MOVE = "',' in answer and answer[0].isdigit()"
+"""Whether an agent's `answer` is one, in its own words."""
+
+Examine = Callable[..., Report]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ready() -> None:
+    """The runtimes and the house agents."""
+    images.build(["native", "python"])
+    images.build_house_agents()
+
+
+@pytest.fixture
+def examined() -> Iterator[Examine]:
+    """The report on an agent."""
+    with owned_directory() as staging:
+
+        def run(agent: str, policy: str = "gomocup-standard", *overrides: str) -> Report:
+            chosen = load_policy(policy, overrides)
+            return examine(stage_agent(agent, staging), chosen, Slot(), "docker", staging)
+
+        yield run
+
+
+def not_passed(report: Report) -> dict[str, Grade]:
+    return {f.check: f.grade for f in report.findings if f.grade is not PASS}
+
+
+def finding(report: Report, check: str) -> Finding:
+    return next(finding for finding in report.findings if finding.check == check)
+
+
+# --- sound agents ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize(
+    ("agent", "policy"),
+    [
+        ("house-python", "gomocup-swap2"),
+        ("house-stratego", "stratego-seed"),
+        ("house-qchess", "qchess-2013"),
+    ],
+)
+def test_a_sound_agent_passes_every_check(examined: Examine, agent: str, policy: str) -> None:
+    report = examined(agent, policy)
+
+    assert not_passed(report) == {}
+    assert report.untried == ()
+    assert report.grade is PASS
+    assert all(finding.mend == "" for finding in report.findings)
+
+
+@pytest.mark.docker
+def test_weak_play_is_a_warning(examined: Examine) -> None:
+    report = examined("house-instant")
+
+    assert not_passed(report) == {"win": WARNING, "block": WARNING, "rule": WARNING}
+    assert "it answered 0,0, wanted g8 or l8" in finding(report, "win").evidence
+
+
+# --- flawed agents ---------------------------------------------------------------------------------------------------
+
+FLAWS = {
+    "keeps what it says in a buffer": (
+        flawed.remembering("open(1, 'w')", flawed.answering("kept.write(answer + '\\n')")),
+        {"start": FAIL},
+        "did not flush its output",
+        "flush stdout after every line",
+    ),
+    "keeps its moves in a buffer": (
+        flawed.remembering(
+            "open(1, 'w')",
+            flawed.answering(
+                f"kept.write(answer + '\\n') if {A_MOVE} else print(answer, flush=True)"
+            ),
+        ),
+        {"time": FAIL},
+        "did not flush its output",
+        "flush stdout after every line",
+    ),
+    "thinks without an end": (
+        flawed.answering(
+            f"while {A_MOVE} and len(agent.board.stones) > 9:\n    pass\nprint(answer, flush=True)"
+        ),
+        {"time": FAIL},
+        "did not answer within the turn",
+        "it thinks too long",
+    ),
+    "sleeps": (
+        flawed.answering(
+            f"import time\nif {A_MOVE}:\n    time.sleep(100)\nprint(answer, flush=True)"
+        ),
+        {"time": FAIL},
+        "did not answer within the turn",
+        "it used no CPU, so it waits for something",
+    ),
+    "reads lines that end in LF alone": (
+        flawed.reading("(l.strip() for l in open(0, newline='\\n') if not l.endswith('\\r\\n'))"),
+        {"start": FAIL},
+        "with lines that are ended by lf it starts",
+        'line_ending = "lf"',
+    ),
+    "crashes when it hears of the board": (
+        flawed.hearing("if command == 'BOARD':\n    raise SystemExit('I lost my board')"),
+        {"board": FAIL},
+        "I lost my board",
+        "mend the crash",
+    ),
+    "does not know BEGIN": (
+        flawed.hearing("if command == 'BEGIN':\n    return 'UNKNOWN'"),
+        {"time": FAIL},
+        "the last line that it was sent was 'BEGIN', and of what it said was ignored: UNKNOWN",
+        "perhaps",
+    ),
+    "answers BEGIN with words": (
+        flawed.hearing("if command == 'BEGIN':\n    return '7,7 please'"),
+        {"begin": FAIL},
+        "cannot be read as a square",
+        "on a line of its own",
+    ),
+    "answers TURN by a square that is taken": (
+        flawed.hearing("if command == 'TURN':\n    return rest"),
+        {"begin": FAIL, "turn": FAIL, "board": FAIL},
+        "there is a stone",
+        "every stone",
+    ),
+    "is silent about itself": (
+        flawed.hearing("if command == 'ABOUT':\n    return None"),
+        {"about": WARNING},
+        "it said nothing of itself",
+        "answer ABOUT by one line",
+    ),
+    "does not know RESTART": (
+        flawed.hearing("if command == 'RESTART':\n    return 'UNKNOWN'"),
+        {"restart": WARNING},
+        "it refused RESTART",
+        "answer RESTART by OK",
+    ),
+    "takes all stones of a board for its opponent's": (
+        flawed.hearing(
+            "if command == 'BOARD':\n"
+            "    lines = (f'{l[:-1]}2' if l.endswith('1') else l for l in lines)"
+        ),
+        {"win": WARNING, "block": WARNING},
+        "wins in one: it answered",
+        "not the position that it was given",
+    ),
+    "talks behind its moves": (
+        flawed.answering(
+            f"print(answer, flush=True)\nif {A_MOVE}:\n    import threading\n"
+            "    threading.Timer(0.1, print, ['MESSAGE easy'], {'flush': True}).start()"
+        ),
+        {"quiet": WARNING},
+        "MESSAGE easy",
+        "write the answer and nothing behind it",
+    ),
+    "prints without an end": (
+        flawed.answering(f"while {A_MOVE}:\n    print('MESSAGE ' + 'x' * 8000)\nprint(answer, flush=True)"),
+        {"quiet": FAIL},
+        "more than the bound of a turn",
+        "print less",
+    ),
+    "stays when it is over": (
+        flawed.ending("import time\ntime.sleep(100)"),
+        {"end": WARNING},
+        "it still ran 1000 ms after the end",
+        "exit at once",
+    ),
+    "takes more memory than there is": (
+        flawed.answering(f"stuff = b'x' * (200 << 20) if {A_MOVE} else b''\nprint(answer, flush=True)"),
+        {"memory": FAIL},
+        "used more memory than its cap",
+        "use less",
+    ),
+    "takes nearly all the memory": (
+        flawed.remembering("b'x' * (83 << 20)"),
+        {"memory": WARNING},
+        "of 100.0 MiB",
+        "use less",
+    ),
+    "crashes in a long game": (
+        flawed.hearing(
+            "self.turns = 0 if command in ('START', 'RESTART', 'BOARD') else self.turns + (command == 'TURN')\n"
+            "if self.turns > 3:\n    raise SystemExit('that is too long for me')"
+        ),
+        {"game-first": FAIL, "game-second": FAIL},
+        "that is too long for me",
+        "mend the crash",
+    ),
+}  # fmt: skip
+"""By what is wrong: the agent, what is found, and what evidence and mend of the first finding say."""
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("flaw", FLAWS)
+def test_a_flaw_is_found_where_it_is_and_nowhere_else(
+    examined: Examine, tmp_path: Path, flaw: str
+) -> None:
+    source, expected, evidence, mend = FLAWS[flaw]
+
+    report = examined(flawed.write(tmp_path, source), "gomocup-standard", *QUICK)
+
+    assert not_passed(report) == expected
+    first = finding(report, next(iter(expected)))
+    assert evidence in first.evidence
+    assert mend in first.mend
+    assert report.grade is worst(list(expected.values()))
+
+
+@pytest.mark.docker
+def test_an_agent_may_say_that_it_needs_lf(examined: Examine, tmp_path: Path) -> None:
+    source = flawed.reading(
+        "(l.strip() for l in open(0, newline='\\n') if not l.endswith('\\r\\n'))"
+    )
+    agent = flawed.write(tmp_path, source, manifest='line_ending = "lf"')
+
+    report = examined(agent, "gomocup-standard", *QUICK)
+
+    assert not_passed(report) == {}
+    assert finding(report, "line-ending").evidence == "only lf, as its agent.toml says"
+
+
+@pytest.mark.docker
+def test_an_agent_that_does_not_look_at_the_limit_is_told_so(
+    examined: Examine, tmp_path: Path
+) -> None:
+    slow = flawed.answering(
+        f"import time\nif {A_MOVE} and len(agent.board.stones) == 5:\n    time.sleep(1.1)\n"
+        "print(answer, flush=True)"
+    )
+
+    report = examined(flawed.write(tmp_path, slow), "gomocup-standard:fast")
+
+    assert not_passed(report) == {"time": WARNING}
+    assert "it was told 1000 ms a turn" in finding(report, "time").evidence
+
+
+@pytest.mark.docker
+def test_who_plays_a_forbidden_square_fails_in_renju(examined: Examine, tmp_path: Path) -> None:
+    report = examined(flawed.write(tmp_path, flawed.knowing("(0, 1, 4)")), "renju-15", *QUICK)
+
+    assert not_passed(report) == {"rule": FAIL}
+    assert "overline" in finding(report, "rule").evidence
+    assert report.untried == ("game-first", "game-second")
+
+
+@pytest.mark.docker
+def test_a_bad_answer_in_the_opening_fails(examined: Examine, tmp_path: Path) -> None:
+    two = flawed.hearing(
+        "if command == 'SWAP2BOARD':\n    list(takewhile(lambda l: l != 'DONE', lines))\n"
+        "    return '1,1 9,9'"
+    )
+
+    report = examined(flawed.write(tmp_path, two), "gomocup-swap2", *QUICK)
+
+    assert not_passed(report) == {"opening": FAIL}
+    assert "2 stones where 3 are asked for" in finding(report, "opening").evidence
+
+
+@pytest.mark.docker
+def test_an_agent_that_cannot_be_run_fails_to_start(examined: Examine, tmp_path: Path) -> None:
+    (tmp_path / "agent.toml").write_text('name = "gone"\ncommand = ["./gone"]\n')
+
+    report = examined(str(tmp_path))
+
+    assert not_passed(report) == {"start": FAIL}
+    assert "could not be run: No such file" in finding(report, "start").evidence
+    assert "board" in report.untried
+
+
+def test_an_agent_of_another_game_is_the_users_mistake(examined: Examine) -> None:
+    with pytest.raises(InputError, match="house-qchess speaks qchess, which has no words for"):
+        examined("house-qchess", "gomocup-standard")
