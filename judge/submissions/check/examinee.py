@@ -66,8 +66,9 @@ class Talk:
 
     @property
     def got_ready(self) -> bool:
-        """Whether its start was over; a seat is frozen from then on."""
-        return self._first(Kind.FROZEN) is not None
+        """Whether its start was over, well; a seat is frozen from then on."""
+        refused = self.side.fault in (Verdict.REFUSED, Verdict.UNREADABLE)
+        return self._first(Kind.FROZEN) is not None and not refused
 
     @property
     def turns_ms(self) -> Sequence[float]:
@@ -244,13 +245,14 @@ def find_partner(agent: Agent, policy: Policy, box: BoxKind, staging: Path) -> A
     """The house agent to play against, staged; InputError that says why, where the agent itself cannot be seated."""
     seat = agent.seat(policy)
     check(MatchSpec(seats=(seat, seat), policy=policy, box=box))
-    problem = InputError(f"no house agent can play {policy.name}")
     for name in PARTNERS:
         try:
             partner = stage_agent(name, staging)
             check(MatchSpec(seats=(seat, partner.seat(policy)), policy=policy, box=box))
-        except InputError as error:
-            problem = error
-        else:
-            return partner
-    raise problem
+        except InputError:
+            continue
+        return partner
+    raise InputError(
+        f"no house agent that is built can sit opposite under {policy.name}, of "
+        f"{', '.join(PARTNERS)}; run: judge images build"
+    )

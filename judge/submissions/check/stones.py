@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from judge.games import new_game
-from judge.games.stones import square_name
+from judge.games.stones import Stone, square_name
 from judge.games.types import Verdict
 from judge.referee.policy import Policy
 from judge.submissions.check.diagnosis import Diagnosis, diagnose, look_again, mend_for
@@ -165,7 +165,9 @@ def _mend_of(answer: Answer) -> str:
 
 def _say_weak(answer: Answer) -> str:
     wanted = " or ".join(sorted(square_name(x, y) for x, y in answer.question.answers))
-    return f"{answer.question.what}: it answered {answer.said}, wanted {wanted}"
+    decision = answer.decision
+    said = square_name(decision.x, decision.y) if isinstance(decision, Stone) else answer.said
+    return f"{answer.question.what}: it answered {said}, wanted {wanted}"
 
 
 def time_of(asked: Asked, told: Policy) -> Iterator[Verdicts]:

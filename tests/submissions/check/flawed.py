@@ -5,13 +5,13 @@ from pathlib import Path
 
 from judge.sandbox.compiled import IMAGES
 
-_SOUND = (IMAGES / "house-python" / "house-python.py").read_text(encoding="utf-8")
+HOUSE_PYTHON = (IMAGES / "house-python" / "house-python.py").read_text(encoding="utf-8")
 _ANSWERS = "            print(answer, flush=True)\n"
 _CASES = '        if command == "ABOUT":\n'
 _ENDS = "\n\nif __name__"
 
 
-def _replaced(sound: str, flawed: str, source: str = _SOUND) -> str:
+def _replaced(sound: str, flawed: str, source: str = HOUSE_PYTHON) -> str:
     assert source.count(sound) == 1, sound
     return source.replace(sound, flawed)
 
@@ -41,7 +41,7 @@ def knowing(rules: str) -> str:
     return _replaced("self.rule not in (0, 1)", f"self.rule not in {rules}")
 
 
-def remembering(what: str, source: str = _SOUND) -> str:
+def remembering(what: str, source: str = HOUSE_PYTHON) -> str:
     """An agent that makes `what` at its start and keeps it, as `kept`."""
     return source.replace("import sys\n", f"import sys\n\nkept = {what}\n", 1)
 

@@ -13,18 +13,21 @@ from judge.sandbox.owner import owned_directory
 from judge.submissions.agents import stage_agent
 from judge.submissions.check import Finding, Grade, Report, examine
 from judge.submissions.check.report import worst
-from tests.submissions.check import flawed
+from tests.submissions.check import engine, flawed
 
 PASS, WARNING, FAIL = Grade.PASS, Grade.WARNING, Grade.FAIL
 QUICK = (
     "clock.turn_ms=1000",
     "clock.tolerance_ms=200",
-    "clock.start_ms=4000",
+    "clock.start_ms=3000",
     "clock.courtesy_ms=300",
     f"limits.memory_bytes={64 << 20}",
 )
 A_MOVE = "',' in answer and answer[0].isdigit()"
 """Whether an agent's `answer` is one, in its own words."""
+
+AGI = 'protocol = "agi"'
+AGI_POLICY = ("agi-renju", "game.options.rule=freestyle", "clock.turn_ms=3500")
 
 Examine = Callable[..., Report]
 
@@ -82,7 +85,7 @@ def test_weak_play_is_a_warning(examined: Examine) -> None:
     report = examined("house-instant")
 
     assert not_passed(report) == {"win": WARNING, "block": WARNING, "rule": WARNING}
-    assert "it answered 0,0, wanted g8 or l8" in finding(report, "win").evidence
+    assert "it answered a1, wanted g8 or l8" in finding(report, "win").evidence
 
 
 # --- flawed agents ---------------------------------------------------------------------------------------------------
@@ -148,7 +151,7 @@ FLAWS = {
     "answers TURN by a square that is taken": (
         flawed.hearing("if command == 'TURN':\n    return rest"),
         {"begin": FAIL, "turn": FAIL, "board": FAIL},
-        "there is a stone",
+        "is taken by stone 2",
         "every stone",
     ),
     "is silent about itself": (
@@ -174,15 +177,14 @@ FLAWS = {
     ),
     "talks behind its moves": (
         flawed.answering(
-            f"print(answer, flush=True)\nif {A_MOVE}:\n    import threading\n"
-            "    threading.Timer(0.1, print, ['MESSAGE easy'], {'flush': True}).start()"
+            f"import time\nprint(answer, flush=True)\nif {A_MOVE}:\n    time.sleep(0.1)\n    print('MESSAGE easy')"
         ),
         {"quiet": WARNING},
         "MESSAGE easy",
         "write the answer and nothing behind it",
     ),
     "prints without an end": (
-        flawed.answering(f"while {A_MOVE}:\n    print('MESSAGE ' + 'x' * 8000)\nprint(answer, flush=True)"),
+        flawed.answering(f"if {A_MOVE}:\n    print('x' * (2 << 20))\nprint(answer, flush=True)"),
         {"quiet": FAIL},
         "more than the bound of a turn",
         "print less",
@@ -200,7 +202,7 @@ FLAWS = {
         "use less",
     ),
     "takes nearly all the memory": (
-        flawed.remembering("b'x' * (83 << 20)"),
+        flawed.remembering("b'x' * (90 << 20)"),
         {"memory": WARNING},
         "of 100.0 MiB",
         "use less",
@@ -282,6 +284,39 @@ def test_a_bad_answer_in_the_opening_fails(examined: Examine, tmp_path: Path) ->
 
     assert not_passed(report) == {"opening": FAIL}
     assert "2 stones where 3 are asked for" in finding(report, "opening").evidence
+
+
+@pytest.mark.docker
+def test_a_sound_engine_passes_the_checks_of_agi(examined: Examine, tmp_path: Path) -> None:
+    report = examined(flawed.write(tmp_path, engine.SOUND, AGI), *AGI_POLICY)
+
+    assert not_passed(report) == {}
+    assert report.untried == ()
+    assert finding(report, "about").evidence == "name sound one"
+
+
+@pytest.mark.docker
+def test_an_engine_that_does_not_hear_stop_is_told_so(examined: Examine, tmp_path: Path) -> None:
+    deaf = engine.thinking("time.sleep(2.5 if ms > 1000 else 0)")
+
+    report = examined(flawed.write(tmp_path, deaf, AGI), *AGI_POLICY)
+
+    assert not_passed(report) == {"stop": WARNING}
+    assert finding(report, "stop").evidence.endswith("ms after STOP")
+    assert "read stdin while you think" in finding(report, "stop").mend
+
+
+@pytest.mark.docker
+def test_an_engine_that_speaks_like_a_brain_is_unreadable(
+    examined: Examine, tmp_path: Path
+) -> None:
+    brain = engine.SOUND.replace("BESTMOVE {y:X}{x + 1:X}", "BESTMOVE {x},{y}")
+
+    report = examined(flawed.write(tmp_path, brain, AGI), *AGI_POLICY)
+
+    failed = {"begin": FAIL, "turn": FAIL, "board": FAIL, "win": FAIL, "block": FAIL, "rule": FAIL}
+    assert not_passed(report) == failed | {"line-ending": WARNING}
+    assert "'8,8' cannot be read as a square" in finding(report, "begin").evidence
 
 
 @pytest.mark.docker
