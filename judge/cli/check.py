@@ -60,7 +60,7 @@ def check(
     kind = box_kind(box)
     with owned_directory() as staging:
         staged = stage_agent(agent, staging)
-        make_ready(kind, [staged.seat(chosen).runtime])
+        make_ready(kind, chosen, [staged.seat(chosen).runtime])
         report = examine(staged, chosen, make_slot(kind), kind, staging)
     if as_json:
         print(report.model_dump_json(indent=2))

@@ -112,8 +112,6 @@ def match(
     chosen = load_policy(policy, set_ or [])
     openings, turns = _openings(opening, chosen, transform)
     kind = box_kind(box)
-    if kind == "docker":
-        demands.meet(chosen.box)
     played = []
     with owned_directory() as staging, ExitStack() as closing:
         agents = [stage_agent(named, staging) for named in (first, second)]
@@ -121,9 +119,7 @@ def match(
         programs = {agent.digest: agent.program for agent in agents}
         slot = make_slot(kind)
         _make_directory(out)
-        make_ready(kind, [seat.runtime for seat in seats])
-        if kind == "docker" and chosen.folders.kept:
-            keeper_image()
+        make_ready(kind, chosen, [seat.runtime for seat in seats])
         names = [agent.manifest.name for agent in agents]
         kept = KeptThroughRun(
             FolderStore(folders or staging / "folders"), chosen, seats, names, games
@@ -237,13 +233,16 @@ def make_slot(kind: BoxKind) -> Slot:
     return Slot(cores=placement.slots[0], judge_cores=placement.judge)
 
 
-def make_ready(kind: BoxKind, runtimes: Sequence[str]) -> None:
+def make_ready(kind: BoxKind, policy: Policy, runtimes: Sequence[str]) -> None:
     """Clear away what a killed judge left, and find out before the first game whether one can be played."""
     for line in reap(containers=kind == "docker"):
         note(f"judge: removed what an earlier judge left: {line}")
     if kind == "docker":
+        demands.meet(policy.box)
         for runtime in set(runtimes):
             runtime_image(runtime)
+        if policy.folders.kept:
+            keeper_image()
 
 
 def _make_directory(out: Path) -> None:

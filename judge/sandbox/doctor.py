@@ -399,15 +399,16 @@ def images(host: Host) -> Iterator[Finding]:
     """What agents run in."""
     if host.images is None:
         return
+    wanted = [image for image in host.images if image.id or not image.is_optional]
     old = [
         f"{image.tag} is {'out of date' if image.id else 'missing'}"
-        for image in host.images
+        for image in wanted
         if not image.current
     ]
     if old:
         yield Finding("images", Light.RED, ", ".join(old), "judge images build")
     else:
-        yield Finding("images", Light.GREEN, ", ".join(image.tag for image in host.images))
+        yield Finding("images", Light.GREEN, ", ".join(image.tag for image in wanted))
 
 
 CHECKS: tuple[Check, ...] = (

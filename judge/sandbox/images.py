@@ -113,10 +113,13 @@ class ImageState:
     """SHA-256 (hex) of the imported tar file: equal content, equal bytes."""
     packages: int
     size_bytes: int
+    is_optional: bool
+    """Built when it is asked for by name: no fault where it is missing."""
 
     def __str__(self) -> str:
         if not self.id:
-            return f"{self.tag}: missing"
+            optional = f" (optional; judge images build {self.name})" if self.is_optional else ""
+            return f"{self.tag}: missing{optional}"
         return (
             f"{self.tag}: {'current' if self.current else 'out of date'}, {self.packages} packages, "
             f"{self.size_bytes / 1e6:.0f} MB, {self.id}, content {self.content[:12]}"
@@ -161,7 +164,7 @@ def listing() -> list[ImageState]:
 
 def _state(recipe: Recipe, image: Image | None) -> ImageState:
     if image is None:
-        return ImageState(recipe.name, recipe.tag, "", False, "", 0, 0)
+        return ImageState(recipe.name, recipe.tag, "", False, "", 0, 0, recipe.is_optional)
     labels = image.labels
     return ImageState(
         name=recipe.name,
@@ -171,6 +174,7 @@ def _state(recipe: Recipe, image: Image | None) -> ImageState:
         content=labels.get("judge.content", ""),
         packages=int(labels.get("judge.packages", 0)),
         size_bytes=int(image.attrs["Size"]),
+        is_optional=recipe.is_optional,
     )
 
 

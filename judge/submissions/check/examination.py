@@ -195,7 +195,7 @@ def _memory(examinee: Examinee) -> Iterator[Verdicts]:
         if talk.side.fault is Verdict.MEMORY:
             yield "memory", Grade.FAIL, talk.side.why, ""
             return
-    cap = examinee.policy.limits.enforced().cap_bytes
+    cap = examinee.policy.enforced().cap_bytes
     peaks = [talk.side.memory_peak_bytes or 0 for talk in examinee.talks]
     peak = max(peaks)
     if not peak:
