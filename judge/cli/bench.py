@@ -333,7 +333,7 @@ def bench(
             raise InputError(f"there is no measurement {name!r}; there are {', '.join(MEASURES)}")
     peers = dict(_peer(text) for text in peer or [])
     slot = make_slot("docker")
-    make_ready("docker", ["native"])
+    make_ready("docker", load_policy(GOMOKU), ["native"])
     figures: list[Figure] = []
     with owned_directory() as staging:
         bench_ = Bench(slot, staging, peers)

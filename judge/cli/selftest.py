@@ -83,7 +83,7 @@ def selftest(
     chosen = load_policy(policy, set_ or [])
     attacks = _chosen(only, quick)
     slot = make_slot("docker")
-    make_ready("docker", ["native"])
+    make_ready("docker", chosen, ["native"])
     suite = Suite(chosen, slot)
     lines = []
     for line in _tried(suite, attacks, controls):

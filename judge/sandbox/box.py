@@ -137,7 +137,7 @@ class Tenant:
     """Who moves in: the staged program, how it is run and where it may run.
 
     `program` is a directory of the judge's own, mounted read-only at /agent; `command` is as the agent's manifest has
-    it (its words that name files or folders of `program` become paths that the agent can open); `runtime` is ours
+    it (its words that name files of `program`, and `.`, become paths that the agent can open); `runtime` is ours
     or a local image; `cores` are the numbers of the processors of its slot.
     """
 

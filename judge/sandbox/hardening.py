@@ -79,7 +79,10 @@ def environment(work: str, scratch: str, tenant: Tenant, path: str = PATH) -> Ma
 
 
 def agent_words(tenant: Tenant, program: str) -> tuple[str, ...]:
-    """The agent's command, its words that name files or folders of the staged program made paths under `program`."""
+    """The agent's command, its words that name files of the staged program made paths under `program`.
+
+    A folder's name is no more than a word unless it begins with a dot: `java -cp . Main` means the program's own.
+    """
     return tuple(_word(word, tenant.program.resolve(), program) for word in tenant.command)
 
 
@@ -87,7 +90,8 @@ def _word(word: str, staged: Path, program: str) -> str:
     if not word or word.startswith("/") or "\0" in word:
         return word
     file = (staged / word).resolve()
-    inside = file.is_relative_to(staged) and file.exists()
+    names = file.is_file() or (word.startswith(".") and file.is_dir())
+    inside = names and file.is_relative_to(staged)
     return str(PurePosixPath(program) / file.relative_to(staged)) if inside else word
 
 

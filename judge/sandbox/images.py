@@ -113,7 +113,7 @@ class ImageState:
     """SHA-256 (hex) of the imported tar file: equal content, equal bytes."""
     packages: int
     size_bytes: int
-    is_optional: bool
+    is_optional: bool = False
     """Built when it is asked for by name: no fault where it is missing."""
 
     def __str__(self) -> str:

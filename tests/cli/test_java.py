@@ -68,9 +68,9 @@ def test_a_jar_is_an_agent_and_its_heap_keeps_below_its_cap(
         "match", "talker.jar", "house-instant", "--policy", "gomocup-freestyle", *SHORT, *memory, "--json"
     )  # fmt: skip
 
-    seat = read_record(tmp_path / played.games[0]["record"]).record.seats[0]
-    cap = 500_000_000 + (20 << 20) + (16 << 20)
-    assert 0.55 < int(seat.about["heap"]) / cap <= 0.6
+    record = read_record(tmp_path / played.games[0]["record"]).record
+    cap = record.spec.policy.enforced().cap_bytes
+    assert 0.55 < int(record.seats[0].about["heap"]) / cap <= 0.6
 
 
 def test_an_author_s_own_options_go_before_the_image_s(

@@ -204,6 +204,8 @@ def staged(tmp_path: Path) -> Path:
         (("python3", "main.py"), ("python3", "/agent/main.py")),
         (("brain", "lib/book.bin"), ("/agent/brain", "/agent/lib/book.bin")),
         (("brain", "lib"), ("/agent/brain", "lib")),
+        (("java", "-cp", ".", "Main"), ("java", "-cp", "/agent", "Main")),
+        (("brain", "./lib", ".."), ("/agent/brain", "/agent/lib", "..")),
         (("brain", "out"), ("/agent/brain", "out")),
         (("brain", "../x", "lib/../main.py"), ("/agent/brain", "../x", "/agent/main.py")),
         (("/usr/bin/env", ""), ("/usr/bin/env", "")),
