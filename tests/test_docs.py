@@ -1,0 +1,60 @@
+"""Every command that the documentation tells a reader to type is typed here, in order, in an empty directory."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from judge.sandbox.compiled import build_house_agents
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ["docs/authors.md", "docs/organisers.md"]
+
+ELSEWHERE = {
+    # Plays real attacks for minutes; tests/attacks and tests/cli/test_selftest.py do.
+    "judge selftest --quick": "judge selftest --only A1",
+    # One record, where a page means any.
+    "judge show games/*.json": "judge show $(ls games/*.json | head -1)",
+}
+"""What is typed in place of a command."""
+
+MAY_FAIL = {"judge doctor"}
+"""Exits with 1 on a host that lacks something, and says what."""
+
+
+def commands(page: str) -> list[str]:
+    """The lines of a page's shell blocks."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)
+    return [line for block in blocks for line in block.splitlines()]
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_of_a_page_works(page: str, tmp_path: Path) -> None:
+    build_house_agents()
+    for name in ("images", "policies"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    path = f"{Path(sys.executable).parent}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    typed = commands(page)
+    assert typed
+    for line in typed:
+        done = subprocess.run(
+            ["sh", "-c", ELSEWHERE.get(line, line)],
+            cwd=tmp_path,
+            env={"PATH": path, "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0 or line in MAY_FAIL, f"{line}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "SECURITY.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
+)
+def test_every_link_to_a_file_leads_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text()
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
+        assert ((ROOT / page).parent / target).exists(), target
