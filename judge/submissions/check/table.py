@@ -68,7 +68,7 @@ BLOCK = Check("block", "blocks a four, with either colour", _READ_THE_POSITION)
 RULE = Check(
     "rule",
     "knows what wins and what is forbidden under this rule",
-    "read the rule that you are told (INFO rule, SETRULE), and look at docs/ for what it means",
+    "read the rule that you are told (INFO rule, SETRULE): what wins under it, and what is forbidden",
 )
 OPENING = Check(
     "opening",
