@@ -22,7 +22,7 @@ MAY_IMPORT = {
     },
     "submissions": {"errors", "documents", "durable", "games", "protocols", "referee", "sandbox"},
     "attacks": {"errors", "games", "referee", "records", "sandbox", "submissions"},
-    "store": {"errors", "referee", "records"},
+    "store": {"errors", "durable", "referee", "records"},
     "cli": {
         "errors", "games", "protocols", "sandbox", "referee", "records", "contest", "submissions", "store",
         "attacks",

@@ -1,10 +1,9 @@
 """Records by the digest of what they hold: written before the row that names them, never changed, never half there."""
 
 import hashlib
-import os
-import tempfile
 from pathlib import Path
 
+from judge.durable import write_durably
 from judge.errors import HostError, InputError
 
 
@@ -22,14 +21,7 @@ class Files:
             return digest
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(
-                dir=path.parent, suffix=".partial", delete=False
-            ) as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(file.name).replace(path)
-            _sync(path.parent)
+            write_durably(path, data)
         except OSError as error:
             raise HostError(
                 f"{path}: {error.strerror}; nothing was recorded, make room and go on"
@@ -54,12 +46,3 @@ class Files:
         if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
             raise ValueError(f"not a SHA-256: {digest[:80]!r}")
         return self._folder / digest[:2] / digest
-
-
-def _sync(folder: Path) -> None:
-    """Let a rename in `folder` survive a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
