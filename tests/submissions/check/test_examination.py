@@ -177,7 +177,8 @@ FLAWS = {
     ),
     "talks behind its moves": (
         flawed.answering(
-            f"import time\nprint(answer, flush=True)\nif {A_MOVE} and len(agent.board.stones) < 8:\n    time.sleep(0.1)\n    print('MESSAGE easy')"
+            f"import time\nprint(answer, flush=True)\nif {A_MOVE} and len(agent.board.stones) < 8:"
+            "\n    time.sleep(0.1)\n    print('MESSAGE easy')"
         ),
         {"quiet": WARNING},
         "MESSAGE easy",
