@@ -177,8 +177,8 @@ FLAWS = {
     ),
     "talks behind its moves": (
         flawed.answering(
-            f"import time\nprint(answer, flush=True)\nif {A_MOVE} and len(agent.board.stones) < 8:"
-            "\n    time.sleep(0.1)\n    print('MESSAGE easy')"
+            f"import time\nprint(answer, flush=True)\nif {A_MOVE} and len(agent.board.stones) < 8:\n"
+            "    time.sleep(0.1)\n    print('MESSAGE easy')"
         ),
         {"quiet": WARNING},
         "MESSAGE easy",
@@ -319,6 +319,22 @@ def test_an_engine_that_speaks_like_a_brain_is_unreadable(
     failed = {"begin": FAIL, "turn": FAIL, "board": FAIL, "win": FAIL, "block": FAIL, "rule": FAIL}
     assert not_passed(report) == failed | {"line-ending": WARNING}
     assert "'8,8' cannot be read as a square" in finding(report, "begin").evidence
+
+
+@pytest.mark.docker
+def test_of_other_protocols_whole_games_are_judged(examined: Examine, tmp_path: Path) -> None:
+    silent = (
+        "import sys\nlate = open(1, 'w')\n"
+        "for line in sys.stdin:\n"
+        "    if line.startswith('SELECTION?'):\n        late.write('0 0\\n')\n"
+        "    elif line.startswith('QUIT'):\n        break\n"
+    )
+
+    report = examined(flawed.write(tmp_path, silent), "qchess-2013", "clock.turn_ms=1000")
+
+    assert not_passed(report) == {"game-first": FAIL, "game-second": FAIL}
+    assert "it said '0 0': it did not flush" in finding(report, "game-first").evidence
+    assert report.untried == ("start", "time", "end")
 
 
 @pytest.mark.docker
