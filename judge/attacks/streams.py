@@ -216,6 +216,12 @@ ON_STREAMS = (
             expected=Expected(),
         ),
     ),
+    Attack(
+        id="I5.attach", title="floods in its opponent's time through the Engine's stream", program="streams",
+        words=("out-of-turn", GIBIBYTE), danger=TOO_MUCH,
+        policy={**BOUNDS, "box": {"freeze": "none", "transport": "attach"}}, opponent_ms=400,
+        expected=Expected(verdict=Verdict.OUTPUT, proof=_keeps_a_bound_of_stdout), control="as for I5",
+    ),
 )  # fmt: skip
 
 AFTER_A_VOID = (

@@ -101,9 +101,9 @@ class Suite:
     def attack(self, attack: Attack) -> Trial:
         """Try an attack with all defences on.
 
-        Raises BusyHostError for one that is after a void where others use the slot's cores: then a void is right.
+        Raises BusyHostError where one is late to earn a void and others use the slot's cores: a void would be right.
         """
-        if not attack.earns_void:
+        if not attack.earns_void or attack.expected.verdict is Verdict.CRASH:
             return self._try(attack, None, attack.expected)
         self._demand_calm()
         trial = self._try(attack, None, attack.expected)

@@ -155,7 +155,8 @@ def _play_in_boxes(stage: _Stage, keeper: Keeper, played: Played) -> None:
 
 def _wire(stage: _Stage, boxes: Sequence[Box], new_box: Callable[[int], Box]) -> LiveWire:
     spec, slot = stage.spec, stage.slot
-    counts_cores = spec.box == "docker" and bool(slot.cores)
+    # Where the Engine carries the bytes, its work on the slot's cores is an agent's doing, and cannot be told apart.
+    counts_cores = bool(slot.cores) and all(box.name == "docker-pipes" for box in boxes)
     return LiveWire(
         boxes,
         stage.transcript,

@@ -6,6 +6,7 @@ import select
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 
 from judge.errors import HostError
@@ -16,6 +17,9 @@ STDOUT, STDERR = 1, 2
 """The Engine's numbers of the streams that it sends."""
 
 LARGEST_FRAME = 4 << 20
+
+PATIENCE_S = 0.01
+"""How long what comes is waited for at a time, while something else is to be done."""
 
 TLS_RECORD = 1 << 14
 """The most that TLS takes as one piece; of more it does not say how much it took before it had to wait."""
@@ -91,6 +95,7 @@ class AttachStream:
         self._streams = Frames(8)
         self._control = Frames(5)
         self._mark: EndMark | None = None
+        self._held: list[tuple[Channel, bytes]] = []
         self._open = {Channel.OUT, Channel.ERR}
         self._is_tls = isinstance(attached, ssl.SSLSocket)
         self.fd = attached.fileno()
@@ -109,7 +114,20 @@ class AttachStream:
         self._say(b"A" + self._mark.mark)
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """What is there now, at most `CHUNK` and what a frame lacked."""
+        """What is there now, at most `CHUNK` and what a frame lacked; and what was taken in before."""
+        held, self._held = self._held, []
+        return [*held, *self._receive()]
+
+    def take_in(self, until: Future[None]) -> None:
+        """Keep what comes for the next read, until something is done.
+
+        The Engine does not end a container whose output nobody takes: an agent that floods could hold it up.
+        """
+        while not until.done():
+            select.select([] if self.ended else [self.fd], (), (), PATIENCE_S)
+            self._held += self._receive()
+
+    def _receive(self) -> Sequence[tuple[Channel, bytes]]:
         if self.ended:
             return ()
         try:

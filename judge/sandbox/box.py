@@ -65,7 +65,7 @@ class Source(Protocol):
     """Nothing more will come: take it out of the poll set, for `fd` may stay readable for ever."""
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """What is there now, without blocking; empty when nothing is. Takes at most 16 KiB at a time."""
+        """What is there now, without blocking; empty when nothing is. Takes at most 64 KiB at a time."""
 
 
 @dataclass(frozen=True, slots=True)

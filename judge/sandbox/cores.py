@@ -1,5 +1,6 @@
 """Which processors belong to the judge and which to each slot, and how busy processors are."""
 
+import functools
 import os
 import time
 from collections.abc import Iterable, Sequence
@@ -67,10 +68,35 @@ def busy_ns(cores: Sequence[int]) -> int:
     """The time that processes had of these processors, or a hypervisor stole, since a fixed moment; in nanoseconds.
 
     It is what is not idle, for the kernel measures idle time. Busy time it samples at its ticks: a process that runs at
-    those moments only would seem to use a whole core, and not to be the one who does.
+    those moments only would seem to use a whole core, and not to be the one who does. Nor does it count what the kernel
+    does for nobody in particular: interrupts, and what they leave to a thread of each core (an agent's storm of forks
+    keeps that thread busy for a twentieth of the time).
     """
     untaken = parse_untaken_ns(Path("/proc/stat").read_text(encoding="ascii"), cores)
-    return time.monotonic_ns() * len(cores) - untaken
+    threads = (_run_ns(thread) for thread in _softirq_threads(tuple(cores)))
+    return time.monotonic_ns() * len(cores) - untaken - sum(threads)
+
+
+@functools.cache
+def _softirq_threads(cores: tuple[int, ...]) -> tuple[Path, ...]:
+    """The /proc directories of the threads to which the kernel leaves interrupts' work; none where they are hidden."""
+    names = {f"ksoftirqd/{core}" for core in cores}
+    return tuple(path for path in Path("/proc").glob("[0-9]*") if _name(path) in names)
+
+
+def _name(process: Path) -> str:
+    try:
+        return (process / "comm").read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _run_ns(process: Path) -> int:
+    """The processor time of a process's first thread."""
+    try:
+        return int((process / "schedstat").read_text(encoding="ascii").split()[0])
+    except (OSError, ValueError):  # a kernel without CONFIG_SCHED_INFO
+        return 0
 
 
 def taken_by_others_ns(busy_before_ns: int, busy_after_ns: int, own_ns: int) -> int:

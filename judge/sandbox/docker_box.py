@@ -1,6 +1,7 @@
 """The real box: one hardened container an agent, whose PID 1 is ours."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -251,11 +252,14 @@ class DockerBox:
         self.readings()
         self.thaw()
         self._killed = True
-        try:
-            self._engine.kill(self._container)
-        except EngineRefusalError as error:
-            if error.status not in (404, 409):  # not running any more
-                raise
+        with ThreadPoolExecutor(1) as pool:
+            killing = pool.submit(self._engine.kill, self._container)
+            self._attached.take_in(killing)
+            try:
+                killing.result()
+            except EngineRefusalError as error:
+                if error.status not in (404, 409):  # not running any more
+                    raise
 
     # --- at its end -------------------------------------------------------------------------------
 
@@ -265,13 +269,15 @@ class DockerBox:
             self._freezer.thaw()
         self._freezer.close()
         self._freezer = freezer.NoFreezer()
+        if self._stream:
+            self._stream.close()  # first: the Engine waits until somebody takes what a container has written
         if self._engine and self._container:
             try:
                 self._engine.remove(self._container)
             except HostError as error:
                 log.warning("box left behind for the reaper", box=str(self), error=str(error))
             self._container = ""
-        for part in (self._stream, self._oom, self._meter):
+        for part in (self._oom, self._meter):
             if part:
                 part.close()
         self._oom = self._meter = None

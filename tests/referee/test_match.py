@@ -321,3 +321,41 @@ def test_what_was_said_before_the_request_is_not_its_answer() -> None:
 
     assert ["7,7", "8,8", "7,8"] == [ply.said for ply in played.referee.plies[:3]]
     assert any("'0,0'" in note.text for note in played.referee.sides[0].notes)
+
+
+def test_one_that_floods_out_of_turn_pays_at_its_next_request() -> None:
+    """Its opponent has answered meanwhile."""
+    flood = [Say(b"x" * 1000, 0)] * 50
+    black = brain(BEGIN=[Say(b"7,7\n"), *flood])
+    played = play(black, brain("7,8"), spec(bytes={"turn_bytes": 2000}))
+
+    assert [Verdict.OUTPUT, None] == played.faults
+    assert 1 == sum(ply.seat == 1 for ply in played.referee.plies)
+
+
+def test_one_that_lost_by_a_flood_hears_no_goodbye_and_says_no_more() -> None:
+    flood = [Say(b"x" * 1000)] * 50
+    played = play(brain(BEGIN=flood), brain(), spec(bytes={"turn_bytes": 2000}))
+
+    assert [Verdict.OUTPUT, None] == played.faults
+    assert [0] == played.world.killed
+    assert "END" not in played.world.bodies[0].heard
+    assert read_from(played, 0) < 5_000
+
+
+def test_a_flood_after_the_goodbye_ends_one_and_leaves_the_other_its_time() -> None:
+    """The opponent may still save what it has learned."""
+    flood = [Say(b"x" * 1000)] * 50
+    saves = [Say(b"MESSAGE saved\n", 500), *exits(0)]
+    played = play(
+        brain(*BLACK_ROW, END=flood), brain(*WHITE_ROW, END=saves), spec(bytes={"turn_bytes": 2000})
+    )
+
+    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
+    assert [0] == played.world.killed
+    assert read_from(played, 0) < 5_000
+    assert any(b"saved" in entry.data for entry in played.world.entries)
+
+
+def read_from(played: Played, seat: int) -> int:
+    return sum(len(e.data) for e in played.world.entries if (e.seat, e.kind) == (seat, Kind.READ))

@@ -110,3 +110,29 @@ def test_many_entries_make_many_blocks() -> None:
 
     assert 5 == len(sealed.blocks)
     assert many == unseal(sealed)
+
+
+def test_a_flood_of_private_lines_is_one_piece_a_chunk() -> None:
+    """However short its lines are, it costs no more than its bytes."""
+    flood = [Entry(n, 0, Kind.READ, b"DEBUG\n" * 1000) for n in range(100)]
+
+    marked = mark_private(flood, is_debug)
+
+    assert [e._replace(private=True) for e in flood] == marked
+
+
+def test_each_seat_is_cut_by_its_own_lines() -> None:
+    said = [
+        Entry(1, 0, Kind.READ, b"DEBUG a\n1,1\nDEB"),
+        Entry(2, 1, Kind.READ, b"2,2\nDEBUG b\n"),
+        Entry(3, 0, Kind.READ, b"UG c\nDEBUG d\n"),
+    ]
+
+    assert [
+        (0, b"DEBUG a\n", True),
+        (0, b"1,1\n", False),
+        (0, b"DEB", True),
+        (1, b"2,2\n", False),
+        (1, b"DEBUG b\n", True),
+        (0, b"UG c\nDEBUG d\n", True),
+    ] == [(e.seat, e.data, e.private) for e in mark_private(said, is_debug)]

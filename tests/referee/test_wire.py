@@ -169,3 +169,31 @@ def test_everything_is_in_the_transcript(wires: Callable[..., LiveWire]) -> None
     assert [h.kind for h in seen] == [
         k for k in kinds if k in (Kind.READ, Kind.REPORT, Kind.STDERR)
     ]
+
+
+def test_a_seat_that_is_muted_is_not_read_and_the_other_is(
+    wires: Callable[..., LiveWire],
+) -> None:
+    flood = "while True: print('x' * 1000)"
+    wire = wires(flood, ECHO)
+    for seat in (0, 1):
+        wire.start(seat)
+    until(wire, lambda happening: (happening.seat, happening.kind) == (0, Kind.READ))
+
+    wire.mute(0)
+    wire.write(1, b"hello\n")
+    seen = until(wire, lambda happening: (happening.seat, happening.kind) == (1, Kind.READ))
+
+    assert {1} == {happening.seat for happening in seen}
+
+
+def test_the_judge_knows_for_how_long_it_was_deaf(wires: Callable[..., LiveWire]) -> None:
+    wire = wires(ECHO, ECHO)
+    wire.look()
+    before = wire.late_ns
+    began = time.monotonic_ns()
+    sum(range(1_000_000))
+    deaf_ns = time.monotonic_ns() - began
+    wire.look()
+
+    assert wire.late_ns >= max(before, deaf_ns)

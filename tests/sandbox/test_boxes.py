@@ -79,7 +79,7 @@ def fill_up(guest: Guest, data: bytes) -> int:
 def test_a_flood_arrives_whole_and_in_bounded_reads(guest: Guest) -> None:
     guest.ask("spout 3000000")
     assert guest.heard[Channel.OUT] == b"x" * 3_000_000 + b"\n"
-    assert guest.largest_read <= CHUNK
+    assert guest.largest_read <= 4 * CHUNK  # the Engine's frames have a size of their own
 
 
 @everywhere
@@ -505,3 +505,25 @@ def test_an_engine_that_does_not_answer_is_named(
     with pytest.raises(HostError, match="Engine"):
         guest.move_in()
     gc.collect()  # the Engine's client leaves a socket that it could not connect
+
+
+# --- an Engine that waits for its readers ----------------------------------------------------------
+
+
+@of(PIPES, ATTACH)
+def test_an_agent_whose_output_nobody_takes_can_be_killed(guest: Guest) -> None:
+    """The Engine ends no container before somebody has taken what it has written."""
+    guest.tell("shout")
+    work_for(0.3)
+    guest.box.kill()
+    assert guest.end() == Report("signalled", 9)
+
+
+@of(PIPES, ATTACH)
+def test_a_box_is_closed_while_nobody_takes_its_agents_output(
+    guest: Guest, outsider: docker.DockerClient
+) -> None:
+    guest.tell("shout")
+    work_for(0.3)
+    guest.close()
+    assert not containers_of_this_process(outsider)

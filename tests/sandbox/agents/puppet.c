@@ -266,6 +266,15 @@ static void spout(const char *bytes) {
     say("");
 }
 
+/* Writes to its stderr for ever. */
+static void shout(const char *unused) {
+    (void)unused;
+    static char block[MEBIBYTE];
+    for (;;)
+        if (write(2, block, sizeof block) < 0)
+            _exit(98);
+}
+
 /* Makes the streams non-blocking for everybody who shares them, then leaves with a full stdout behind. */
 static void spoil(const char *code) {
     static char block[65536];
@@ -306,6 +315,7 @@ static const struct {
     {"variables", how_many},
     {"swallow", swallow},
     {"spout", spout},
+    {"shout", shout},
     {"spoil", spoil},
 };
 
