@@ -16,6 +16,9 @@ from judge.sandbox import cgroup
 from judge.sandbox.engine import Engine
 from judge.sandbox.owner import MARK, Owner
 
+SEAT = "judge.seat"
+"""The label that an agent's container has."""
+
 INTERVAL_S = 0.5
 ENGINE_TIMEOUT_S = 5.0
 
@@ -69,11 +72,12 @@ def _meters(match_id: str, judge_pid: int) -> dict[int, cgroup.CgroupMeter]:
     try:
         for container in engine.labelled(f"judge.match={match_id}"):
             labels, name = container["Labels"], container["Id"]
-            if Owner.decode(labels["judge.owner"]).pid != judge_pid:
+            if Owner.decode(labels["judge.owner"]).pid != judge_pid or SEAT not in labels:
+                # Another judge's, or the keeper of the folders, which sits at no seat.
                 continue
             groups = cgroup.find(int(engine.state(name)["Pid"]), name)
             if groups:
-                found[int(labels["judge.seat"])] = cgroup.CgroupMeter(groups)
+                found[int(labels[SEAT])] = cgroup.CgroupMeter(groups)
     finally:
         engine.close()
     return found

@@ -161,7 +161,8 @@ _KEYS: Mapping[Verdict, tuple[str, ...]] = {
     Verdict.MATCH_TIME: ("clock.match_ms", "clock.tolerance_ms"),
     Verdict.MEMORY: (
         "limits.memory_bytes",
-        "limits.temporary_bytes",
+        "folders.temporary_bytes",
+        "folders.persistent_bytes",
         "limits.scratch_bytes",
         "limits.shm_bytes",
     ),

@@ -37,7 +37,7 @@ def test_a_defence_that_does_not_hold_is_named_and_exits_1(judge: Judge) -> None
 
     assert 1 == ran.code
     assert "an agent could think in its" in ran.out
-    assert "it got pondering" in ran.out
+    assert "pondering was not denied" in ran.out
     assert "1 of 2 are not as expected: A9.thread" in ran.err
     assert "\x1b" not in ran.out
 
