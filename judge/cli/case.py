@@ -137,6 +137,8 @@ def _reading_lines(case: Case, record: MatchRecord) -> Iterator[str]:
     share = evidence.others_share
     taken = "-" if share is None else f"{100 * share:.1f} %"
     yield f"others took   {taken} of its cores while it was waited for; counts in verdicts of time"
+    if evidence.held_by_others:
+        yield "held          somebody outside froze or paused its container; counts in verdicts of time"
     yield f"output        {evidence.bytes_read} bytes"
     if evidence.detail:
         yield f"host          {safe(evidence.detail, 200)}"

@@ -2,7 +2,8 @@
 
 A cause is what the referee saw; evidence is what the kernel, PID 1 and the Engine say, which an agent can not make. The
 rows stand in the order of precedence (host, memory, output, time, crash) and the first that fits decides. Nothing
-that an agent can do yields a void: a void needs CPU taken by others, or a container that ended without PID 1's word.
+that an agent can do yields a void: a void needs CPU taken by others, a container that others held still, or one that
+ended without PID 1's word.
 """
 
 import os
@@ -45,6 +46,8 @@ class Evidence(BaseModel):
     memory_cap_bytes: int | None = None
     others_share: float | None = None
     """Share of the slot's core time that went to neither agent while this seat was waited for, 0 to 1."""
+    held_by_others: bool | None = None
+    """Somebody else held its container still that the judge had let go, or had paused it."""
     cpu_ms: int | None = None
     """CPU time of the seat's whole box so far."""
     charged_ms: float = 0.0
@@ -99,6 +102,10 @@ def _killed_for_memory(evidence: Evidence, _thresholds: Thresholds) -> bool:
 
 def _starved(evidence: Evidence, thresholds: Thresholds) -> bool:
     return evidence.others_share is not None and evidence.others_share > thresholds.starved_share
+
+
+def _held(evidence: Evidence, _thresholds: Thresholds) -> bool:
+    return bool(evidence.held_by_others)
 
 
 def _reported(*kinds: str) -> Callable[[Evidence, Thresholds], bool]:
@@ -202,6 +209,16 @@ TABLE: tuple[Row, ...] = (
             Evidence(bytes_read=1 << 21),
         )
         for cause, (words, when) in _BYTES_WORDS.items()
+    ),
+    Row(
+        _TIME,
+        _held,
+        Verdict.VOID,
+        lambda _: (
+            "the agent was held still: somebody outside froze or paused its container; let it be"
+        ),
+        "it was late, and somebody outside held its container still or had paused it",
+        _OVERRUN.model_copy(update={"held_by_others": True}),
     ),
     Row(
         _TIME,

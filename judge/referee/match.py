@@ -377,6 +377,7 @@ class Referee:
             memory_peak_bytes=readings.memory_peak_bytes,
             memory_cap_bytes=readings.memory_cap_bytes,
             others_share=measured.others_share,
+            held_by_others=measured.held_by_others,
             cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // MS,
             charged_ms=elapsed_ns / MS,
             allowed_ms=allowed_ms,

@@ -42,17 +42,18 @@ class Measured(NamedTuple):
 
     readings: Readings
     others_share: float | None
+    held_by_others: bool | None
 
     def encode(self) -> bytes:
         """JSON, as it stands in a transcript."""
         values = [getattr(self.readings, name) for name in Readings.__slots__]
-        return json.dumps([*values, self.others_share]).encode()
+        return json.dumps([*values, self.others_share, self.held_by_others]).encode()
 
     @classmethod
     def decode(cls, data: bytes) -> "Measured":
         """The inverse of `encode`."""
-        *values, share = json.loads(data)
-        return cls(Readings(*values), share)
+        *values, share, held = json.loads(data)
+        return cls(Readings(*values), share, held)
 
 
 class Wire(Protocol):
@@ -77,7 +78,7 @@ class Wire(Protocol):
         """The next thing that happens; an EXPIRED one when `until_ns` is there and nothing has."""
 
     def measure(self, seat: int) -> Measured:
-        """Readings of a seat's box, and what others took of its cores since its wait began."""
+        """Readings of a seat's box, what others took of its cores since its wait began, and whether they held it."""
 
     def respawn(self, seat: int) -> int:
         """End the agent and start it anew in a new box; the moment its time begins."""
@@ -199,8 +200,9 @@ class LiveWire:
         return happening
 
     def measure(self, seat: int) -> Measured:
-        """Readings of the box, and what others took of the slot."""
-        measured = Measured(self._boxes[seat].readings(), self._others_share())
+        """Readings of the box, and what others did to it and took of the slot."""
+        box, share = self._boxes[seat], self._others_share()
+        measured = Measured(box.readings(), share, box.is_held())
         self._transcript.add(time.monotonic_ns(), seat, Kind.EVIDENCE, measured.encode())
         return measured
 

@@ -188,6 +188,12 @@ class Box(Protocol):
     def thaw(self) -> None:
         """Let the whole box go on."""
 
+    def is_held(self) -> bool | None:
+        """Whether somebody else holds the box still that the judge let go, or has paused it in its life.
+
+        None where nobody can tell. An agent can not bring it about.
+        """
+
     def readings(self) -> Readings:
         """What the kernel says now; works until `close`, after the agent's death too."""
 

@@ -1,6 +1,7 @@
 """The real box: one hardened container an agent, whose PID 1 is ours."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -18,6 +19,7 @@ from judge.sandbox.box import BoxPolicy, Channel, Limits, Readings, Report, Sour
 from judge.sandbox.demands import refuse_unmet
 from judge.sandbox.engine import Engine, EngineRefusalError
 from judge.sandbox.images import runtime_image
+from judge.sandbox.outsiders import FirstProcess, is_told_to_stand
 from judge.sandbox.owner import Owner, make_directory, remove_directory
 from judge.sandbox.pipes import NamedPipes
 
@@ -82,7 +84,10 @@ class DockerBox:
         self._stream: AttachStream | None = None
         self._meter: Meter | None = None
         self._oom: cgroup.OomSource | None = None
+        self._first: FirstProcess | None = None
+        self._groups: Mapping[str, Path] = {}
         self._freezer: freezer.Freezer = freezer.NoFreezer()
+        self._is_let_go = True
         self._uses_pipes = False
         self._killed = False
         self._over = False
@@ -156,7 +161,7 @@ class DockerBox:
             raise HostError(
                 f"PID 1 ended at once, with code {state['ExitCode']}: rebuild the image ({self})"
             )
-        groups = cgroup.find(int(state["Pid"]), self._container)
+        groups = self._find_groups(int(state["Pid"]))
         if self._policy.transport == "pipes" and groups is None:
             raise HostError(
                 f"Judge and Engine share no kernel, so box.transport pipes cannot work ({self})"
@@ -165,6 +170,7 @@ class DockerBox:
         if not self._uses_pipes:
             self._drop_pipes()
         self.name = "docker-pipes" if self._uses_pipes else "docker-attach"
+        self._groups = groups or {}
         if groups is None:
             self._meter = EngineMeter(engine, self._container)
         else:
@@ -174,6 +180,23 @@ class DockerBox:
         cores = self._tenant.cores
         if self._tenant.cradle and cores and not cgroup.move(groups or {}, cores):
             engine.move(self._container, cores)
+
+    def _find_groups(self, pid: int) -> Mapping[str, Path] | None:
+        """The container's cgroups, and a handle of its PID 1; None where the Engine's processes are not ours."""
+        try:
+            first = FirstProcess(pid, self._on_first_end)
+        except (OSError, ValueError):
+            return None
+        groups = cgroup.find(pid, self._container)
+        if groups is None:
+            first.close()
+        else:
+            self._first = first
+        return groups
+
+    def _on_first_end(self) -> Sequence[tuple[Channel, bytes]]:
+        """PID 1 has ended: while its stream is whole, that tells what there is to tell, and in order."""
+        return self._on_end() if self._stream and self._stream.ended else ()
 
     def _drop_pipes(self) -> None:
         if self._pipes:
@@ -187,9 +210,10 @@ class DockerBox:
 
     @property
     def sources(self) -> Sequence[Source]:
-        """The agent's streams, PID 1's reports and the kernel's word on memory."""
+        """The agent's streams, PID 1's reports and its end, and the kernel's word on memory."""
         pipes: Sequence[Source] = self._pipes.sources if self._pipes else ()
-        return [*pipes, *(source for source in (self._stream, self._oom) if source)]
+        others = (self._stream, self._first, self._oom)
+        return [*pipes, *(source for source in others if source)]
 
     def start(self) -> None:
         """Give PID 1 the word."""
@@ -218,6 +242,7 @@ class DockerBox:
 
     def freeze(self) -> None:
         """Stop everything in the container, PID 1 too: it tells nothing before the thaw."""
+        self._is_let_go = False
         self._freezer.freeze()
 
     def is_frozen(self) -> bool:
@@ -227,6 +252,19 @@ class DockerBox:
     def thaw(self) -> None:
         """Let the container go on."""
         self._freezer.thaw()
+        self._is_let_go = True
+
+    def is_held(self) -> bool | None:
+        """Whether somebody else holds the container still, or has paused it; see `Box`."""
+        if not self._engine or not self._container:
+            return None
+        if self._is_let_go and is_told_to_stand(self._groups):
+            return True
+        with suppress(HostError):
+            if not self._groups or self._freezer.name == freezer.EnginePause.name:
+                return self._is_let_go and bool(self._engine.state(self._container)["Paused"])
+            return self._engine.count_events(self._container, "pause", time.time()) > 0
+        return None
 
     def readings(self) -> Readings:
         """What the kernel says of the container, now or when it was last there."""
@@ -260,6 +298,10 @@ class DockerBox:
             except EngineRefusalError as error:
                 if error.status not in (404, 409):  # not running any more
                     raise
+            except HostError:
+                # the Engine is gone and the container is not: a game that has ended is not lost by that
+                if not (self._first and self._first.kill()):
+                    raise
 
     # --- at its end -------------------------------------------------------------------------------
 
@@ -277,10 +319,10 @@ class DockerBox:
             except HostError as error:
                 log.warning("box left behind for the reaper", box=str(self), error=str(error))
             self._container = ""
-        for part in (self._oom, self._meter):
+        for part in (self._first, self._oom, self._meter):
             if part:
                 part.close()
-        self._oom = self._meter = None
+        self._first = self._oom = self._meter = None
         self._drop_pipes()
         if self._engine:
             self._engine.close()
@@ -308,10 +350,13 @@ class DockerBox:
         return report
 
     def _on_end(self) -> Sequence[tuple[Channel, bytes]]:
-        """The stream to PID 1 has ended: nothing new after a report of the end, else find out what happened."""
+        """The stream to PID 1 has ended: nothing new after a report of the end, else find out what happened.
+
+        Where PID 1 still runs the Engine has gone and the agent has not: the game goes on by its pipes.
+        """
         if self._pipes:
             self._pipes.settle()
-        if self._over:
+        if self._over or (self._uses_pipes and self._first and self._first.is_running()):
             return ()
         self._over = True
         if self._killed:

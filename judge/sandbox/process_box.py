@@ -135,6 +135,10 @@ class ProcessBox:
         """Let the process group go on."""
         self._signal(signal.SIGCONT)
 
+    def is_held(self) -> bool | None:
+        """Nobody can tell: a process may as well stop itself."""
+        return None
+
     def is_frozen(self) -> bool:
         """Whether the agent's processes stand still (or wait for a vfork child that does)."""
         if self._policy.freeze == "none" or not self._runs:

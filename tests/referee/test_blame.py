@@ -22,24 +22,26 @@ ROWS = [
         "9 bytes, more than the bound of a turn",
     ),
     (4, Cause.GAME_BYTES, Evidence(bytes_read=9), Verdict.OUTPUT, "bound of a game"),
-    (5, Cause.START_TIME, Evidence(others_share=0.11), Verdict.VOID, "others took 11 %"),
-    (5, Cause.TURN_TIME, Evidence(others_share=0.5), Verdict.VOID, "starved"),
-    (5, Cause.MATCH_TIME, Evidence(others_share=1.0), Verdict.VOID, "starved"),
-    (6, Cause.START_TIME, Evidence(others_share=0.1), Verdict.START_TIME, "not ready in time"),
+    (5, Cause.TURN_TIME, Evidence(held_by_others=True, others_share=0.5), Verdict.VOID, "held"),
+    (5, Cause.START_TIME, Evidence(held_by_others=True), Verdict.VOID, "let it be"),
+    (6, Cause.START_TIME, Evidence(others_share=0.11), Verdict.VOID, "others took 11 %"),
+    (6, Cause.TURN_TIME, Evidence(others_share=0.5), Verdict.VOID, "starved"),
+    (6, Cause.MATCH_TIME, Evidence(others_share=1.0), Verdict.VOID, "starved"),
+    (7, Cause.START_TIME, Evidence(others_share=0.1), Verdict.START_TIME, "not ready in time"),
     (
-        7,
+        8,
         Cause.TURN_TIME,
         Evidence(charged_ms=1500.4, allowed_ms=1500),
         Verdict.TURN_TIME,
         "1500 ms of 1500 ms",
     ),
-    (8, Cause.MATCH_TIME, Evidence(), Verdict.MATCH_TIME, "the time of the match"),
-    (9, Cause.DEATH, Evidence(report="lost 0"), Verdict.VOID, "somebody outside"),
-    (10, Cause.DEATH, Evidence(report="exec-failed 13"), Verdict.CRASH, "Permission denied"),
-    (11, Cause.DEATH, Evidence(report="exited 0"), Verdict.CRASH, "exited with code 0"),
-    (12, Cause.DEATH, Evidence(report="signalled 9"), Verdict.CRASH, "signal 9 (SIGKILL)"),
-    (12, Cause.DEATH, Evidence(report="signalled 40"), Verdict.CRASH, "signal 40"),
-    (13, Cause.DEATH, Evidence(), Verdict.CRASH, "closed its stdout"),
+    (9, Cause.MATCH_TIME, Evidence(), Verdict.MATCH_TIME, "the time of the match"),
+    (10, Cause.DEATH, Evidence(report="lost 0"), Verdict.VOID, "somebody outside"),
+    (11, Cause.DEATH, Evidence(report="exec-failed 13"), Verdict.CRASH, "Permission denied"),
+    (12, Cause.DEATH, Evidence(report="exited 0"), Verdict.CRASH, "exited with code 0"),
+    (13, Cause.DEATH, Evidence(report="signalled 9"), Verdict.CRASH, "signal 9 (SIGKILL)"),
+    (13, Cause.DEATH, Evidence(report="signalled 40"), Verdict.CRASH, "signal 40"),
+    (14, Cause.DEATH, Evidence(), Verdict.CRASH, "closed its stdout"),
 ]
 
 
@@ -78,5 +80,5 @@ OF_ITS_OWN = [
 @pytest.mark.parametrize("cause", [cause for cause in Cause if cause is not Cause.HOST])
 @pytest.mark.parametrize("evidence", OF_ITS_OWN)
 def test_nothing_an_agent_can_do_is_a_void(cause: Cause, evidence: Evidence) -> None:
-    """A void needs others' CPU, or a container that ended without PID 1's word: no agent can make these."""
+    """A void needs others' CPU or hold, or a container that ended without PID 1's word: no agent can make these."""
     assert isinstance(judge(cause, evidence, THRESHOLDS, seat=0), AgentFault)

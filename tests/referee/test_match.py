@@ -208,6 +208,15 @@ def test_a_starved_agent_does_not_lose_on_time() -> None:
     assert "starved" in played.end.reason
 
 
+def test_an_agent_that_others_hold_still_does_not_lose_on_time() -> None:
+    world = World(brain(), brain())
+    world.held_by_others = True
+    played = Played(world, spec())
+
+    assert Verdict.VOID is played.verdict
+    assert "held still" in played.end.reason
+
+
 def test_an_agent_that_is_not_starved_loses_on_time() -> None:
     """Its own threads and its opponent's are not others."""
     world = World(brain(), brain())

@@ -72,6 +72,7 @@ class World:
         self.now = 5_000 * MS
         self.readings = [readings or Readings(), readings or Readings()]
         self.others_share: float | None = None
+        self.held_by_others: bool | None = None
         self.killed: list[int] = []
 
     @property
@@ -126,7 +127,7 @@ class World:
         return happening
 
     def measure(self, seat: int) -> Measured:
-        measured = Measured(self.readings[seat], self.others_share)
+        measured = Measured(self.readings[seat], self.others_share, self.held_by_others)
         self._note(seat, Kind.EVIDENCE, measured.encode())
         return measured
 

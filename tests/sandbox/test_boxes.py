@@ -441,6 +441,49 @@ def test_a_container_that_an_outsider_ends_is_lost(
     guest.box.readings()
 
 
+@in_containers
+def test_an_outsider_s_pause_is_known_and_the_judge_s_own_is_not_taken_for_one(
+    guest: Guest, outsider: docker.DockerClient
+) -> None:
+    (container,) = (outsider.containers.get(name) for name in containers_of_this_process(outsider))
+    guest.freeze()
+    assert guest.box.is_held() is False
+    guest.box.thaw()
+    assert guest.box.is_held() is False
+    container.pause()
+    assert guest.box.is_held() is True
+
+
+@of(PIPES)
+def test_a_pause_that_is_over_is_remembered(guest: Guest, outsider: docker.DockerClient) -> None:
+    (container,) = (outsider.containers.get(name) for name in containers_of_this_process(outsider))
+    container.pause()
+    container.unpause()
+    assert guest.box.is_held() is True
+
+
+@of(PIPES)
+@pytest.mark.parametrize(
+    ("hierarchy", "file", "words"),
+    [
+        (cgroup.UNIFIED, "cgroup.freeze", ("1", "0")),
+        ("freezer", "freezer.state", ("FROZEN", "THAWED")),
+    ],
+)
+def test_a_container_that_others_freeze_by_its_cgroup_is_held(
+    guest: Guest, outsider: docker.DockerClient, hierarchy: str, file: str, words: tuple[str, str]
+) -> None:
+    (name,) = containers_of_this_process(outsider)
+    groups = cgroup.find(outsider.api.inspect_container(name)["State"]["Pid"], name)
+    if os.geteuid() != 0 or hierarchy not in (groups or {}):
+        pytest.skip("this user or this host has no such freezer")
+    assert groups
+    (groups[hierarchy] / file).write_text(words[0])
+    assert guest.box.is_held() is True
+    (groups[hierarchy] / file).write_text(words[1])
+    assert guest.box.is_held() is False
+
+
 # --- circumstances -------------------------------------------------------------------------------
 
 

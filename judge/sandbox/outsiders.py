@@ -1,0 +1,76 @@
+"""What somebody else does to a container, told from what the judge and the agent do: no agent can make these signs.
+
+The Engine may go while the container lives: its stream ends, but PID 1 runs on, and so does the game. Somebody may hold
+a container still that the judge has let go: then time that passes is not the agent's.
+"""
+
+import os
+import select
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from judge.sandbox.box import Channel
+from judge.sandbox.cgroup import UNIFIED
+
+ORDERS = {
+    UNIFIED: (("cgroup.freeze", "1"), ("cgroup.events", "frozen 1")),
+    "freezer": (("freezer.self_freezing", "1"), ("freezer.parent_freezing", "1")),
+}
+"""For each hierarchy the files that say that it, or one above it, was told to stand still, and how."""
+
+
+class FirstProcess:
+    """A container's PID 1 as a source that ends when it does; `on_end` says what to make of that.
+
+    It is watched by a handle, so a number that is given to another process later does not mislead.
+    """
+
+    events = select.EPOLLIN
+
+    def __init__(self, pid: int, on_end: Callable[[], Sequence[tuple[Channel, bytes]]]) -> None:
+        """Raises OSError where there is no such process."""
+        self.fd = os.pidfd_open(pid)
+        self.ended = False
+        self._on_end = on_end
+
+    def is_running(self) -> bool:
+        """Whether it has not ended yet."""
+        return not select.select([self.fd], [], [], 0)[0]
+
+    def read(self) -> Sequence[tuple[Channel, bytes]]:
+        """Its end; nothing before that."""
+        if self.ended or self.is_running():
+            return ()
+        self.ended = True
+        return self._on_end()
+
+    def kill(self) -> bool:
+        """Kill it, and with it the container; False where this user may not, True also if it has ended."""
+        with suppress(ProcessLookupError):
+            try:
+                signal.pidfd_send_signal(self.fd, signal.SIGKILL)
+            except PermissionError:
+                return False
+        return True
+
+    def close(self) -> None:
+        """Let go of the handle."""
+        os.close(self.fd)
+
+
+def is_told_to_stand(groups: Mapping[str, Path]) -> bool:
+    """Whether the kernel was told, by whomever, to hold these cgroups still; False of those that are gone."""
+    return any(
+        _says(groups[hierarchy] / name, sign)
+        for hierarchy, files in ORDERS.items()
+        if hierarchy in groups
+        for name, sign in files
+    )
+
+
+def _says(path: Path, sign: str) -> bool:
+    with suppress(OSError):
+        return sign in path.read_text(encoding="ascii").splitlines()
+    return False
