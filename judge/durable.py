@@ -1,17 +1,26 @@
 """A file is on the disk whole or not at all, whatever is killed or loses its power when: write new, fsync, rename."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 
 def write_durably(path: Path, data: bytes) -> None:
-    """Put `data` at `path` in one step, and return when it would survive a loss of power; raises OSError."""
+    """Put `data` at `path` in one step, and return when it would survive a loss of power; raises OSError.
+
+    What a full disk took of it goes away again.
+    """
     partial = path.with_name(path.name + ".partial")
-    with partial.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
+    try:
+        with partial.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError:
+        with suppress(OSError):
+            partial.unlink()
+        raise
     sync_directory(path.parent)
 
 

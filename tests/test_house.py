@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "protocols": {"errors", "games"},
     "sandbox": {"errors"},
     "referee": {"errors", "documents", "durable", "games", "protocols", "sandbox"},
-    "records": {"errors", "games", "referee"},
+    "records": {"errors", "durable", "games", "referee"},
     "contest": {
         "errors", "documents", "games", "referee", "records", "sandbox", "store", "submissions",
     },

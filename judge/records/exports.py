@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from judge.durable import write_durably
 from judge.records import qchess_log, qchess_replay, stratego_replay
 from judge.records.psq import write_psq
 from judge.records.replayed import five_of
@@ -32,6 +33,6 @@ WRITERS: Mapping[str, Mapping[str, Writer]] = {
 
 
 def write_exports(file: RecordFile, path: Path) -> None:
-    """Write the files that this game's field reads, next to the record file `path`."""
+    """Write the files that this game's field reads, next to the record file `path`; raises OSError."""
     for ending, writer in WRITERS.get(file.record.spec.policy.game.name, {}).items():
-        path.with_suffix(ending).write_bytes(writer(file))
+        write_durably(path.with_suffix(ending), writer(file))

@@ -83,7 +83,7 @@ def play(
     started_at, began = datetime.now(UTC), monotonic()
     stage = _Stage(spec, programs, slot, transcript, watch, build, game)
     played = _play(stage, folders, shelf)
-    transcript.spill()
+    transcript.tell()
     if isinstance(played.end, Void):
         log.warning("void", match=spec.id, attempt=attempt, why=played.end.reason)
     sealed = seal(mark_private(list(transcript.entries()), _privacy(spec)))

@@ -175,7 +175,7 @@ class RecordFile(BaseModel):
 
 def write_record(path: Path, file: RecordFile) -> None:
     """Write a record so that it is there whole or not at all, whatever is killed; raises OSError."""
-    write_durably(path, file.model_dump_json().encode())
+    write_durably(path, file.model_dump_json(ensure_ascii=True).encode())
 
 
 def read_record(path: Path) -> RecordFile:

@@ -7,6 +7,7 @@ SHA-256 over all of these: whoever withholds a private part leaves its digest, a
 """
 
 import hashlib
+import os
 import struct
 import tempfile
 from collections import deque
@@ -16,7 +17,7 @@ from typing import IO, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from judge.errors import InputError
+from judge.errors import HostError, InputError
 
 _HEADER = struct.Struct("<QbcI")
 SPILL_BYTES = 1 << 20
@@ -103,17 +104,41 @@ class Transcript:
         self._buffer += _HEADER.pack(since, seat, kind.encode(), len(data)) + data
 
     def spill(self) -> None:
-        """Tell the follower what is new, and move what has grown large to disk; call it when there is time."""
+        """Tell the follower what is new, and move what has grown large to disk; call it when there is time.
+
+        Raises HostError where the disk does not take it; nothing of the transcript is lost by that.
+        """
+        self.tell()
+        if len(self._buffer) < SPILL_BYTES:
+            return
+        try:
+            self._move_to_disk()
+        except OSError as error:
+            raise HostError(
+                f"The transcript of a game could not be kept on disk: {error.strerror}: "
+                f"make room in {tempfile.gettempdir()} (TMPDIR)"
+            ) from error
+        self._buffer.clear()
+        self._followed = 0
+
+    def tell(self) -> None:
+        """Tell the follower what is new."""
         if self._follow is not None and self._followed < len(self._buffer):
             self._follow(bytes(self._buffer[self._followed :]))
             self._followed = len(self._buffer)
-        if len(self._buffer) < SPILL_BYTES:
-            return
+
+    def _move_to_disk(self) -> None:
+        """Append the buffer to the spilled file, whole or not at all."""
         if self._spilled is None:
-            self._spilled = tempfile.TemporaryFile(prefix="judge-transcript-")  # noqa: SIM115 close()
-        self._spilled.write(self._buffer)
-        self._buffer.clear()
-        self._followed = 0
+            self._spilled = tempfile.TemporaryFile(buffering=0, prefix="judge-transcript-")  # noqa: SIM115 close()
+        end = self._spilled.seek(0, os.SEEK_END)
+        left = memoryview(bytes(self._buffer))
+        try:
+            while left:
+                left = left[self._spilled.write(left) :]
+        except OSError:
+            self._spilled.truncate(end)
+            raise
 
     def entries(self) -> Iterator[Entry]:
         """Every entry so far, in order."""

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from judge.errors import HostError
+
 PREFIX = "judge-box-"
 MARK = "JUDGE_BOX"
 """The environment variable that names a process's box, where there is no container around it."""
@@ -74,14 +76,25 @@ def started_ticks(pid: int) -> int | None:
 def make_directory() -> Path:
     """A new directory of this process, mode 0700, for what a box needs on disk."""
     directory = Path(tempfile.mkdtemp(prefix=PREFIX))
-    (directory / "owner").write_text(Owner.me().encode(), encoding="ascii")
+    try:
+        (directory / "owner").write_text(Owner.me().encode(), encoding="ascii")
+    except OSError:
+        remove_directory(directory)
+        raise
     return directory
 
 
 @contextmanager
 def owned_directory() -> Iterator[Path]:
-    """A directory as `make_directory` makes it, gone afterwards; of a judge that is killed, the next one removes it."""
-    directory = make_directory()
+    """A directory as `make_directory` makes it, gone afterwards; of a judge that is killed, the next one removes it.
+
+    Raises HostError where there is no room for one.
+    """
+    try:
+        directory = make_directory()
+    except OSError as error:
+        where = tempfile.gettempdir()
+        raise HostError(f"{where}: {error.strerror}: make room there, or set TMPDIR") from error
     try:
         yield directory
     finally:

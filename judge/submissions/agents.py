@@ -4,6 +4,7 @@ The caller's directory is never mounted anywhere: an agent plays from a staged c
 """
 
 import difflib
+import errno
 import hashlib
 import re
 import shlex
@@ -17,7 +18,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from judge.errors import InputError
+from judge.errors import HostError, InputError
 from judge.games import new_game
 from judge.protocols import protocol_entry
 from judge.referee.policy import Policy, runtime_of
@@ -287,5 +288,7 @@ def _copy_file(source: Path, target: Path, executable: bool) -> None:
     try:
         shutil.copyfile(source, target)
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise HostError(f"{target}: {error.strerror}: make room there, or set TMPDIR") from None
         raise InputError(f"{source}: {error.strerror}") from None
     target.chmod(0o755 if executable else 0o644)
