@@ -25,7 +25,7 @@ from judge.cli import (
     verdicts,
     verify,
 )
-from judge.cli.text import fail
+from judge.cli.text import fail, safe_event
 from judge.errors import HostError, InputError
 
 app = typer.Typer(
@@ -57,7 +57,10 @@ def guarded(command: Callable[[], None]) -> None:
     """Run a command line; a person's mistake is one sentence, never a traceback."""
     # Whoever ends the judge politely still gets its containers removed.
     signal.signal(signal.SIGTERM, _terminate)
-    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    structlog.configure(
+        processors=[safe_event, *structlog.get_config()["processors"]],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
     try:
         command()
     except InputError as error:
