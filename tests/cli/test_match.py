@@ -5,16 +5,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import docker
 import pytest
-from docker.models.containers import Container
 
 from judge.sandbox.owner import directories
 from tests.cli.brains import write_brain
-from tests.cli.conftest import SHORT, Judge, orphans, owner_of
+from tests.cli.conftest import SHORT, Judge, orphans
+from tests.cli.running import thinking
 
 # A loaded test machine starves agents, which is void, and right: here nobody is starved, whatever else runs.
 NOT_STARVED = ("--set", "clock.starved_share=1")
@@ -171,7 +170,7 @@ def test_a_container_killed_from_outside_is_void_and_exits_1(tmp_path: Path) -> 
     command += ["--set", "clock.turn_ms=60000", "--set", "attempts=1"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
         client = docker.from_env()
-        container = _thinking(client, process)
+        container = thinking(client, process)
         container.kill()
         client.close()
         out, _ = process.communicate()
@@ -190,7 +189,7 @@ def test_a_judge_that_is_killed_leaves_nothing_after_the_next_start(
     command += ["--set", "clock.turn_ms=60000"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, text=True) as process:
         client = docker.from_env()
-        _thinking(client, process)
+        thinking(client, process)
         client.close()
         process.kill()
 
@@ -210,7 +209,7 @@ def test_a_judge_that_is_told_to_end_removes_its_containers(tmp_path: Path) -> N
     command += ["--set", "clock.turn_ms=60000"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, text=True) as process:
         client = docker.from_env()
-        _thinking(client, process)
+        thinking(client, process)
         client.close()
         process.send_signal(signal.SIGTERM)
 
@@ -290,22 +289,3 @@ def test_a_changed_record_does_not_verify(
 
     assert verified.code in (1, 2)
     assert words in verified.out + verified.err
-
-
-def _thinking(client: docker.DockerClient, judge: subprocess.Popen[str]) -> Container:
-    """Wait for the box of a judge's first seat whose agent, `slow.py`, runs."""
-    while judge.poll() is None:
-        for container in client.containers.list(filters={"label": ["judge.seat=0"]}):
-            if owner_of(container.labels).pid == judge.pid and _runs_slow(container.id or ""):
-                return container
-    raise AssertionError(f"the judge ended with code {judge.returncode} before its agent thought")
-
-
-def _runs_slow(container: str) -> bool:
-    """Whether the agent itself, not only PID 1, runs in a container; read from /proc, which every host has."""
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            words = (process / "cmdline").read_bytes().split(b"\0")
-            if words[0].endswith(b"python3") and container in (process / "cgroup").read_text():
-                return True
-    return False

@@ -1,0 +1,61 @@
+"""A `judge match` that runs, looked at from outside: which container its thinking agent is in."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import docker
+from docker.models.containers import Container
+
+from tests.cli.conftest import owner_of
+
+
+def begin_match(directory: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start `judge match ARGUMENTS...` in a directory, with pipes for what it says."""
+    command = [sys.executable, "-m", "judge.cli", "match", *arguments]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=directory, stdout=pipe, stderr=pipe, text=True)
+
+
+def thinking(client: docker.DockerClient, judge: subprocess.Popen[str]) -> Container:
+    """Wait for the box of a judge's first seat whose agent, a program in Python, runs."""
+    return box_of(client, judge, runs_python)
+
+
+def in_its_turn(client: docker.DockerClient, judge: subprocess.Popen[str]) -> Container:
+    """The box of the second seat, whose turn it is when a judge that tells of each move has told of the first."""
+    assert judge.stdout
+    while not judge.stdout.readline().startswith("   1. "):
+        assert judge.poll() is None
+    return box_of(client, judge, seat=1)
+
+
+def box_of(
+    client: docker.DockerClient,
+    judge: subprocess.Popen[str],
+    is_so: Callable[[Container], bool] = lambda _: True,
+    seat: int = 0,
+) -> Container:
+    """Wait for a box of a judge's of which something is so; at first it is made, and runs no agent."""
+    while judge.poll() is None:
+        found = client.containers.list(
+            all=True, filters={"label": f"judge.seat={seat}"}, ignore_removed=True
+        )
+        for container in found:
+            if owner_of(container.labels).pid == judge.pid and is_so(container):
+                return container
+    raise AssertionError(f"the judge ended with code {judge.returncode} before that")
+
+
+def runs_python(container: Container) -> bool:
+    """Whether the agent itself, not only PID 1, runs in a container; read from /proc, which every host has."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            if words[0].endswith(b"python3") and str(container.id) in (
+                (process / "cgroup").read_text()
+            ):
+                return True
+    return False

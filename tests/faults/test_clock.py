@@ -1,0 +1,69 @@
+"""Somebody sets the host's clock in the middle of a game: nothing changes, for no deadline is of that clock."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+JUDGE = Path(__file__).parents[2] / "judge"
+
+ROOMS = ("games", "protocols", "sandbox", "referee", "contest")
+"""Where a game is played."""
+
+WALL = {
+    "time",
+    "time_ns",
+    "now",
+    "today",
+    "utcnow",
+    "localtime",
+    "gmtime",
+    "ctime",
+    "CLOCK_REALTIME",
+}
+"""What a module's `time` or a `datetime` has of the clock that can be set."""
+
+ALLOWED = {
+    "referee/play.py: now": "the date in a record, which nothing is decided by",
+    "sandbox/reaper.py: time": "how old rubbish of unknown owners is, in hours",
+    "sandbox/docker_box.py: time": "until when the Engine is asked for its events; only others can make one",
+}
+"""Where the clock on the wall may be read, and for what."""
+
+
+def readings(path: Path) -> Iterator[str]:
+    """The readings of the wall's clock in a module, as `ALLOWED` names them."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Attribute) and node.attr in WALL and _is_clock(node.value):
+            yield f"{path.relative_to(JUDGE)}: {node.attr}"
+        elif isinstance(node, ast.ImportFrom) and node.module == "time":
+            for alias in node.names:
+                if alias.name in WALL:
+                    yield f"{path.relative_to(JUDGE)}: {alias.name}"
+
+
+def _is_clock(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("time", "datetime", "date")
+
+
+def test_the_clock_on_the_wall_decides_nothing() -> None:
+    modules = [path for room in ROOMS for path in sorted((JUDGE / room).rglob("*.py"))]
+    assert set(ALLOWED) == {reading for path in modules for reading in readings(path)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import time; time.time()",
+        "from time import time",
+        "datetime.now(UTC)",
+        "time.CLOCK_REALTIME",
+    ],
+)
+def test_such_a_reading_would_be_found(
+    tmp_path: Path, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "JUDGE", tmp_path)
+    (tmp_path / "module.py").write_text(line)
+    assert 1 == len(list(readings(tmp_path / "module.py")))

@@ -1,0 +1,115 @@
+"""A full disk is the host's failure: one sentence, exit 1, and nothing half done on it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from judge.durable import write_durably
+from judge.errors import HostError
+from judge.referee import transcript as transcripts
+from judge.referee.transcript import Kind, Transcript
+from judge.store.files import Files
+from tests.cli.conftest import SHORT, Judge
+
+GOMOKU = ("--policy", "gomocup-fastgame", *SHORT, "--box", "process", "--json")
+
+
+def fill(disk: Path, left: int = 0) -> Path:
+    """Take all room of a disk but `left` bytes; returns the file that takes it."""
+    file = disk / "other-peoples-data"
+    with file.open("wb", buffering=0) as stream:
+        try:
+            while True:
+                stream.write(b"x" * 1024)
+        except OSError:
+            stream.truncate(stream.tell() - left)
+    return file
+
+
+def names_in(disk: Path) -> list[str]:
+    return sorted(path.name for path in disk.iterdir())
+
+
+def test_a_record_that_does_not_fit_is_said_and_leaves_nothing(
+    judge: Judge, tiny_disk: Path
+) -> None:
+    ran = judge("match", "house-instant", "house-instant", *GOMOKU, "--out", str(tiny_disk))
+
+    assert 1 == ran.code
+    assert re.search(r"the record could not be written: No space left on device$", ran.err.strip())
+    assert [] == names_in(tiny_disk)
+
+
+def test_a_game_is_played_again_when_there_is_room(
+    judge: Judge, tiny_disk: Path, tmp_path: Path
+) -> None:
+    game = ("match", "house-instant", "house-instant", *GOMOKU)
+    assert 1 == judge(*game, "--out", str(tiny_disk)).code
+
+    again = judge(*game)
+
+    assert (0, "draw") == (again.code, again.games[0]["verdict"])
+    assert 0 == judge("verify", again.games[0]["record"]).code
+
+
+def test_no_room_for_what_a_game_needs_is_said(
+    judge: Judge, tiny_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agents are copied to TMPDIR before they play."""
+    fill(tiny_disk, left=8192)
+    monkeypatch.setenv("TMPDIR", str(tiny_disk))
+
+    ran = judge("match", "house-instant", "house-instant", *GOMOKU)
+
+    assert 1 == ran.code
+    assert "No space left on device: make room there, or set TMPDIR" in ran.err
+    assert "Traceback" not in ran.err
+    assert ["other-peoples-data"] == names_in(tiny_disk)
+
+
+def test_a_store_records_nothing_that_it_cannot_keep(tiny_disk: Path) -> None:
+    files = Files(tiny_disk / "files")
+    kept = files.put(b"small")
+    taken = fill(tiny_disk, left=4096)
+
+    with pytest.raises(HostError, match="No space left on device; nothing was recorded"):
+        files.put(b"x" * 20_000)
+
+    left = [path for path in (tiny_disk / "files").rglob("*") if path.is_file()]
+    assert [files.path(kept)] == left
+    taken.unlink()
+    digest = files.put(b"x" * 20_000)
+    assert b"x" * 20_000 == files.get(digest)
+
+
+def test_what_was_there_stays_when_its_successor_does_not_fit(tiny_disk: Path) -> None:
+    path = tiny_disk / "heads.json"
+    write_durably(path, b"old")
+    fill(tiny_disk, left=4096)
+
+    with pytest.raises(OSError, match="No space left"):
+        write_durably(path, b"n" * 20_000)
+
+    assert b"old" == path.read_bytes()
+    assert ["heads.json", "other-peoples-data"] == names_in(tiny_disk)
+
+
+def test_a_transcript_that_does_not_fit_on_disk_is_whole_all_the_same(
+    tiny_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The game is void then, and its record has what was read until that."""
+    monkeypatch.setattr("tempfile.tempdir", str(tiny_disk))
+    monkeypatch.setattr(transcripts, "SPILL_BYTES", 10_000)
+    transcript = Transcript()
+    for _ in range(2):
+        transcript.add(1, 0, Kind.READ, b"a" * 12_000)
+        transcript.spill()
+    transcript.add(2, 1, Kind.READ, b"b" * 12_000)
+
+    with pytest.raises(HostError, match="make room in"):
+        transcript.spill()
+
+    said = b"".join(entry.data for entry in transcript.entries())
+    transcript.close()
+    assert b"a" * 24_000 + b"b" * 12_000 == said

@@ -1,0 +1,92 @@
+"""Somebody outside holds an agent still in its own turn: the game is void, replayed, and at last the organiser's.
+
+That an outsider's `docker kill` is void is told in `tests/cli/test_match.py`.
+"""
+
+import json
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import docker
+import pytest
+from docker.models.containers import Container
+
+from judge.sandbox import cgroup
+from tests.cli.brains import write_brain
+from tests.cli.conftest import SHORT, Judge
+from tests.cli.running import begin_match, in_its_turn
+
+pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("nothing_left")]
+
+GOMOKU = ("--policy", "gomocup-fastgame", *SHORT, "--set", "clock.starved_share=1")
+QUICK = ("--set", "clock.turn_ms=1500")
+
+
+def freeze(container: Container) -> None:
+    """As somebody who may write the container's cgroup."""
+    groups = cgroup.find(int(container.attrs["State"]["Pid"]), str(container.id)) or {}
+    for hierarchy, file, word in (
+        (cgroup.UNIFIED, "cgroup.freeze", "1"),
+        ("freezer", "freezer.state", "FROZEN"),
+    ):
+        if hierarchy in groups:
+            (groups[hierarchy] / file).write_text(word)
+            return
+    pytest.skip("the cgroups of this host's containers are not to be seen")
+
+
+def pause(container: Container) -> None:
+    """As somebody who may use the Engine."""
+    container.pause()
+
+
+def pause_for_a_turn(container: Container) -> None:
+    """Nothing stands still any more when the agent is judged; the Engine remembers."""
+    container.pause()
+    container.unpause()
+
+
+@pytest.mark.parametrize("hold", [freeze, pause, pause_for_a_turn])
+def test_an_agent_held_still_from_outside_is_not_to_blame(
+    judge: Judge, tmp_path: Path, hold: Callable[[Container], None]
+) -> None:
+    slow = write_brain(tmp_path, "slow", "time.sleep(60)")
+    once = ("--set", "attempts=1")
+    with begin_match(tmp_path, "house-instant", slow, *GOMOKU, *QUICK, *once) as process:
+        with closing(docker.from_env()) as client:
+            hold(in_its_turn(client, process))
+        _, err = process.communicate()
+
+    (path,) = (tmp_path / "records").glob("*.json")
+    game = json.loads(path.read_text())["record"]
+    assert (1, "void", None) == (process.returncode, game["verdict"], game["winner"]), err
+    assert "held still: somebody outside" in game["reason"]
+    assert 0 == judge("verify", str(path)).code
+
+
+def test_the_same_agent_loses_when_nobody_holds_it(judge: Judge, tmp_path: Path) -> None:
+    """The control: the judge's own freezing of it is not taken for an outsider's."""
+    slow = write_brain(tmp_path, "slow", "time.sleep(60)")
+
+    (game,) = judge("match", "house-instant", slow, *GOMOKU, *QUICK, "--json").games
+
+    assert ("turn-time", 0) == (game["verdict"], game["winner"])
+
+
+def test_a_void_that_comes_again_goes_to_the_organiser(judge: Judge, tmp_path: Path) -> None:
+    """As often as the policy says, each attempt with its record; then the command says so and fails."""
+    slow = write_brain(tmp_path, "slow", "time.sleep(60)")
+    turn = ("--set", "clock.turn_ms=60000", "--set", "attempts=2")
+    with begin_match(tmp_path, "house-instant", slow, *GOMOKU, *turn) as process:
+        with closing(docker.from_env()) as client:
+            for _ in range(2):
+                in_its_turn(client, process).kill()
+        _, err = process.communicate()
+
+    assert 1 == process.returncode
+    assert "a game stayed void; its record says why" in err
+    records = sorted((tmp_path / "records").glob("*.json"))
+    assert ["1", "2"] == [path.stem.rpartition("-")[2] for path in records]
+    verdicts = [json.loads(path.read_text())["record"]["verdict"] for path in records]
+    assert ["void", "void"] == verdicts
