@@ -57,7 +57,7 @@ COMMANDS = (
 
 @pytest.mark.parametrize(
     ("last", "end"),
-    zip(LAST, 3 * (b"7,7 ", b"ERROR "), strict=True),
+    list(zip(LAST, 3 * (b"7,7 ", b"ERROR "), strict=True)),
     ids=map(str, range(len(LAST))),
 )
 def test_no_text_is_obeyed_or_breaks_what_it_stands_in(
