@@ -171,8 +171,8 @@ def test_the_memory_of_containers_is_shown(tmp_path: Path) -> None:
         "--set", "limits.memory_bytes=104857600",
     )  # fmt: skip
 
-    # The cap is the memory and the writable directories: 100 + 20 + 16 MiB.
-    terminal.until(lambda text: text.count("/136 MiB") == 2)
+    # The cap is the memory and the writable directories: 100 + 20 + 20 + 16 MiB.
+    terminal.until(lambda text: text.count("/156 MiB") == 2)
     os.kill(terminal.pid, signal.SIGTERM)
     terminal.to_the_end()
 
