@@ -130,6 +130,13 @@ static void answer(void) {
         at(attack->after);
 }
 
+/* Where it has a folder that is kept, that is where its attacks on files are made. */
+static void enter(char *folder) {
+    folder[strcspn(folder, "\r")] = 0;
+    if (chdir(folder))
+        denied("folder", errno);
+}
+
 static void heed(char *line) {
     if (reading_board && strncmp(line, "DONE", 4) != 0) {
         take(line);
@@ -139,6 +146,8 @@ static void heed(char *line) {
     } else if (!strncmp(line, "START ", 6)) {
         width = height = atoi(line + 6);
         say("OK");
+    } else if (!strncmp(line, "INFO folder ", 12)) {
+        enter(line + 12);
     } else if (!strncmp(line, "ABOUT", 5)) {
         say("name=\"attack\", version=\"1\"");
         at(attack->greeted);

@@ -1,6 +1,7 @@
 /* Attacks on files: D1 to D9, D11, D12, D16, D18, and on what the judge does with files: I1, I2, I3.
  *
- * The agent's folder is its working directory, its scratch space $TMPDIR. Expected, unless said otherwise: plays on,
+ * The agent's folder is its working directory (of the rows that end in `kept`: the persistent folder, which the judge
+ * packs when the agent is gone and fills again for the next game), its scratch space $TMPDIR. Expected, unless said otherwise: plays on,
  * everything denied by the file system itself. What must stay true in all of them: no file of the host's is read or
  * written, nothing is left when the game is over, and neither the judge nor the opponent waits for the agent's files.
  */

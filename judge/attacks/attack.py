@@ -65,6 +65,8 @@ class Expected:
     """What must come of an attack: by default the agent plays on and wins by the rules."""
 
     verdict: Verdict = Verdict.WIN
+    also: tuple[Verdict, ...] = ()
+    """Other verdicts that are as good, where not every transport can tell."""
     because: str = ""
     """Words of the record's reason."""
     denied: tuple[str, ...] = ()
@@ -132,6 +134,8 @@ class Attack:
     """How long the opponent thinks about every move; 0: it is house-instant."""
     opening: bool = False
     """Whether the game begins with 1,000 stones on a board of 40x40."""
+    is_kept: bool = False
+    """Whether its folder is the persistent one; then an honest game is played with what it leaves."""
     plays: int = 1
     """How many games it takes, one after the other."""
     engine_allows: tuple[str, ...] = ()

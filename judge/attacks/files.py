@@ -1,7 +1,10 @@
 """Attacks on files (D), and on what the judge does with files (I1 to I3): images/attacks/disk.c.
 
-The folder here is the temporary one; what is kept from game to game is the business of the folder's own tests.
+The folder is the working directory, which is gone with the box; in the rows that end in `kept` it is the persistent
+one, which the judge packs and fills again.
 """
+
+from dataclasses import replace
 
 from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected, Seen
 from judge.attacks.scenes import CANARY_TEXT, canary, killed_judge
@@ -127,6 +130,24 @@ ON_FILES = (
         expected=Expected(proof=_secret_is_not_recorded), control=NOT_READ_HERE,
     ),
 )  # fmt: skip
+
+KEPT_ROWS = ("D1", "D2", "D3", "D4", "D6", "D7", "D9", "D18")
+KEPT_CAP = {"folders": {"persistent_bytes": FOLDER_MIB << 20, "persistent_inodes": 2048}}
+
+
+def _kept(attack: Attack) -> Attack:
+    """The same attack in the folder that is kept."""
+    return replace(
+        attack,
+        id=f"{attack.id}.kept",
+        title=f"{attack.title}, in its persistent folder",
+        policy={**CAPPED, **KEPT_CAP},
+        control=f"as for {attack.id}",
+        is_kept=True,
+    )
+
+
+ON_KEPT_FILES = tuple(_kept(attack) for attack in ON_FILES if attack.id in KEPT_ROWS)
 
 ON_THE_JUDGE = (
     Attack(

@@ -168,7 +168,8 @@ BY_PRINTING = (
 ON_STREAMS = (
     Attack(
         id="E10", title="closes its stdout and goes on", program="streams", words=("close-stdout",), danger=LONGER,
-        expected=Expected(verdict=Verdict.CRASH, because="closed its stdout"),
+        policy=TURN,
+        expected=Expected(verdict=Verdict.CRASH, because="closed its stdout", also=(Verdict.TURN_TIME,)),
         control=Control(off="it keeps a copy", words=("close-stdout", "keep")),
     ),
     Attack(

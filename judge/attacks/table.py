@@ -19,6 +19,7 @@ ATTACKS: tuple[Attack, ...] = tuple(
             *memory.ON_MEMORY,
             *processes.BY_PROCESSES,
             *files.ON_FILES,
+            *files.ON_KEPT_FILES,
             *files.ON_THE_JUDGE,
             *streams.BY_PRINTING,
             *streams.ON_STREAMS,

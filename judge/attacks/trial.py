@@ -11,15 +11,20 @@ from tempfile import TemporaryDirectory
 from judge.attacks.attack import Attack, Changes, Control, Expected, HarmError, Seen
 from judge.attacks.leftovers import leftovers, look
 from judge.attacks.programs import build_attacks
+from judge.attacks.scenes import CANARY_TEXT
+from judge.attacks.shelf import MemoryShelf
 from judge.attacks.weak_box import weak_builder
 from judge.errors import HostError
 from judge.games.types import Verdict
 from judge.referee.play import Slot, play
 from judge.referee.policy import ClockPolicy, GameChoice, Policy
-from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
+from judge.referee.spec import KeptFolders, MatchSpec, RecordFile, SeatSpec
 from judge.referee.verify import verify
+from judge.sandbox import open_box, seccomp
+from judge.sandbox.archive import EMPTY
 from judge.sandbox.compiled import BUILD_DIRECTORY, build_house_agents
 from judge.sandbox.cores import busy_ns
+from judge.sandbox.folders import FolderKind
 from judge.submissions.agents import digest_of
 
 OPPONENT = "house-instant"
@@ -46,9 +51,6 @@ HONEST = Attack(
     control="it does no harm",
 )
 """Whom an attack is compared with."""
-
-ENGINE_PROFILE = "default"
-"""The seccomp profile of a policy that means the Engine's own."""
 
 
 LOOK_S = 0.5
@@ -91,7 +93,7 @@ class Suite:
         """Build the programs. `policy` is an organiser's: how boxes are built, what may be printed and used."""
         self._policy = suite_policy(policy)
         self._starved_share = policy.clock.starved_share
-        self._has_engine_profile = policy.box.seccomp == ENGINE_PROFILE
+        self._has_engine_profile = policy.box.seccomp == seccomp.ENGINE
         self._slot = slot
         self._programs = build_attacks()
         self._opponent = build_house_agents()[OPPONENT]
@@ -166,34 +168,56 @@ class Suite:
         if attack.earns_void:
             policy = changed(policy, {"clock": {"starved_share": self._starved_share}})
         names: dict[str, str] = {"judge": str(os.getpid()), "opponent": str(self._opponent)}
+        if attack.is_kept:
+            policy = changed(policy, {"folders": {"persistent": True}})
         files: list[RecordFile] = []
-        found = []
+        found: list[str] = []
+        shelf = MemoryShelf()
         with grown() as growth:
             try:
                 with attack.scene(directory) as more:
                     names |= more
                     spec = self._spec(attack, control, policy, names)
                     files += [
-                        self._game(spec, number, control, names) for number in range(attack.plays)
+                        self._game(spec, number, control, names, shelf)
+                        for number in range(attack.plays)
                     ]
+                    if attack.is_kept:
+                        found += self._harm_by_folder(spec, files[-1], shelf)
             except HarmError as harm:
                 found.append(str(harm))
         return Seen(tuple(files), tuple(found), growth[0]), names
 
     def _game(
-        self, spec: MatchSpec, number: int, control: Control | None, names: Mapping[str, str]
+        self,
+        spec: MatchSpec,
+        number: int,
+        control: Control | None,
+        names: Mapping[str, str],
+        shelf: MemoryShelf,
     ) -> RecordFile:
         """One game; a void one is played again as often as the policy says, for so an agent would be."""
         spec = spec.model_copy(update={"number": number})
+        weaken = None if control is None else control.weaken
+        build = open_box if weaken is None else weak_builder(weaken, names)
         for attempt in range(1, spec.policy.attempts + 1):
-            if control is None or control.weaken is None:
-                file = play(spec, self._digests, attempt, self._slot)
-            else:
-                build = weak_builder(control.weaken, names)
-                file = play(spec, self._digests, attempt, self._slot, build=build)
+            file = play(spec, self._digests, attempt, self._slot, shelf=shelf, build=build)
             if file.record.verdict is not Verdict.VOID:
                 break
         return file
+
+    def _harm_by_folder(
+        self, spec: MatchSpec, file: RecordFile, shelf: MemoryShelf
+    ) -> Iterator[str]:
+        """What is wrong with what an attack has left in its folder: the host's own, or that no game begins with it."""
+        if any(CANARY_TEXT.encode() in state.data for state in shelf.states.values()):
+            yield "a file of the host's is in the folder"
+        left = file.record.seats[0].folders[FolderKind.PERSISTENT].digest
+        honest = self._seat("attack", self._programs, (HONEST.program, *HONEST.words), left)
+        spec = spec.model_copy(update={"seats": (honest, spec.seats[1])})
+        record = self._game(spec, 0, None, {}, shelf).record
+        if record.verdict is not Verdict.WIN:
+            yield f"no game can be played with what is left in the folder: {record.reason}"
 
     def _spec(
         self, attack: Attack, control: Control | None, policy: Policy, names: Mapping[str, str]
@@ -206,8 +230,9 @@ class Suite:
             command = ("sh", "-c", control.in_shell.format("/agent/" + " ".join(command)))
         if attack.opening:
             policy = changed(policy, {"game": {"options": LARGE_BOARD}})
+        start = EMPTY.digest if attack.is_kept else None
         return MatchSpec(
-            seats=(self._seat("attack", self._programs, command), self._opposite(attack)),
+            seats=(self._seat("attack", self._programs, command, start), self._opposite(attack)),
             policy=policy,
             opening=opening() if attack.opening else (),
         )
@@ -218,10 +243,17 @@ class Suite:
             return self._seat("opponent", self._programs, command)
         return self._seat("opponent", self._opponent, (OPPONENT,))
 
-    def _seat(self, name: str, program: Path, command: tuple[str, ...]) -> SeatSpec:
-        digest = next(digest for digest, path in self._digests.items() if path == program)
+    def _seat(
+        self, name: str, program: Path, command: tuple[str, ...], folder: str | None = None
+    ) -> SeatSpec:
+        """A seat; with a persistent folder, if the digest of its state is given."""
         return SeatSpec(
-            name=name, digest=digest, command=command, runtime="native", protocol="gomocup"
+            name=name,
+            digest=next(digest for digest, path in self._digests.items() if path == program),
+            command=command,
+            runtime="native",
+            protocol="gomocup",
+            folders=KeptFolders(name=name, persistent=folder) if folder else None,
         )
 
     # --- judging -----------------------------------------------------------------------------------------------------
@@ -232,8 +264,11 @@ class Suite:
         """What is not as `expected` says: verdict, blame, what the agent was denied and got, and the proof."""
         record = seen.record
         winner = {Verdict.WIN: 0, Verdict.VOID: None}.get(expected.verdict, 1)
-        if (record.verdict, record.winner) != (expected.verdict, winner):
+        verdicts = (expected.verdict, *expected.also)
+        if record.verdict not in verdicts or record.winner != winner:
             yield f"{record.verdict}, not {expected.verdict}: {record.reason}"
+            return
+        if record.verdict in expected.also:
             return
         fault = expected.verdict if winner == 1 else None
         if record.seats[0].fault != fault or expected.because not in record.reason:
