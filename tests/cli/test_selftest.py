@@ -16,15 +16,15 @@ from tests.cli.conftest import Judge, orphans, owner_of
 @pytest.mark.docker
 @pytest.mark.usefixtures("nothing_left")
 def test_what_holds_is_told_with_its_figures(judge: Judge) -> None:
-    ran = judge("selftest", "--only", "D4,E13", "--controls", "--json")
+    ran = judge("selftest", "--only", "C7,E13", "--controls", "--json")
 
     assert 0 == ran.code, ran.err
     document = json.loads(ran.out)
     assert (document["tried"], document["held"]) == (6, 6)
-    assert ["D4", "D4", "E13.after", "E13.after", "E13.start", "E13.turn"] == [
+    assert ["C7", "C7", "E13.after", "E13.after", "E13.start", "E13.turn"] == [
         attack["id"] for attack in document["attacks"]
     ]
-    assert "plays on; denied second" == document["attacks"][0]["expected"]
+    assert "plays on; denied group, setgroups" == document["attacks"][0]["expected"]
     assert "the attack works" == document["attacks"][1]["meaning"]
     assert document["judge_late_ms"] > 0
 
