@@ -97,11 +97,3 @@ def _run_ns(process: Path) -> int:
         return int((process / "schedstat").read_text(encoding="ascii").split()[0])
     except (OSError, ValueError):  # a kernel without CONFIG_SCHED_INFO
         return 0
-
-
-def taken_by_others_ns(busy_before_ns: int, busy_after_ns: int, own_ns: int) -> int:
-    """CPU time that others took on a slot's cores, given what the cores were busy and what the slot's agents used.
-
-    An agent cannot make this number: whatever it starts is its own use.
-    """
-    return max(0, busy_after_ns - busy_before_ns - own_ns)

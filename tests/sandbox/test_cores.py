@@ -11,7 +11,6 @@ from judge.sandbox.cores import (
     busy_ns,
     parse_untaken_ns,
     place,
-    taken_by_others_ns,
 )
 from tests.sandbox.guest import work_for
 
@@ -73,8 +72,3 @@ def test_busy_grows_by_no_more_than_time_passes() -> None:
     grown, passed = busy_ns(cores) - before, time.monotonic_ns() - began
     coarse = TICK_NS * len(cores)
     assert 50_000_000 - coarse <= grown <= passed * len(cores) + coarse
-
-
-def test_what_others_took_is_what_the_agents_did_not() -> None:
-    assert taken_by_others_ns(1_000, 9_000, 6_000) == 2_000
-    assert taken_by_others_ns(1_000, 9_000, 8_500) == 0
