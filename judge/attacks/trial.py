@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from judge.attacks.attack import Attack, Changes, Control, Expected, HarmError, Seen
 from judge.attacks.leftovers import leftovers, look
@@ -25,6 +24,7 @@ from judge.sandbox.archive import EMPTY
 from judge.sandbox.compiled import BUILD_DIRECTORY, build_house_agents
 from judge.sandbox.cores import busy_ns
 from judge.sandbox.folders import FolderKind
+from judge.sandbox.owner import owned_directory
 from judge.submissions.agents import digest_of
 
 OPPONENT = "house-instant"
@@ -121,8 +121,8 @@ class Suite:
 
     def _try(self, attack: Attack, control: Control | None, expected: Expected) -> Trial:
         began, before = time.monotonic(), look()
-        with TemporaryDirectory(prefix="judge-attack-") as directory:
-            seen, names = self._play(attack, control, Path(directory))
+        with owned_directory() as directory:
+            seen, names = self._play(attack, control, directory)
         late = max(file.record.judge_late_ms for file in seen.files)
         problems = [*self._unexpected(attack, expected, seen, names), *leftovers(before)]
         if control is None:

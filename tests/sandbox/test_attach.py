@@ -59,8 +59,9 @@ def test_a_line_is_never_held_back() -> None:
 
 def test_what_only_began_like_the_mark_is_given_back() -> None:
     end = EndMark()
+    other = bytes([end.mark[1] ^ 1])
     assert end.feed(b"a\0") == (b"a", False)
-    assert end.feed(b"b") == (b"\0b", False)
+    assert end.feed(other) == (b"\0" + other, False)
 
 
 def test_two_marks_differ() -> None:

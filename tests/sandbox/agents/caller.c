@@ -43,6 +43,7 @@ enum { FAMILY_MAX = 46 };
 
 static char page[4096] __attribute__((aligned(4096)));
 static struct iovec vector = {page, 8};
+static unsigned long all_cores = ~0UL;
 static const char file[] = "/work/file", other[] = "/work/other";
 static int open_file; /* of ours, in /work */
 
@@ -118,7 +119,7 @@ static const struct call denied[] = {
     CALL(adjtimex, P(page)),
     CALL(clock_adjtime, 0, P(page)),
     /* noise for others */
-    CALL(sched_setaffinity, 0, 8, P(page)),
+    CALL(sched_setaffinity, 0, 8, P(&all_cores)),
     CALL(sched_setscheduler, 0, SCHED_BATCH, P(page)),
     CALL(sched_setparam, 0, P(page)),
     CALL(sched_setattr, 0, P(page), 0),
