@@ -11,9 +11,9 @@ from threading import Event
 
 import structlog
 
-from judge.contest.slots import Finished, Slots
-from judge.contest.worker import Job, is_void, lost
-from judge.referee.play import Slot
+from judge.contest.slots import Finished, Players
+from judge.contest.worker import Job, Played, lost
+from judge.store.files import Files
 from judge.store.store import Store
 from judge.store.types import AttemptState, Ended, Issued, MatchState, Scheduled
 
@@ -47,26 +47,29 @@ class Happened:
 
 
 class Round:
-    """One contest on the slots of this machine."""
+    """One contest, on whatever plays its games."""
 
     def __init__(
         self,
         store: Store,
+        files: Files,
         contest: str,
-        slots: Slots[Issued],
-        job_of: Callable[[Issued, Slot], Job],
+        players: Players[Issued],
+        job_of: Callable[[Issued], Job],
         more: Callable[[], Sequence[Scheduled]],
         allowed_voids: int,
         host: str,
         alone: Collection[str] = (),
     ) -> None:
-        """`more` gives the games that follow from the results so far, when all that were scheduled have ended.
+        """`files` gets the records and the states of folders, each before the row that counts on it.
 
+        `more` gives the games that follow from the results so far, when all that were scheduled have ended.
         `allowed_voids` attempts of a game may be void in a row; then the whole contest stops and says why.
         """
         self._store = store
+        self._files = files
         self._contest = contest
-        self._slots = slots
+        self._players = players
         self._job_of = job_of
         self._more = more
         self._allowed_voids = allowed_voids
@@ -85,19 +88,19 @@ class Round:
             self._log.info("rolled back", games=rolled_back)
         while not self.abandon.is_set():
             self._fill()
-            if not self._slots.running:
+            if not self._players.running:
                 reason = self._why_nothing_runs()
                 if reason is not None:
                     return reason
                 continue
-            for finished in self._slots.wait(LOOK_S):
+            for finished in self._players.wait(LOOK_S):
                 tell(self._settle(finished))
-        self._slots.kill()
+        self._players.kill()
         self._store.roll_back(self._contest, "abandoned by the organiser")
         return Stop.ABANDONED
 
     def _fill(self) -> None:
-        while self._slots.free and not self.drain.is_set():
+        while self._players.free and not self.drain.is_set():
             issued = self._store.issue(self._contest, self._host, self._alone)
             if issued is None:
                 return
@@ -107,7 +110,7 @@ class Round:
                 attempt=issued.attempt,
                 seats=(issued.match.first, issued.match.second),
             )
-            self._slots.start(issued, lambda slot, issued=issued: self._job_of(issued, slot))  # type: ignore[misc]
+            self._players.start(issued, self._job_of(issued))
 
     def _why_nothing_runs(self) -> Stop | None:
         """None: there is more to play."""
@@ -127,15 +130,26 @@ class Round:
         return None
 
     def _settle(self, finished: Finished[Issued]) -> Happened:
-        """Fix a result, or give the game back."""
-        issued, ended = finished.tag, finished.ended
-        if ended is not None and not is_void(ended):
+        """Fix a result, or give the game back. Raises HostError where the record cannot be kept."""
+        issued, played = finished.tag, finished.played
+        if played is not None:
+            self._keep(played)
+        if played is not None and not played.is_void:
+            ended = played.ended
             state = self._store.accept(issued.match.id, issued.attempt, ended)
             self._log.info(
                 state, match=issued.match.id, attempt=issued.attempt, verdict=ended.verdict
             )
             return Happened(issued, ended, state, ended.reason)
-        why = ended.reason if ended is not None else lost(finished.error or RuntimeError("no end"))
+        return self._void(issued, played, finished.error)
+
+    def _keep(self, played: Played) -> None:
+        for data in (*played.states.values(), played.record):
+            self._files.put(data)
+
+    def _void(self, issued: Issued, played: Played | None, error: BaseException | None) -> Happened:
+        ended = played.ended if played is not None else None
+        why = ended.reason if ended is not None else lost(error or RuntimeError("no end"))
         record = ended.record if ended is not None else None
         now = self._store.void(issued.match.id, issued.attempt, why, record, self._allowed_voids)
         self._log.warning("void", match=issued.match.id, attempt=issued.attempt, why=why)

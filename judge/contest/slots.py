@@ -1,16 +1,48 @@
 """Slots own whole cores and a process each, which plays one game at a time: a killed one breaks one game only."""
 
 import multiprocessing
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
-from judge.contest.worker import Job, be_worker, play_job
+from judge.contest.worker import Job, Played, be_worker, play_job
 from judge.referee.play import Slot
-from judge.store.types import Ended
 
 Tag = TypeVar("Tag")
+
+
+@dataclass(frozen=True, slots=True)
+class Finished(Generic[Tag]):
+    """A game that ended, or was lost with its worker."""
+
+    tag: Tag
+    played: Played | None
+    error: BaseException | None
+
+
+class Players(Protocol[Tag]):
+    """Whatever plays the games of a contest, here or elsewhere; `tag` is the caller's word for a game."""
+
+    @property
+    def free(self) -> int:
+        """How many games could be started now."""
+
+    @property
+    def running(self) -> int:
+        """How many games are being played, or made ready."""
+
+    def start(self, tag: Tag, job: Job) -> None:
+        """Play a game. IndexError where none is free."""
+
+    def wait(self, timeout_s: float) -> list[Finished[Tag]]:
+        """The games that have ended, waiting for one for so long at most."""
+
+    def kill(self) -> list[Tag]:
+        """End everything now; the games that were running."""
+
+    def close(self) -> None:
+        """Let the processes go; none may be running a game."""
 
 
 @dataclass(slots=True)
@@ -20,22 +52,13 @@ class _Running(Generic[Tag]):
     tag: Tag
 
 
-@dataclass(frozen=True, slots=True)
-class Finished(Generic[Tag]):
-    """A game that ended, or was lost with its worker."""
-
-    tag: Tag
-    ended: Ended | None
-    error: BaseException | None
-
-
 @dataclass(slots=True)
 class Slots(Generic[Tag]):
-    """The slots of this machine, and what runs in them; `tag` is the caller's word for a game."""
+    """The slots of this machine, and what runs in them: see `Players`."""
 
     slots: Sequence[Slot]
     _idle: list[tuple[Slot, ProcessPoolExecutor]] = field(init=False)
-    _running: dict[Future[Ended], _Running[Tag]] = field(init=False, default_factory=dict)
+    _running: dict[Future[Played], _Running[Tag]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         """Start no process yet: a pool does so with its first game."""
@@ -51,17 +74,17 @@ class Slots(Generic[Tag]):
         """How many games are being played."""
         return len(self._running)
 
-    def start(self, tag: Tag, job_of: Callable[[Slot], Job]) -> None:
+    def start(self, tag: Tag, job: Job) -> None:
         """Play a game in a free slot. IndexError where there is none."""
         slot, pool = self._idle.pop()
-        self._running[pool.submit(play_job, job_of(slot))] = _Running(slot, pool, tag)
+        self._running[pool.submit(play_job, job, slot)] = _Running(slot, pool, tag)
 
     def wait(self, timeout_s: float) -> list[Finished[Tag]]:
         """The games that have ended, waiting for one; a slot whose process is gone gets a new one."""
         done, _ = wait(self._running, timeout_s, FIRST_COMPLETED)
         return [self._finish(future) for future in done]
 
-    def _finish(self, future: Future[Ended]) -> Finished[Tag]:
+    def _finish(self, future: Future[Played]) -> Finished[Tag]:
         run = self._running.pop(future)
         error = future.exception()
         pool = run.pool

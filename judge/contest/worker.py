@@ -1,17 +1,18 @@
-"""One game in a process of its own: a job goes in, how it ended comes out, and its record is on disk by then."""
+"""One game in a process of its own: a job goes in, how it ended and its record come out; nothing is kept here."""
 
 import ctypes
+import hashlib
 import os
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from judge.errors import HostError
+from judge.errors import HostError, InputError
 from judge.games.types import Verdict
 from judge.referee.play import Slot, play
 from judge.referee.spec import MatchSpec, RecordFile
-from judge.store.files import Files
+from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure
 from judge.store.types import Ended, Seat
 
 _PR_SET_PDEATHSIG = 1
@@ -19,13 +20,55 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A game to play: its spec as JSON, its attempt, the agents' staged files by digest, its slot, where records go."""
+    """A game to play: its spec as JSON, its attempt, the agents' staged files by digest, and the states of the folders
+    that its seats start from, by digest."""
 
     spec: str
     attempt: int
     programs: Mapping[str, Path]
-    slot: Slot
-    records: Path
+    states: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A game that was played: how it ended, its record as JSON, and the states that its folders were left in.
+
+    `ended.record` is the digest of `record`; `states` are by digest too, without those that the job had.
+    """
+
+    ended: Ended
+    record: bytes
+    states: Mapping[str, bytes]
+
+    @property
+    def is_void(self) -> bool:
+        """Whether nothing was scored."""
+        return self.ended.verdict == Verdict.VOID.value
+
+
+@dataclass(slots=True)
+class JobShelf:
+    """The folders' states of one job; see `judge.referee.folders.Shelf`."""
+
+    states: Mapping[str, bytes]
+    left: dict[str, bytes] = field(default_factory=dict)
+
+    def get(self, _seat: int, digest: str) -> Archive:
+        """A state that came with the job; InputError where it did not, or is not what its digest says."""
+        if digest == EMPTY.digest:
+            return EMPTY
+        data = self.states.get(digest)
+        if data is None or hashlib.sha256(data).hexdigest() != digest:
+            raise InputError(f"the job does not have the folder's state {digest}")
+        try:
+            return measure(data)
+        except UnkeptError as error:
+            raise InputError(f"the folder's state {digest} cannot be used: {error}") from None
+
+    def put(self, _seat: int, state: Archive) -> None:
+        """Take a state in."""
+        if state is not EMPTY:
+            self.left[state.digest] = state.data
 
 
 def be_worker() -> None:
@@ -34,13 +77,20 @@ def be_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def play_job(job: Job) -> Ended:
-    """Play a game and write its record; a void is an end too. Raises HostError where the record cannot be written."""
-    if job.slot.judge_cores:
-        os.sched_setaffinity(0, job.slot.judge_cores)
+def play_job(job: Job, slot: Slot) -> Played:
+    """Play a game in a slot; a void is an end too."""
+    if slot.judge_cores:
+        os.sched_setaffinity(0, slot.judge_cores)
     spec = MatchSpec.model_validate_json(job.spec)
-    file = play(spec, job.programs, job.attempt, job.slot)
-    return ended_by(file, Files(job.records).put(file.model_dump_json().encode()))
+    shelf = JobShelf(job.states)
+    file = play(spec, job.programs, job.attempt, slot, shelf=shelf)
+    return played(file, shelf.left)
+
+
+def played(file: RecordFile, states: Mapping[str, bytes]) -> Played:
+    """What a job gives back."""
+    data = file.model_dump_json(ensure_ascii=True).encode()
+    return Played(ended_by(file, hashlib.sha256(data).hexdigest()), data, states)
 
 
 def ended_by(file: RecordFile, digest: str) -> Ended:
@@ -62,13 +112,8 @@ def ended_by(file: RecordFile, digest: str) -> Ended:
     )
 
 
-def is_void(ended: Ended) -> bool:
-    """Whether nothing was scored."""
-    return ended.verdict == Verdict.VOID.value
-
-
 def lost(error: BaseException) -> str:
     """Why a job has no end, for the log: the worker's own words where it had any."""
-    if isinstance(error, HostError):
+    if isinstance(error, HostError | InputError):
         return str(error)
     return f"the worker of this game was lost ({type(error).__name__}: {error})"

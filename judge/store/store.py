@@ -8,6 +8,7 @@ Every method is one transaction, and what it says has happened is on disk.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Select, func, insert, select, update
@@ -109,7 +110,7 @@ class Store:
                     matches.c.state == MatchState.PENDING,
                     (matches.c.first == agent) | (matches.c.second == agent),
                 )
-                .values(state=MatchState.HELD, why=f"{agent} is disqualified: {why}")
+                .values(state=MatchState.CANCELLED, why=f"{agent} is disqualified: {why}")
             )
             _tell(connection, contest, "disqualified", f"{agent}: {why}")
 
@@ -231,12 +232,11 @@ class Store:
             self._end(connection, row, attempt, ended, why, record)
             if not is_current:
                 return MatchState(row.state)
-            voids = connection.scalar(
-                select(func.count())
-                .select_from(attempts)
-                .where(attempts.c.match == match, attempts.c.state == AttemptState.VOID)
+            state = (
+                MatchState.HELD
+                if _voids_in_a_row(connection, match) >= allowed
+                else MatchState.PENDING
             )
-            state = MatchState.HELD if (voids or 0) >= allowed else MatchState.PENDING
             connection.execute(
                 update(matches).where(matches.c.id == match).values(state=state, why=why)
             )
@@ -263,12 +263,27 @@ class Store:
             row = _match(connection, match)
             connection.execute(results.delete().where(results.c.match == match))
             if row.attempt:
-                self._end(connection, row, row.attempt, AttemptState.VOID, why, None)
+                self._end(connection, row, row.attempt, AttemptState.ANNULLED, why, None)
             connection.execute(
                 update(matches)
                 .where(matches.c.id == match)
                 .values(state=MatchState.PENDING, why=why)
             )
+
+    def release(self, contest: str, why: str) -> int:
+        """The organiser has mended what made games void: those that are held are pending again; how many.
+
+        What was void before still counts: one more void, and the game is held again.
+        """
+        with self._engine.begin() as connection:
+            released = connection.execute(
+                update(matches)
+                .where(matches.c.contest == contest, matches.c.state == MatchState.HELD)
+                .values(state=MatchState.PENDING)
+            ).rowcount
+            if released:
+                _tell(connection, contest, "released", f"{released} games: {why}")
+            return released
 
     def _end(
         self,
@@ -374,6 +389,16 @@ def _match(connection: Connection, match: str) -> Row[Any]:
     if row is None:
         raise InputError(f"there is no match {match!r} in this store")
     return row
+
+
+def _voids_in_a_row(connection: Connection, match: str) -> int:
+    """The void attempts since the last one that was anything else; one that its judge left behind says nothing."""
+    told = connection.scalars(
+        select(attempts.c.state)
+        .where(attempts.c.match == match, attempts.c.state != AttemptState.ABANDONED)
+        .order_by(attempts.c.number.desc())
+    )
+    return sum(1 for _ in takewhile(lambda state: state == AttemptState.VOID, told))
 
 
 def _playing(connection: Connection, contest: str) -> set[str]:

@@ -2,8 +2,9 @@
 
 contests    a round and what it was planned from
 entries     who takes part, frozen at the start
-matches     a row a game of the schedule: pending -> running (attempt n) -> done, or held for the organiser
-attempts    every time that a match was played: running -> accepted | void | abandoned | superseded
+matches     a row a game of the schedule: pending -> running (attempt n) -> done, or held, or cancelled
+attempts    every time that a match was played: running -> accepted | void | abandoned | superseded; an accepted one may be
+            annulled
 results     the one result of a match
 journal     what happened, in order, as people tell it
 """

@@ -11,7 +11,9 @@ class MatchState(StrEnum):
     RUNNING = "running"
     DONE = "done"
     HELD = "held"
-    """Voided too often, or by hand: the organiser decides."""
+    """Void too often: the organiser decides."""
+    CANCELLED = "cancelled"
+    """Never to be played: one of its agents is disqualified."""
 
 
 class AttemptState(StrEnum):
@@ -20,6 +22,8 @@ class AttemptState(StrEnum):
     RUNNING = "running"
     ACCEPTED = "accepted"
     VOID = "void"
+    ANNULLED = "annulled"
+    """It had a result, and the organiser took it back."""
     ABANDONED = "abandoned"
     """Its judge was gone before it had an end."""
     SUPERSEDED = "superseded"

@@ -31,7 +31,7 @@ class Cup:
         self.agents: list[Agent] = [stage_agent("house-instant", staging) for _ in range(2)]
         self.policy = load_policy("gomocup-standard", ["clock.turn_ms=2000"])
         self.store = Store(f"sqlite:///{folder / 'cup.db'}")
-        self.records = folder / "records"
+        self.files = Files(folder / "files")
         self.slots: Slots[Issued] = Slots([Slot() for _ in range(slots)])
         self.store.create("cup", "{}", [Entry("one", 1, "{}"), Entry("two", 2, "{}")])
 
@@ -49,15 +49,15 @@ class Cup:
             found.append(game)
         return found
 
-    def job(self, issued: Issued, slot: Slot) -> Job:
+    def job(self, issued: Issued) -> Job:
         programs = {agent.digest: agent.program for agent in self.agents}
-        return Job(issued.match.spec, issued.attempt, programs, slot, self.records)
+        return Job(issued.match.spec, issued.attempt, programs)
 
     def round(self, more: Callable[[], Sequence[Scheduled]] = lambda: ()) -> Round:
-        return Round(self.store, "cup", self.slots, self.job, more, 2, "here")
+        return Round(self.store, self.files, "cup", self.slots, self.job, more, 2, "here")
 
     def record(self, digest: str) -> RecordFile:
-        return RecordFile.model_validate_json(Files(self.records).get(digest))
+        return RecordFile.model_validate_json(self.files.get(digest))
 
 
 @pytest.fixture
@@ -145,11 +145,11 @@ def test_two_voids_in_a_row_stop_the_contest_with_the_reason(cup: Cup) -> None:
     cup.store.schedule("cup", cup.games(1, 1))
     gone = cup.job
 
-    def broken(issued: Issued, slot: Slot) -> Job:
-        job = gone(issued, slot)
-        return Job(job.spec, job.attempt, {}, slot, job.records)
+    def broken(issued: Issued) -> Job:
+        job = gone(issued)
+        return Job(job.spec, job.attempt, {})
 
-    loop = Round(cup.store, "cup", cup.slots, broken, lambda: (), 2, "here")
+    loop = Round(cup.store, cup.files, "cup", cup.slots, broken, lambda: (), 2, "here")
 
     assert Stop.PAUSED is loop.run(lambda _: None)
 

@@ -48,7 +48,7 @@ def test_a_game_is_issued_once_and_its_result_counts_once(store: Store) -> None:
     assert AttemptState.ACCEPTED is store.accept(first.match.id, 1, ended())
     (result,) = store.results("cup")
     assert (game(1), 1, ended()) == (result.match, result.attempt, result.ended)
-    assert {"pending": 1, "running": 1, "done": 1, "held": 0} == store.counts("cup")
+    assert {"pending": 1, "running": 1, "done": 1, "held": 0, "cancelled": 0} == store.counts("cup")
 
 
 def test_a_result_that_comes_twice_is_the_same_result(store: Store) -> None:
@@ -84,6 +84,26 @@ def test_a_void_is_played_again_and_two_in_a_row_are_held(store: Store) -> None:
     assert store.issue("cup", "here") is None
     ((_, state, attempts, why),) = store.games("cup")
     assert (MatchState.HELD, 2, "the Engine is gone") == (state, attempts, why)
+
+
+def test_a_held_game_is_played_when_the_organiser_has_mended_the_host(store: Store) -> None:
+    """One more void holds it again."""
+    begin(store, 1)
+    for attempt in (1, 2):
+        store.void(issued(store).match.id, attempt, "the Engine is gone", None, allowed=2)
+    assert 1 == store.release("cup", "the Engine is back")
+    again = issued(store)
+    assert 3 == again.attempt
+    assert MatchState.HELD is store.void(again.match.id, 3, "gone again", None, allowed=2)
+
+
+def test_a_result_that_was_annulled_is_no_void_in_a_row(store: Store) -> None:
+    begin(store, 1)
+    match = issued(store).match.id
+    store.accept(match, 1, ended())
+    store.annul(match, "the board was dirty")
+    issued(store)
+    assert MatchState.PENDING is store.void(match, 2, "the Engine is gone", None, allowed=2)
 
 
 def test_a_late_void_changes_nothing(store: Store) -> None:
@@ -145,6 +165,7 @@ def test_a_disqualified_agent_plays_no_more(store: Store) -> None:
     store.disqualify("cup", "a", "more than 10 % failures")
     assert ["more than 10 % failures", None, None] == [e.disqualified for e in store.entries("cup")]
     assert 2 == issued(store).match.number
+    assert 1 == store.counts("cup")[MatchState.CANCELLED]
     with pytest.raises(InputError, match="no agent 'x'"):
         store.disqualify("cup", "x", "")
 
