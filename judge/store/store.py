@@ -5,40 +5,30 @@ is current: whatever a worker sends late, after its game was given to another, i
 Every method is one transaction, and what it says has happened is on disk.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, Select, func, insert, select, update
+from sqlalchemy import Connection, Row, insert, select, update
 
 from judge.errors import InputError
-from judge.store.connection import connect
-from judge.store.tables import attempts, contests, entries, journal, matches, results
+from judge.store.reading import Reader, contest_row, pairing_rows, scheduled
+from judge.store.tables import attempts, contests, entries, journal, matches, pairings, results
 from judge.store.types import (
     AttemptState,
     Ended,
     Entry,
     Issued,
-    Line,
     MatchState,
-    Result,
+    Paired,
     Scheduled,
-    Seat,
 )
 
 
-class Store:
+class Store(Reader):
     """One database. Safe to use from several processes at once."""
-
-    def __init__(self, url: str) -> None:
-        """Connect and migrate; InputError or HostError as `connect`."""
-        self._engine: Engine = connect(url)
-
-    def close(self) -> None:
-        """Let go of the database."""
-        self._engine.dispose()
 
     # --- a contest and its schedule ----------------------------------------------------------------------------------
 
@@ -60,38 +50,14 @@ class Store:
                 )
             _tell(connection, name, "created", f"{len(entered)} entries")
 
-    def contest_names(self) -> list[str]:
-        """The contests of this store, oldest first."""
-        with self._engine.connect() as connection:
-            rows = connection.execute(select(contests.c.name).order_by(contests.c.created_at))
-            return [name for (name,) in rows]
-
-    def plan(self, contest: str) -> str:
-        """What the contest was created from; InputError if there is none of that name."""
-        with self._engine.connect() as connection:
-            return str(_contest(connection, contest).plan)
-
-    def state(self, contest: str) -> str:
-        """`open`, `paused` or `stopped`, with the reason behind a colon."""
-        with self._engine.connect() as connection:
-            return str(_contest(connection, contest).state)
-
     def set_state(self, contest: str, state: str, why: str) -> None:
         """Open, pause or stop a contest: only an open one issues games."""
         with self._engine.begin() as connection:
-            _contest(connection, contest)
+            contest_row(connection, contest)
             connection.execute(
                 update(contests).where(contests.c.name == contest).values(state=state)
             )
             _tell(connection, contest, state, why)
-
-    def entries(self, contest: str) -> list[Entry]:
-        """Who takes part, in the order of entry."""
-        with self._engine.connect() as connection:
-            rows = connection.execute(
-                select(entries).where(entries.c.contest == contest).order_by(entries.c.place)
-            )
-            return [Entry(row.name, row.place, row.entry, row.disqualified) for row in rows]
 
     def disqualify(self, contest: str, agent: str, why: str) -> None:
         """Take an agent out: its games do not count, and those to come are not played."""
@@ -114,32 +80,32 @@ class Store:
             )
             _tell(connection, contest, "disqualified", f"{agent}: {why}")
 
-    def schedule(self, contest: str, games: Sequence[Scheduled]) -> None:
-        """Add games; one that is there already, by its id, is left as it is."""
+    def schedule(
+        self, contest: str, games: Sequence[Scheduled], paired: Sequence[Paired] = ()
+    ) -> None:
+        """Add games and the pairings that they are of; what is there already is left as it is."""
         with self._engine.begin() as connection:
-            _contest(connection, contest)
+            contest_row(connection, contest)
+            known = {(row.round, row.board) for row in pairing_rows(connection, contest)}
+            for pair in paired:
+                if (pair.round, pair.table) not in known:
+                    connection.execute(
+                        insert(pairings).values(
+                            contest=contest,
+                            round=pair.round,
+                            board=pair.table,
+                            first=pair.first,
+                            second=pair.second,
+                            meeting=pair.meeting,
+                            league=pair.league,
+                        )
+                    )
             there = set(
                 connection.scalars(select(matches.c.id).where(matches.c.contest == contest))
             )
             new = [game for game in games if game.id not in there]
-            for game in new:
-                connection.execute(
-                    insert(matches).values(
-                        id=game.id,
-                        contest=contest,
-                        number=game.number,
-                        round=game.round,
-                        board=game.table,
-                        game=game.game,
-                        first=game.first,
-                        second=game.second,
-                        spec=game.spec,
-                        state=MatchState.PENDING,
-                        attempt=0,
-                        why="",
-                    )
-                )
             if new:
+                connection.execute(insert(matches), [_match_values(contest, game) for game in new])
                 _tell(connection, contest, "scheduled", f"{len(new)} games")
 
     # --- issue, fix, roll back ---------------------------------------------------------------------------------------
@@ -147,20 +113,22 @@ class Store:
     def issue(self, contest: str, host: str, alone: Collection[str] = ()) -> Issued | None:
         """Give out the next game of the schedule as a new attempt; None where there is none to give.
 
-        Agents in `alone` play one game at a time: their next waits until the one that is running has ended.
+        Agents in `alone` play one game at a time, in the order of the schedule: no later game of theirs is given out
+        before an earlier one.
         """
         with self._engine.begin() as connection:
-            if not str(_contest(connection, contest, locked=True).state).startswith("open"):
+            if not str(contest_row(connection, contest, locked=True).state).startswith("open"):
                 return None
             busy = _playing(connection, contest) & set(alone)
             pending = (
-                select(matches)
+                select(matches.c.id, matches.c.first, matches.c.second)
                 .where(matches.c.contest == contest, matches.c.state == MatchState.PENDING)
                 .order_by(matches.c.number)
             )
-            for row in connection.execute(pending):
+            for row in connection.execute(pending if alone else pending.limit(1)):
                 if not busy & {row.first, row.second}:
-                    return self._start(connection, contest, row, host)
+                    return self._start(connection, contest, _match(connection, row.id), host)
+                busy |= {row.first, row.second} & set(alone)
             return None
 
     def _start(self, connection: Connection, contest: str, row: Row[Any], host: str) -> Issued:
@@ -181,7 +149,7 @@ class Store:
             )
         )
         _tell(connection, contest, "started", f"{row.first} - {row.second}", row.id, attempt)
-        return Issued(_scheduled(row), attempt)
+        return Issued(scheduled(row), attempt)
 
     def accept(self, match: str, attempt: int, ended: Ended) -> AttemptState:
         """Fix the result of an attempt, if it is the current one and nothing was fixed before.
@@ -306,55 +274,6 @@ class Store:
             raise InputError(f"match {match.id} has no attempt {attempt}")
         _tell(connection, match.contest, state, why, match.id, attempt)
 
-    # --- what is asked -----------------------------------------------------------------------------------------------
-
-    def results(self, contest: str) -> list[Result]:
-        """The results so far, in the order of the schedule."""
-        query = (
-            select(
-                matches,
-                results.c.attempt.label("counted"),
-                *(column for column in results.c if column.name not in ("match", "attempt")),
-            )
-            .join(results, results.c.match == matches.c.id)
-            .where(matches.c.contest == contest)
-            .order_by(matches.c.number)
-        )
-        with self._engine.connect() as connection:
-            return [
-                Result(_scheduled(row), row.counted, _ended(row))
-                for row in connection.execute(query)
-            ]
-
-    def games(self, contest: str) -> list[tuple[Scheduled, MatchState, int, str]]:
-        """Every game with its state, its attempts so far and what was said of it last, in the order of the schedule."""
-        query = select(matches).where(matches.c.contest == contest).order_by(matches.c.number)
-        with self._engine.connect() as connection:
-            return [
-                (_scheduled(row), MatchState(row.state), row.attempt, row.why)
-                for row in connection.execute(query)
-            ]
-
-    def counts(self, contest: str) -> Mapping[MatchState, int]:
-        """How many games are in which state."""
-        query = (
-            select(matches.c.state, func.count())
-            .where(matches.c.contest == contest)
-            .group_by(matches.c.state)
-        )
-        with self._engine.connect() as connection:
-            found = {MatchState(state): count for state, count in connection.execute(query)}
-        return {state: found.get(state, 0) for state in MatchState}
-
-    def journal(self, contest: str) -> list[Line]:
-        """The contest's log, oldest first."""
-        query = select(journal).where(journal.c.contest == contest).order_by(journal.c.id)
-        with self._engine.connect() as connection:
-            return [
-                Line(row.at, row.event, row.match, row.attempt, row.text)
-                for row in connection.execute(query)
-            ]
-
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -375,20 +294,28 @@ def _tell(
     )
 
 
-def _contest(connection: Connection, name: str, *, locked: bool = False) -> Row[Any]:
-    query: Select[Any] = select(contests).where(contests.c.name == name)
-    # Whoever issues a game of this contest holds its row: two hosts never get the same. SQLite has one writer anyway.
-    row = connection.execute(query.with_for_update() if locked else query).first()
-    if row is None:
-        raise InputError(f"there is no contest {name!r} in this store")
-    return row
-
-
 def _match(connection: Connection, match: str) -> Row[Any]:
     row = connection.execute(select(matches).where(matches.c.id == match).with_for_update()).first()
     if row is None:
         raise InputError(f"there is no match {match!r} in this store")
     return row
+
+
+def _match_values(contest: str, game: Scheduled) -> dict[str, Any]:
+    return {
+        "id": game.id,
+        "contest": contest,
+        "number": game.number,
+        "round": game.round,
+        "board": game.table,
+        "game": game.game,
+        "first": game.first,
+        "second": game.second,
+        "spec": game.spec,
+        "state": MatchState.PENDING,
+        "attempt": 0,
+        "why": "",
+    }
 
 
 def _voids_in_a_row(connection: Connection, match: str) -> int:
@@ -408,20 +335,6 @@ def _playing(connection: Connection, contest: str) -> set[str]:
         )
     )
     return {agent for row in rows for agent in row}
-
-
-def _scheduled(row: Row[Any]) -> Scheduled:
-    return Scheduled(
-        row.id, row.number, row.round, row.board, row.game, row.first, row.second, row.spec
-    )
-
-
-def _ended(row: Row[Any]) -> Ended:
-    seats = (
-        Seat(row.fault_0, row.replies_0, row.charged_ms_0),
-        Seat(row.fault_1, row.replies_1, row.charged_ms_1),
-    )
-    return Ended(row.verdict, row.winner, row.outcome, row.reason, row.record, row.seconds, seats)
 
 
 def _seat_values(ended: Ended) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 contests    a round and what it was planned from
 entries     who takes part, frozen at the start
+pairings    who meets whom at which table of which round, byes too; each has so many matches
 matches     a row a game of the schedule: pending -> running (attempt n) -> done, or held, or cancelled
-attempts    every time that a match was played: running -> accepted | void | abandoned | superseded; an accepted one may be
-            annulled
+attempts    every time that a match was played: running -> accepted | void | abandoned | superseded, and an accepted one
+            may be annulled
 results     the one result of a match
 journal     what happened, in order, as people tell it
 """
@@ -42,6 +43,18 @@ entries = Table(
     Column("place", Integer, nullable=False),
     Column("entry", Text, nullable=False),
     Column("disqualified", Text),
+)
+
+pairings = Table(
+    "pairings",
+    metadata,
+    Column("contest", ForeignKey("contests.name"), primary_key=True),
+    Column("round", Integer, primary_key=True),
+    Column("board", Integer, primary_key=True),
+    Column("first", String(128), nullable=False),
+    Column("second", String(128)),
+    Column("meeting", Integer, nullable=False),
+    Column("league", String(128), nullable=False),
 )
 
 matches = Table(

@@ -58,6 +58,19 @@ class Scheduled:
 
 
 @dataclass(frozen=True, slots=True)
+class Paired:
+    """Who meets whom at a table of a round; `second` None is a bye. `meeting` counts from 0 how often they met before;
+    `league` is the group they meet in, empty where the format has none."""
+
+    round: int
+    table: int
+    first: str
+    second: str | None
+    meeting: int
+    league: str
+
+
+@dataclass(frozen=True, slots=True)
 class Issued:
     """A game to be played now, as the current attempt."""
 

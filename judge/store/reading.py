@@ -1,0 +1,153 @@
+"""What is asked of a store: reading changes nothing, and each answer is of one moment."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, Select, func, select
+
+from judge.errors import InputError
+from judge.store.connection import connect
+from judge.store.tables import contests, entries, journal, matches, pairings, results
+from judge.store.types import Ended, Entry, Line, MatchState, Paired, Result, Scheduled, Seat
+
+
+class Reader:
+    """One database, to be read. Safe to use from several processes at once."""
+
+    def __init__(self, url: str) -> None:
+        """Connect and migrate; InputError or HostError as `connect`."""
+        self._engine: Engine = connect(url)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._engine.dispose()
+
+    def contest_names(self) -> list[str]:
+        """The contests of this store, oldest first."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(contests.c.name).order_by(contests.c.created_at))
+            return [name for (name,) in rows]
+
+    def plan(self, contest: str) -> str:
+        """What the contest was created from; InputError if there is none of that name."""
+        with self._engine.connect() as connection:
+            return str(contest_row(connection, contest).plan)
+
+    def state(self, contest: str) -> str:
+        """`open`, `paused` or `stopped`, with the reason behind a colon."""
+        with self._engine.connect() as connection:
+            return str(contest_row(connection, contest).state)
+
+    def entries(self, contest: str) -> list[Entry]:
+        """Who takes part, in the order of entry."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(
+                select(entries).where(entries.c.contest == contest).order_by(entries.c.place)
+            )
+            return [Entry(row.name, row.place, row.entry, row.disqualified) for row in rows]
+
+    def paired(self, contest: str) -> list[Paired]:
+        """The pairings so far, byes too, in the order of rounds and tables."""
+        with self._engine.connect() as connection:
+            return [
+                Paired(row.round, row.board, row.first, row.second, row.meeting, row.league)
+                for row in pairing_rows(connection, contest)
+            ]
+
+    def last_record(self, contest: str, agent: str, before: int) -> tuple[str, int] | None:
+        """The record of the agent's last game before number `before` that has a result, and the seat it had there."""
+        query = (
+            select(results.c.record, matches.c.first)
+            .join(matches, results.c.match == matches.c.id)
+            .where(
+                matches.c.contest == contest,
+                matches.c.number < before,
+                (matches.c.first == agent) | (matches.c.second == agent),
+            )
+            .order_by(matches.c.number.desc())
+            .limit(1)
+        )
+        with self._engine.connect() as connection:
+            row = connection.execute(query).first()
+        return None if row is None else (row.record, int(row.first != agent))
+
+    def results(self, contest: str) -> list[Result]:
+        """The results so far, in the order of the schedule."""
+        query = (
+            select(
+                matches,
+                results.c.attempt.label("counted"),
+                *(column for column in results.c if column.name not in ("match", "attempt")),
+            )
+            .join(results, results.c.match == matches.c.id)
+            .where(matches.c.contest == contest)
+            .order_by(matches.c.number)
+        )
+        with self._engine.connect() as connection:
+            return [
+                Result(scheduled(row), row.counted, _ended(row))
+                for row in connection.execute(query)
+            ]
+
+    def games(self, contest: str) -> list[tuple[Scheduled, MatchState, int, str]]:
+        """Every game with its state, its attempts so far and what was said of it last, in the order of the schedule."""
+        query = select(matches).where(matches.c.contest == contest).order_by(matches.c.number)
+        with self._engine.connect() as connection:
+            return [
+                (scheduled(row), MatchState(row.state), row.attempt, row.why)
+                for row in connection.execute(query)
+            ]
+
+    def counts(self, contest: str) -> Mapping[MatchState, int]:
+        """How many games are in which state."""
+        query = (
+            select(matches.c.state, func.count())
+            .where(matches.c.contest == contest)
+            .group_by(matches.c.state)
+        )
+        with self._engine.connect() as connection:
+            found = {MatchState(state): count for state, count in connection.execute(query)}
+        return {state: found.get(state, 0) for state in MatchState}
+
+    def journal(self, contest: str) -> list[Line]:
+        """The contest's log, oldest first."""
+        query = select(journal).where(journal.c.contest == contest).order_by(journal.c.id)
+        with self._engine.connect() as connection:
+            return [
+                Line(row.at, row.event, row.match, row.attempt, row.text)
+                for row in connection.execute(query)
+            ]
+
+
+def contest_row(connection: Connection, name: str, *, locked: bool = False) -> Row[Any]:
+    """A contest's row; InputError where there is none. `locked` until the transaction ends."""
+    query: Select[Any] = select(contests).where(contests.c.name == name)
+    # Whoever issues a game of this contest holds its row: two hosts never get the same. SQLite has one writer anyway.
+    row = connection.execute(query.with_for_update() if locked else query).first()
+    if row is None:
+        raise InputError(f"there is no contest {name!r} in this store")
+    return row
+
+
+def pairing_rows(connection: Connection, contest: str) -> Sequence[Row[Any]]:
+    """By round and table."""
+    return connection.execute(
+        select(pairings)
+        .where(pairings.c.contest == contest)
+        .order_by(pairings.c.round, pairings.c.board)
+    ).all()
+
+
+def scheduled(row: Row[Any]) -> Scheduled:
+    """The match of a row."""
+    return Scheduled(
+        row.id, row.number, row.round, row.board, row.game, row.first, row.second, row.spec
+    )
+
+
+def _ended(row: Row[Any]) -> Ended:
+    seats = (
+        Seat(row.fault_0, row.replies_0, row.charged_ms_0),
+        Seat(row.fault_1, row.replies_1, row.charged_ms_1),
+    )
+    return Ended(row.verdict, row.winner, row.outcome, row.reason, row.record, row.seconds, seats)
