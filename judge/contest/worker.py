@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from structlog.contextvars import bound_contextvars
+
 from judge.errors import HostError, InputError
 from judge.games.types import Verdict
 from judge.referee.play import Slot, play
@@ -27,6 +29,8 @@ class Job:
     attempt: int
     programs: Mapping[str, Path]
     states: Mapping[str, bytes] = field(default_factory=dict)
+    contest: str = ""
+    """For the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,8 @@ def play_job(job: Job, slot: Slot) -> Played:
         os.sched_setaffinity(0, slot.judge_cores)
     spec = MatchSpec.model_validate_json(job.spec)
     shelf = JobShelf(job.states)
-    file = play(spec, job.programs, job.attempt, slot, shelf=shelf)
+    with bound_contextvars(contest=job.contest, match=spec.id, attempt=job.attempt):
+        file = play(spec, job.programs, job.attempt, slot, shelf=shelf)
     return played(file, shelf.left)
 
 

@@ -1,0 +1,187 @@
+"""What a contest was begun with: one document that nothing changes afterwards, and that says all that decides it.
+
+Policies, agents and images may change on disk while a contest runs; what is played and what is verified is this.
+"""
+
+import hashlib
+import random
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+import judge
+from judge.contest.formats import AnyFormat
+from judge.contest.openings import Opening
+from judge.contest.plan import FailuresPlan, Planned
+from judge.contest.points import Duel, points_table
+from judge.errors import HostError, InputError
+from judge.referee.policy import Policy
+from judge.referee.seating import check
+from judge.referee.spec import BoxKind, MatchSpec, SeatSpec
+from judge.sandbox.images import listing, runtime_image
+from judge.submissions.agents import Agent, digest_of, stage_agent
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class FrozenEntry(_Value):
+    """Who takes part: `rank` is its seed, 1 for the best; `seat` is how every match names it."""
+
+    name: str
+    rank: int
+    seat: SeatSpec
+    calls_itself: str
+    """The name in its own manifest, which its temporary folder has."""
+    description: str = ""
+
+
+class FrozenImage(_Value):
+    """A runtime: the image's id here, and the SHA-256 of its contents, which is the same on every host."""
+
+    id: str
+    content: str
+
+
+class Frozen(_Value):
+    """A contest as it was begun."""
+
+    document: Literal["judge-contest-1"] = "judge-contest-1"
+    judge: str
+    """Version of the judge."""
+    name: str
+    about: str = ""
+    frozen_at: str
+    """UTC."""
+    plan_sha256: str
+    """Of the contest.toml that this was made from."""
+    policy: Policy
+    format: AnyFormat
+    duel: Duel | None = None
+    failures: FailuresPlan
+    seed: int
+    openings: tuple[Opening, ...] = Field(min_length=1)
+    shuffle: bool
+    transform: bool
+    box: BoxKind = "docker"
+    entries: tuple[FrozenEntry, ...] = Field(min_length=2)
+    images: dict[str, FrozenImage]
+    """The runtimes that the entries need, by name."""
+    host: dict[str, Any] = Field(default_factory=dict)
+    """What the contest's host said of itself; information only."""
+
+    def by_name(self) -> Mapping[str, FrozenEntry]:
+        """The entries by their names."""
+        return {entry.name: entry for entry in self.entries}
+
+
+def thaw(document: str) -> Frozen:
+    """The document of a store or an export; InputError where it is none."""
+    try:
+        return Frozen.model_validate_json(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "the document"
+        raise InputError(f"not a contest of this judge: {field}: {first['msg']}") from None
+
+
+def freeze(planned: Planned, staging: Path, host: dict[str, Any]) -> Frozen:
+    """Copy the agents and fix all that decides the contest; InputError for whatever would only show in a game.
+
+    `staging` is an empty directory on the disk of the contest's folder.
+    """
+    plan = planned.plan
+    points_table(planned.policy)
+    named = [(each, stage_agent(planned.locate(each), staging)) for each in plan.agents]
+    names = _distinct([each.name or agent.manifest.name for each, agent in named], planned.path)
+    if len(names) < 2:
+        raise InputError(f"{planned.path}: a contest needs two [[agents]] or more")
+    ranks = _ranks(names, plan.seed, drawn=plan.seeding == "drawn")
+    entries = tuple(
+        FrozenEntry(
+            name=name,
+            rank=rank,
+            seat=agent.seat(planned.policy).model_copy(update={"name": name}),
+            calls_itself=agent.manifest.name,
+            description=agent.manifest.description,
+        )
+        for name, rank, (_, agent) in zip(names, ranks, named, strict=True)
+    )
+    for entry in entries:
+        check(MatchSpec(seats=(entry.seat, entry.seat), policy=planned.policy, box=plan.box))
+    for _, agent in named:
+        keep(agent, planned.agents)
+    return Frozen(
+        judge=judge.__version__,
+        name=plan.name,
+        about=plan.about,
+        frozen_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        plan_sha256=hashlib.sha256(planned.text.encode()).hexdigest(),
+        policy=planned.policy,
+        format=plan.format,
+        duel=plan.duel,
+        failures=plan.failures,
+        seed=plan.seed,
+        openings=tuple(planned.openings()),
+        shuffle=plan.openings.shuffle,
+        transform=plan.openings.transform,
+        box=plan.box,
+        entries=entries,
+        images=images_of(entry.seat.runtime for entry in entries),
+        host=host,
+    )
+
+
+def keep(agent: Agent, agents: Path) -> Path:
+    """Move a staged agent to where it is known by its digest, for good."""
+    place = agents / agent.digest
+    if place.exists():
+        return place
+    try:
+        agents.mkdir(parents=True, exist_ok=True)
+        shutil.move(agent.program, place)
+    except OSError as error:
+        raise HostError(f"{place}: {error.strerror}: the agents are kept there") from None
+    return place
+
+
+def program(agents: Path, digest: str) -> Path:
+    """A frozen agent's files; InputError where they are missing or are no longer what they were."""
+    place = agents / digest
+    if not place.is_dir() or digest_of(place) != digest:
+        raise InputError(
+            f"{place}: the agent's files are missing or were changed since the contest was frozen; "
+            "bring them back from a copy"
+        )
+    return place
+
+
+def images_of(runtimes: Iterable[str]) -> dict[str, FrozenImage]:
+    """The images of some runtimes as this Engine has them; HostError where one of ours is missing or out of date,
+    InputError where an organiser's own is not there."""
+    contents = {state.id: state.content for state in listing()}
+    ids = {runtime: runtime_image(runtime) for runtime in sorted(set(runtimes))}
+    return {
+        name: FrozenImage(id=image, content=contents.get(image, "")) for name, image in ids.items()
+    }
+
+
+def _ranks(names: Sequence[str], seed: int, *, drawn: bool) -> list[int]:
+    ranks = list(range(1, len(names) + 1))
+    if drawn:
+        random.Random(f"{seed} seeds").shuffle(ranks)
+    return ranks
+
+
+def _distinct(names: Sequence[str], path: Path) -> Sequence[str]:
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(
+                f"{path}: two [[agents]] are called {name!r}; give one of them another name = "
+            )
+    return names

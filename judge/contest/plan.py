@@ -1,0 +1,168 @@
+"""contest.toml, read: what an organiser plans, every mistake in it named with its line before anything is played."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from judge.contest.formats import AnyFormat
+from judge.contest.openings import Opening, read_openings
+from judge.contest.points import Duel
+from judge.contest.results import FAILURE_LIMIT
+from judge.documents import parse, read_text, validated
+from judge.errors import InputError
+from judge.games import new_game
+from judge.games.gomoku import Rule
+from judge.referee.policy import Policy, load_policy
+from judge.referee.spec import BoxKind
+
+PLAN_FILE = "contest.toml"
+_NAME = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class AgentPlan(_Table):
+    """Who takes part."""
+
+    path: str
+    """A house agent, an executable or a directory, from the file's own folder."""
+    name: str = Field(default="", pattern=r"^([A-Za-z0-9_-][A-Za-z0-9._-]{0,63})?$")
+    """What the tables call it; empty: its own name."""
+
+
+class OpeningsPlan(_Table):
+    """The openings, which all pairings play alike, each with both colours."""
+
+    file: str = ""
+    """From the file's own folder; empty: every game begins on an empty board."""
+    shuffle: bool = False
+    """In an order that the seed decides, else in the file's."""
+    transform: bool = False
+    """Turned and mirrored when they come again."""
+
+
+class FailuresPlan(_Table):
+    """When an agent is disqualified for failing by itself (facts/gomoku.md 1.3: Gomocup's 10 %)."""
+
+    limit: float = Field(default=FAILURE_LIMIT, ge=0, le=1)
+    """The share of its games that it may fail in; 1: nobody is disqualified."""
+    after: int = Field(default=20, ge=1)
+    """How many games it must have played before its share means something."""
+
+
+class SlotsPlan(_Table):
+    """The machine's share in it."""
+
+    cores: int = Field(default=1, ge=1)
+    """Whole processors that a game has to itself."""
+
+
+class Plan(_Table):
+    """A contest.toml."""
+
+    name: str = Field(pattern=_NAME)
+    about: str = ""
+    policy: str
+    """A name, `name:variant`, or a .toml file from the file's own folder."""
+    change: tuple[str, ...] = ()
+    """Single numbers of the policy, as `section.key=value`."""
+    seed: int = Field(default=0, ge=0, lt=2**53)
+    """All chance comes from it: lots, openings' order, and the games' own."""
+    seeding: Literal["listed", "drawn"] = "listed"
+    """Who is the first seed: the agents as they are listed, or by lot."""
+    store: str = "sqlite:///contest.db"
+    """Where results are kept; a file of SQLite is taken from the file's own folder."""
+    box: BoxKind = "docker"
+    format: AnyFormat
+    duel: Duel | None = None
+    """Given: a pairing's games score together, as Gomocup's did until 2016."""
+    openings: OpeningsPlan = OpeningsPlan()
+    failures: FailuresPlan = FailuresPlan()
+    slots: SlotsPlan = SlotsPlan()
+    agents: tuple[AgentPlan, ...] = ()
+
+    @model_validator(mode="after")
+    def _refuses_what_a_contest_cannot_be(self) -> Self:
+        if self.box == "process":
+            raise ValueError(
+                'box = "process" isolates nothing, so no contest is played in it; leave the key out'
+            )
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A contest.toml with what it names: the folder that it is in is the contest's."""
+
+    path: Path
+    text: str
+    plan: Plan
+    policy: Policy
+
+    @property
+    def name(self) -> str:
+        """Of the contest."""
+        return self.plan.name
+
+    @property
+    def folder(self) -> Path:
+        """Where the contest's files are."""
+        return self.path.parent
+
+    @property
+    def agents(self) -> Path:
+        """The frozen agents' files, each in a directory by its digest."""
+        return self.folder / "agents"
+
+    @property
+    def files(self) -> Path:
+        """Records and folders' states by digest."""
+        return self.folder / "files"
+
+    @property
+    def store_url(self) -> str:
+        """Of the database; a file of SQLite that is no absolute path lies in the folder."""
+        start, name = "sqlite:///", self.plan.store.removeprefix("sqlite:///")
+        if not self.plan.store.startswith(start) or name.startswith("/"):
+            return self.plan.store
+        return f"{start}{(self.folder / name).resolve()}"
+
+    def openings(self) -> list[Opening]:
+        """The openings of the file, or the empty one; InputError that names its line."""
+        name = self.plan.openings.file
+        if not name:
+            return [()]
+        return read_openings(self.folder / name, *self.board())
+
+    def board(self) -> tuple[int, int, Rule]:
+        """Width, height and rule; InputError for a game that has no openings of stones."""
+        game = new_game(self.policy.game.name, self.policy.game.options).describe()
+        if not {"width", "height", "rule"} <= game.keys():
+            raise InputError(
+                f"{self.path}: [openings] file: {self.policy.game.name} has no openings of stones"
+            )
+        return game["width"], game["height"], Rule(game["rule"])
+
+    def locate(self, agent: AgentPlan) -> str:
+        """The agent's path from here, or the name of a house agent."""
+        path = self.folder / agent.path
+        return str(path) if path.exists() else agent.path
+
+
+def load_plan(path: Path) -> Planned:
+    """The plan in a file, or in a folder's contest.toml; InputError that names the file, the line and the mend."""
+    if path.is_dir():
+        path /= PLAN_FILE
+    text = read_text(path, "a contest file; judge contest init NAME --policy POLICY makes one")
+    plan = validated(Plan, parse(path, text), path, text)
+    own = path.parent / plan.policy.partition(":")[0]
+    named = f"{path.parent}/{plan.policy}" if own.suffix == ".toml" else plan.policy
+    try:
+        policy = load_policy(named, plan.change)
+    except InputError as error:
+        raise InputError(f"{path}: policy: {error}") from None
+    return Planned(path, text, plan, policy)
