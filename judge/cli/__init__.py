@@ -14,6 +14,7 @@ import typer
 from judge.cli import (
     agents,
     check,
+    contest,
     convert,
     doctor,
     images,
@@ -37,6 +38,7 @@ app = typer.Typer(
 app.add_typer(images.app, name="images")
 app.add_typer(agents.app, name="agents")
 app.add_typer(policies.app, name="policies")
+app.add_typer(contest.app, name="contest")
 app.command("match", epilog=match.EXAMPLES)(match.match)
 app.command("show", epilog=show.EXAMPLES)(show.show)
 app.command("check", epilog=check.EXAMPLES)(check.check)

@@ -59,6 +59,12 @@ class Store(Reader):
             )
             _tell(connection, contest, state, why)
 
+    def remark(self, contest: str, event: str, text: str) -> None:
+        """Write a line into the contest's log."""
+        with self._engine.begin() as connection:
+            contest_row(connection, contest)
+            _tell(connection, contest, event, text)
+
     def disqualify(self, contest: str, agent: str, why: str) -> None:
         """Take an agent out: its games do not count, and those to come are not played."""
         with self._engine.begin() as connection:
@@ -166,7 +172,9 @@ class Store(Reader):
                     connection, row, attempt, AttemptState.SUPERSEDED, ended.reason, ended.record
                 )
                 return AttemptState.SUPERSEDED
-            self._end(connection, row, attempt, AttemptState.ACCEPTED, "", ended.record)
+            self._end(
+                connection, row, attempt, AttemptState.ACCEPTED, _story(row, ended), ended.record
+            )
             connection.execute(
                 insert(results).values(
                     match=match,
@@ -226,12 +234,16 @@ class Store(Reader):
             return len(running)
 
     def annul(self, match: str, why: str) -> None:
-        """The organiser voids a game: its result no longer counts, and it is played again."""
+        """The organiser voids a game: its result no longer counts, and it is played again.
+
+        InputError for one that has none and is not being played.
+        """
         with self._engine.begin() as connection:
             row = _match(connection, match)
+            if row.state not in (MatchState.DONE, MatchState.RUNNING):
+                raise InputError(f"match {match} is {row.state}: it has no result to be taken back")
             connection.execute(results.delete().where(results.c.match == match))
-            if row.attempt:
-                self._end(connection, row, row.attempt, AttemptState.ANNULLED, why, None)
+            self._end(connection, row, row.attempt, AttemptState.ANNULLED, why, None)
             connection.execute(
                 update(matches)
                 .where(matches.c.id == match)
@@ -316,6 +328,14 @@ def _match_values(contest: str, game: Scheduled) -> dict[str, Any]:
         "attempt": 0,
         "why": "",
     }
+
+
+def _story(match: Row[Any], ended: Ended) -> str:
+    """How a game ended, by names, for the log."""
+    if ended.winner is None:
+        return f"{match.first} - {match.second}: nobody won: {ended.reason}"
+    winner = match.first if ended.winner == 0 else match.second
+    return f"{winner} won: {ended.reason}"
 
 
 def _voids_in_a_row(connection: Connection, match: str) -> int:

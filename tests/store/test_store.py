@@ -183,7 +183,7 @@ def test_the_log_reads_as_a_story(store: Store) -> None:
         ("started", 1, "a - b"),
         ("void", 1, "starved"),
         ("started", 2, "a - b"),
-        ("accepted", 2, ""),
+        ("accepted", 2, "a won: 5 in a row"),
     ] == told
 
 

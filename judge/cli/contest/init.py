@@ -1,0 +1,157 @@
+"""`judge contest init`: a folder with a contest.toml in which stands all that an organiser may want to change."""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from string import Template
+from typing import Annotated
+
+import typer
+
+from judge.cli.complete import policy_words
+from judge.contest.plan import PLAN_FILE, load_plan
+from judge.durable import write_durably
+from judge.errors import HostError, InputError
+from judge.referee.policy import load_policy
+
+EXAMPLES = """
+Examples:
+
+judge contest init gomocup-2026 --policy gomocup-freestyle
+
+judge contest init friday --policy renju-15 --agent house-renju --agent ./my-brain --format swiss
+"""
+
+_FORMATS = {
+    "round-robin": "cycles = 1       # how often everybody meets everybody\n",
+    "double-round-robin": "",
+    "gauntlet": "challengers = 1  # so many first seeds meet all the others\n",
+    "swiss": "rounds = 7\n",
+    "knockout": "replays = 1      # how often a pairing that ends equal is played again\n",
+    "groups": "groups = 2\npromoted = 2     # how many of a group go on to the final\n",
+    "leagues": "sizes = [6, 6, 6]\npromoted = 3     # how many of a league join the one above\n",
+}
+"""For each format the lines of its own options."""
+
+_TEMPLATE = Template("""\
+# A contest. Paths are from this file's folder. When it is run for the first time, all that stands here is frozen
+# together with the agents' files; what is changed later has no effect on it.
+name = $name
+about = ""
+policy = $policy   # every number that is enforced: judge policies show
+change = $changes   # single numbers of the policy, such as "clock.turn_ms=1000"
+seed = $seed             # all chance comes from it
+seeding = "listed"   # the agents below, best first; or "drawn" by lot
+store = "sqlite:///contest.db"   # or postgresql+psycopg://...
+
+[format]
+name = $format   # $formats
+games = $games        # of a pairing; two that follow each other share an opening, with colours changed
+$options# ranking = ["points", "direct", "sonneborn-berger", "wins"]
+
+# [duel]         # a pairing's games score together, as at Gomocup until 2016
+# win = 3
+# draw = 1
+# loss = 0
+
+# [openings]     # one a line, such as h8i9j7 or 0,0, 1,1
+# file = "openings.txt"
+# shuffle = true     # in an order that the seed decides
+# transform = true   # turned and mirrored when they come again
+
+[failures]       # who fails by itself in more than this share of its games is disqualified
+limit = 0.1      # 1: nobody is
+after = 20       # games that it must have played before the share means something
+
+[slots]
+cores = 1        # processors that a game has to itself; both agents share them, for one runs at a time
+
+# Who takes part, best first: a house agent, an executable, a directory with an agent.toml, or an unpacked Gomocup
+# archive. name = is what the tables call it, where its own name will not do.
+$agents""")
+
+_NOBODY = """\
+# [[agents]]
+# path = "mybrain"
+# name = "mybrain"
+"""
+
+
+def init(
+    name: Annotated[str, typer.Argument(help="Of the contest, and of the folder to be made.")],
+    policy: Annotated[
+        str,
+        typer.Option(
+            help="A name, name:variant or .toml file; judge policies list.",
+            autocompletion=policy_words,
+        ),
+    ],
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(help="Who takes part: a house agent or a path; give it several times."),
+    ] = None,
+    format_: Annotated[str, typer.Option("--format", help=", ".join(_FORMATS))] = "round-robin",
+    games: Annotated[int, typer.Option(min=1, help="Games of a pairing.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, help="All chance comes from it.")] = 1,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Change a number of the policy: clock.turn_ms=1000."),
+    ] = None,
+) -> None:
+    """Make a folder NAME with a commented contest.toml."""
+    if format_ not in _FORMATS:
+        raise InputError(f"--format {format_}: it is one of {', '.join(_FORMATS)}")
+    load_policy(policy, set_ or [])
+    folder = Path(name)
+    path = folder / PLAN_FILE
+    if path.exists():
+        raise InputError(f"{path} is there already: edit it, or take another name")
+    agents = [_from_folder(each, folder) for each in agent or []]
+    text = _text(
+        folder.name, _from_folder(policy, folder), agents, format_, games, seed, set_ or []
+    )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_durably(path, text.encode())
+    except OSError as error:
+        raise HostError(f"{path}: {error.strerror}") from None
+    try:
+        load_plan(path)
+    except InputError:
+        path.unlink()
+        raise
+    print(f"{path}: edit it, then")
+    print(f"  judge contest plan {path}       games, hours, and what is missing")
+    print(f"  judge contest run {path}        play it; the same command goes on after a stop")
+
+
+def _from_folder(named: str, folder: Path) -> str:
+    """A path as it reads from the contest's folder; the name of a house agent or a policy as it is."""
+    path, colon, variant = named.partition(":")
+    if "/" not in path and not path.endswith(".toml"):
+        return named
+    return os.path.relpath(Path(path).resolve(), folder.resolve()) + colon + variant
+
+
+def _text(
+    name: str,
+    policy: str,
+    agents: Sequence[str],
+    format_: str,
+    games: int,
+    seed: int,
+    changes: Sequence[str],
+) -> str:
+    entered = "\n".join(f"[[agents]]\npath = {json.dumps(agent)}\n" for agent in agents)
+    return _TEMPLATE.substitute(
+        name=json.dumps(name),
+        policy=json.dumps(policy),
+        changes=json.dumps(changes),
+        seed=seed,
+        format=json.dumps(format_),
+        formats=", ".join(_FORMATS),
+        games=games,
+        options=_FORMATS[format_],
+        agents=entered or _NOBODY,
+    )

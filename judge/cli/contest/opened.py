@@ -1,0 +1,48 @@
+"""What every command of a contest begins with: its file, its store, and the contest if it has begun."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from judge.contest.contest import Contest, has_begun, open_store
+from judge.contest.plan import PLAN_FILE, Planned, load_plan
+from judge.errors import InputError
+
+ContestFile = Annotated[
+    Path,
+    typer.Argument(metavar="CONTEST", help="The contest.toml, or the folder that it is in."),
+]
+HERE = Path(PLAN_FILE)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Why = Annotated[str, typer.Option(help="The reason; it stands in the contest's log for good.")]
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Contest]:
+    """The contest of a file; InputError where it has not begun."""
+    planned = load_plan(path)
+    if not is_local_and_missing(planned):
+        with closing(open_store(planned)) as store:
+            if has_begun(store, planned):
+                yield Contest(store, planned)
+                return
+    raise InputError(
+        f"the contest {planned.name!r} has not begun; judge contest run {planned.path} begins it"
+    )
+
+
+def is_local_and_missing(planned: Planned) -> bool:
+    """Whether its store is a file that is not there: asking about a contest must not make one."""
+    start, name = "sqlite:///", planned.store_url.removeprefix("sqlite:///")
+    return planned.store_url.startswith(start) and not Path(name).exists()
+
+
+def reasoned(why: str) -> str:
+    """A reason that says something; InputError for an empty one."""
+    if not why.strip():
+        raise InputError("--why: say why; the reason stands in the contest's log")
+    return why.strip()

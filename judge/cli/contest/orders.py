@@ -1,0 +1,51 @@
+"""What an organiser may order while a contest runs or rests: pause, resume, void a game, disqualify an agent."""
+
+from typing import Annotated
+
+import typer
+
+from judge.cli.contest.opened import HERE, ContestFile, Why, opened, reasoned
+from judge.contest.contest import find_match
+from judge.store.types import MatchState
+
+
+def pause(contest: ContestFile = HERE, why: Why = "the organiser paused it") -> None:
+    """Start no more games; those that run are finished, and the judge that runs it ends."""
+    with opened(contest) as found:
+        found.store.set_state(found.name, "paused", reasoned(why))
+        running = found.store.counts(found.name)[MatchState.RUNNING]
+    print(f"{found.name} is paused; {running} games are being finished")
+
+
+def resume(contest: ContestFile = HERE, why: Why = "the organiser resumed it") -> None:
+    """Let a paused or stopped contest go on; games that are held for too many voids are played again."""
+    with opened(contest) as found:
+        released = found.store.release(found.name, reasoned(why))
+        found.store.set_state(found.name, "open", reasoned(why))
+    print(f"{found.name} is open{f', {released} held games are played again' if released else ''};")
+    print(f"  judge contest run {found.planned.path}       goes on")
+
+
+def void(
+    game: Annotated[str, typer.Argument(help="Its number in the schedule, or its id.")],
+    contest: ContestFile = HERE,
+    why: Why = "",
+) -> None:
+    """Take a game's result back; it is played again when the contest is run."""
+    with opened(contest) as found:
+        match = find_match(found, game)
+        found.store.annul(match.id, reasoned(why))
+    print(f"game {match.number}, {match.first} - {match.second}: void, to be played again;")
+    print(f"  judge contest run {found.planned.path}       plays it")
+
+
+def disqualify(
+    agent: Annotated[str, typer.Argument(help="As the tables call it.")],
+    contest: ContestFile = HERE,
+    why: Why = "",
+) -> None:
+    """Take an agent out: its games count for nobody, and those to come are not played."""
+    with opened(contest) as found:
+        found.store.disqualify(found.name, agent, reasoned(why))
+        cancelled = found.store.counts(found.name)[MatchState.CANCELLED]
+    print(f"{agent} is disqualified; {cancelled} games of {found.name} are cancelled")

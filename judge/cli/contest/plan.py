@@ -1,0 +1,55 @@
+"""`judge contest plan`: games, hours and what is missing, before anything runs."""
+
+import dataclasses
+import json
+
+from judge.cli.contest.opened import HERE, ContestFile, Json
+from judge.cli.contest.slots import slots_here
+from judge.cli.text import safe
+from judge.contest.forecast import Forecast, forecast
+from judge.contest.plan import Planned, load_plan
+
+
+def plan(contest: ContestFile = HERE, as_json: Json = False) -> None:
+    """Say how many games a contest has, how long they can take here, and what is missing. Exit code 1: something is."""
+    planned = load_plan(contest)
+    found = forecast(planned)
+    slots = len(slots_here(planned.plan.slots.cores))
+    if as_json:
+        print(json.dumps(dataclasses.asdict(found) | {"slots": slots, "hours": found.hours(slots)}))
+    else:
+        _show(planned, found, slots)
+    if found.missing:
+        raise SystemExit(1)
+
+
+def _show(planned: Planned, found: Forecast, slots: int) -> None:
+    policy, chosen = planned.policy, planned.plan.format
+    print(f"{planned.name}: {policy.name}, {chosen.name}, {len(found.agents)} agents")
+    print(f"  agents   {safe(', '.join(found.agents), 2000)}")
+    about = "" if found.is_exact else "about "
+    print(f"  games    {about}{found.games} in {found.rounds} rounds, {chosen.games} a pairing")
+    print(f"  clocks   {_clocks(planned)}")
+    hours = found.hours(slots)
+    longest = (
+        "nothing bounds a game: the policy's clock.match_ms is 0"
+        if hours is None
+        else f"at most {_duration(hours)} if everybody uses all time, on {slots} slot{'s' * (slots != 1)}"
+    )
+    print(f"  time     {longest}")
+    for sentence in found.missing:
+        print(f"  missing  {safe(sentence, 2000)}")
+    if not found.missing:
+        print(f"nothing is missing; judge contest run {planned.path}")
+
+
+def _clocks(planned: Planned) -> str:
+    clock = planned.policy.clock
+    turn = f"{clock.turn_ms} ms a turn" if clock.turn_ms else "as fast as possible"
+    match = f"{clock.match_ms} ms a game" if clock.match_ms else "no limit of a game"
+    return f"{turn}, {match}, {planned.policy.limits.memory_bytes >> 20} MiB"
+
+
+def _duration(hours: float) -> str:
+    minutes = round(hours * 60)
+    return f"{minutes // 60} h {minutes % 60:02} min" if minutes else "a minute"

@@ -1,0 +1,185 @@
+"""How far a contest is while it runs: a panel on a terminal, a JSON line for each game elsewhere."""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from judge.cli.text import safe
+from judge.contest.contest import Contest
+from judge.contest.results import FAILURES
+from judge.contest.round import Happened
+from judge.store.types import AttemptState, MatchState
+
+SHOWN = 8
+"""How many of the last games a panel shows."""
+
+
+class Tally:
+    """What has happened since this judge began: rate, time to the end, voids and failures."""
+
+    def __init__(self, contest: Contest, clock: Callable[[], float] = time.monotonic) -> None:
+        self._contest = contest
+        self._clock = clock
+        self._began = clock()
+        self.finished = 0
+        self.voids = 0
+        self.failures: Counter[str] = Counter()
+        self.counts: Mapping[MatchState, int] = contest.store.counts(contest.name)
+
+    def add(self, happened: Happened) -> None:
+        """Count a game that ended."""
+        self.counts = self._contest.store.counts(self._contest.name)
+        if happened.state is AttemptState.VOID:
+            self.voids += 1
+        if happened.state is not AttemptState.ACCEPTED or happened.ended is None:
+            return
+        self.finished += 1
+        names = (happened.issued.match.first, happened.issued.match.second)
+        for name, seat in zip(names, happened.ended.seats, strict=True):
+            self.failures[name] += seat.fault in FAILURES
+
+    @property
+    def done(self) -> int:
+        """Games that have their result."""
+        return self.counts[MatchState.DONE]
+
+    @property
+    def left(self) -> int:
+        """Games that are scheduled and have none yet; later rounds are not among them."""
+        return sum(self.counts.values()) - self.done - self.counts[MatchState.CANCELLED]
+
+    @property
+    def per_minute(self) -> float:
+        """The rate since this judge began."""
+        return 60 * self.finished / max(self._clock() - self._began, 1e-3)
+
+    @property
+    def minutes_left(self) -> float | None:
+        """For what is scheduled, at this rate; None before the first game."""
+        return self.left / self.per_minute if self.finished else None
+
+
+class Progress(Protocol):
+    """Shows a contest that runs."""
+
+    def tell(self, happened: Happened) -> None:
+        """A game has ended."""
+
+    def say(self, sentence: str) -> None:
+        """Something that the organiser should know."""
+
+    def close(self) -> None:
+        """Nothing more will come."""
+
+
+class Lines:
+    """JSON lines: one for each game that ended."""
+
+    def __init__(self, contest: Contest) -> None:
+        self._tally = Tally(contest)
+
+    def tell(self, happened: Happened) -> None:
+        """A line."""
+        self._tally.add(happened)
+        print(json.dumps(_line(happened, self._tally)), flush=True)
+
+    def say(self, sentence: str) -> None:
+        """A line with nothing but the sentence."""
+        print(json.dumps({"note": sentence}), flush=True)
+
+    def close(self) -> None:
+        """Nothing is held back."""
+
+
+def _line(happened: Happened, tally: Tally) -> dict[str, Any]:
+    match, ended = happened.issued.match, happened.ended
+    minutes = tally.minutes_left
+    return {
+        "game": match.number,
+        "match": match.id,
+        "attempt": happened.issued.attempt,
+        "round": match.round,
+        "seats": [match.first, match.second],
+        "state": happened.state,
+        "verdict": ended.verdict if ended else None,
+        "winner": ended.winner if ended else None,
+        "why": safe(happened.why, 2000),
+        "done": tally.done,
+        "running": tally.counts[MatchState.RUNNING],
+        "left": tally.left,
+        "voids": tally.voids,
+        "per_minute": round(tally.per_minute, 2),
+        "minutes_left": None if minutes is None else round(minutes, 1),
+    }
+
+
+class Panel:
+    """A panel that stays where it is on the terminal."""
+
+    def __init__(self, contest: Contest) -> None:
+        self._contest = contest
+        self._tally = Tally(contest)
+        self._last: list[Happened] = []
+        self._sentence = "Ctrl-C finishes the running games and stops"
+        self._live = Live(get_renderable=self._panel, console=Console(), refresh_per_second=2)
+        self._live.start()
+
+    def tell(self, happened: Happened) -> None:
+        """Show a game among the last ones."""
+        self._tally.add(happened)
+        self._last = [*self._last[-(SHOWN - 1) :], happened]
+
+    def say(self, sentence: str) -> None:
+        """Show a sentence below the games."""
+        self._sentence = sentence
+
+    def close(self) -> None:
+        """Leave the panel as it is."""
+        self._live.stop()
+
+    def _panel(self) -> RenderableType:
+        tally, counts = self._tally, self._tally.counts
+        total = tally.done + tally.left
+        minutes = tally.minutes_left
+        heading = Text.assemble(
+            (safe(self._contest.name), "bold"),
+            f"  {tally.done} of {total} games, {counts[MatchState.RUNNING]} running",
+            f", {tally.per_minute:.1f} a minute",
+            "" if minutes is None else f", {minutes:.0f} min to the end of what is scheduled",
+            f", {tally.voids} void" if tally.voids else "",
+        )
+        bar = ProgressBar(total=max(total, 1), completed=tally.done, width=60)
+        failing = ", ".join(
+            f"{safe(name)} {count}" for name, count in tally.failures.most_common(5) if count
+        )
+        parts: list[RenderableType] = [heading, bar, _games(self._last)]
+        if failing:
+            parts.append(Text(f"failures since the start: {failing}", style="yellow"))
+        return Group(*parts, Text(safe(self._sentence, 300), style="dim"))
+
+
+def _games(last: list[Happened]) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 1))
+    for happened in last:
+        match, ended = happened.issued.match, happened.ended
+        is_void = happened.state is not AttemptState.ACCEPTED
+        score = "void" if is_void or ended is None else _score(ended.winner)
+        table.add_row(
+            Text(str(match.number), style="dim"),
+            Text(f"{safe(match.first, 24)} - {safe(match.second, 24)}"),
+            Text(score, style="red" if is_void else ""),
+            Text(safe(happened.why, 70), style="dim"),
+        )
+    return table
+
+
+def _score(winner: int | None) -> str:
+    return {0: "1-0", 1: "0-1", None: "½-½"}[winner]

@@ -1,0 +1,199 @@
+"""`judge contest run`: play a contest to its end; whatever stopped it, the same command goes on."""
+
+import fcntl
+import os
+import platform
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any
+
+import structlog
+import typer
+
+from judge.cli.contest.opened import HERE, ContestFile
+from judge.cli.contest.progress import Lines, Panel, Progress
+from judge.cli.contest.slots import slots_here
+from judge.cli.match import make_ready
+from judge.cli.text import note, safe_event
+from judge.contest.contest import Contest, begin, open_store
+from judge.contest.frozen import images_of
+from judge.contest.plan import Planned, load_plan
+from judge.contest.round import Round, Stop
+from judge.contest.slots import Slots
+from judge.errors import HostError, InputError
+from judge.sandbox.reaper import reap
+from judge.store.types import Issued
+
+LOG_FILE = "log.jsonl"
+LOCK_FILE = "lock"
+
+EXAMPLES = """
+Examples:
+
+judge contest run contest.toml
+
+judge contest run contest.toml --workers 3
+
+Ctrl-C once finishes the games that run, twice abandons them; the same command goes on.
+
+Exit codes: 0 the contest is over or was stopped by the organiser, 2 something in the file was wrong, 1 the judge or its
+host failed, or voids stopped the contest.
+"""
+
+
+def run(
+    contest: ContestFile = HERE,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Games at once; 0: as many as there are processors for.")
+    ] = 0,
+    accept_images: Annotated[
+        bool,
+        typer.Option("--accept-images", help="Go on with runtimes that were built anew since."),
+    ] = False,
+) -> None:
+    """Play a contest to its end, or go on with it. It is frozen when it is run for the first time."""
+    planned = load_plan(contest)
+    slots = slots_here(planned.plan.slots.cores, workers)
+    with _alone(planned), closing(open_store(planned)) as store, _logged(planned.folder):
+        make_ready(planned.plan.box, planned.policy, [])
+        found = begin(store, planned, _host())
+        make_ready(planned.plan.box, found.frozen.policy, sorted(found.frozen.images))
+        _check_images(found, accept_images)
+        if found.has_new_plan:
+            note(
+                f"judge: {planned.path} was changed since the contest was frozen; it is played as it was frozen"
+            )
+        if slots[0].judge_cores:
+            os.sched_setaffinity(0, slots[0].judge_cores)
+        players: Slots[Issued] = Slots(slots)
+        progress: Progress = Panel(found) if sys.stdout.isatty() else Lines(found)
+        try:
+            loop = found.round(players, platform.node())
+            with _interrupts(loop, progress):
+                stop = loop.run(progress.tell)
+        finally:
+            players.kill()
+            players.close()
+            progress.close()
+            # What an abandoned game leaves is nobody's any more.
+            reap(containers=planned.plan.box == "docker")
+        _say_end(found, stop)
+
+
+def _host() -> Mapping[str, Any]:
+    return {
+        "name": platform.node(),
+        "system": platform.platform(),
+        "processors": os.cpu_count(),
+        "python": platform.python_version(),
+    }
+
+
+@contextmanager
+def _alone(planned: Planned) -> Iterator[None]:
+    """Hold the contest's folder; InputError where another judge runs it."""
+    path = planned.folder / LOCK_FILE
+    try:
+        file = path.open("a+", encoding="ascii")
+    except OSError as error:
+        raise HostError(f"{path}: {error.strerror}") from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.seek(0)
+            raise InputError(
+                f"another judge (process {file.read(20).strip() or 'unknown'}) runs {planned.name}; "
+                f"judge contest pause {planned.path} ends it politely"
+            ) from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+@contextmanager
+def _logged(folder: Path) -> Iterator[None]:
+    """Events go to a file of the contest while it runs, each a line of JSON; the screen is for progress."""
+    before = structlog.get_config()
+    path = folder / LOG_FILE
+    try:
+        file = path.open("a", encoding="utf-8")
+    except OSError as error:
+        raise HostError(f"{path}: {error.strerror}") from None
+    with file:
+        structlog.configure(
+            processors=[
+                structlog.contextvars.merge_contextvars,
+                structlog.processors.add_log_level,
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+                safe_event,
+                structlog.processors.JSONRenderer(),
+            ],
+            logger_factory=structlog.WriteLoggerFactory(file),
+        )
+        try:
+            yield
+        finally:
+            structlog.configure(**before)
+
+
+def _check_images(contest: Contest, accept: bool) -> None:
+    """Refuse runtimes that are not those that the contest began with."""
+    then, now = contest.frozen.images, images_of(contest.frozen.images)
+    changed = sorted(name for name in then if then[name].id != now[name].id)
+    if not changed:
+        return
+    if not accept:
+        raise InputError(
+            f"the runtimes {', '.join(changed)} were built anew since {contest.name} was frozen; go on with them by "
+            "--accept-images, which is noted in the contest's log"
+        )
+    contest.store.remark(
+        contest.name, "images", f"built anew since the start: {', '.join(changed)}"
+    )
+
+
+@contextmanager
+def _interrupts(loop: Round, progress: Progress) -> Iterator[None]:
+    """Ctrl-C once drains, twice abandons."""
+
+    def interrupted(_signal: int, _frame: FrameType | None) -> None:
+        if loop.drain.is_set():
+            loop.abandon.set()
+            progress.say("the running games are abandoned and will be played again")
+        else:
+            loop.drain.set()
+            progress.say(
+                "the running games are finished, no more are started; Ctrl-C again abandons them"
+            )
+
+    before = signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _say_end(contest: Contest, stop: Stop) -> None:
+    path = contest.planned.path
+    if stop is Stop.FINISHED:
+        note(f"judge: {contest.name} is over; judge contest standings {path}")
+        return
+    state = contest.store.state(contest.name)
+    if stop is Stop.HELD or state == "stopped":
+        last = [
+            line.text for line in contest.store.journal(contest.name) if line.event == "stopped"
+        ]
+        why = last[-1] if last else "games are held after too many voids"
+        raise HostError(
+            f"{contest.name} is stopped: {why}; mend it, then judge contest resume {path} and judge contest run {path}"
+        )
+    if stop is Stop.PAUSED:
+        note(f"judge: {contest.name} is paused; judge contest resume {path} opens it")
+        return
+    note(f"judge: to go on: judge contest run {path}")

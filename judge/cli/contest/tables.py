@@ -1,0 +1,185 @@
+"""What a contest looks like from outside, while it runs or afterwards: status, standings, crosstable, log."""
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from judge.cli.contest.opened import HERE, ContestFile, Json, opened
+from judge.cli.text import safe
+from judge.contest.contest import Contest, Standing
+from judge.contest.ratings import rate
+from judge.contest.standings import Cell, Line
+from judge.store.types import MatchState
+
+
+def status(
+    contest: ContestFile = HERE,
+    games: Annotated[bool, typer.Option("--games", help="List every game.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Say how far a contest is, who fails and what is void or held."""
+    with opened(contest) as found:
+        document = _status(found, games)
+    if as_json:
+        print(json.dumps(document))
+        return
+    counts = document["games"]
+    total = sum(counts.values())
+    print(
+        f"{document['contest']}: {document['state']}, {counts['done']} of {total} scheduled games done"
+    )
+    print("  " + ", ".join(f"{count} {state}" for state, count in counts.items() if count))
+    for agent, why in document["disqualified"].items():
+        print(f"  disqualified  {safe(agent)}: {safe(why)}")
+    for agent, count in document["failures"].items():
+        print(f"  failures      {safe(agent)}: {count}")
+    for game in document.get("list", []):
+        print(
+            f"  {game['number']:>5}  {game['match'][:8]}  round {game['round']:<3} {safe(game['first'], 24)} - "
+            f"{safe(game['second'], 24)}  {game['state']}  {safe(game['why'], 60)}".rstrip()
+        )
+
+
+def _status(contest: Contest, games: bool) -> dict[str, Any]:
+    standing = contest.standing()
+    listed = contest.store.games(contest.name)
+    document: dict[str, Any] = {
+        "contest": contest.name,
+        "state": contest.store.state(contest.name),
+        "games": {
+            state.value: count for state, count in contest.store.counts(contest.name).items()
+        },
+        "disqualified": dict(standing.out),
+        "failures": {
+            line.agent: line.done.failures for line in standing.table.lines if line.done.failures
+        },
+    }
+    shown = [each for each in listed if games or each[1] is MatchState.HELD]
+    if shown:
+        document["list"] = [
+            {
+                "number": match.number,
+                "match": match.id,
+                "round": match.round,
+                "first": match.first,
+                "second": match.second,
+                "state": state,
+                "attempts": attempts,
+                "why": why,
+            }
+            for match, state, attempts, why in shown
+        ]
+    return document
+
+
+def standings(contest: ContestFile = HERE, as_json: Json = False) -> None:
+    """Print the table, with ratings and their 95 % intervals."""
+    with opened(contest) as found:
+        standing = found.standing()
+        title = found.name
+    if as_json:
+        lines = [dataclasses.asdict(line) for line in standing.table.lines]
+        print(json.dumps({"contest": title, "ranking": standing.table.ranking, "lines": lines}))
+        return
+    table = standings_table(standing)
+    table.title = Text(safe(title))
+    Console(highlight=False).print(table)
+    for agent, why in standing.out.items():
+        print(f"disqualified: {safe(agent)}: {safe(why)}")
+
+
+def standings_table(standing: Standing) -> Table:
+    """The table as a terminal shows it."""
+    ratings = {each.agent: each for each in rate(_games(standing)).ratings}
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("", justify="right")
+    table.add_column("agent")
+    for heading in ("points", "games", "won", "drawn", "lost", "failed"):
+        table.add_column(heading, justify="right")
+    table.add_column("rating (95 %)")
+    for line in standing.table.lines:
+        rating = ratings.get(line.agent)
+        table.add_row(
+            str(line.place) if line.agent not in standing.out else "-",
+            Text(safe(line.agent, 32)),
+            f"{line.points:g}",
+            *(str(n) for n in _counts(line)),
+            "" if rating is None else interval(rating.elo, rating.low, rating.high),
+        )
+    return table
+
+
+def _counts(line: Line) -> Sequence[int]:
+    done = line.done
+    return done.games, done.wins, done.draws, done.losses, done.failures
+
+
+def interval(elo: float, low: float | None, high: float | None) -> str:
+    """A rating with its interval, an end that the games do not give left open."""
+    below = "…" if low is None else f"{low:+.0f}"
+    above = "…" if high is None else f"{high:+.0f}"
+    return f"{round(elo):+d} ({below} to {above})"
+
+
+def _games(standing: Standing) -> list[Any]:
+    out = standing.out
+    return [
+        game
+        for each in standing.played
+        if not each.pairing.agents & out.keys()
+        for game in each.games
+    ]
+
+
+def crosstable(contest: ContestFile = HERE, as_json: Json = False) -> None:
+    """Print everybody against everybody: the points of the row's agent, and its wins, draws and losses."""
+    with opened(contest) as found:
+        standing = found.standing()
+    names = [line.agent for line in standing.table.lines]
+    if as_json:
+        rows = [[_cell_document(cell) for cell in row] for row in standing.table.crosstable]
+        print(json.dumps({"agents": names, "rows": rows}))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("", justify="right")
+    table.add_column("agent")
+    for number in range(1, len(names) + 1):
+        table.add_column(str(number), justify="right")
+    for number, (name, row) in enumerate(zip(names, standing.table.crosstable, strict=True), 1):
+        cells = ("·" if at == number else _cell(cell) for at, cell in enumerate(row, 1))
+        table.add_row(str(number), Text(safe(name, 32)), *cells)
+    Console(highlight=False).print(table)
+
+
+def _cell(cell: Cell | None) -> str:
+    if cell is None:
+        return ""
+    done = cell.done
+    return f"{cell.points:g} ({done.wins}-{done.draws}-{done.losses})"
+
+
+def _cell_document(cell: Cell | None) -> dict[str, Any] | None:
+    return None if cell is None else dataclasses.asdict(cell)
+
+
+def log(contest: ContestFile = HERE, as_json: Json = False) -> None:
+    """Print the contest's log: who, when, and why something was void."""
+    with opened(contest) as found:
+        lines = found.store.journal(found.name)
+        number = {match.id: match.number for match, *_ in found.store.games(found.name)}
+    if as_json:
+        print(json.dumps([dataclasses.asdict(line) for line in lines]))
+        return
+    for line in lines:
+        game = (
+            f"game {number[line.match]}, attempt {line.attempt}: " if line.match in number else ""
+        )
+        print(
+            f"{line.at[:19]}  {game}{line.event}{': ' if line.text else ''}{safe(line.text, 300)}"
+        )
