@@ -24,8 +24,8 @@ MAY_IMPORT = {
     "attacks": {"errors", "games", "referee", "records", "sandbox", "submissions"},
     "store": {"errors", "durable", "referee", "records"},
     "cli": {
-        "errors", "games", "protocols", "sandbox", "referee", "records", "contest", "submissions", "store",
-        "attacks",
+        "errors", "durable", "games", "protocols", "sandbox", "referee", "records", "contest", "submissions",
+        "store", "attacks",
     },
     "web": {"errors", "games", "referee", "records", "contest", "submissions", "store"},
 }  # fmt: skip
