@@ -69,8 +69,8 @@ def longest_game_s(policy: Policy) -> float | None:
 
 
 def _agents(planned: Planned, staging: Path, missing: list[str]) -> list[Agent]:
-    if len(planned.plan.agents) < 2:
-        missing.append(f"{planned.path}: a contest needs two [[agents]] or more")
+    if (why := planned.lacks_agents()) is not None:
+        missing.append(why)
     found = []
     for each in planned.plan.agents:
         try:
@@ -111,6 +111,8 @@ def _rounds(planned: Planned, count: int) -> Sequence[Sequence[Pairing]]:
     """The rounds of a contest in which the better seed wins everything."""
     entries = [Entry(f"{number:04}", number) for number in range(1, count + 1)]
     chosen = planned.plan.format
+    if planned.lacks_agents() is not None:
+        return []
     if chosen.in_advance:
         return all_rounds(chosen, entries, planned.plan.seed)
     rounds, played = [], list[Played]()

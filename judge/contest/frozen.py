@@ -97,10 +97,10 @@ def freeze(planned: Planned, staging: Path, host: dict[str, Any]) -> Frozen:
     """
     plan = planned.plan
     points_table(planned.policy)
+    if (why := planned.lacks_agents()) is not None:
+        raise InputError(why)
     named = [(each, stage_agent(planned.locate(each), staging)) for each in plan.agents]
     names = _distinct([each.name or agent.manifest.name for each, agent in named], planned.path)
-    if len(names) < 2:
-        raise InputError(f"{planned.path}: a contest needs two [[agents]] or more")
     ranks = _ranks(names, plan.seed, drawn=plan.seeding == "drawn")
     entries = tuple(
         FrozenEntry(

@@ -147,6 +147,17 @@ class Planned:
             )
         return game["width"], game["height"], Rule(game["rule"])
 
+    def lacks_agents(self) -> str | None:
+        """Why the format cannot be played by those who are listed; None where it can."""
+        least, most = self.plan.format.agents
+        count = len(self.plan.agents)
+        if count >= least and (most is None or count <= most):
+            return None
+        wanted = f"{least}" if least == most else f"{least} or more"
+        return (
+            f"{self.path}: a {self.plan.format.name} is of {wanted} [[agents]]; there are {count}"
+        )
+
     def locate(self, agent: AgentPlan) -> str:
         """The agent's path from here, or the name of a house agent."""
         path = self.folder / agent.path

@@ -13,7 +13,9 @@ from rich.text import Text
 from judge.cli.contest.opened import HERE, ContestFile, Json, opened
 from judge.cli.text import safe
 from judge.contest.contest import Contest, Standing
+from judge.contest.formats.sequential import Sequential
 from judge.contest.ratings import rate
+from judge.contest.sprt import SprtState
 from judge.contest.standings import Cell, Line
 from judge.store.types import MatchState
 
@@ -82,16 +84,29 @@ def standings(contest: ContestFile = HERE, as_json: Json = False) -> None:
     """Print the table, with ratings and their 95 % intervals."""
     with opened(contest) as found:
         standing = found.standing()
-        title = found.name
+        title, test = found.name, sequential(found, standing)
     if as_json:
         lines = [dataclasses.asdict(line) for line in standing.table.lines]
-        print(json.dumps({"contest": title, "ranking": standing.table.ranking, "lines": lines}))
+        document = {"contest": title, "ranking": standing.table.ranking, "lines": lines}
+        print(json.dumps(document | ({} if test is None else {"sprt": dataclasses.asdict(test)})))
         return
     table = standings_table(standing)
     table.title = Text(safe(title))
     Console(highlight=False).print(table)
     for agent, why in standing.out.items():
         print(f"disqualified: {safe(agent)}: {safe(why)}")
+    if test is not None:
+        print(
+            f"sequential test: LLR {test.llr:.2f} ({test.lower:.2f} to {test.upper:.2f}): {test.decision}"
+        )
+
+
+def sequential(contest: Contest, standing: Standing) -> SprtState | None:
+    """What the sequential test says, in a contest that is one."""
+    chosen = contest.frozen.format
+    if not isinstance(chosen, Sequential):
+        return None
+    return chosen.state(contest.course.entries(), standing.played)
 
 
 def standings_table(standing: Standing) -> Table:

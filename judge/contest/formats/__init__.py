@@ -10,10 +10,11 @@ from judge.contest.formats.gauntlet import Gauntlet
 from judge.contest.formats.groups import Groups, Leagues
 from judge.contest.formats.knockout import Knockout
 from judge.contest.formats.round_robin import DoubleRoundRobin, RoundRobin
+from judge.contest.formats.sequential import Sequential
 from judge.contest.formats.swiss import Swiss
 
 AnyFormat = Annotated[
-    RoundRobin | DoubleRoundRobin | Gauntlet | Swiss | Knockout | Groups | Leagues,
+    RoundRobin | DoubleRoundRobin | Gauntlet | Swiss | Knockout | Groups | Leagues | Sequential,
     Field(discriminator="name"),
 ]
 """A format as a contest file gives it: a table with its `name` and its options."""
@@ -26,6 +27,7 @@ FORMATS: Mapping[str, type[Format]] = {
     "knockout": Knockout,
     "groups": Groups,
     "leagues": Leagues,
+    "sprt": Sequential,
 }
 """From a format's name to its options."""
 

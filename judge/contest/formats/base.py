@@ -22,6 +22,9 @@ class Format(BaseModel, ABC):
     in_advance: ClassVar[bool] = False
     """No pairing depends on a result: all rounds may be played at once."""
 
+    agents: ClassVar[tuple[int, int | None]] = (2, None)
+    """How many it takes at least, and at most."""
+
     games: int = Field(default=2, ge=1)
     """Games of a pairing, seats changing with each."""
     ranking: Ranking = BY_POINTS

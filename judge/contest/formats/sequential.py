@@ -1,0 +1,48 @@
+"""A sequential test: two agents play until it shows whether the first seed is stronger, or the games are up."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from judge.contest.formats.base import Format
+from judge.contest.pairings import Entry, Pairing, by_seed, next_number, set_tables
+from judge.contest.results import Played
+from judge.contest.sprt import Decision, Sprt, SprtState, count_pairs
+
+
+class Sequential(Format):
+    """Two agents; after each round of `games` the test is asked whether to go on. Openings count by pairs of games."""
+
+    agents: ClassVar[tuple[int, int | None]] = (2, 2)
+
+    name: Literal["sprt"] = "sprt"
+    games: int = Field(default=20, ge=2, multiple_of=2)
+    """Games of a round: as many as are played at once, or a few more; even, for two games share an opening."""
+    rounds: int = Field(default=100, ge=1)
+    """After so many it ends undecided."""
+    test: Sprt = Sprt()
+
+    def next_round(
+        self,
+        entries: Sequence[Entry],
+        played: Sequence[Played],
+        seed: int,  # noqa: ARG002 nothing is drawn
+    ) -> list[Pairing]:
+        """The two, once more, while the test wants to see more; nothing for other than two."""
+        if len(entries) != 2:
+            return []
+        first, second = by_seed(entries)
+        earlier = [each.pairing for each in played]
+        number = next_number(earlier)
+        if not (first.active and second.active) or number > self.rounds:
+            return []
+        if self.state(entries, played).decision is not Decision.GO_ON:
+            return []
+        return set_tables([(first.id, second.id, "")], number, earlier)
+
+    def state(self, entries: Sequence[Entry], played: Sequence[Played]) -> SprtState:
+        """What the test says of the first seed."""
+        first = by_seed(entries)[0]
+        games = [game for each in played for game in each.games]
+        return self.test.of_pairs(count_pairs(games, first.id))

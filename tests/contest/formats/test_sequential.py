@@ -1,0 +1,62 @@
+"""A sequential test goes on for as long as nothing shows, and not a round longer."""
+
+from judge.contest.formats.sequential import Sequential
+from judge.contest.pairings import Pairing
+from judge.contest.results import GameResult, Played
+from judge.contest.sprt import Decision, Sprt
+from judge.games.types import Verdict
+from tests.contest.rounds import entries
+
+TEST = Sequential(games=10, rounds=30, test=Sprt(elo0=0, elo1=100))
+
+
+def round_of(pairing: Pairing, wins: int) -> Played:
+    """A round of ten games, of which the better seed wins so many and loses the others."""
+    games = []
+    for game in range(TEST.games):
+        seats = (pairing.first, str(pairing.second))
+        first, second = seats if game % 2 == 0 else seats[::-1]
+        winner = "1" if game < wins else "2"
+        games.append(
+            GameResult(first, second, winner, Verdict.WIN, round=pairing.round, table=1, game=game)
+        )
+    return Played(pairing, tuple(games), (wins, TEST.games - wins))
+
+
+def play(wins: int) -> list[Played]:
+    played: list[Played] = []
+    while pairings := TEST.next_round(entries(2), played, seed=0):
+        played.append(round_of(pairings[0], wins))
+    return played
+
+
+def test_the_stronger_one_is_found_out() -> None:
+    played = play(wins=8)
+
+    assert 1 < len(played) < 30
+    assert Decision.H1 is TEST.state(entries(2), played).decision
+    assert Decision.GO_ON is TEST.state(entries(2), played[:-1]).decision
+
+
+def test_equals_are_found_out() -> None:
+    played = play(wins=5)
+
+    assert len(played) < 30
+    assert Decision.H0 is TEST.state(entries(2), played).decision
+
+
+def test_it_ends_undecided_when_its_rounds_are_up() -> None:
+    undecided = Sequential(games=2, rounds=3, test=Sprt(elo0=0, elo1=1))
+    played: list[Played] = []
+    while pairings := undecided.next_round(entries(2), played, seed=0):
+        played.append(Played(pairings[0], (), (0, 0)))
+
+    assert 3 == len(played)
+    assert Decision.GO_ON is undecided.state(entries(2), played).decision
+
+
+def test_seats_and_openings_change_from_round_to_round() -> None:
+    played = play(wins=5)
+
+    assert [0, 1, 2] == [each.pairing.meeting for each in played[:3]]
+    assert ["1", "2", "1"] == [each.pairing.first for each in played[:3]]
