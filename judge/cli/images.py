@@ -12,7 +12,10 @@ app = typer.Typer(help="Build and list the images that agents run in.", no_args_
 @app.command()
 def build(
     names: Annotated[
-        list[str] | None, typer.Argument(help="base, native, python, java; all but java if none.")
+        list[str] | None,
+        typer.Argument(
+            help="base, keeper, native, python; when asked for: java, unpacker, toolchain."
+        ),
     ] = None,
 ) -> None:
     """Build the base image and the runtimes from distribution packages, and the house agents."""

@@ -45,6 +45,7 @@ __all__ = [
     "ImageState",
     "build",
     "build_house_agents",
+    "content",
     "house_agent_names",
     "keeper_image",
     "listing",
@@ -57,6 +58,7 @@ SETUID_BITS = 0o6000
 DERIVED = "judge/derived"
 
 SHELL = ("libc6", "libc-bin", "dash", "bash", "coreutils", "findutils", "grep", "sed")
+TOOLS = ("gcc", "g++", "libc6-dev", "make", "rustc", "default-jdk-headless", "python3")
 LIBRARIES = ("libstdc++6", "libgcc-s1", "libgomp1", "libatomic1", "zlib1g")
 
 
@@ -94,6 +96,16 @@ RECIPES = {
             "java",
             (*SHELL, *LIBRARIES, "default-jre-headless"),
             programs=(IMAGES / "java" / "java",),
+            is_optional=True,
+        ),
+        Recipe("unpacker", ("libc6", "python3-minimal", "python3-zstandard"), is_optional=True),
+        Recipe(
+            "toolchain",
+            (*SHELL, *LIBRARIES, *TOOLS),
+            programs=(
+                IMAGES / "java" / "java",
+                *(IMAGES / "toolchain" / name for name in ("c++", "cc", "jar", "javac")),
+            ),
             is_optional=True,
         ),
     )
@@ -326,6 +338,16 @@ def keeper_image() -> str:
     with _engine("find an image") as client:
         recipe = RECIPES["keeper"]
         return _ours(recipe, _find(client, recipe.tag))
+
+
+def content(name: str) -> str:
+    """What an image is made of: of one of ours the SHA-256 (hex) of its files, the same on every host; else its id.
+
+    Raises as `runtime_image`.
+    """
+    image_id = runtime_image(name)
+    with _engine("find an image") as client:
+        return str(client.images.get(image_id).labels.get("judge.content", image_id))
 
 
 def _ours(recipe: Recipe, image: Image | None) -> str:

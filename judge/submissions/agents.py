@@ -25,9 +25,12 @@ from judge.referee.policy import Policy, runtime_of
 from judge.referee.spec import SeatSpec
 from judge.sandbox.images import BUILD_DIRECTORY, house_agent_names
 from judge.submissions.brains import PREFIX, brain_name, choose_executable
+from judge.submissions.recipe import BuildTable
 
 MANIFEST = "agent.toml"
 INFO = "info"
+MAX_TEXT = 1 << 16
+"""How many characters an agent.toml or an `info` file may have."""
 MAX_FILES = 10_000
 MAX_BYTES = 1 << 30
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
@@ -48,6 +51,8 @@ class Manifest(BaseModel):
     author: str = ""
     language: str = ""
     description: str = ""
+    build: BuildTable | None = None
+    """How it is made of its sources, where those are sent: `[build]`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +100,7 @@ def stage_agent(named: str, staging: Path) -> Agent:
         source = BUILD_DIRECTORY / named
         if not source.is_dir():
             raise InputError(f"house agent {named} is not built yet; run: judge images build")
-    brains = _brains_of(source)
+    brains = brains_of(source)
     if source.is_dir():
         manifest = _manifest_of_directory(source)
         program = _copy_directory(source, _new_directory(staging, manifest.name))
@@ -118,13 +123,13 @@ def stage_agent(named: str, staging: Path) -> Agent:
 def read_manifest(path: Path) -> Manifest:
     """The manifest in a file; InputError that names the file, the key and the mend."""
     try:
-        manifest = Manifest.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        manifest = Manifest.model_validate(tomllib.loads(_text_of(path)))
     except FileNotFoundError:
         raise InputError(f"{path} is missing: an agent's directory needs an {MANIFEST}") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path}: {error}") from None
     except ValidationError as error:
         raise InputError(f"{path}: {_explain(error)}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: {error}") from None
     return _checked(manifest, path)
 
 
@@ -155,7 +160,7 @@ def _explain(error: ValidationError) -> str:
 
 
 def _checked(manifest: Manifest, path: Path) -> Manifest:
-    if not _NAME.fullmatch(manifest.name):
+    if not is_name(manifest.name):
         raise InputError(
             f"{path}: name {manifest.name!r}: only A-Z, a-z, 0-9, dash, underscore and dot, "
             "1 to 64 of them, no dot first"
@@ -173,14 +178,14 @@ def _manifest_of_directory(source: Path) -> Manifest:
     info = source / INFO
     if info.is_file() and not (source / MANIFEST).exists():
         return read_info(info)
-    brains = _brains_of(source)
+    brains = brains_of(source)
     if brains:
         name = brain_name(choose_executable(brains, "", 0))
         return _manifest_of_file(source / brains[0]).model_copy(update={"name": name})
     return read_manifest(source / MANIFEST)
 
 
-def _brains_of(source: Path) -> tuple[str, ...]:
+def brains_of(source: Path) -> tuple[str, ...]:
     """The `pbrain-` programs at the top of a directory that says nothing else of how it is run."""
     if not source.is_dir() or any((source / name).exists() for name in (MANIFEST, INFO)):
         return ()
@@ -195,18 +200,15 @@ def read_info(path: Path) -> Manifest:
     Line 1: the program, relative to the directory, with arguments where the contest allowed them; 2: the author;
     3: the language; the rest: a description. The agent is called like its directory.
     """
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    try:
-        words = shlex.split(lines[0]) if lines else []
-    except ValueError as error:
-        raise InputError(f"{path}, line 1: {error}") from None
-    if not words or not (path.parent / words[0]).is_file():
+    words = info_words(path)
+    lines = _lines_of(path)
+    if not (path.parent / words[0]).is_file():
         raise InputError(f"{path}, line 1: name the program, relative to this directory")
     author, language = ([*lines[1:3], "", ""])[:2]
     program = _manifest_of_file(path.parent / words[0])
     manifest = program.model_copy(
         update={
-            "name": _fit_name(path.parent.resolve().name),
+            "name": fit_name(path.parent.resolve().name),
             "command": (*program.command[:-1], words[0], *words[1:]),
             "author": author.strip(),
             "language": language.strip(),
@@ -216,9 +218,33 @@ def read_info(path: Path) -> Manifest:
     return _checked(manifest, path)
 
 
+def info_words(path: Path) -> list[str]:
+    """The first line of an `info` file: the program, which may have to be built yet, and its arguments; InputError."""
+    try:
+        words = shlex.split("".join(_lines_of(path)[:1]))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}, line 1: {error}") from None
+    if not words:
+        raise InputError(f"{path}, line 1: name the program, relative to this directory")
+    return words
+
+
+def _lines_of(path: Path) -> list[str]:
+    return _text_of(path, errors="replace").splitlines()
+
+
+def _text_of(path: Path, errors: str = "strict") -> str:
+    """The text of a file that says how an agent is run; ValueError for more than anybody writes."""
+    with path.open(encoding="utf-8", errors=errors) as file:
+        text = file.read(MAX_TEXT + 1)
+    if len(text) > MAX_TEXT:
+        raise ValueError(f"it has more than {MAX_TEXT} characters")
+    return text
+
+
 def _manifest_of_file(source: Path) -> Manifest:
     """What can be known of a single executable: its kind by its first bytes."""
-    name = _fit_name(source.stem)
+    name = fit_name(source.stem)
     with source.open("rb") as stream:
         head = stream.read(128)
     fields: dict[str, Any] = {"name": name, "command": (f"./{source.name}",)}
@@ -238,7 +264,12 @@ def _manifest_of_file(source: Path) -> Manifest:
     )
 
 
-def _fit_name(text: str) -> str:
+def is_name(text: str) -> bool:
+    """Whether an agent may be called so."""
+    return _NAME.fullmatch(text) is not None
+
+
+def fit_name(text: str) -> str:
     """A name for what is called something else."""
     return re.sub(r"[^A-Za-z0-9._-]", "_", text).lstrip(".")[:64] or "agent"
 

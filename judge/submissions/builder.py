@@ -1,0 +1,115 @@
+"""Builds sources that nobody vouches for, in a box, and writes the tree that is left to stdout as one plain tar file.
+
+    python3 -I DIRECTORY JOB.json      DIRECTORY has this file as __main__.py
+                                       JOB.json: {"commands": [[word, ...], ...], "source": path, "at": path,
+                                                  "bounds": {...}}
+
+The commands are lists of words and never pass a shell. What they print goes to stderr, which is the log. Exit code 3: a
+command failed; 4: what it left cannot be taken. What is built may kill this program or write in its name: it builds
+nobody's agent but its own, and whoever reads the tar file reads it strictly again.
+"""
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from typing import Any
+
+from judge.submissions.names import Bounds, Census, RefusedError, shown
+
+FAILED = 3
+UNFIT = 4
+
+AGE_S = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
+EXECUTABLE, PLAIN = 0o755, 0o644
+
+
+def say(line: str) -> None:
+    """A line for the log, after what was written to it by then."""
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+def copy(source: Path, at: Path) -> None:
+    """Copy the sources to where they are built, all of one age: `make` shall not go by when they were unpacked."""
+    shutil.copytree(source, at)
+    for path in [at, *at.rglob("*")]:
+        os.utime(path, (AGE_S, AGE_S))
+
+
+def run(command: list[str], at: Path) -> bool:
+    """Run a command in the tree; whether it did what it should."""
+    say(f"$ {shlex.join(command)}")
+    try:
+        done = subprocess.run(
+            command, cwd=at, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False
+        )
+    except OSError as error:
+        say(f"{command[0]}: {error.strerror}")
+        return False
+    if done.returncode < 0:
+        say(f"{command[0]} was ended by {signal.Signals(-done.returncode).name}")
+    elif done.returncode:
+        say(f"{command[0]} ended with code {done.returncode}")
+    return done.returncode == 0
+
+
+def pack(at: Path, bounds: Bounds) -> None:
+    """Write the tree to stdout, in order of name; RefusedError for what is neither file nor directory."""
+    census = Census(bounds)
+    with tarfile.open(
+        fileobj=sys.stdout.buffer, mode="w|", format=tarfile.GNU_FORMAT, encoding="utf-8"
+    ) as tar:
+        for path in sorted(at.rglob("*")):
+            pack_one(path, path.relative_to(at).as_posix(), census, tar)
+
+
+def pack_one(path: Path, name: str, census: Census, tar: tarfile.TarFile) -> None:
+    """Write one file or directory; owners and times are nobody's."""
+    if path.is_symlink() or not (path.is_dir() or path.is_file()):
+        raise RefusedError(
+            f"{shown(name)} is neither a file nor a directory; let the build copy instead of link"
+        )
+    header = tarfile.TarInfo(name)
+    if path.is_dir():
+        census.directory(name)
+        header.type, header.mode = tarfile.DIRTYPE, EXECUTABLE
+        tar.addfile(header)
+        return
+    with path.open("rb") as file:
+        found = os.fstat(file.fileno())
+        census.file(name, found.st_size)
+        header.size = found.st_size
+        header.mode = EXECUTABLE if found.st_mode & 0o100 else PLAIN
+        tar.addfile(header, file)
+
+
+def main() -> int:
+    """Build what the job names."""
+    job: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    at = Path(job["at"])
+    try:
+        copy(Path(job["source"]), at)
+    except (OSError, shutil.Error) as error:
+        say(
+            f"the sources do not fit into the directory that is built in: {ascii(str(error))[:200]}"
+        )
+        return FAILED
+    for command in job["commands"]:
+        if not run(command, at):
+            return FAILED
+    try:
+        pack(at, Bounds(**job["bounds"]))
+    except (RefusedError, OSError) as error:
+        say(f"what the build left cannot be taken: {error}")
+        return UNFIT
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,307 @@
+"""Reads an archive that nobody vouches for, in a box, and writes what is in it to stdout as one plain tar file.
+
+    python3 -I DIRECTORY JOB.json      DIRECTORY has this file as __main__.py
+                                       JOB.json: {"archive": path, "bounds": {...}, "ratio": n, "ratio_from_bytes": n}
+
+It never makes a file: no name of the archive's is ever given to a file system. Directories and regular files are
+taken; everything else ends it, with exit code 3 and one sentence on stderr that names the member. Only the standard
+library and, for .zst, the `zstandard` of the image; a compiled decompressor may have faults, so it all runs in a box,
+and whoever reads the tar file reads it strictly again.
+"""
+
+import gzip
+import io
+import json
+import lzma
+import os
+import stat
+import struct
+import sys
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+from judge.submissions.names import Bounds, Census, RefusedError, refuse_encoding, shown
+
+REFUSED = 3
+"""The exit code for an archive that is not taken."""
+
+CHUNK = 1 << 16
+EXECUTABLE, PLAIN = 0o755, 0o644
+SPECIAL_BITS = 0o7000
+SECRET = 0x1
+"""The bit of a zip member's flags that says it is encrypted."""
+UTF8 = 0x800
+"""The bit of a zip member's flags that says its name is UTF-8."""
+LOCAL_HEADER = struct.Struct("<4s22xHH")
+"""Of a zip member's local header: the signature, and the lengths of the name and of the extra field behind it."""
+XZ_MEMORY_BYTES = 96 << 20
+"""What reading .xz may take: `xz -9` wants 65 MiB."""
+ZST_WINDOW_BYTES = 64 << 20
+
+KINDS = {
+    tarfile.LNKTYPE: "a hard link",
+    tarfile.SYMTYPE: "a symbolic link",
+    tarfile.CHRTYPE: "a device",
+    tarfile.BLKTYPE: "a device",
+    tarfile.FIFOTYPE: "a named pipe",
+    tarfile.GNUTYPE_SPARSE: "a sparse file",
+}
+
+MALFORMED = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    lzma.LZMAError,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    ValueError,
+    OverflowError,
+    NotImplementedError,
+    RuntimeError,
+    RecursionError,
+    AssertionError,
+    LookupError,
+    MemoryError,
+)
+"""What the standard library's readers raise for bytes that are no archive."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A directory (no content) or a file of an archive; `size` is how much its content has to be."""
+
+    name: str
+    size: int
+    is_executable: bool
+    content: IO[bytes] | None
+
+
+class Measured(io.RawIOBase):
+    """What a decompressor yields, counted: more than `most` bytes are those of a bomb."""
+
+    def __init__(self, source: Any, most: int) -> None:
+        self._source = source
+        self._left = most
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, at most `CHUNK`; RefusedError when there are too many in all."""
+        data: bytes = self._source.read(CHUNK if size < 0 else min(size, CHUNK))
+        self._left -= len(data)
+        if self._left < 0:
+            raise RefusedError("it becomes too large when it is unpacked: so do bombs")
+        return data
+
+
+def members_of_tar(stream: IO[bytes]) -> Iterator[Member]:
+    """The members of a plain tar file, read as a stream, so that no header can send us back in it."""
+    with tarfile.open(
+        fileobj=stream, mode="r|", encoding="utf-8", errors="surrogateescape", bufsize=CHUNK
+    ) as tar:
+        for member in tar:
+            refuse_encoding(member.name)
+            if member.issparse():
+                raise RefusedError(f"{shown(member.name)} is a sparse file; pack without --sparse")
+            if member.isdir():
+                refuse_bits(member.name, member.mode)
+                yield Member(member.name, 0, True, None)
+            elif member.type in (tarfile.REGTYPE, tarfile.AREGTYPE):
+                refuse_bits(member.name, member.mode)
+                content = tar.extractfile(member)
+                yield Member(member.name, member.size, bool(member.mode & 0o100), content)
+            else:
+                kind = KINDS.get(member.type, "neither a file nor a directory")
+                raise RefusedError(f"{shown(member.name)} is {kind}; pack files and directories")
+
+
+def refuse_bits(name: str, mode: int) -> None:
+    """Refuse setuid, setgid and sticky bits."""
+    if mode & SPECIAL_BITS:
+        raise RefusedError(f"{shown(name)} has a setuid, setgid or sticky bit; take it off")
+
+
+def members_of_zip(file: BinaryIO, bounds: Bounds) -> Iterator[Member]:
+    """The members of a zip file, having looked at its directory as a whole."""
+    with zipfile.ZipFile(file) as archive:
+        infos = archive.infolist()
+        if len(infos) > bounds.entries:
+            raise RefusedError(f"it holds more than {bounds.entries} files and directories")
+        for info in infos:
+            refuse_info(info)
+        refuse_overlap(file, infos, archive.start_dir)
+        for info in infos:
+            mode = info.external_attr >> 16
+            if info.is_dir():
+                yield Member(info.orig_filename, 0, True, None)
+            else:
+                with archive.open(info) as content:
+                    yield Member(info.orig_filename, info.file_size, bool(mode & 0o100), content)
+
+
+def refuse_info(info: zipfile.ZipInfo) -> None:
+    """Refuse what a zip file's directory says of a member that is no plain file or directory."""
+    name, mode = info.orig_filename, info.external_attr >> 16
+    if not name.isascii() and not info.flag_bits & UTF8:
+        raise RefusedError(
+            f"{shown(name)} has a name that is no UTF-8; rename it, or pack with UTF-8"
+        )
+    refuse_encoding(name)
+    if info.filename != name:
+        raise RefusedError(f"{shown(name)} has two names")
+    kind = stat.S_IFMT(mode)
+    if kind == stat.S_IFLNK:
+        raise RefusedError(f"{shown(name)} is a symbolic link; pack files and directories")
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise RefusedError(f"{shown(name)} is neither a file nor a directory")
+    if (kind == stat.S_IFDIR) != name.endswith("/") and kind:
+        raise RefusedError(f"{shown(name)} is both a file and a directory")
+    refuse_bits(name, mode)
+    if info.flag_bits & SECRET:
+        raise RefusedError(f"{shown(name)} is encrypted; pack without a password")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise RefusedError(f"{shown(name)} is packed by method {info.compress_type}; use deflate")
+    if name.endswith("/") and info.file_size:
+        raise RefusedError(f"{shown(name)} is a directory with {info.file_size} bytes")
+
+
+def refuse_overlap(file: BinaryIO, infos: list[zipfile.ZipInfo], end: int) -> None:
+    """Refuse members that share bytes of the file: so one packed kilobyte can be told a thousand times."""
+    free_from = 0
+    for info in sorted(infos, key=lambda one: one.header_offset):
+        if info.header_offset < free_from:
+            raise RefusedError(f"{shown(info.orig_filename)} shares its bytes with another member")
+        file.seek(info.header_offset)
+        signature, name, extra = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))
+        if signature != b"PK\3\4":
+            raise RefusedError(f"{shown(info.orig_filename)} is not where the directory says")
+        free_from = info.header_offset + LOCAL_HEADER.size + name + extra + info.compress_size
+    if free_from > end:
+        raise RefusedError("its last member reaches into its directory")
+
+
+def opened(archive: BinaryIO) -> tuple[str, Any]:
+    """What kind of archive this is, by its first bytes, and a reader of what was packed; `zip` reads itself."""
+    head = archive.read(6)
+    archive.seek(0)
+    if head[:4] in (b"PK\3\4", b"PK\5\6"):
+        return "zip", None
+    if head[:2] == b"\x1f\x8b":
+        return "tar.gz", gzip.GzipFile(fileobj=archive)
+    if head == b"\xfd7zXZ\0":
+        return "tar.xz", XzReader(archive)
+    if head[:4] == b"\x28\xb5\x2f\xfd":
+        return "tar.zst", ZstReader(archive)
+    return "tar", archive
+
+
+class XzReader:
+    """Reads .xz with a limit on the memory of it, which `lzma.open` does not have."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
+        self._unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY_BYTES)
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, at most `size`; empty at the end of the first stream."""
+        while not self._unpacker.eof:
+            packed = self._source.read(CHUNK) if self._unpacker.needs_input else b""
+            if self._unpacker.needs_input and not packed:
+                raise EOFError("it is cut short")
+            if data := self._unpacker.decompress(packed, size):
+                return data
+        return b""
+
+
+class ZstReader:
+    """Reads .zst with a limit on the memory of it; its faults are those of a file."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        import zstandard  # of the image; nothing else of the judge needs it
+
+        self._faults = zstandard.ZstdError
+        unpacker = zstandard.ZstdDecompressor(max_window_size=ZST_WINDOW_BYTES)
+        self._reader = unpacker.stream_reader(source, read_across_frames=True)
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, at most `size`; empty at the end."""
+        try:
+            return bytes(self._reader.read(size))
+        except self._faults as error:
+            raise ValueError(str(error)) from None
+
+
+def members_of(archive: BinaryIO, bounds: Bounds, most: int) -> Iterator[Member]:
+    """The members of an archive of any kind that may become `most` bytes."""
+    kind, reader = opened(archive)
+    if kind == "zip":
+        yield from members_of_zip(archive, bounds)
+    else:
+        yield from members_of_tar(Measured(reader, most))  # type: ignore[arg-type]
+
+
+def pour(member: Member, path: str, out: tarfile.TarFile) -> None:
+    """Write a member to the tar file: modes are plain, owners and times are nobody's."""
+    header = tarfile.TarInfo(path)
+    if member.content is None:
+        header.type, header.mode = tarfile.DIRTYPE, EXECUTABLE
+        out.addfile(header)
+        return
+    header.size = member.size
+    header.mode = EXECUTABLE if member.is_executable else PLAIN
+    out.addfile(header, member.content)  # raises OSError when there is less than `size`
+    if member.content.read(1):
+        raise RefusedError(f"{shown(path)} is longer than it says")
+
+
+def enter(member: Member, census: Census) -> str:
+    """Take a member in; returns its path, empty for the top."""
+    if member.content is None:
+        return census.directory(member.name)
+    return census.file(member.name, member.size)
+
+
+def extract(archive: BinaryIO, out: IO[bytes], job: dict[str, Any]) -> None:
+    """Write the tar file of an archive to `out`. Raises RefusedError, or one of MALFORMED."""
+    bounds = Bounds(**job["bounds"])
+    packed = os.fstat(archive.fileno()).st_size
+    ratio = max(job["ratio_from_bytes"], packed * job["ratio"])
+    census = Census(bounds)
+    # headers and last blocks of a tar file come on top of what is in it
+    most = int(min(bounds.total_bytes, ratio)) + bounds.entries * 4 * 512 + (1 << 20)
+    with tarfile.open(fileobj=out, mode="w|", format=tarfile.GNU_FORMAT, encoding="utf-8") as tar:
+        for member in members_of(archive, bounds, most):
+            path = enter(member, census)
+            if census.total_bytes > ratio:
+                raise RefusedError(
+                    f"with {shown(member.name)} it becomes more than {job['ratio']:g} times as large: so do bombs"
+                )
+            if path:
+                pour(member, path, tar)
+
+
+def main() -> int:
+    """Extract what the job names; one sentence on stderr says why not."""
+    job = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    try:
+        with Path(job["archive"]).open("rb") as archive:
+            extract(archive, sys.stdout.buffer, job)
+    except RefusedError as error:
+        sys.stderr.write(f"{error}\n")
+        return REFUSED
+    except MALFORMED as error:
+        sys.stderr.write(f"it cannot be read as an archive: {ascii(str(error))[:200]}\n")
+        return REFUSED
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

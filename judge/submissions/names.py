@@ -1,0 +1,154 @@
+"""Which names files of an upload may have: one rule for what reads an archive in its box and for what reads it outside.
+
+Only the standard library: this file is also a part of what runs in the box (`judge.submissions.extractor`).
+"""
+
+import unicodedata
+from dataclasses import dataclass, field
+
+DEVICES = frozenset(
+    ["con", "prn", "aux", "nul", "conin$", "conout$"]
+    + [f"{kind}{number}" for kind in ("com", "lpt") for number in "0123456789¹²³"]
+)
+"""What Windows takes for a device, whatever ending stands behind it."""
+
+SHOWN = 80
+"""How many characters of a name stand in a sentence."""
+
+
+class RefusedError(Exception):
+    """An archive that is not taken; the text says why and names the member."""
+
+
+def shown(name: str) -> str:
+    """A hostile name, fit to stand in a sentence."""
+    text = ascii(name)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]}...'"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How large a tree may be: see `judge.submissions.limits.TreeLimits`."""
+
+    total_bytes: int
+    file_bytes: int
+    entries: int
+    depth: int
+    name_bytes: int
+    path_bytes: int
+
+
+@dataclass
+class Census:
+    """Every file and directory that was met, so that no two can be one on any system. Raises RefusedError."""
+
+    bounds: Bounds
+    total_bytes: int = 0
+    _met: dict[str, "_Met"] = field(default_factory=dict)
+    """By the path as the most forgetful file system would have it."""
+
+    def directory(self, raw: str) -> str:
+        """Take a directory in; returns its path, empty for the top."""
+        path = self._path(raw)
+        if path:
+            self._above(path)
+            self._enter(_Met(path, is_directory=True))
+        return path
+
+    def file(self, raw: str, size: int) -> str:
+        """Take a file of `size` bytes in; returns its path."""
+        path = self._path(raw)
+        if not path:
+            raise RefusedError(f"{shown(raw)} is no name of a file")
+        if not 0 <= size <= self.bounds.file_bytes:
+            raise RefusedError(
+                f"{shown(raw)} has {size} bytes; a file may have {self.bounds.file_bytes}"
+            )
+        self.total_bytes += size
+        if self.total_bytes > self.bounds.total_bytes:
+            raise RefusedError(
+                f"with {shown(raw)} it becomes more than {self.bounds.total_bytes} bytes"
+            )
+        self._above(path)
+        self._enter(_Met(path, is_directory=False))
+        return path
+
+    def _path(self, raw: str) -> str:
+        """A name as a path without its dots; empty for the directory that everything is in."""
+        refuse_encoding(raw)
+        if raw.startswith("/"):
+            raise RefusedError(f"{shown(raw)} is an absolute path; pack paths that are relative")
+        parts = raw.removesuffix("/").split("/")
+        parts = [part for part in parts if part != "."]
+        for part in parts:
+            self._refuse_part(part, raw)
+        path = "/".join(parts)
+        if len(parts) > self.bounds.depth:
+            raise RefusedError(f"{shown(raw)} is deeper than {self.bounds.depth} names")
+        if len(path.encode()) > self.bounds.path_bytes:
+            raise RefusedError(f"{shown(raw)} is longer than {self.bounds.path_bytes} bytes")
+        return path
+
+    def _refuse_part(self, part: str, raw: str) -> None:
+        why = ""
+        if part == "..":
+            why = "leads out of the archive"
+        elif "\\" in part:
+            why = "has a backslash; directories are parted by /"
+        elif ":" in part:
+            why = "has a colon, as a drive has"
+        elif part == "":
+            why = "has an empty name in it"
+        elif not part.isprintable():
+            why = "has characters that cannot be printed"
+        elif part != part.strip(" ").rstrip("."):
+            why = "begins or ends with a space, or ends with a dot"
+        elif part.split(".")[0].rstrip(" ").lower() in DEVICES:
+            why = "is what Windows calls a device"
+        elif len(part.encode()) > self.bounds.name_bytes:
+            why = f"has a name of more than {self.bounds.name_bytes} bytes"
+        if why:
+            raise RefusedError(f"{shown(raw)} {why}")
+
+    def _above(self, path: str) -> None:
+        """Take in the directories that a path names on its way."""
+        names = path.split("/")
+        for depth in range(1, len(names)):
+            self._enter(_Met("/".join(names[:depth]), is_directory=True, is_named=False))
+
+    def _enter(self, new: "_Met") -> None:
+        old = self._met.setdefault(_folded(new.path), new)
+        if len(self._met) > self.bounds.entries:
+            raise RefusedError(f"it holds more than {self.bounds.entries} files and directories")
+        if old.path != new.path:
+            raise RefusedError(
+                f"{shown(new.path)} and {shown(old.path)} are one name where case is not told apart"
+            )
+        if old.is_directory != new.is_directory:
+            raise RefusedError(f"{shown(new.path)} is both a file and a directory")
+        if old is not new and old.is_named and new.is_named:
+            raise RefusedError(f"{shown(new.path)} is in it twice")
+        old.is_named = old.is_named or new.is_named
+
+
+@dataclass
+class _Met:
+    """A path that was met; `is_named` is false where it only stood in the path of something else."""
+
+    path: str
+    is_directory: bool
+    is_named: bool = True
+
+
+def refuse_encoding(raw: str) -> None:
+    """Refuse a name that is no text: bytes that are no UTF-8 come as lone surrogates."""
+    if "\0" in raw:
+        raise RefusedError(f"{shown(raw)} has a NUL in its name")
+    try:
+        raw.encode()
+    except UnicodeEncodeError:
+        raise RefusedError(f"{shown(raw)} has a name that is no UTF-8") from None
+
+
+def _folded(path: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", path).casefold())

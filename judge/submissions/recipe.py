@@ -1,0 +1,276 @@
+"""Which build applies to a tree of sources: by its `[build]` table, else by what is in it; and the commands of it.
+
+Commands are lists of words: a file is always named by `./`, so that no name is taken for an option, and no shell reads
+any of them. What is played must be there afterwards; where nobody says what that is, the tree gets an agent.toml.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from judge.errors import InputError
+
+Kind = Literal["c", "c++", "rust", "java", "python", "make"]
+
+_BASE = ("-O2", "-static")
+"""Static, so that a program runs in whatever image plays it."""
+_ENDINGS: dict[Kind, tuple[str, ...]] = {
+    "c++": (".cpp", ".cc", ".cxx"),
+    "c": (".c",),
+    "rust": (".rs",),
+    "java": (".java",),
+    "python": (".py",),
+}
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_MOST_READ = 1 << 20
+_MAIN = re.compile(r"\bstatic\s+(?:final\s+)?void\s+main\s*\(")
+_PACKAGE = re.compile(r"(?m)^[ \t]*package[ \t]+([A-Za-z_][\w.]*)[ \t]*;")
+
+
+class BuildTable(BaseModel):
+    """`[build]` of an agent.toml: how the agent is made of its sources."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Kind
+    main: str = ""
+    """Where the program begins: a file (rust, python) or a class (java). Empty: what is usual in the language."""
+    flags: tuple[str, ...] = ()
+    """More words for the compiler (`-std=c++20`), or for make (a target, `CXX=g++`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a tree is built: the commands, and the agent.toml that the tree gets where it says nothing itself."""
+
+    kind: Kind
+    commands: tuple[tuple[str, ...], ...]
+    manifest: str = ""
+
+    def __str__(self) -> str:
+        """One line that says all that decides what is built, for a record."""
+        return json.dumps({"kind": self.kind, "commands": self.commands, "manifest": self.manifest})
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """A tree, what it is called, and what is played of it where the tree says that: the words of a command."""
+
+    tree: Path
+    name: str
+    command: tuple[str, ...] = ()
+    table: BuildTable | None = None
+
+    def files(self, kind: Kind) -> list[str]:
+        """The sources of a kind, as words of a command, in order of name."""
+        found = (path for path in self.tree.rglob("*") if path.suffix.lower() in _ENDINGS[kind])
+        return sorted(
+            f"./{path.relative_to(self.tree).as_posix()}" for path in found if path.is_file()
+        )
+
+    @property
+    def program(self) -> str:
+        """Where the program is to be, relative to the tree."""
+        first = self.command[0] if self.command else ""
+        return first.removeprefix("./") if first.startswith("./") else self.name
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What the author gives the compiler."""
+        return self.table.flags if self.table else ()
+
+    @property
+    def main(self) -> str:
+        """Where the author says that the program begins."""
+        return self.table.main if self.table else ""
+
+    def manifest(self, runtime: str, *command: str) -> str:
+        """An agent.toml for a tree that has none."""
+        if self.command:
+            return ""
+        words = ", ".join(map(json.dumps, command))
+        return f'name = {json.dumps(self.name)}\ncommand = [{words}]\nruntime = "{runtime}"\n'
+
+
+def is_source(name: str) -> bool:
+    """Whether a file is nothing but a source: a program in Python is one that runs as it is."""
+    endings = [ending for kind, own in _ENDINGS.items() if kind != "python" for ending in own]
+    return Path(name).suffix.lower() in (*endings, ".h", ".hpp")
+
+
+def recipe_for(sources: Sources) -> Recipe | None:
+    """How the tree is built; None where there is nothing to build. InputError says what is unclear, and the mend."""
+    if sources.table is not None:
+        return _RECIPES[sources.table.kind](sources)
+    if sources.command and not _is_missing(sources):
+        return None
+    kind = _kind_of(sources)
+    return _RECIPES[kind](sources) if kind else None
+
+
+def _is_missing(sources: Sources) -> bool:
+    """Whether the command speaks of something that is not in the tree (yet)."""
+    first = sources.command[0]
+    if first == "java":
+        return not any(sources.tree.rglob("*.class")) and not any(sources.tree.rglob("*.jar"))
+    return first.startswith("./") and not (sources.tree / first).is_file()
+
+
+def _kind_of(sources: Sources) -> Kind | None:
+    if any((sources.tree / name).is_file() for name in MAKEFILES):
+        return "make"
+    found = [kind for kind in _ENDINGS if sources.files(kind)]
+    if "c++" in found and "c" in found:
+        found.remove("c")  # one program of both
+    if len(found) > 1 and "python" in found:
+        found.remove("python")  # a tool beside the program
+    if len(found) > 1:
+        raise InputError(
+            f"there are sources of {' and '.join(found)}: say which is built in agent.toml, "
+            f'[build] kind = "{found[0]}", or add a Makefile'
+        )
+    return found[0] if found else None
+
+
+# --- the kinds ------------------------------------------------------------------------------------
+
+
+def _c(sources: Sources) -> Recipe:
+    command = ("gcc", *_BASE, *sources.flags, "-o", f"./{sources.program}")
+    return _native(sources, "c", (*command, *_needed(sources, "c"), "-lm", "-pthread"))
+
+
+def _cpp(sources: Sources) -> Recipe:
+    """One program of C++ and C files: gcc goes by their endings, g++ would take all for C++."""
+    command = ("gcc", *_BASE, *sources.flags, "-o", f"./{sources.program}")
+    files = (*_needed(sources, "c++"), *sources.files("c"))
+    return _native(sources, "c++", (*command, *files, "-lstdc++", "-lm", "-pthread"))
+
+
+def _rust(sources: Sources) -> Recipe:
+    edition = _edition(sources.tree)
+    usual = [name for name in ("src/main.rs", "main.rs") if (sources.tree / name).is_file()]
+    files = _needed(sources, "rust")
+    only = [files[0].removeprefix("./")] if len(files) == 1 else []
+    main = sources.main or next(iter([*usual, *only]), "")
+    if not main:
+        raise InputError(
+            'src/main.rs is missing: say in agent.toml where it begins, [build] main = "…"'
+        )
+    options = ("--edition", edition, "-C", "opt-level=3", "-C", "target-feature=+crt-static")
+    output = ("-o", f"./{sources.program}", f"./{_inside(sources, main)}")
+    return _native(sources, "rust", ("rustc", *options, *sources.flags, *output))
+
+
+def _edition(tree: Path) -> str:
+    """The edition that a Cargo.toml names; InputError where it wants what only cargo brings."""
+    path = tree / "Cargo.toml"
+    if not path.is_file():
+        return "2021"
+    try:
+        cargo = tomllib.loads(_read(path))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"Cargo.toml: {error}") from None
+    package = cargo.get("package")
+    package = package if isinstance(package, dict) else {}
+    if cargo.get("dependencies") or cargo.get("build-dependencies"):
+        raise InputError(
+            "Cargo.toml has dependencies, and there is no network: bring them as modules below src"
+        )
+    if package.get("build") or (tree / "build.rs").is_file():
+        raise InputError("build.rs is not run: bring what it makes, or add a Makefile")
+    edition = str(package.get("edition", "2015"))
+    if edition not in ("2015", "2018", "2021"):
+        raise InputError(
+            f"Cargo.toml, package.edition {edition[:20]!r}: there are 2015, 2018 and 2021"
+        )
+    return edition
+
+
+def _java(sources: Sources) -> Recipe:
+    files = _needed(sources, "java")
+    flags = ("-encoding", "UTF-8", "-proc:none", "-g:none", "-d", ".")
+    main = sources.main or ("" if sources.command else _main_class(sources, files))
+    commands = (("javac", *flags, *sources.flags, *files),)
+    return Recipe("java", commands, sources.manifest("java", "java", "-cp", ".", main))
+
+
+def _main_class(sources: Sources, files: list[str]) -> str:
+    found = {}
+    for file in files:
+        text = _read(sources.tree / file)
+        if _MAIN.search(text):
+            package = _PACKAGE.search(text)
+            found[f"{package[1]}.{Path(file).stem}" if package else Path(file).stem] = file
+    if "Main" in found or len(found) == 1:
+        return "Main" if "Main" in found else next(iter(found))
+    what = f"{len(found)} classes have a main method" if found else "no class has a main method"
+    raise InputError(f'{what}: say in agent.toml where it begins, [build] main = "…"')
+
+
+def _python(sources: Sources) -> Recipe:
+    """Nothing is made; but an error of syntax is told now, with its line."""
+    files = _needed(sources, "python")
+    usual = [name for name in ("main.py", "__main__.py") if (sources.tree / name).is_file()]
+    only = [files[0].removeprefix("./")] if len(files) == 1 else []
+    main = sources.main or next(iter([*usual, *only]), "")
+    if not main and not sources.command:
+        raise InputError(
+            'main.py is missing: say in agent.toml where it begins, [build] main = "…"'
+        )
+    check = ("python3", "-I", "-X", "pycache_prefix=/tmp/compiled", "-m", "py_compile")
+    manifest = sources.manifest("python", "python3", _inside(sources, main)) if main else ""
+    return Recipe("python", ((*check, *sources.flags, *files),), manifest)
+
+
+def _make(sources: Sources) -> Recipe:
+    if not any((sources.tree / name).is_file() for name in MAKEFILES):
+        raise InputError(
+            f'agent.toml: build.kind = "make", but there is no {MAKEFILES[-1]} at the top'
+        )
+    return Recipe("make", (("make", *sources.flags),))
+
+
+_RECIPES: dict[Kind, Callable[[Sources], Recipe]] = {
+    "c": _c,
+    "c++": _cpp,
+    "rust": _rust,
+    "java": _java,
+    "python": _python,
+    "make": _make,
+}
+
+
+def _native(sources: Sources, kind: Kind, command: tuple[str, ...]) -> Recipe:
+    return Recipe(kind, (command,), sources.manifest("native", f"./{sources.program}"))
+
+
+def _needed(sources: Sources, kind: Kind) -> list[str]:
+    files = sources.files(kind)
+    if not files:
+        endings = " or ".join(_ENDINGS[kind])
+        raise InputError(
+            f'agent.toml: build.kind = "{kind}", but there is no file that ends in {endings}'
+        )
+    return files
+
+
+def _inside(sources: Sources, main: str) -> str:
+    """`main`, as a file of the tree."""
+    names = {file.removeprefix("./") for kind in _ENDINGS for file in sources.files(kind)}
+    if main.removeprefix("./") not in names:
+        raise InputError(
+            f"agent.toml: build.main = {ascii(main)[:80]} is no source file of the tree"
+        )
+    return main.removeprefix("./")
+
+
+def _read(path: Path) -> str:
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return file.read(_MOST_READ)

@@ -1,0 +1,98 @@
+"""From an upload to a tree of files: archives are read in a box by `judge.submissions.extractor`, never here."""
+
+import re
+import shutil
+from pathlib import Path
+
+from judge.sandbox.workshop import End, Work
+from judge.submissions.escaped import plain
+from judge.submissions.extractor import REFUSED
+from judge.submissions.limits import IntakeLimits
+from judge.submissions.names import Census, RefusedError, shown
+from judge.submissions.tree import bounds_of
+from judge.submissions.workbench import Bench, Task, carry_out
+
+IMAGE = "unpacker"
+"""The image in which archives are read."""
+
+ARCHIVES = re.compile(r"(?i)\.(zip|tar|tar\.gz|tgz|tar\.xz|txz|tar\.zst|tzst)$")
+OTHER_ARCHIVES = re.compile(r"(?i)\.(7z|rar|gz|bz2|xz|zst|tbz2?|lzh?|lzma|arj|cab|iso|deb|rpm)$")
+
+
+def name_of(filename: str) -> str:
+    """What an upload is called, without the directories that some browsers send along; may be hostile still."""
+    return re.split(r"[/\\]", filename)[-1]
+
+
+def is_archive(filename: str) -> bool:
+    """Whether an upload of this name is unpacked."""
+    return ARCHIVES.search(name_of(filename)) is not None
+
+
+def stem_of(filename: str) -> str:
+    """An upload's name without its ending."""
+    name = name_of(filename)
+    return ARCHIVES.sub("", name) if is_archive(name) else Path(name).stem
+
+
+def unpack(upload: Path, filename: str, target: Path, limits: IntakeLimits, bench: Bench) -> str:
+    """Make the new directory `target` of an upload; returns a sentence of what it holds.
+
+    Raises RefusedError with a sentence that names the member, HostError where the host fails.
+    """
+    name = name_of(filename)
+    if is_archive(name):
+        return _unpack_archive(upload, target, limits, bench)
+    if OTHER_ARCHIVES.search(name):
+        raise RefusedError(f"{shown(name)}: archives are .zip, .tar, .tar.gz, .tar.xz or .tar.zst")
+    Census(bounds_of(limits.tree)).file(name, upload.stat().st_size)
+    target.mkdir(mode=0o755)
+    shutil.copyfile(upload, target / name)
+    return f"one file, {shown(name)}"
+
+
+def _unpack_archive(upload: Path, target: Path, limits: IntakeLimits, bench: Bench) -> str:
+    task = Task(
+        name="unpack",
+        program="extractor.py",
+        image=IMAGE,
+        job={
+            "archive": "/agent/upload",
+            "bounds": limits.tree.model_dump(),
+            "ratio": limits.unpack.ratio,
+            "ratio_from_bytes": limits.unpack.ratio_from_bytes,
+        },
+        lay_out=lambda directory: _copy(upload, directory / "upload"),
+        limits=limits.unpack.box(),
+        seconds=limits.unpack.seconds,
+        talk_bytes=64 << 10,
+        kept_bytes=4 << 10,
+        environment={},
+    )
+    done = carry_out(task, bench, target, limits.tree)
+    if not done.is_done:
+        raise RefusedError(_why(done, limits))
+    files = [path for path in target.rglob("*") if path.is_file()]
+    if not files:
+        raise RefusedError("it holds no files")
+    total = sum(path.stat().st_size for path in files)
+    return f"{len(files)} {'file' if len(files) == 1 else 'files'}, {total} bytes"
+
+
+def _copy(upload: Path, target: Path) -> None:
+    shutil.copyfile(upload, target)
+
+
+def _why(done: Work, limits: IntakeLimits) -> str:
+    """One sentence on an archive that was not unpacked."""
+    match done.end:
+        case End.TIME:
+            return f"it takes more than {limits.unpack.seconds:g} s to unpack"
+        case End.MEMORY:
+            return f"it takes more than {limits.unpack.memory_bytes} bytes of memory to unpack"
+        case End.OUTPUT:
+            return f"it becomes more than {limits.tree.total_bytes} bytes"
+    said = bytes(done.talk.first).decode("utf-8", "backslashreplace").strip()
+    if done.report.number == REFUSED and done.report.kind == "exited" and said:
+        return plain(said)
+    return f"it cannot be read as an archive: what reads it {done.report.kind} {done.report.number}"

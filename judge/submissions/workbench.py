@@ -1,0 +1,98 @@
+"""A program of ours in a box with a stranger's file: what it needs is laid out, what it writes is a tree again.
+
+Laid out is a directory that is mounted read-only: the program as `__main__.py`, the rules of names that it shares with
+us, its job, and the upload. Nothing of the judge's own directories is in it.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judge.errors import HostError
+from judge.sandbox.box import BoxPolicy, Limits
+from judge.sandbox.hardening import PROGRAM
+from judge.sandbox.workshop import Job, Work, work
+from judge.submissions.limits import TreeLimits
+from judge.submissions.tree import receive
+
+PYTHON = "/usr/bin/python3"
+SHARED = ("names.py",)
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Where programs of ours work: the policy of their boxes, the processors, and room for files (a directory)."""
+
+    policy: BoxPolicy
+    cores: tuple[int, ...]
+    room: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A program of this directory, what it is told, and what it may use.
+
+    `lay_out` puts into the directory that the program sees as /agent what `job` speaks of.
+    """
+
+    name: str
+    program: str
+    image: str
+    job: Mapping[str, Any]
+    lay_out: Callable[[Path], None]
+    limits: Limits
+    seconds: float
+    talk_bytes: int
+    kept_bytes: int
+    environment: Mapping[str, str]
+
+
+def carry_out(task: Task, bench: Bench, target: Path, tree: TreeLimits) -> Work:
+    """Do a task; the tree that it writes is at `target`, where it ended well.
+
+    Raises RefusedError where what it wrote is no tree that may be, HostError where the host fails.
+    """
+    try:
+        directory = _laid_out(task, bench.room)
+        with tempfile.TemporaryFile(dir=bench.room) as stream:
+            done = work(_job(task, directory, bench, tree), bench.policy, stream)
+            if done.is_done:
+                stream.seek(0)
+                receive(stream, target, tree)
+    except OSError as error:
+        raise HostError(f"{bench.room}: {error.strerror}: make room, or set TMPDIR") from error
+    return done
+
+
+def _laid_out(task: Task, room: Path) -> Path:
+    directory = Path(tempfile.mkdtemp(prefix=f"{task.name}-", dir=room))
+    shared = directory / "judge" / "submissions"
+    shared.mkdir(parents=True)
+    for name in SHARED:
+        (shared / name).write_bytes((HERE / name).read_bytes())
+    (directory / "__main__.py").write_bytes((HERE / task.program).read_bytes())
+    (directory / "job.json").write_text(json.dumps(task.job), encoding="utf-8")
+    task.lay_out(directory)
+    for path in (directory, *directory.rglob("*")):  # whatever umask the judge has
+        path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+    return directory
+
+
+def _job(task: Task, directory: Path, bench: Bench, tree: TreeLimits) -> Job:
+    return Job(
+        name=task.name,
+        directory=directory,
+        command=(PYTHON, "-I", PROGRAM, f"{PROGRAM}/job.json"),
+        image=task.image,
+        limits=task.limits,
+        seconds=task.seconds,
+        output_bytes=tree.stream_bytes,
+        talk_bytes=task.talk_bytes,
+        kept_bytes=task.kept_bytes,
+        environment=tuple(task.environment.items()),
+        cores=bench.cores,
+    )
