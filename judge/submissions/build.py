@@ -8,7 +8,6 @@ from judge.sandbox.workshop import End, Work
 from judge.submissions.builder import UNFIT
 from judge.submissions.escaped import log_of, plain
 from judge.submissions.limits import BuildLimits, IntakeLimits
-from judge.submissions.names import RefusedError
 from judge.submissions.recipe import Recipe
 from judge.submissions.workbench import Bench, Task, carry_out
 
@@ -54,13 +53,12 @@ def build(tree: Path, recipe: Recipe, target: Path, limits: IntakeLimits, bench:
         kept_bytes=limits.build.kept_log_bytes,
         environment=ENVIRONMENT,
     )
-    try:
-        done = carry_out(task, bench, target, limits.tree)
-    except RefusedError as error:
-        return Built("", f"what the build left cannot be taken: {error}")
-    log = log_of(done.talk)
-    if not done.is_done:
-        return Built(log, _why(done, log, limits.build))
+    carried = carry_out(task, bench, target, limits.tree)
+    log = log_of(carried.work.talk)
+    if not carried.work.is_done:
+        return Built(log, _why(carried.work, log, limits.build))
+    if carried.refusal:
+        return Built(log, f"what the build left cannot be taken: {carried.refusal}")
     if recipe.manifest:
         (target / "agent.toml").write_text(recipe.manifest, encoding="utf-8")
     return Built(log)

@@ -20,7 +20,7 @@ class TreeLimits(_Section):
     depth: int = Field(default=16, ge=1)
     """Names in a path."""
     name_bytes: int = Field(default=128, ge=1, le=255)
-    path_bytes: int = Field(default=512, ge=1, le=4096)
+    path_bytes: int = Field(default=512, ge=1, le=2048)
 
     @property
     def stream_bytes(self) -> int:

@@ -163,7 +163,8 @@ def _rust(sources: Sources) -> Recipe:
         raise InputError(
             'src/main.rs is missing: say in agent.toml where it begins, [build] main = "…"'
         )
-    options = ("--edition", edition, "-C", "opt-level=3", "-C", "target-feature=+crt-static")
+    static = ("-C", "target-feature=+crt-static", "-C", "strip=symbols")
+    options = ("--edition", edition, "-C", "opt-level=3", *static)
     output = ("-o", f"./{sources.program}", f"./{_inside(sources, main)}")
     return _native(sources, "rust", ("rustc", *options, *sources.flags, *output))
 

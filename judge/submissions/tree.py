@@ -14,7 +14,7 @@ from judge.submissions.names import Bounds, Census, RefusedError
 
 BLOCK = 512
 CHUNK = 1 << 18
-LONG_NAME = b"././@LongLink"
+LONG_NAME = "././@LongLink"
 NOT_OURS = "what came out of the box is no plain tar file"
 
 LITTER = ("__MACOSX", ".DS_Store")
@@ -38,6 +38,9 @@ def receive(stream: BinaryIO, target: Path, limits: TreeLimits) -> Census:
         target.chmod(0o755)
         while header := _next_header(stream, limits.path_bytes):
             _write(header, census, stream, target)
+        while rest := stream.read(CHUNK):
+            if rest.strip(b"\0"):
+                raise RefusedError(NOT_OURS)
     except tarfile.TarError:
         raise RefusedError(NOT_OURS) from None
     except OSError as error:
@@ -50,7 +53,7 @@ def _next_header(stream: BinaryIO, path_bytes: int) -> tarfile.TarInfo | None:
     header = _header(stream)
     if header is None or header.type != tarfile.GNUTYPE_LONGNAME:
         return header
-    if header.name.encode() != LONG_NAME or header.size > path_bytes + 1:
+    if header.name != LONG_NAME or not 0 < header.size <= path_bytes + 1:
         raise RefusedError(NOT_OURS)
     name = _exactly(stream, _padded(header.size))[: header.size].rstrip(b"\0")
     header = _header(stream)

@@ -69,9 +69,11 @@ def _unpack_archive(upload: Path, target: Path, limits: IntakeLimits, bench: Ben
         kept_bytes=4 << 10,
         environment={},
     )
-    done = carry_out(task, bench, target, limits.tree)
-    if not done.is_done:
-        raise RefusedError(_why(done, limits))
+    carried = carry_out(task, bench, target, limits.tree)
+    if not carried.work.is_done:
+        raise RefusedError(_why(carried.work, limits))
+    if carried.refusal:
+        raise RefusedError(carried.refusal)
     files = [path for path in target.rglob("*") if path.is_file()]
     if not files:
         raise RefusedError("it holds no files")

@@ -16,6 +16,7 @@ from judge.sandbox.box import BoxPolicy, Limits
 from judge.sandbox.hardening import PROGRAM
 from judge.sandbox.workshop import Job, Work, work
 from judge.submissions.limits import TreeLimits
+from judge.submissions.names import RefusedError
 from judge.submissions.tree import receive
 
 PYTHON = "/usr/bin/python3"
@@ -51,25 +52,35 @@ class Task:
     environment: Mapping[str, str]
 
 
-def carry_out(task: Task, bench: Bench, target: Path, tree: TreeLimits) -> Work:
-    """Do a task; the tree that it writes is at `target`, where it ended well.
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What came of a task: the work, and why there is no tree although that ended well; empty where there is one."""
 
-    Raises RefusedError where what it wrote is no tree that may be, HostError where the host fails.
-    """
+    work: Work
+    refusal: str = ""
+
+
+def carry_out(task: Task, bench: Bench, target: Path, tree: TreeLimits) -> Carried:
+    """Do a task; the tree that it writes is at `target`, where it ended well. Raises HostError where the host fails."""
     try:
-        directory = _laid_out(task, bench.room)
-        with tempfile.TemporaryFile(dir=bench.room) as stream:
+        with (
+            tempfile.TemporaryDirectory(prefix=f"{task.name}-", dir=bench.room) as name,
+            tempfile.TemporaryFile(dir=bench.room) as stream,
+        ):
+            directory = Path(name)
+            _lay_out(task, directory)
             done = work(_job(task, directory, bench, tree), bench.policy, stream)
             if done.is_done:
                 stream.seek(0)
                 receive(stream, target, tree)
+    except RefusedError as error:
+        return Carried(done, str(error))
     except OSError as error:
         raise HostError(f"{bench.room}: {error.strerror}: make room, or set TMPDIR") from error
-    return done
+    return Carried(done)
 
 
-def _laid_out(task: Task, room: Path) -> Path:
-    directory = Path(tempfile.mkdtemp(prefix=f"{task.name}-", dir=room))
+def _lay_out(task: Task, directory: Path) -> None:
     shared = directory / "judge" / "submissions"
     shared.mkdir(parents=True)
     for name in SHARED:
@@ -79,7 +90,6 @@ def _laid_out(task: Task, room: Path) -> Path:
     task.lay_out(directory)
     for path in (directory, *directory.rglob("*")):  # whatever umask the judge has
         path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
-    return directory
 
 
 def _job(task: Task, directory: Path, bench: Bench, tree: TreeLimits) -> Job:

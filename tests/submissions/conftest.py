@@ -1,0 +1,36 @@
+"""The images of the intake, and a bench to work at."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import docker
+import pytest
+
+from judge.sandbox import BoxPolicy, images
+from judge.sandbox.owner import Owner, owned_directory
+from judge.submissions import build
+from judge.submissions.workbench import Bench
+
+
+@pytest.fixture(scope="session")
+def tools() -> None:
+    """The images that uploads are unpacked and built in, and the runtimes of what comes of it."""
+    images.build(["native", "python", "java", "unpacker", "toolchain"])
+
+
+@pytest.fixture
+def room() -> Iterator[Path]:
+    """A directory that goes away, for whatever is in it."""
+    with owned_directory() as directory:
+        yield directory
+
+
+@pytest.fixture
+def bench(tools: None, room: Path) -> Iterator[Bench]:
+    """Boxes under the profile of compilers; none is left behind."""
+    policy = BoxPolicy(freeze="none", seccomp_of={build.IMAGE: build.PROFILE})
+    yield Bench(policy, (), room)
+    with closing(docker.from_env()) as client:
+        mine = f"judge.owner={Owner.me().encode()}"
+        assert [] == client.containers.list(all=True, filters={"label": mine})

@@ -1,0 +1,235 @@
+"""Sources are built in a box: each language once, each attack once, the same bytes twice."""
+
+from pathlib import Path
+
+import pytest
+
+from judge.submissions.agents import digest_of
+from judge.submissions.build import Built, build
+from judge.submissions.limits import BuildLimits, IntakeLimits, TreeLimits
+from judge.submissions.recipe import BuildTable, Recipe, Sources, recipe_for
+from judge.submissions.workbench import Bench
+
+pytestmark = pytest.mark.docker
+
+MIB = 1 << 20
+LIMITS = IntakeLimits(
+    tree=TreeLimits(total_bytes=8 * MIB, file_bytes=8 * MIB),
+    build=BuildLimits(
+        seconds=60,
+        memory_bytes=192 * MIB,
+        work_bytes=16 * MIB,
+        scratch_bytes=16 * MIB,
+        processes=40,
+        log_bytes=1 * MIB,
+        kept_log_bytes=4096,
+    ),
+)
+
+C = "#include <stdio.h>\nint main(void) { puts(__DATE__ __TIME__ __FILE__); }\n"
+CPP = '#include <iostream>\nextern "C" int one(void);\nint main() { std::cout << one(); }\n'
+RUST = 'mod a;\nfn main() { println!("{}", a::ONE); }\n'
+JAVA = "package p; class Main { public static void main(String[] w) { Runnable r = () -> {}; } }"
+
+LANGUAGES = {
+    "c": ({"main.c": C, "src/two.c": "int two(void) { return 2; }\n"}, "bot"),
+    "c++": ({"main.cpp": CPP, "one.c": "int one(void) { return 1; }\n"}, "bot"),
+    "rust": ({"src/main.rs": RUST, "src/a.rs": "pub const ONE: u8 = 1;\n"}, "bot"),
+    "java": ({"p/Main.java": JAVA}, "p/Main.class"),
+    "python": ({"bot.py": "print(1)\n"}, "bot.py"),
+    "make": ({"Makefile": "bot: bot.c\n\tcc -static -o $@ $<\n", "bot.c": C}, "bot"),
+}
+
+
+def laid(bench: Bench, files: dict[str, str], name: str = "sent") -> Path:
+    tree = bench.room / name
+    for path, text in files.items():
+        (tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree / path).write_text(text)
+    return tree
+
+
+def built(
+    bench: Bench, files: dict[str, str], limits: IntakeLimits = LIMITS, **table: object
+) -> Built:
+    tree = laid(bench, files)
+    recipe = recipe_for(
+        Sources(tree, "bot", table=BuildTable.model_validate(table) if table else None)
+    )
+    assert recipe
+    return build(tree, recipe, bench.room / "built", limits, bench)
+
+
+def made(bench: Bench, makefile: str, limits: IntakeLimits = LIMITS) -> Built:
+    """What comes of a Makefile with these commands."""
+    commands = "".join(f"\t{line}\n" for line in makefile.splitlines())
+    return built(bench, {"Makefile": f"all:\n{commands}"}, limits)
+
+
+# --- what is built ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", LANGUAGES)
+def test_the_same_sources_make_the_same_agent(kind: str, bench: Bench) -> None:
+    files, program = LANGUAGES[kind]
+    digests = []
+    for turn in ("first", "second"):
+        tree = laid(bench, files, turn)
+        recipe = recipe_for(Sources(tree, "bot"))
+        assert recipe
+        assert kind == recipe.kind
+        come = build(tree, recipe, bench.room / f"{turn}-built", LIMITS, bench)
+        assert "" == come.failure, come.log
+        assert (bench.room / f"{turn}-built" / program).is_file()
+        digests.append(digest_of(bench.room / f"{turn}-built"))
+
+    assert digests[0] == digests[1]
+
+
+def test_names_of_files_are_words_and_nothing_more(bench: Bench) -> None:
+    names = ["-fplugin=x.c", "$(touch hacked).c", "a b;touch hacked;.c", "`touch hacked`.c", "@x.c"]
+    files = {name: f"int f{number};\n" for number, name in enumerate(names)}
+
+    come = built(bench, {"main.c": C, **files})
+
+    assert "" == come.failure, come.log
+    assert not list((bench.room / "built").rglob("hacked"))
+    assert (bench.room / "built" / "bot").stat().st_mode & 0o100
+
+
+# --- what fails, and attacks ------------------------------------------------------------------------------------------
+
+
+def test_an_error_is_in_the_log(bench: Bench) -> None:
+    come = built(bench, {"main.c": "int main(void) { return x; }\n"})
+
+    assert "the build failed: gcc ended with code 1" == come.failure
+    assert "main.c:1:25: error: 'x' undeclared" in come.log.replace("\u2018", "'").replace(
+        "\u2019", "'"
+    )
+    assert not (bench.room / "built").exists()
+
+
+INCLUDES = {
+    "/dev/zero": "the build took more memory than it may",
+    "/etc/shadow": "the build failed: gcc ended with code 1",
+}
+
+
+@pytest.mark.parametrize("path", INCLUDES)
+def test_what_is_included_is_nothing_of_the_host(path: str, bench: Bench) -> None:  # H4
+    come = built(bench, {"main.c": f'#include "{path}"\nint main(void) {{}}\n'})
+
+    assert come.failure.startswith(INCLUDES[path])
+    assert "root:" not in come.log
+
+
+FLOOD = """
+template<int N> struct A { static int f() { return A<N-1>::f() + A<N-2>::g(); }
+    static int g() { typename A<N-1>::nothing x; return A<N+1>::f(); } };
+int main() { return A<800>::f(); }
+"""
+
+
+def test_a_flood_of_errors_is_cut(bench: Bench) -> None:  # H5
+    few = LIMITS.model_copy(update={"build": LIMITS.build.model_copy(update={"log_bytes": 20_000})})
+
+    come = built(bench, {"main.cpp": FLOOD}, few)
+
+    assert "the build printed more than 20000 bytes" == come.failure
+    assert "bytes are left out here]" in come.log
+    assert len(come.log) < 8192
+
+
+def test_a_compiler_bomb_ends_at_the_cap(bench: Bench) -> None:  # H5, H7
+    come = built(bench, {"main.c": "int big[1 << 28] = {1};\nint main(void) { return big[0]; }\n"})
+
+    assert come.failure.startswith("the build failed: gcc ended with code")
+    assert "File size limit exceeded" in come.log
+
+
+def test_a_build_without_end_is_ended(bench: Bench) -> None:
+    come = made(bench, "@echo begun; while :; do :; done", hasty(2))
+
+    assert "the build took more than 2 s" == come.failure
+    assert come.log.endswith("begun")
+
+
+def test_a_build_that_forks_without_end_leaves_nobody(bench: Bench) -> None:
+    """`bench` looks for what is left; whether make or the time is at its end first, nobody can tell."""
+    come = made(bench, "@bash -c ':(){ :|:& };:'; wait; false", hasty(3))
+
+    assert come.failure.startswith(("the build took more than 3 s", "the build failed: "))
+    assert "fork: retry: Resource temporarily unavailable" in come.log
+
+
+def hasty(seconds: float) -> IntakeLimits:
+    """The same limits, but for the time."""
+    return LIMITS.model_copy(update={"build": LIMITS.build.model_copy(update={"seconds": seconds})})
+
+
+def test_a_build_reaches_nothing(bench: Bench) -> None:  # H6, H10
+    come = made(
+        bench,
+        "-@echo x > /agent/source/Makefile\n"
+        "-@echo x > /usr/bin/cc\n"
+        "-@chmod u+s /work/tree/Makefile && ls -l Makefile\n"
+        "-@ls /var/run/docker.sock /root\n"
+        "-@bash -c 'echo x > /dev/tcp/127.0.0.1/80'\n"
+        "@id -u; ls /sys/class/net; cat /proc/self/attr/current; echo $$(ls /proc | grep -c '^[0-9]')",
+    )
+
+    assert "Read-only file system" in come.log
+    assert "No such file or directory" in come.log
+    assert "/dev/tcp" in come.log
+    assert "\n20001\n" in come.log
+
+
+def test_what_is_built_is_not_run_where_it_is_built(bench: Bench) -> None:  # H7
+    come = built(bench, {"Makefile": "all:\n\tcc -o gen gen.c\n\t./gen\n", "gen.c": C})
+
+    assert come.failure.startswith("the build failed")
+    assert "Permission denied" in come.log
+
+
+ATTACKS = {
+    "kill -9 $$PPID; kill -9 -1": None,
+    "dd if=/dev/zero of=big bs=1M count=64": "a file may have 8388608",
+    "dd if=/dev/zero of=big bs=1M count=9": "a file may have 8388608",
+    "echo not what the builder says > /io/out": "what came out of the box is no plain tar file",
+    "ln -s /etc/passwd link": "'link' is neither a file nor a directory",
+    "mkfifo pipe": None,
+    "touch a A": "one name where case is not told apart",
+    "touch $$(printf 'a\\377')": "no UTF-8",
+    "for i in $$(seq 5000); do : > f$$i; done": "more than 4096 files and directories",
+    "mv Makefile /tmp; rm -r /work/tree; ln -s / /work/tree": "the build left",
+}
+
+
+@pytest.mark.parametrize("command", ATTACKS)
+def test_a_makefile_that_attacks_fails_clearly_or_is_harmless(
+    command: str, bench: Bench
+) -> None:  # H6
+    come = made(bench, f"-@bash -c '{command}'" if "'" not in command else f"-@{command}")
+
+    expected = ATTACKS[command]
+    if expected is not None:
+        assert expected in come.failure, (come.failure, come.log)
+    if not come.failure:
+        assert {"Makefile"} == {path.name for path in (bench.room / "built").rglob("*")}
+
+
+def test_what_a_build_prints_is_only_shown(bench: Bench) -> None:
+    come = made(bench, "@printf '\\033[2Jred\\033[31m \\377 \\r\\n<b>tag</b>\\a'; false")
+
+    assert "\x1b" not in come.log
+    assert "\\x1b[2Jred\\x1b[31m \\xff" in come.log
+    assert all(line.isprintable() for line in come.log.split("\n"))
+
+
+def test_a_recipe_says_all_that_decides(bench: Bench) -> None:
+    recipe = Recipe("c", (("gcc", "a b.c"),), 'name = "x"')
+
+    assert '{"kind": "c", "commands": [["gcc", "a b.c"]], "manifest": "name = \\"x\\""}' == str(
+        recipe
+    )

@@ -1,0 +1,308 @@
+"""What an archive may hold: each trick that archives have been used for is refused, with the member's name."""
+
+import gzip
+import io
+import lzma
+import random
+import tarfile
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from judge.submissions.extractor import MALFORMED, extract
+from judge.submissions.limits import IntakeLimits, TreeLimits, UnpackLimits
+from judge.submissions.names import RefusedError
+from tests.submissions import archives
+from tests.submissions.archives import special, tarred, zipped
+
+MIB = 1 << 20
+LIMITS = IntakeLimits(
+    tree=TreeLimits(total_bytes=4 * MIB, file_bytes=3 * MIB, entries=50, depth=4, name_bytes=40),
+    unpack=UnpackLimits(ratio=50, ratio_from_bytes=1 * MIB),
+)
+
+
+def extracted(data: bytes, tmp_path: Path) -> dict[str, tuple[int, bytes]]:
+    """The files that an archive is taken for, with their modes."""
+    path = tmp_path / "archive"
+    path.write_bytes(data)
+    out = io.BytesIO()
+    job = {
+        "bounds": LIMITS.tree.model_dump(),
+        "ratio": LIMITS.unpack.ratio,
+        "ratio_from_bytes": LIMITS.unpack.ratio_from_bytes,
+    }
+    with path.open("rb") as archive:
+        extract(archive, out, job)
+    out.seek(0)
+    with tarfile.open(fileobj=out) as tar:
+        return {
+            member.name: (member.mode, content.read() if content else b"")
+            for member in tar
+            for content in [tar.extractfile(member)]
+        }
+
+
+def refusal(data: bytes, tmp_path: Path) -> str:
+    """Why an archive is refused."""
+    with pytest.raises(RefusedError) as caught:
+        extracted(data, tmp_path)
+    return str(caught.value)
+
+
+# --- what is taken ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["tar", "tar.gz", "tar.xz"])
+def test_a_tar_file_is_taken(kind: str, tmp_path: Path) -> None:
+    data = archives.PACKERS[kind](
+        tarred(("./bot/run", b"\x7fELF"), special("bot/data", tarfile.DIRTYPE), mode=0o755)
+    )
+
+    assert {"bot/run": (0o755, b"\x7fELF"), "bot/data": (0o755, b"")} == extracted(data, tmp_path)
+
+
+def test_a_zip_file_is_taken(tmp_path: Path) -> None:
+    data = zipped({"bot/": b"", "bot/täst": b"x" * 5000, "readme": b""})
+
+    assert {"bot": (0o755, b""), "bot/täst": (0o644, b"x" * 5000), "readme": (0o644, b"")} == (
+        extracted(data, tmp_path)
+    )
+
+
+def test_an_executable_file_of_a_zip_stays_one(tmp_path: Path) -> None:
+    data = zipped({"run": b"#!"}, external_attr=0o100755 << 16)
+
+    assert {"run": (0o755, b"#!")} == extracted(data, tmp_path)
+
+
+def test_an_archive_in_an_archive_stays_closed(tmp_path: Path) -> None:
+    """As in 42.zip: what is nested is a file like any other."""
+    inner = zipped({"bomb": bytes(2 * MIB)})
+
+    assert {"inner.zip": (0o644, inner)} == extracted(zipped({"inner.zip": inner}), tmp_path)
+
+
+# --- H1: names that lead out -----------------------------------------------------------------------------------------
+
+NAMES = {
+    "/etc/passwd": "is an absolute path",
+    "../up": "leads out of the archive",
+    "a/../../up": "leads out of the archive",
+    "..": "leads out of the archive",
+    "..\\up": "has a backslash",
+    "C:\\x": "has a backslash",
+    "C:x": "has a colon",
+    "a//b": "has an empty name in it",
+    "line\nbreak": "has characters that cannot be printed",
+    "red\x1b[31m": "has characters that cannot be printed",
+    "\u202egnp.exe": "has characters that cannot be printed",
+    "a./b": "ends with a dot",
+    "a /b": "ends with a space",
+    "aux": "is what Windows calls a device",
+    "a/Con.txt": "is what Windows calls a device",
+    "LPT1.tar.gz": "is what Windows calls a device",
+    "a/b/c/d/e": "deeper than 4 names",
+    "x" * 41: "has a name of more than 40 bytes",
+}
+
+
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+@pytest.mark.parametrize("kind", ["zip", "tar"])
+def test_a_name_that_is_none_is_refused(kind: str, name: str, tmp_path: Path) -> None:
+    data = zipped({name: b"x"}) if kind == "zip" else tarred((name, b"x"))
+
+    said = refusal(data, tmp_path)
+
+    assert NAMES[name] in said
+    assert said.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"),
+    [
+        (tarfile.SYMTYPE, "a symbolic link"),
+        (tarfile.LNKTYPE, "a hard link"),
+        (tarfile.CHRTYPE, "a device"),
+        (tarfile.BLKTYPE, "a device"),
+        (tarfile.FIFOTYPE, "a named pipe"),
+        (b"Z", "neither a file nor a directory"),
+    ],
+)
+def test_what_is_no_file_is_refused(kind: bytes, what: str, tmp_path: Path) -> None:
+    data = tarred(("ok", b"x"), special("bad", kind, "/etc/passwd"))
+
+    assert f"'bad' is {what}; pack files and directories" == refusal(data, tmp_path)
+
+
+def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
+    data = tarred(special("d", tarfile.SYMTYPE, "/tmp"), ("d/judge-was-here", b"x"))
+
+    assert "'d' is a symbolic link" in refusal(data, tmp_path)
+    assert not Path("/tmp/judge-was-here").exists()
+
+
+@pytest.mark.parametrize(
+    ("attributes", "what"),
+    [
+        (archives.SYMLINK, "a symbolic link"),
+        (archives.FIFO, "neither a file nor a directory"),
+        (0o040755 << 16, "both a file and a directory"),
+    ],
+)
+def test_in_a_zip_file_neither(attributes: int, what: str, tmp_path: Path) -> None:
+    data = zipped({"bad": b"/etc/passwd"}, external_attr=attributes)
+
+    assert f"'bad' is {what}" in refusal(data, tmp_path)
+
+
+# --- H2: bombs -------------------------------------------------------------------------------------------------------
+
+ZEROS = tarred(("zeros", bytes(3 * MIB)))
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress], ids=["gz", "xz"])
+def test_a_packed_bomb_is_refused(pack: type[bytes], tmp_path: Path) -> None:
+    assert "so do bombs" in refusal(pack(ZEROS), tmp_path)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress], ids=["gz", "xz"])
+def test_a_bomb_that_never_ends_its_first_header_is_refused(
+    pack: type[bytes], tmp_path: Path
+) -> None:
+    """A name of a gigabyte: what reads headers would keep it."""
+    header = tarfile.TarInfo("././@LongLink")
+    header.type, header.size = tarfile.GNUTYPE_LONGNAME, 1 << 30
+    data = header.tobuf(tarfile.GNU_FORMAT) + b"a" * (20 * MIB)
+
+    assert "too large when it is unpacked" in refusal(pack(data), tmp_path)
+
+
+def test_a_zip_bomb_is_refused(tmp_path: Path) -> None:
+    assert "50 times as large: so do bombs" in refusal(zipped({"z": bytes(3 * MIB)}), tmp_path)
+
+
+def test_members_that_share_their_bytes_are_refused(tmp_path: Path) -> None:
+    data = archives.overlapping(40, 10_000)
+
+    assert "shares its bytes with another member" in refusal(data, tmp_path)
+
+
+def test_more_members_than_there_may_be_are_refused(tmp_path: Path) -> None:
+    many = {f"f{number}": b"" for number in range(51)}
+
+    assert "more than 50 files and directories" in refusal(zipped(many), tmp_path)
+    assert "more than 50 files and directories" in refusal(tarred(*many.items()), tmp_path)
+
+
+def test_directories_that_only_stand_in_paths_count(tmp_path: Path) -> None:
+    deep = {f"d{number}/a/b/f": b"" for number in range(13)}
+
+    assert "more than 50 files and directories" in refusal(zipped(deep), tmp_path)
+
+
+def test_sizes_count_as_they_are_declared(tmp_path: Path) -> None:
+    noise = random.Random(1).randbytes(3 * MIB)
+
+    assert "a file may have" in refusal(archives.lying(1 << 31), tmp_path)
+    assert "'b' it becomes more than 4194304 bytes" in refusal(
+        tarred(("a", noise), ("b", noise)), tmp_path
+    )
+
+
+@pytest.mark.parametrize("size", [3, 100])
+def test_a_size_that_is_a_lie_is_refused(size: int, tmp_path: Path) -> None:
+    with pytest.raises((RefusedError, *MALFORMED)):
+        extracted(archives.lying(size), tmp_path)
+
+
+# --- H3: names that are two, files that are more ----------------------------------------------------------------------
+
+PAIRS = {
+    ("a", "a"): "is in it twice",
+    ("a", "A"): "are one name where case is not told apart",
+    ("Dir/a", "dir/b"): "are one name where case is not told apart",
+    ("straße", "STRASSE"): "are one name where case is not told apart",
+    ("caf\u00e9", unicodedata.normalize("NFD", "caf\u00e9")): "are one name",
+    ("a", "a/b"): "is both a file and a directory",
+    ("a/b", "a"): "is both a file and a directory",
+    ("a", "./a"): "is in it twice",
+}
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=ascii)
+@pytest.mark.parametrize("kind", ["zip", "tar"])
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_two_names_for_one_place_are_refused(
+    kind: str, pair: tuple[str, str], tmp_path: Path
+) -> None:
+    data = archives.zip_twice(*pair) if kind == "zip" else tarred(*((one, b"x") for one in pair))
+
+    assert PAIRS[pair] in refusal(data, tmp_path)
+
+
+def test_bytes_that_are_no_text_are_no_name(tmp_path: Path) -> None:
+    tar = archives.renamed(tarred(("abcd", b""), format=tarfile.USTAR_FORMAT), b"abcd", b"ab\xffd")
+    zip_ = archives.renamed(zipped({"abcd": b""}), b"abcd", b"ab\xffd")
+
+    assert "has a name that is no UTF-8" in refusal(zip_, tmp_path)
+    assert "has a name that is no UTF-8" in refusal(_checksummed(tar), tmp_path)
+
+
+def _checksummed(tar: bytes) -> bytes:
+    """A tar file whose first header was changed, with its checksum mended."""
+    block = bytearray(tar[:512])
+    block[148:156] = b" " * 8
+    block[148:156] = b"%06o\0 " % sum(block)
+    return bytes(block) + tar[512:]
+
+
+@pytest.mark.parametrize("mode", [0o4755, 0o2755, 0o1755])
+def test_bits_that_give_rights_are_refused(mode: int, tmp_path: Path) -> None:
+    why = "'run' has a setuid, setgid or sticky bit; take it off"
+
+    assert why == refusal(tarred(("run", b"x"), mode=mode), tmp_path)
+    assert why == refusal(zipped({"run": b"x"}, external_attr=(0o100000 | mode) << 16), tmp_path)
+
+
+def test_a_sparse_file_is_refused(tmp_path: Path) -> None:
+    gnu = special("holes", tarfile.GNUTYPE_SPARSE)
+
+    assert "'holes' is a sparse file" in refusal(archives.sparse_pax(), tmp_path)
+    assert "'holes' is a sparse file" in refusal(tarred(gnu, format=tarfile.GNU_FORMAT), tmp_path)
+
+
+def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
+    assert "'secret' is encrypted; pack without a password" == refusal(
+        archives.encrypted(), tmp_path
+    )
+
+
+def test_a_method_that_few_know_is_refused(tmp_path: Path) -> None:
+    data = zipped({"a": b"x"}, compress_type=14)  # LZMA
+
+    assert "'a' is packed by method 14; use deflate" == refusal(data, tmp_path)
+
+
+# --- whatever else it is ----------------------------------------------------------------------------------------------
+
+
+def test_bytes_that_were_changed_are_read_or_refused_and_nothing_else(tmp_path: Path) -> None:
+    chance = random.Random(8)
+    whole = [
+        zipped({"a/b": b"12345", "c": bytes(2000)}),
+        tarred(("a/b", b"12345"), ("x" * 40, b"")),
+        gzip.compress(tarred(("a", b"1"))),
+        lzma.compress(tarred(("a", b"1"))),
+    ]
+    for _ in range(400):
+        data = bytearray(chance.choice(whole))
+        for _ in range(chance.randint(1, 4)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        cut = bytes(data[: chance.choice([len(data), chance.randrange(len(data))])])
+        try:
+            files = extracted(cut, tmp_path)
+        except (RefusedError, *MALFORMED):
+            continue
+        assert all(not name.startswith(("/", "..")) for name in files)

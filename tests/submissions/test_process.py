@@ -1,0 +1,269 @@
+"""The whole way of an upload: what its author hears, what is kept of it, and what is not when the judge is killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import docker
+import pytest
+
+from judge.errors import HostError
+from judge.referee.policy import Policy, load_policy
+from judge.sandbox import images
+from judge.sandbox.compiled import BUILD_DIRECTORY, IMAGES
+from judge.sandbox.owner import Fate, Owner, directories
+from judge.sandbox.reaper import reap
+from judge.submissions.check import Grade
+from judge.submissions.limits import IntakeLimits
+from judge.submissions.process import Outcome, Stage, Step, process
+from judge.submissions.trees import Trees
+from tests.submissions.archives import Files, zipped
+
+pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("tools")]
+
+PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "60"))
+"""When a test gives up; no test passes by reaching it."""
+
+JUDGE = """
+import sys
+from pathlib import Path
+from judge.referee.policy import load_policy
+from judge.submissions.process import process
+process(Path(sys.argv[1]), "bot.zip", load_policy("qchess-2013"), Path(sys.argv[2]))
+"""
+
+STARTER = IMAGES / "starter-qchess-cpp"
+
+Send = Callable[..., Outcome]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def house() -> None:
+    """The house agents, of which one sits opposite at the gate."""
+    images.build_house_agents()
+
+
+@pytest.fixture(scope="session")
+def policy() -> Policy:
+    """A contest whose games are short."""
+    return load_policy("qchess-2013")
+
+
+@pytest.fixture
+def send(tmp_path: Path, policy: Policy) -> Iterator[Send]:
+    """Process an upload; nothing of it stays outside of `tmp_path/agents`."""
+
+    def run(data: bytes, filename: str, **more: object) -> Outcome:
+        upload = tmp_path / "upload"
+        upload.write_bytes(data)
+        chosen = more.pop("policy", policy)
+        return process(upload, filename, chosen, tmp_path / "agents", **more)  # type: ignore[arg-type]
+
+    yield run
+    assert [] == left_by(os.getpid())
+
+
+def left_by(pid: int) -> list[str]:
+    """The containers and directories of a judge, alive or dead."""
+    with closing(docker.from_env()) as client:
+        found = client.api.containers(all=True, filters={"label": "judge.owner"})
+    mine = [c["Id"] for c in found if Owner.decode(c["Labels"]["judge.owner"]).pid == pid]
+    return mine + [str(path) for path, owner in directories() if owner and owner.pid == pid]
+
+
+def files_of(directory: Path) -> Files:
+    return {f"bot/{path.name}": path.read_bytes() for path in directory.iterdir()}
+
+
+def test_sources_become_an_agent_that_passed_the_gate(send: Send, tmp_path: Path) -> None:
+    heard: list[Step] = []
+
+    outcome = send(zipped(files_of(STARTER)), "starter.zip", tell=heard.append, author="Ann")
+
+    assert "" == outcome.refusal
+    assert list(Stage) == [step.stage for step in outcome.steps]
+    assert heard == list(outcome.steps)
+    assert all(step.ok for step in heard)
+    assert outcome.report
+    assert Grade.PASS is outcome.report.grade
+    assert "g++ -std=c++17 -O2" in outcome.log
+    agent = outcome.agent
+    assert agent
+    assert ("starter-qchess-cpp", "Ann") == (agent.manifest.name, agent.manifest.author)
+    assert tmp_path / "agents" / agent.digest == agent.program
+    assert agent.program == Trees(tmp_path / "agents").get(agent.digest)
+    assert images.runtime_image("native") == outcome.runtime_image
+    origin = outcome.origin
+    assert images.content("toolchain") == origin.toolchain
+    assert 64 == len(origin.upload) == len(origin.unpacker) == len(origin.runtime)
+    assert '"commands": [["make"]]' in origin.recipe
+
+    again = send(zipped(files_of(STARTER)), "starter.zip", name="other")
+
+    assert again.agent
+    assert ("other", agent.digest) == (again.agent.manifest.name, again.agent.digest)
+    assert again.origin == replace(origin, filename=again.origin.filename)
+
+
+def test_a_program_is_an_agent_as_it_is(send: Send) -> None:
+    policy = load_policy("gomocup-fastgame", ["game.options.width=15", "game.options.height=15"])
+    program = (BUILD_DIRECTORY / "house-instant" / "house-instant").read_bytes()
+
+    outcome = send(
+        zipped({"pbrain-quick.exe": b"\x7fELF", "pbrain-quick64": program}),
+        "quick.zip",
+        policy=policy,
+    )
+
+    assert "" == outcome.refusal
+    assert outcome.agent
+    assert ("quick", "native") == (outcome.agent.manifest.name, outcome.agent.manifest.runtime)
+    assert ("pbrain-quick.exe", "pbrain-quick64") == outcome.agent.executables
+    assert "there is nothing to build" == outcome.steps[2].text
+
+
+def test_one_file_is_enough(send: Send) -> None:
+    source = (IMAGES / "starter-qchess-python" / "starter.py").read_bytes()
+    policy = load_policy("qchess-2013")
+
+    outcome = send(source, "mine.py", policy=policy)
+
+    assert "" == outcome.refusal
+    assert outcome.agent
+    assert ("python3", "mine.py") == outcome.agent.manifest.command
+
+
+def test_an_info_file_names_what_is_built(send: Send) -> None:
+    files = {
+        "x/info": b"player --quick\nAnn\nC++\n",
+        "x/player.cpp": (STARTER / "starter.cpp").read_bytes(),
+    }
+
+    outcome = send(zipped(files), "ann.zip")
+
+    assert "" == outcome.refusal, outcome.log
+    assert outcome.agent
+    assert ("x", "Ann") == (outcome.agent.manifest.name, outcome.agent.manifest.author)
+    assert ("player", "--quick") == outcome.agent.manifest.command
+
+
+REFUSED = {
+    "name": (b"x", "bot.rar", Stage.UNPACKED, "archives are .zip"),
+    "zip-slip": (zipped({"../a": b""}), "a.zip", Stage.UNPACKED, "leads out of the archive"),
+    "syntax": (b"def f(:\n", "bot.py", Stage.BUILT, "the build failed: python3 ended with code 1"),
+    "no-agent": (zipped({"notes": b"x", "b": b""}), "a.zip", Stage.STAGED, "agent.toml is missing"),
+    "deep": (
+        zipped({"agent.toml": b"x = " + b"[" * 5000, "a": b""}),
+        "a.zip",
+        Stage.BUILT,
+        "agent.toml: ",
+    ),
+    "long": (zipped({"info": b"a" * 70_000, "a": b""}), "a.zip", Stage.BUILT, "info, line 1: "),
+    "key": (
+        zipped({"agent.toml": b'name = "a"\ncommand = ["./a"]\n[build]\nkind = "\\u001b[2Jperl"'}),
+        "a.zip",
+        Stage.BUILT,
+        "agent.toml: build.kind: Input should be 'c', 'c++', 'rust', 'java', 'python' or 'make'",
+    ),
+    "runtime": (
+        zipped({"agent.toml": b'name = "a"\ncommand = ["./a"]\nruntime = "../x"', "a": b"#!"}),
+        "a.zip",
+        Stage.STAGED,
+        "policy qchess-2013 has native, python, java",
+    ),
+    "protocol": (
+        zipped({"agent.toml": b'name = "a"\ncommand = ["./a"]\nprotocol = "agi"', "a": b"#!"}),
+        "a.zip",
+        Stage.CHECKED,
+        "agi",
+    ),
+    "plays-badly": (b"print('hello')\n", "bot.py", Stage.CHECKED, "it failed the check of"),
+    "crafted": (b"\x7fELF" + bytes(200), "bot", Stage.CHECKED, "it failed the check of"),  # H8
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_wrong_is_said_in_a_sentence(case: str, send: Send) -> None:
+    data, filename, stage, why = REFUSED[case]
+
+    outcome = send(data, filename)
+
+    assert why in outcome.refusal
+    assert (stage, False) == (outcome.steps[-1].stage, outcome.steps[-1].ok)
+    assert outcome.refusal == outcome.steps[-1].text
+    assert all(step.text.isprintable() for step in outcome.steps)
+    assert "judge-box-" not in outcome.refusal
+    assert (stage is Stage.CHECKED) == (outcome.agent is not None)
+
+
+def test_an_upload_may_be_too_large(send: Send, tmp_path: Path) -> None:
+    outcome = send(bytes(101), "bot", limits=IntakeLimits(upload_bytes=100))
+
+    assert "it has 101 bytes; an upload may have 100" == outcome.refusal
+    assert not (tmp_path / "agents").exists()
+
+
+def test_the_name_that_a_contest_gives_must_be_one(send: Send) -> None:
+    outcome = send(b"x", "bot", name="a b")
+
+    assert "the name 'a b': A-Z, a-z, 0-9" in outcome.refusal
+
+
+def test_a_failed_host_says_nothing_of_the_upload(send: Send, tmp_path: Path) -> None:
+    upload = tmp_path / "upload"
+    upload.write_bytes(zipped(files_of(STARTER)))
+    alone = {**os.environ, "DOCKER_HOST": f"unix://{tmp_path}/nobody"}
+    done = subprocess.run(
+        [sys.executable, "-c", JUDGE, upload, tmp_path / "agents"],
+        env=alone,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "judge.errors.HostError" in done.stderr
+
+    (tmp_path / "agents").write_text("no directory")
+    with pytest.raises(HostError, match="agents"):
+        send(b"print()", "bot.py")
+    (tmp_path / "agents").unlink()
+    assert send(b"print()", "bot.py").agent
+
+
+def test_a_judge_that_is_killed_in_a_build_leaves_nothing_after_the_next_start(
+    tmp_path: Path,
+) -> None:
+    upload = tmp_path / "upload"
+    upload.write_bytes(zipped({"Makefile": b"all:\n\tsleep 1000\n", "a": b""}))
+    judge = subprocess.Popen([sys.executable, "-c", JUDGE, upload, tmp_path / "agents"])
+    try:
+        deadline = time.monotonic() + PATIENCE_S
+        while not is_building(judge.pid):
+            assert judge.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    finally:
+        judge.send_signal(signal.SIGKILL)
+        judge.wait()
+    assert left_by(judge.pid)
+
+    reap()
+
+    assert [] == left_by(judge.pid)
+    assert not (tmp_path / "agents").exists()
+
+
+def is_building(pid: int) -> bool:
+    """Whether a judge's box runs `sleep`."""
+    with closing(docker.from_env()) as client:
+        for container in client.containers.list(filters={"label": "judge.match=build"}):
+            owner = Owner.decode(container.labels["judge.owner"])
+            if owner.pid == pid and owner.fate() is Fate.ALIVE:
+                with suppress(docker.errors.APIError):
+                    return any("sleep" in line[-1] for line in container.top()["Processes"])
+    return False

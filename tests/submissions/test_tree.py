@@ -1,0 +1,165 @@
+"""What comes out of a box is read as if the box had been taken over; what stays is kept by its digest."""
+
+import io
+import random
+import stat
+import tarfile
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from judge.errors import InputError
+from judge.submissions.agents import digest_of
+from judge.submissions.limits import TreeLimits
+from judge.submissions.names import RefusedError
+from judge.submissions.tree import receive, root_of
+from judge.submissions.trees import Trees, remove
+from tests.submissions.archives import special, tarred
+
+LIMITS = TreeLimits(total_bytes=10_000, file_bytes=8_000, entries=10)
+
+
+def gnu(*members: tuple[str, bytes] | tarfile.TarInfo, mode: int = 0o644) -> bytes:
+    """A tar file as our own programs write it."""
+    return tarred(*members, format=tarfile.GNU_FORMAT, mode=mode)
+
+
+def received(data: bytes, tmp_path: Path) -> Path:
+    receive(io.BytesIO(data), tmp_path / "tree", LIMITS)
+    return tmp_path / "tree"
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_files_and_directories_arrive_with_plain_modes(tmp_path: Path) -> None:
+    long = "d" * 90 + "/" + "n" * 90
+    tree = received(gnu((long, b"x" * 700), special("e", tarfile.DIRTYPE), mode=0o4711), tmp_path)
+
+    assert b"x" * 700 == (tree / long).read_bytes()
+    assert [0o755] * 3 == [mode_of(path) for path in (tree, tree / "e", tree / long)]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        gnu(("../up", b"x")),
+        gnu(("/tmp/up", b"x")),
+        gnu(special("link", tarfile.SYMTYPE, "/etc/passwd")),
+        gnu(special("link", tarfile.LNKTYPE, "a")),
+        gnu(special("device", tarfile.CHRTYPE)),
+        gnu(special("pipe", tarfile.FIFOTYPE)),
+        gnu(special("sparse", tarfile.GNUTYPE_SPARSE)),
+        gnu(("a", b"1"), ("a", b"2")),
+        gnu(("a", b"1"), ("A", b"2")),
+        gnu(("a", b"1"), ("a/b", b"2")),
+        gnu(("large", bytes(8_001))),
+        gnu(("a", bytes(6_000)), ("b", bytes(6_000))),
+        gnu(*((str(number), b"") for number in range(11))),
+        tarred(("é" * 60, b"x"), format=tarfile.PAX_FORMAT),
+        gnu(("long" * 200, b"x")),
+        gnu(("a", b"1"))[:700],
+        gnu(("a", b"1"))[:1024],
+        gnu(("a", b"1")) + b"more",
+        gnu(("a", b"1")).replace(b"ustar", b"wrong"),
+        b"no tar file, but longer than a block" * 100,
+        b"",
+    ],
+)
+def test_anything_else_is_refused(data: bytes, tmp_path: Path) -> None:
+    with pytest.raises(RefusedError):
+        received(data, tmp_path)
+
+    assert not (tmp_path / "up").exists()
+
+
+def test_bytes_that_were_changed_are_read_or_refused_and_nothing_else(tmp_path: Path) -> None:
+    chance = random.Random(9)
+    whole = gnu(("d" * 90 + "/" + "n" * 90, b"x" * 700), special("e", tarfile.DIRTYPE), ("f", b""))
+    for number in range(500):
+        data = bytearray(whole)
+        header = bytearray(data[:512])
+        for _ in range(chance.randint(1, 3)):
+            at = chance.choice([chance.randrange(len(data)), chance.randrange(512)])
+            data[at] = chance.randrange(256)
+        header = data[:512]
+        header[148:156] = b" " * 8
+        data[148:156] = b"%06o\0 " % sum(header)
+        with suppress(RefusedError):
+            receive(io.BytesIO(bytes(data)), tmp_path / str(number), LIMITS)
+
+    assert {str(number) for number in range(500)} >= {path.name for path in tmp_path.iterdir()}
+
+
+def test_an_archive_that_is_one_directory_counts_as_that(tmp_path: Path) -> None:
+    tree = received(gnu(("bot/in/a", b""), ("__MACOSX/._a", b""), (".DS_Store", b"")), tmp_path)
+
+    assert tree / "bot" / "in" == root_of(tree)
+
+
+# --- agents by digest -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "program"
+    (path / "data").mkdir(parents=True)
+    (path / "run").write_bytes(b"\x7fELF")
+    (path / "run").chmod(0o755)
+    (path / "data" / "book").write_text("h8")
+    return path
+
+
+def test_a_tree_is_kept_by_its_digest_and_read_only(program: Path, tmp_path: Path) -> None:
+    trees = Trees(tmp_path / "agents")
+
+    digest = trees.put(program)
+
+    assert digest_of(program) == digest
+    kept = trees.get(digest)
+    assert tmp_path / "agents" / digest == kept
+    names = (".", "run", "data", "data/book")
+    assert [0o555, 0o555, 0o555, 0o444] == [mode_of(kept / name) for name in names]
+    assert digest == digest_of(kept)
+    assert digest == trees.put(program)
+
+
+def test_what_a_killed_judge_left_goes_away(program: Path, tmp_path: Path) -> None:
+    trees = Trees(tmp_path / "agents")
+    trees.put(program)
+    half = tmp_path / "agents" / ".new-half"
+    (half / "closed").mkdir(parents=True)
+    (half / "closed").chmod(0o555)
+
+    (program / "run").write_bytes(b"\x7fELF2")
+    trees.put(program)
+
+    assert not half.exists()
+    assert 2 == sum(1 for path in (tmp_path / "agents").iterdir() if path.is_dir())
+
+
+def test_a_tree_that_was_changed_is_no_agent_until_it_is_sent_again(
+    program: Path, tmp_path: Path
+) -> None:
+    trees = Trees(tmp_path / "agents")
+    digest = trees.put(program)
+    book = trees.path(digest) / "data" / "book"
+    book.chmod(0o644)
+    book.write_text("h9")
+
+    with pytest.raises(InputError, match="its files are not those of its name"):
+        trees.get(digest)
+
+    trees.put(program)
+    assert "h8" == (trees.get(digest) / "data" / "book").read_text()
+    remove(trees.path(digest))
+    with pytest.raises(InputError, match="is missing"):
+        trees.get(digest)
+
+
+def test_a_digest_is_no_path(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="not a SHA-256"):
+        Trees(tmp_path).path("../" + "0" * 61)
+    assert [] == list(tmp_path.iterdir())
