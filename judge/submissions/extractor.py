@@ -10,6 +10,7 @@ and whoever reads the tar file reads it strictly again.
 """
 
 import gzip
+import importlib
 import io
 import json
 import lzma
@@ -225,8 +226,9 @@ class ZstReader:
     """Reads .zst with a limit on the memory of it; its faults are those of a file."""
 
     def __init__(self, source: BinaryIO) -> None:
-        import zstandard  # of the image; nothing else of the judge needs it
-
+        zstandard: Any = importlib.import_module(
+            "zstandard"
+        )  # the image has it, the judge need not
         self._faults = zstandard.ZstdError
         unpacker = zstandard.ZstdDecompressor(max_window_size=ZST_WINDOW_BYTES)
         self._reader = unpacker.stream_reader(source, read_across_frames=True)
