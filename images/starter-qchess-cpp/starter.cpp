@@ -1,6 +1,8 @@
 // Rule: select a piece and move it at random. A starter: copy the folder, give Player your own ideas.
-// Build: make (or: g++ -std=c++17 -O2 -Wall -Wextra -Werror -static -o starter starter.cpp)
+// Build: make (or: g++ -std=c++17 -O2 -Wall -Wextra -static -o starter starter.cpp)
 // Try:   judge match . house-qchess --policy qchess-2013
+#include <array>
+#include <cstdlib>
 #include <iostream>
 #include <random>
 #include <sstream>
@@ -20,15 +22,15 @@ bool is_on_board(Square square)
 
 // Your agent. One object lives for one game, so what you want to remember goes into it.
 struct Player {
-    char colour; // 'w' starts at the bottom and moves first, 'b' at the top
-    std::vector<std::string> board{"bbbbbbbb", "bbbbbbbb", "........", "........",
-                                   "........", "........", "wwwwwwww", "wwwwwwww"};
+    char colour = 'w'; // 'w' starts at the bottom and moves first, 'b' at the top
+    std::array<std::string, SIZE> board{"bbbbbbbb", "bbbbbbbb", "........", "........",
+                                        "........", "........", "wwwwwwww", "wwwwwwww"};
     Square selected{0, 0}; // what was announced last
     std::string kind;      // and the type that it has
     std::mt19937 dice{1};  // a seed of its own: same draws of types, same game
 
     // The square of the piece to select: one of `squares`, where your pieces stand. Replace this.
-    // Only the selection tells you the type. If that cannot move, your turn is over.
+    // Only the selection tells its type. If that cannot move, your turn is over.
     Square choose_piece(const std::vector<Square> &squares) { return squares[dice() % squares.size()]; }
 
     // Where to move the piece on `selected`, which is a `kind` now: one of `squares`. Replace this.
@@ -103,20 +105,31 @@ struct Player {
 
 // ---- the protocol: nothing below needs a change ----
 
-void say(Square square)
+// The next line; the end of the game and of stdin is the end of this program.
+std::string read_line()
 {
-    std::cout << square.x << ' ' << square.y << std::endl; // endl: or it would stay in this process
+    std::string line;
+    if (!std::getline(std::cin, line) || line.compare(0, 4, "QUIT") == 0)
+        std::exit(0);
+    line.erase(line.find_last_not_of(" \r") + 1);
+    return line;
 }
 
-// Takes an announcement: "x y -> x2 y2", or "x y index type"; the player's own and the enemy's alike.
-void hear(Player &player, std::istringstream words)
+void say(Square square)
 {
+    std::cout << square.x << ' ' << square.y << std::endl; // endl flushes: or it would stay in this process
+}
+
+// Takes what is told: a move "x y -> x2 y2" or a selection "x y index type", of the player and of the enemy.
+void hear(Player &player, const std::string &line)
+{
+    std::istringstream words(line);
     Square square, end;
     std::string third;
     if (!(words >> square.x >> square.y >> third))
         return;
     if (third == "->" && words >> end.x >> end.y) {
-        player.board[end.y][end.x] = player.at(square);
+        player.board.at(end.y).at(end.x) = player.board.at(square.y).at(square.x);
         player.board[square.y][square.x] = '.';
     } else if (words >> player.kind) {
         player.selected = square;
@@ -124,18 +137,30 @@ void hear(Player &player, std::istringstream words)
     }
 }
 
+// The game goes on from a position: a line for each piece, such as "white king ['king', 'king']at 3,7".
+void read_board(Player &player)
+{
+    player.board.fill(std::string(SIZE, '.'));
+    for (std::string line = read_line(); line != "END BOARD"; line = read_line()) {
+        size_t comma = line.rfind(',');
+        if (comma != std::string::npos) // there is an empty line, too
+            player.board.at(line.at(comma + 1) - '0').at(line.at(comma - 1) - '0') = line[0];
+    }
+}
+
 int main()
 {
-    std::string line;
-    std::getline(std::cin, line); // "white" or "black"
     Player player;
-    player.colour = line[0];
-    while (std::getline(std::cin, line) && line.compare(0, 4, "QUIT") != 0) {
+    player.colour = read_line()[0]; // "white" or "black"
+    while (true) {
+        std::string line = read_line();
         if (line == "SELECTION?")
             say(player.choose_piece(player.own_squares()));
         else if (line == "MOVE?")
             say(player.choose_square(player.legal_squares()));
+        else if (line == "BOARD")
+            read_board(player);
         else
-            hear(player, std::istringstream(line));
+            hear(player, line);
     }
 }

@@ -34,7 +34,7 @@ class Player:
     def choose_piece(self, squares):
         """The square of the piece to select: one of `squares`, where your pieces stand. Replace this.
 
-        Only the selection tells you the type. If that cannot move, your turn is over.
+        Only the selection tells its type. If that cannot move, your turn is over.
         """
         return self.dice.choice(squares)
 
@@ -83,33 +83,52 @@ def is_on_board(x, y):
 # ---- the protocol: nothing below needs a change ----
 
 
+def read_line():
+    """The next line; the end of the game and of stdin is the end of this program."""
+    line = sys.stdin.readline()
+    if not line or line.startswith("QUIT"):
+        sys.exit()
+    return line.strip()
+
+
 def say(square):
     """Write an answer; without the flush it would stay in this process."""
     print(*square, flush=True)
 
 
-def hear(player, words):
-    """Take an announcement: `x y -> x2 y2`, or `x y index type`; the player's own and the enemy's alike."""
-    square = int(words[0]), int(words[1])
-    if words[2] == "->":
-        player.board[int(words[3]), int(words[4])] = player.board.pop(square)
-    else:
-        player.selected, player.kind = square, words[3]
-        player.hear_selection(square, int(words[2]), words[3])
+def hear(player, line):
+    """Take what is told: a move `x y -> x2 y2` or a selection `x y index type`, of the player and of the enemy."""
+    match line.split():
+        case [x, y, "->", x2, y2]:
+            player.board[int(x2), int(y2)] = player.board.pop((int(x), int(y)))
+        case [x, y, index, kind]:
+            player.selected, player.kind = (int(x), int(y)), kind
+            player.hear_selection(player.selected, int(index), kind)
+
+
+def read_board(player):
+    """The game goes on from a position: a line for each piece, such as `white king ['king', 'king']at 3,7`."""
+    player.board.clear()
+    while (line := read_line()) != "END BOARD":
+        if line:  # there is an empty one
+            colour, *_, square = line.split()
+            x, y = square.split(",")
+            player.board[int(x), int(y)] = colour
 
 
 def main():
-    player = Player(sys.stdin.readline().strip())  # `white` or `black`
-    for line in map(str.strip, sys.stdin):
-        if line.startswith("QUIT"):
-            return
+    player = Player(read_line())  # `white` or `black`
+    while True:
+        line = read_line()
         if line == "SELECTION?":
             board = sorted(player.board.items())
             say(player.choose_piece([at for at, colour in board if colour == player.colour]))
         elif line == "MOVE?":
             say(player.choose_square(player.legal_squares(player.selected, player.kind)))
-        elif line[:1].isdigit():
-            hear(player, line.split())
+        elif line == "BOARD":
+            read_board(player)
+        else:
+            hear(player, line)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 // Rule: play any legal half-move at random. A starter: copy the folder, give SETUP and Player your own ideas.
-// Build: make (or: g++ -std=c++17 -O2 -Wall -Wextra -Werror -static -o starter starter.cpp)
+// Build: make (or: g++ -std=c++17 -O2 -Wall -Wextra -static -o starter starter.cpp)
 // Try:   judge match . house-stratego --policy stratego-2012
+#include <array>
+#include <cstdlib>
 #include <iostream>
 #include <random>
 #include <string>
@@ -31,14 +33,15 @@ struct Move {
 
 // Your agent. One object lives for one game, so what you want to remember goes into it.
 struct Player {
-    bool is_red;
-    std::vector<std::string> board; // board[y][x]: a letter of your own, '#' an enemy, '+' a lake, '.' empty
-    std::mt19937 dice{1};           // a seed of its own: the same game can be played again
+    bool is_red = true;
+    // board[y][x]: a letter of your own, '#' an enemy, '+' a lake, '.' empty; row 0 is RED's back row.
+    std::array<std::string, SIZE> board;
+    std::mt19937 dice{1}; // a seed of its own: the same game can be played again
 
     // Your move: one of `moves`, which are the legal ones and at least one. Replace this.
     Move choose_move(const std::vector<Move> &moves) { return moves[dice() % moves.size()]; }
 
-    // What became of a move, first of your own and then of the enemy's: "4 3 DOWN OK", "4 4 DOWN KILLS 3 7".
+    // What became of a half-move, yours and the enemy's in turn: "4 3 DOWN OK", "4 4 DOWN KILLS 3 7".
     // Behind KILLS, DIES and BOTHDIE stand the attacker and the defender: this is how you learn ranks.
     void hear_confirmation(const std::string &) {}
 
@@ -79,44 +82,45 @@ struct Player {
     }
 };
 
-// ---- the protocol: nothing below needs a change; endl, or an answer would stay in this process ----
+// ---- the protocol: nothing below needs a change ----
 
-void say_setup(bool is_red)
+// The next line; the end of the game and of stdin is the end of this program.
+std::string read_line()
 {
-    for (int row = 0; row < 4; row++)
-        std::cout << SETUP[is_red ? row : 3 - row] << std::endl;
+    std::string line;
+    if (!std::getline(std::cin, line) || line.compare(0, 4, "QUIT") == 0)
+        std::exit(0);
+    line.erase(line.find_last_not_of(" \r") + 1);
+    return line;
 }
 
-void say_move(Player &player)
+// Writes an answer; endl flushes, or it would stay in this process.
+void say(const std::string &line) { std::cout << line << std::endl; }
+
+std::string answer(Player &player)
 {
     std::vector<Move> moves = player.legal_moves();
-    if (moves.empty()) {
-        std::cout << "NO_MOVE" << std::endl; // under the rules of 2012 the game ends before that
-        return;
-    }
+    if (moves.empty())
+        return "NO_MOVE"; // under the rules of 2012 the game ends before that
     Move move = player.choose_move(moves);
-    std::cout << move.x << ' ' << move.y << ' ' << move.direction.name;
-    if (move.steps > 1)
-        std::cout << ' ' << move.steps;
-    std::cout << std::endl;
+    std::string text = std::to_string(move.x) + ' ' + std::to_string(move.y) + ' ' + move.direction.name;
+    return move.steps == 1 ? text : text + ' ' + std::to_string(move.steps);
 }
 
 int main()
 {
-    std::string line;
-    std::getline(std::cin, line); // "RED opponent 10 10"
-    Player player{line.compare(0, 3, "RED") == 0, {}};
-    say_setup(player.is_red);
-    std::vector<std::string> rows;
-    while (std::getline(std::cin, line) && line.compare(0, 4, "QUIT") != 0) {
-        if (line.size() == SIZE && line.find(' ') == std::string::npos)
-            rows.push_back(line); // one of the ten of a board
-        else if (line != "START")
-            player.hear_confirmation(line);
-        if (rows.size() == SIZE) {
-            player.board.swap(rows);
-            rows.clear();
-            say_move(player);
-        }
+    Player player;
+    player.is_red = read_line().compare(0, 3, "RED") == 0; // "RED opponent 10 10"
+    for (int row = 0; row < 4; row++)
+        say(SETUP[player.is_red ? row : 3 - row]);
+    std::string first = read_line(); // START for RED, who moves first
+    if (!player.is_red)
+        player.hear_confirmation(first);
+    while (true) {
+        for (std::string &row : player.board)
+            row = read_line();
+        say(answer(player));
+        player.hear_confirmation(read_line());
+        player.hear_confirmation(read_line());
     }
 }

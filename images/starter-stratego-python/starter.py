@@ -35,7 +35,7 @@ class Player:
         return self.dice.choice(moves)
 
     def hear_confirmation(self, line):
-        """What became of a move, first of your own and then of the enemy's: `4 3 DOWN OK`, `4 4 DOWN KILLS 3 7`.
+        """What became of a half-move, yours and the enemy's in turn: `4 3 DOWN OK`, `4 4 DOWN KILLS 3 7`.
 
         Behind KILLS, DIES and BOTHDIE stand the attacker and the defender: this is how you learn ranks.
         """
@@ -65,6 +65,14 @@ class Player:
 # ---- the protocol: nothing below needs a change ----
 
 
+def read_line():
+    """The next line; the end of the game and of stdin is the end of this program."""
+    line = sys.stdin.readline()
+    if not line or line.startswith("QUIT"):
+        sys.exit()
+    return line.strip()
+
+
 def say(*lines):
     """Write an answer; without the flush it would stay in this process."""
     print(*lines, sep="\n", flush=True)
@@ -79,20 +87,16 @@ def answer(player):
 
 
 def main():
-    is_red = sys.stdin.readline().startswith("RED")  # `RED opponent 10 10`
-    say(*(SETUP if is_red else reversed(SETUP)))
-    player = Player(is_red)
-    rows = []
-    for line in map(str.rstrip, sys.stdin):
-        if line.startswith("QUIT"):
-            return
-        if len(line) == SIZE and " " not in line:
-            rows.append(line)  # one of the ten of a board
-        elif line != "START":
-            player.hear_confirmation(line)
-        if len(rows) == SIZE:
-            player.board, rows = rows, []
-            say(answer(player))
+    player = Player(read_line().startswith("RED"))  # `RED opponent 10 10`
+    say(*(SETUP if player.is_red else reversed(SETUP)))
+    first = read_line()  # START for RED, who moves first
+    if not player.is_red:
+        player.hear_confirmation(first)
+    while True:
+        player.board = [read_line() for _ in range(SIZE)]
+        say(answer(player))
+        player.hear_confirmation(read_line())
+        player.hear_confirmation(read_line())
 
 
 if __name__ == "__main__":

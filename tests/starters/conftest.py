@@ -1,0 +1,21 @@
+"""Builds each starter once for all tests."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import house as house
+from tests.cli.conftest import judge as judge
+from tests.cli.conftest import nothing_left as nothing_left
+from tests.starters.building import build
+
+Built = Callable[[str], Path]
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The folder of a starter, by name."""
+    folder = tmp_path_factory.mktemp("starters")
+    return cache(lambda name: build(name, folder))

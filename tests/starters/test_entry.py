@@ -1,0 +1,76 @@
+"""The starters for authors pass `judge check` for every policy that they are for, and play in their containers."""
+
+
+import pytest
+
+from judge.referee.play import Slot
+from judge.referee.policy import load_policy
+from judge.sandbox import images
+from judge.sandbox.compiled import IMAGES
+from judge.sandbox.owner import owned_directory
+from judge.submissions.agents import stage_agent
+from judge.submissions.check import Grade, examine
+from tests.cli.conftest import Judge
+from tests.starters.building import STARTERS, protocol_of
+from tests.starters.conftest import Built
+
+POLICIES = {
+    "gomocup": (
+        "gomocup-freestyle", "gomocup-standard", "gomocup-caro", "gomocup-swap2", "renju-15",
+    ),
+    "agi": ("agi-renju", "agi-renju:yamaguchi"),
+    "stratego": ("stratego-2012",),
+    "qchess": ("qchess-2013",),
+}  # fmt: skip
+"""What an agent may be entered for, by protocol."""
+
+WEAK = {"gomocup-caro": {"rule"}}
+"""Checks that ask for more than a starter knows: to stop a three."""
+
+OPPONENTS = {
+    "gomocup": ("house-instant", "gomocup-standard"),
+    "agi": ("house-agi-instant", "agi-renju"),
+    "stratego": ("house-stratego-instant", "stratego-2012"),
+    "qchess": ("house-qchess-instant", "qchess-2013"),
+}
+"""The house agent opposite in a container, and the policy."""
+
+SHORT = {"stratego": ("--set", "game.options.turn_limit=50")}
+"""What keeps a game by chance short."""
+
+PATIENT = ("clock.turn_ms=30000", "clock.starved_share=1")
+"""A loaded machine is slower than a contest's."""
+
+
+def test_there_is_a_starter_for_each_protocol_and_language() -> None:
+    assert {path.name for path in IMAGES.glob("starter-*")} == set(STARTERS)
+
+
+@pytest.mark.parametrize(
+    ("name", "policy"), [(name, p) for name in STARTERS for p in POLICIES[protocol_of(name)]]
+)
+def test_the_check_finds_no_fault(built: Built, name: str, policy: str) -> None:
+    with owned_directory() as staging:
+        agent = stage_agent(str(built(name)), staging)
+        report = examine(agent, load_policy(policy, PATIENT), Slot(), "process", staging)
+
+    weak = {finding.check for finding in report.findings if finding.grade is not Grade.PASS}
+    assert weak - {"time"} <= WEAK.get(policy, set()), report
+    assert report.grade is not Grade.FAIL
+    assert report.untried == ()
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("nothing_left")
+@pytest.mark.parametrize("name", STARTERS)
+def test_it_plays_in_its_container_without_a_fault(judge: Judge, built: Built, name: str) -> None:
+    if name.endswith("-java") and not any(s.id for s in images.listing() if s.name == "java"):
+        pytest.skip("there is no image for Java here: judge images build java")
+    protocol = protocol_of(name)
+    opponent, policy = OPPONENTS[protocol]
+
+    settings = [word for setting in PATIENT for word in ("--set", setting)]
+    played = judge("match", str(built(name)), opponent, "--policy", policy, "--json",
+                   *settings, *SHORT.get(protocol, ()))  # fmt: skip
+
+    assert [[None, None]] == [[seat["fault"] for seat in game["seats"]] for game in played.games]
