@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from judge.games.types import Verdict
 from judge.sandbox.compiled import build_house_agents
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,6 +50,12 @@ def test_every_command_of_a_page_works(page: str, tmp_path: Path) -> None:
             check=False,
         )
         assert done.returncode == 0 or line in MAY_FAIL, f"{line}\n{done.stdout}\n{done.stderr}"
+
+
+def test_authors_are_told_what_each_verdict_means() -> None:
+    rows = re.findall(r"^\| (`.*?) \|", (ROOT / "docs/authors.md").read_text(), re.MULTILINE)
+
+    assert set(Verdict) == {word for row in rows for word in re.findall(r"`(.*?)`", row)}
 
 
 @pytest.mark.parametrize(

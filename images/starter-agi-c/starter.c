@@ -1,6 +1,6 @@
 // Rule: make five, stop five, else a stone next to another, by chance. A starter: copy the folder, think in choose_move.
 // Build: make (or: gcc -std=c11 -O2 -Wall -Wextra -static -o starter starter.c)
-// Try:   judge match . house-agi-instant --policy agi-renju:fast
+// Try:   judge match . house-agi-instant --policy agi-renju
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // Rule: make five, stop five, else a stone next to another, by chance. A starter: copy the folder, think for Player.
 // Build: make (or: g++ -std=c++17 -O2 -Wall -Wextra -static -o starter starter.cpp)
-// Try:   judge match . house-agi-instant --policy agi-renju:fast
+// Try:   judge match . house-agi-instant --policy agi-renju
 #include <algorithm>
 #include <array>
 #include <cctype>

@@ -1,6 +1,6 @@
 // Rule: make five, stop five, else a stone next to another, by chance. A starter: copy the folder, think for Player.
 // Build: make (or: javac --release 11 -Xlint:all Starter.java)
-// Try:   judge match . house-agi-instant --policy agi-renju:fast
+// Try:   judge match . house-agi-instant --policy agi-renju
 
 import java.io.BufferedReader;
 import java.io.IOException;

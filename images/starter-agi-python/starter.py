@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Rule: make five, stop five, else a stone next to another, by chance. A starter: copy the folder, think for `Player`.
 
-Try it in its folder: `judge match . house-agi-instant --policy agi-renju:fast`
+Try it in its folder: `judge match . house-agi-instant --policy agi-renju`
 """
 
 import random

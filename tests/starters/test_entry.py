@@ -1,6 +1,5 @@
 """The starters for authors pass `judge check` for every policy that they are for, and play in their containers."""
 
-
 import pytest
 
 from judge.referee.play import Slot
