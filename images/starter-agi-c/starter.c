@@ -1,4 +1,5 @@
-// Rule: make five, stop five, else a stone next to another, by chance. A starter: copy the folder, think in choose_move.
+// Rule: make five, stop five, else lay a stone next to another at random.
+// A starter: copy the folder and give choose_move your own ideas.
 // Build: make (or: gcc -std=c11 -O2 -Wall -Wextra -static -o starter starter.c)
 // Try:   judge match . house-agi-instant --policy agi-renju
 #include <ctype.h>

@@ -1,4 +1,5 @@
-// Rule: make five, stop five, else a stone next to another, by chance. A starter: copy the folder, think for Player.
+// Rule: make five, stop five, else lay a stone next to another at random.
+// A starter: copy the folder and give Player your own ideas.
 // Build: make (or: g++ -std=c++17 -O2 -Wall -Wextra -static -o starter starter.cpp)
 // Try:   judge match . house-agi-instant --policy agi-renju
 #include <algorithm>
@@ -132,8 +133,10 @@ void say(const std::string &line)
 std::vector<Point> points_of(const std::string &text)
 {
     std::vector<Point> points;
-    for (size_t i = 0; i + 1 < text.size(); i += 2)
-        points.push_back({std::stoi(text.substr(i, 1), nullptr, 16), std::stoi(text.substr(i + 1, 1), nullptr, 16) - 1});
+    for (size_t i = 0; i + 1 < text.size(); i += 2) {
+        int row = std::stoi(text.substr(i, 1), nullptr, 16), column = std::stoi(text.substr(i + 1, 1), nullptr, 16);
+        points.push_back({row, column - 1});
+    }
     return points;
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Rule: make five, stop five, else a stone next to another, by chance. A starter: copy the folder, think for `Player`.
+"""Rule: make five, stop five, else lay a stone next to another at random.
 
+A starter: copy the folder and give `Player` your own ideas.
 Try it in its folder: `judge match . house-agi-instant --policy agi-renju`
 """
 

@@ -1,4 +1,5 @@
-// Rule: make five, stop five, else a stone next to another, by chance. A starter: copy the folder, think for Player.
+// Rule: make five, stop five, else lay a stone next to another at random.
+// A starter: copy the folder and give Player your own ideas.
 // Build: make (or: g++ -std=c++17 -O2 -Wall -Wextra -static -o starter starter.cpp)
 // Try:   judge match . house-instant --policy gomocup-standard:fast
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Rule: make five, stop five, else a stone next to another, by chance. A starter: copy the folder, think for Player.
+// Rule: make five, stop five, else lay a stone next to another at random.
+// A starter: copy the folder and give Player your own ideas.
 // Build: make (or: javac --release 11 -Xlint:all Starter.java)
 // Try:   judge match . house-instant --policy gomocup-standard:fast
 
@@ -109,7 +110,7 @@ final class Player {
         return false;
     }
 
-    /** How many stones of a side follow each other from a point on; the sign is 1 along the direction, -1 against it. */
+    /** How many stones of a side follow each other from a point on; sign is 1 along the direction, -1 against it. */
     private int run(Point point, Point to, int sign, int side) {
         int length = 0;
         while (at(point, to, sign * (length + 1)) == side) length++;

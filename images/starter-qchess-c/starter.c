@@ -1,4 +1,5 @@
-// Rule: select a piece and move it, by chance. A starter: copy the folder, think in choose_piece and choose_square.
+// Rule: select a piece and move it at random.
+// A starter: copy the folder and give choose_piece and choose_square your own ideas.
 // Build: make (or: gcc -std=c11 -O2 -Wall -Wextra -static -o starter starter.c)
 // Try:   judge match . house-qchess --policy qchess-2013
 #include <stdbool.h>

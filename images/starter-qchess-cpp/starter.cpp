@@ -1,4 +1,5 @@
-// Rule: select a piece and move it at random. A starter: copy the folder, give Player your own ideas.
+// Rule: select a piece and move it at random.
+// A starter: copy the folder and give Player your own ideas.
 // Build: make (or: g++ -std=c++17 -O2 -Wall -Wextra -static -o starter starter.cpp)
 // Try:   judge match . house-qchess --policy qchess-2013
 #include <array>

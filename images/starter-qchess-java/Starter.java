@@ -1,4 +1,5 @@
-// Rule: select a piece and move it, by chance. A starter: copy the folder, think for Player.
+// Rule: select a piece and move it at random.
+// A starter: copy the folder and give Player your own ideas.
 // Build: make (or: javac --release 11 -Xlint:all Starter.java)
 // Try:   judge match . house-qchess --policy qchess-2013
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Rule: select a piece and move it at random. A starter: copy the folder, give `Player` your own ideas.
+"""Rule: select a piece and move it at random.
 
+A starter: copy the folder and give `Player` your own ideas.
 Try it in its folder: `judge match . house-qchess --policy qchess-2013`
 """
 

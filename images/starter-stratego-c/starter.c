@@ -1,4 +1,5 @@
-// Rule: play any legal half-move, by chance. A starter: copy the folder, think in choose_move, and set up SETUP anew.
+// Rule: play any legal half-move at random.
+// A starter: copy the folder and give SETUP and choose_move your own ideas.
 // Build: make (or: gcc -std=c11 -O2 -Wall -Wextra -static -o starter starter.c)
 // Try:   judge match . house-stratego --policy stratego-2012
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-// Rule: play any legal half-move at random. A starter: copy the folder, give SETUP and Player your own ideas.
+// Rule: play any legal half-move at random.
+// A starter: copy the folder and give SETUP and Player your own ideas.
 // Build: make (or: g++ -std=c++17 -O2 -Wall -Wextra -static -o starter starter.cpp)
 // Try:   judge match . house-stratego --policy stratego-2012
 #include <array>

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Rule: play any legal half-move at random. A starter: copy the folder, give SETUP and `Player` your own ideas.
+"""Rule: play any legal half-move at random.
 
+A starter: copy the folder and give SETUP and `Player` your own ideas.
 Try it in its folder: `judge match . house-stratego --policy stratego-2012`
 """
 

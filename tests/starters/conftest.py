@@ -6,9 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import house as house
-from tests.cli.conftest import judge as judge
-from tests.cli.conftest import nothing_left as nothing_left
 from tests.starters.building import build
 
 Built = Callable[[str], Path]

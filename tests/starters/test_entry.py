@@ -2,14 +2,15 @@
 
 import pytest
 
-from judge.referee.play import Slot
+from judge.games.types import Verdict
+from judge.referee.play import Slot, play
 from judge.referee.policy import load_policy
+from judge.referee.spec import MatchSpec
 from judge.sandbox import images
 from judge.sandbox.compiled import IMAGES
 from judge.sandbox.owner import owned_directory
 from judge.submissions.agents import stage_agent
 from judge.submissions.check import Grade, examine
-from tests.cli.conftest import Judge
 from tests.starters.building import STARTERS, protocol_of
 from tests.starters.conftest import Built
 
@@ -34,11 +35,17 @@ OPPONENTS = {
 }
 """The house agent opposite in a container, and the policy."""
 
-SHORT = {"stratego": ("--set", "game.options.turn_limit=50")}
+SHORT = {"stratego": ("game.options.turn_limit=50",)}
 """What keeps a game by chance short."""
 
 PATIENT = ("clock.turn_ms=30000", "clock.starved_share=1")
 """A loaded machine is slower than a contest's."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def house() -> None:
+    """The house agents, compiled."""
+    images.build_house_agents()
 
 
 def test_there_is_a_starter_for_each_protocol_and_language() -> None:
@@ -60,16 +67,19 @@ def test_the_check_finds_no_fault(built: Built, name: str, policy: str) -> None:
 
 
 @pytest.mark.docker
-@pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize("name", STARTERS)
-def test_it_plays_in_its_container_without_a_fault(judge: Judge, built: Built, name: str) -> None:
+def test_it_plays_in_its_container_without_a_fault(built: Built, name: str) -> None:
     if name.endswith("-java") and not any(s.id for s in images.listing() if s.name == "java"):
         pytest.skip("there is no image for Java here: judge images build java")
+    images.build(["native", "python"])
     protocol = protocol_of(name)
-    opponent, policy = OPPONENTS[protocol]
+    house_agent, policy_name = OPPONENTS[protocol]
+    policy = load_policy(policy_name, (*PATIENT, *SHORT.get(protocol, ())))
+    with owned_directory() as staging:
+        agent, opponent = (stage_agent(named, staging) for named in (str(built(name)), house_agent))
+        seats = agent.seat(policy), opponent.seat(policy)
+        programs = {each.digest: each.program for each in (agent, opponent)}
+        record = play(MatchSpec(seats=seats, policy=policy), programs, 1, Slot()).record
 
-    settings = [word for setting in PATIENT for word in ("--set", setting)]
-    played = judge("match", str(built(name)), opponent, "--policy", policy, "--json",
-                   *settings, *SHORT.get(protocol, ()))  # fmt: skip
-
-    assert [[None, None]] == [[seat["fault"] for seat in game["seats"]] for game in played.games]
+    assert [None, None] == [seat.fault for seat in record.seats], record.reason
+    assert record.verdict in (Verdict.WIN, Verdict.DRAW)
