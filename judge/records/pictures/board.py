@@ -1,7 +1,7 @@
 """From a `BoardView` to a scene: names above, board with coordinates, what happened last below."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from judge.games.stones import Square
@@ -50,53 +50,93 @@ class Words:
 
 def draw_board(view: BoardView, words: Words, pixels: int = BOARD_PIXELS) -> Scene:
     """The picture of a position; `pixels` is about the width of the board."""
-    return _Painter(view, words, pixels).paint()
+    return _Painter(view, pixels, HEAD, FOOT).paint(words)
+
+
+class BarePainter:
+    """Paints boards of one game part by part, without names and caption: for who moves the pieces himself.
+
+    All positions are of the same board, so a part of one lies where it belongs in the others.
+    """
+
+    def __init__(self, view: BoardView, pixels: int = BOARD_PIXELS) -> None:
+        """`view` is any position of the game; of it only the board counts."""
+        self._view = replace(view, tokens={}, marks={})
+        self._pixels = pixels
+        self.cell = self._painter().cell
+        """Pixels from a square to the next one."""
+
+    def board(self) -> Scene:
+        """Paper, coordinates and the empty board."""
+        painter = self._painter()
+        painter.paint_board()
+        return painter.scene
+
+    def token(self, square: Square, token: Token) -> Sequence[Item]:
+        """What stands on a square."""
+        painter = self._painter()
+        painter.paint_token(square, token)
+        return painter.scene.items
+
+    def mark(self, square: Square, mark: Mark) -> Sequence[Item]:
+        """Why a square is pointed out."""
+        painter = self._painter()
+        painter.paint_mark(square, mark)
+        return painter.scene.items
+
+    def _painter(self) -> "_Painter":
+        return _Painter(self._view, self._pixels, 0, 0)
 
 
 class _Painter:
-    def __init__(self, view: BoardView, words: Words, pixels: int) -> None:
+    def __init__(self, view: BoardView, pixels: int, head: int, foot: int) -> None:
         self._view = view
-        self._words = words
-        self._cell = max(12, pixels // max(len(view.columns), len(view.rows)))
+        self.cell = max(12, pixels // max(len(view.columns), len(view.rows)))
         self._colours = _COLOURS[view.surface]
-        self._width = self._cell * len(view.columns) + 2 * LABELS
-        height = self._cell * len(view.rows) + 2 * LABELS + HEAD + FOOT
-        self._scene = Scene(self._width, height)
+        self._head, self._foot = head, foot
+        self._width = self.cell * len(view.columns) + 2 * LABELS
+        height = self.cell * len(view.rows) + 2 * LABELS + head + foot
+        self.scene = Scene(self._width, height)
 
-    def paint(self) -> Scene:
+    def paint(self, words: Words) -> Scene:
         """Paper, names, board, pieces, marks, caption."""
-        self._add(Box(0, 0, self._scene.width, self._scene.height, _PAPER))
-        self._paint_head()
+        self.paint_board()
+        self._paint_head(words)
+        for square, token in self._view.tokens.items():
+            self.paint_token(square, token)
+        for square, mark in self._view.marks.items():
+            self.paint_mark(square, mark)
+        self._paint_foot(words)
+        return self.scene
+
+    def paint_board(self) -> None:
+        """Paper, coordinates and the empty board."""
+        self._add(Box(0, 0, self.scene.width, self.scene.height, _PAPER))
         self._paint_labels()
         if self._view.surface is Surface.LINES:
             self._paint_lines()
         else:
             self._paint_squares()
-        for square, token in self._view.tokens.items():
-            self._paint_token(square, token)
-        self._paint_marks()
-        self._paint_foot()
-        return self._scene
 
     def _add(self, *items: Item) -> None:
-        self._scene.items.extend(items)
+        self.scene.items.extend(items)
 
     def _corner(self, square: Square) -> tuple[float, float]:
-        return LABELS + square[0] * self._cell, HEAD + LABELS + square[1] * self._cell
+        return LABELS + square[0] * self.cell, self._head + LABELS + square[1] * self.cell
 
     def _middle(self, square: Square) -> tuple[float, float]:
         x, y = self._corner(square)
-        return x + self._cell / 2, y + self._cell / 2
+        return x + self.cell / 2, y + self.cell / 2
 
     # --- around the board ----------------------------------------------------------------------------------------
 
-    def _paint_head(self) -> None:
+    def _paint_head(self, words: Words) -> None:
         """Side 0 on the left, side 1 on the right, each with its colour."""
         room = (self._width - 2 * LABELS) // 2 - 34
         for side, (x, anchor, step) in enumerate(
             ((LABELS, "start", 1), (self._width - LABELS, "end", -1))
         ):
-            name = self._words.names[self._view.seats[side]]
+            name = words.names[self._view.seats[side]]
             fill, edge = self._colours.fill[side], self._colours.edge[side]
             self._add(Disc(x + step * 11, 36, 10, fill, edge, 1.2))
             shown = cut(name, room, 19)
@@ -104,15 +144,15 @@ class _Painter:
                 Text(x + step * 30, 36, shown, 19, _INK, "start" if anchor == "start" else "end")
             )
 
-    def _paint_foot(self) -> None:
-        y = self._scene.height - FOOT / 2 - 3
-        corner_width = len(self._words.corner) * 9
-        caption = cut(self._words.caption, self._width - 3 * LABELS - corner_width, 15)
+    def _paint_foot(self, words: Words) -> None:
+        y = self.scene.height - self._foot / 2 - 3
+        corner_width = len(words.corner) * 9
+        caption = cut(words.caption, self._width - 3 * LABELS - corner_width, 15)
         self._add(Text(LABELS, y, caption, 15, _INK, "start"))
-        self._add(Text(self._width - LABELS, y, self._words.corner, 15, _FAINT, "end"))
+        self._add(Text(self._width - LABELS, y, words.corner, 15, _FAINT, "end"))
 
     def _paint_labels(self) -> None:
-        view, size = self._view, min(13.0, self._cell * 0.42)
+        view, size = self._view, min(13.0, self.cell * 0.42)
         left, top = self._corner((0, 0))
         right, bottom = self._corner((len(view.columns), len(view.rows)))
         for x, name in enumerate(view.columns):
@@ -127,7 +167,7 @@ class _Painter:
     # --- the board -----------------------------------------------------------------------------------------------
 
     def _paint_lines(self) -> None:
-        view, cell = self._view, self._cell
+        view, cell = self._view, self.cell
         columns, rows = len(view.columns), len(view.rows)
         x, y = self._corner((0, 0))
         self._add(Box(x, y, columns * cell, rows * cell, "#e2b873", 6))
@@ -141,7 +181,7 @@ class _Painter:
             self._add(Disc(*self._middle(star), max(2.0, cell * 0.09), "#5e421c"))
 
     def _paint_squares(self) -> None:
-        view, cell = self._view, self._cell
+        view, cell = self._view, self.cell
         chequered = view.surface is Surface.CHEQUERED
         for y in range(len(view.rows)):
             for x in range(len(view.columns)):
@@ -157,7 +197,7 @@ class _Painter:
             self._paint_wave(left, top)
 
     def _paint_wave(self, left: float, top: float) -> None:
-        cell = self._cell
+        cell = self.cell
         for height in (0.36, 0.62):
             y = top + cell * height
             points = [(left + cell * at, y + cell * up) for at, up in _WAVE]
@@ -166,7 +206,8 @@ class _Painter:
 
     # --- what stands on it ---------------------------------------------------------------------------------------
 
-    def _paint_token(self, square: Square, token: Token) -> None:
+    def paint_token(self, square: Square, token: Token) -> None:
+        """What stands on a square."""
         if not token.faces:
             self._paint_stone(square, token)
         elif self._view.surface is Surface.SQUARES:
@@ -176,17 +217,17 @@ class _Painter:
 
     def _paint_stone(self, square: Square, token: Token) -> None:
         x, y = self._middle(square)
-        radius = self._cell * 0.46
+        radius = self.cell * 0.46
         fill, edge = self._colours.fill[token.side], self._colours.edge[token.side]
         self._add(Disc(x + 1, y + 1.5, radius, "#a9803f"), Disc(x, y, radius, fill, edge, 1))
         mark = self._view.marks.get(square)
         ink = _LAST_INK[token.side] if mark is Mark.LAST else self._colours.ink[token.side]
-        size = self._cell * (0.46 if token.number < 100 else 0.38)
+        size = self.cell * (0.46 if token.number < 100 else 0.38)
         self._add(Text(x, y, str(token.number), size, _FAINT if token.is_dead else ink))
 
     def _paint_soldier(self, square: Square, token: Token) -> None:
         left, top = self._corner(square)
-        cell, pad = self._cell, self._cell * 0.09
+        cell, pad = self.cell, self.cell * 0.09
         fill, edge = self._colours.fill[token.side], self._colours.edge[token.side]
         side = cell - 2 * pad
         self._add(Box(left + pad, top + pad + 1, side, side, edge, cell * 0.12))
@@ -203,7 +244,7 @@ class _Painter:
     def _paint_piece(self, square: Square, token: Token) -> None:
         """One type large; of two, the one that it is now large and the other small, or both alike while it is open."""
         left, top = self._corner(square)
-        cell = self._cell
+        cell = self.cell
         if token.shows is None:
             first, second = token.faces[0], token.faces[-1]
             self._add(
@@ -240,23 +281,23 @@ class _Painter:
 
     # --- marks ---------------------------------------------------------------------------------------------------
 
-    def _paint_marks(self) -> None:
-        for square, mark in self._view.marks.items():
-            if self._view.surface is Surface.LINES:
-                self._mark_crossing(square, mark)
-            else:
-                self._mark_square(square)
+    def paint_mark(self, square: Square, mark: Mark) -> None:
+        """Why a square is pointed out."""
+        if self._view.surface is Surface.LINES:
+            self._mark_crossing(square, mark)
+        else:
+            self._mark_square(square)
 
     def _mark_crossing(self, square: Square, mark: Mark) -> None:
         x, y = self._middle(square)
         colour = {Mark.LAST: _ACCENT, Mark.ROW: _ROW, Mark.OFFER: _ACCENT}[mark]
-        width = max(2.0, self._cell * 0.085)
-        radius = self._cell * (0.25 if mark is Mark.OFFER else 0.46)
+        width = max(2.0, self.cell * 0.085)
+        radius = self.cell * (0.25 if mark is Mark.OFFER else 0.46)
         self._add(Disc(x, y, radius, None, colour, width))
 
     def _mark_square(self, square: Square) -> None:
         left, top = self._corner(square)
-        cell, width = self._cell, max(2.5, self._cell * 0.055)
+        cell, width = self.cell, max(2.5, self.cell * 0.055)
         half = width / 2
         corners = [
             (left + half, top + half),

@@ -1,22 +1,27 @@
 """A scene as an SVG file: text only, everything escaped, nothing that a browser would run or fetch."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from judge.records.pictures.scene import Box, Disc, Line, Scene, Shape, Text
+from judge.records.pictures.scene import Box, Disc, Item, Line, Scene, Shape, Text
 
 FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 
 
 def write_svg(scene: Scene, title: str = "") -> str:
     """The file. `title` is what a reader that cannot see is told."""
-    body = "\n".join(_WRITERS[type(item)](item) for item in scene.items)
+    body = write_items(scene.items)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{scene.width}" height="{scene.height}" '
         f'viewBox="0 0 {scene.width} {scene.height}" role="img" font-family="{FONT}">\n'
-        f"<title>{escape(_legal(title))}</title>\n{body}\n</svg>\n"
+        f"<title>{escape(legal(title))}</title>\n{body}\n</svg>\n"
     )
+
+
+def write_items(items: Iterable[Item]) -> str:
+    """The elements of `items`, one a line, for a file that is put together elsewhere."""
+    return "\n".join(_WRITERS[type(item)](item) for item in items)
 
 
 def _box(box: Box) -> str:
@@ -56,7 +61,7 @@ def _text(text: Text) -> str:
     baseline = text.y + text.size * 0.355
     rest = {"font-size": text.size, "text-anchor": text.anchor, "fill": text.colour}
     opened = _element("text", x=text.x, y=baseline, **rest).removesuffix("/>")
-    return f'{opened} xml:space="preserve">{escape(_legal(text.text))}</text>'
+    return f'{opened} xml:space="preserve">{escape(legal(text.text))}</text>'
 
 
 _WRITERS: Mapping[type, Callable[[Any], str]] = {
@@ -91,7 +96,7 @@ def _number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def _legal(text: str) -> str:
+def legal(text: str) -> str:
     """`text` without what XML forbids and what turns the reading direction round."""
     return "".join(
         letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
