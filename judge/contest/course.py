@@ -69,6 +69,10 @@ class Course:
             rounds = [frozen.format.next_round(entries, played, frozen.seed)]
         return self._drawn([pairing for each in rounds for pairing in each], len(paired))
 
+    def games(self, paired: Iterable[Paired]) -> tuple[Scheduled, ...]:
+        """Every game of `paired`, which are all pairings from the first on."""
+        return self._drawn(list(map(_pairing, paired)), 0).games
+
     def _drawn(self, pairings: Sequence[Pairing], earlier: int) -> Drawn:
         """`earlier` pairings have their numbers already."""
         games = self.frozen.format.games

@@ -7,8 +7,19 @@ from sqlalchemy import Connection, Engine, Row, Select, func, select
 
 from judge.errors import InputError
 from judge.store.connection import connect
-from judge.store.tables import contests, entries, journal, matches, pairings, results
-from judge.store.types import Ended, Entry, Line, MatchState, Paired, Result, Scheduled, Seat
+from judge.store.tables import attempts, contests, entries, journal, matches, pairings, results
+from judge.store.types import (
+    Attempt,
+    AttemptState,
+    Ended,
+    Entry,
+    Line,
+    MatchState,
+    Paired,
+    Result,
+    Scheduled,
+    Seat,
+)
 
 
 class Reader:
@@ -95,6 +106,20 @@ class Reader:
         with self._engine.connect() as connection:
             return [
                 (scheduled(row), MatchState(row.state), row.attempt, row.why)
+                for row in connection.execute(query)
+            ]
+
+    def attempts(self, contest: str) -> list[Attempt]:
+        """Every attempt of every game, in the order of the schedule."""
+        query = (
+            select(attempts)
+            .join(matches, attempts.c.match == matches.c.id)
+            .where(matches.c.contest == contest)
+            .order_by(matches.c.number, attempts.c.number)
+        )
+        with self._engine.connect() as connection:
+            return [
+                Attempt(row.match, row.number, AttemptState(row.state), row.why, row.record)
                 for row in connection.execute(query)
             ]
 

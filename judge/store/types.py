@@ -111,6 +111,17 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class Attempt:
+    """One time that a match was played; `record` is the digest of its record, if it has one."""
+
+    match: str
+    number: int
+    state: AttemptState
+    why: str
+    record: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """A line of the contest's log."""
 
