@@ -2,7 +2,7 @@
 
 import typer
 
-from judge.cli.contest import init, orders, plan, run, tables
+from judge.cli.contest import init, orders, plan, publish, run, tables
 
 app = typer.Typer(
     help="Run a whole contest: init, plan, run; then status, standings, export.",
@@ -23,3 +23,6 @@ app.command("void", epilog="Example: judge contest void 17 --why 'the wrong open
 app.command("disqualify", epilog="Example: judge contest disqualify mybrain --why 'two entries'")(
     orders.disqualify
 )
+app.command("key", epilog="Example: judge contest key organiser.key")(publish.key)
+app.command("export", epilog=publish.EXPORT_EXAMPLES)(publish.export)
+app.command("verify", epilog=publish.VERIFY_EXAMPLE)(publish.verify)

@@ -1,0 +1,80 @@
+"""What only its author may see of a game: taken out of the record that everybody gets, and handed to that author.
+
+DEBUG lines and stderr may hold what an author would not tell an opponent. The public record has their lengths, times
+and digests, so it verifies as the whole one does.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from judge.referee.spec import RecordFile
+from judge.referee.transcript import Block, Kind, SealedTranscript, withhold
+
+Place = tuple[int, int]
+"""The number of a block and of an entry in it, from 0."""
+
+
+class PrivateEntry(BaseModel):
+    """Something that was withheld. `text` is its bytes as Latin-1; `at` is its place in the transcript."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    at: Place
+    ns: int
+    kind: str
+    text: str
+
+
+class PrivatePart(BaseModel):
+    """All that was withheld of one seat of one game."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: Literal["judge-private-1"] = "judge-private-1"
+    match: str
+    attempt: int
+    seat: int
+    agent: str
+    transcript_sha256: str
+    entries: tuple[PrivateEntry, ...]
+
+    def said(self, kind: Kind) -> bytes:
+        """The bytes of one kind, one after the other: DEBUG lines (READ), or stderr."""
+        return b"".join(
+            entry.text.encode("latin-1") for entry in self.entries if entry.kind == kind.value
+        )
+
+
+def public_part(file: RecordFile) -> RecordFile:
+    """The record without what is private to its agents' authors; it verifies."""
+    return RecordFile(record=file.record, transcript=withhold(file.transcript))
+
+
+def private_part(file: RecordFile, seat: int) -> PrivatePart:
+    """What `public_part` leaves out of what this seat wrote, and of no other."""
+    record = file.record
+    return PrivatePart(
+        match=record.id,
+        attempt=record.attempt,
+        seat=seat,
+        agent=record.seats[seat].name,
+        transcript_sha256=record.transcript_sha256,
+        entries=tuple(
+            entry for number, entry in _private_entries(file.transcript) if number == seat
+        ),
+    )
+
+
+def _private_entries(sealed: SealedTranscript) -> Iterator[tuple[int, PrivateEntry]]:
+    for number, block in enumerate(sealed.blocks):
+        yield from _of_block(number, block)
+
+
+def _of_block(number: int, block: Block) -> Iterator[tuple[int, PrivateEntry]]:
+    """What is private in a block, each with its seat."""
+    texts = iter(block.private or ())
+    for at, (ns, seat, kind, text) in enumerate(block.entries):
+        if isinstance(text, int) and block.private is not None:
+            yield seat, PrivateEntry(at=(number, at), ns=ns, kind=kind, text=next(texts))

@@ -1,0 +1,128 @@
+"""A real browser without a window, spoken to through two pipes (DevTools protocol); no port, no driver, no library."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+NAMES = ("chromium-headless-shell", "chromium", "google-chrome", "chrome")
+
+
+def find_browser() -> str | None:
+    """The first one that is installed."""
+    return next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+class Browser:
+    """One page of one browser. `errors` and `requests` are of all pages so far."""
+
+    def __init__(self, program: str, profile: Path) -> None:
+        to_read, self._to = os.pipe()
+        self._from, to_write = os.pipe()
+        arguments = [
+            program,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-first-run",
+            "--hide-scrollbars",
+            "--disable-background-networking",
+            f"--user-data-dir={profile}",
+            "--remote-debugging-pipe",
+        ]
+        self._process = subprocess.Popen(
+            ["bash", "-c", f'exec "$@" 3<&{to_read} 4>&{to_write}', "bash", *arguments],
+            pass_fds=(to_read, to_write),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(to_read)
+        os.close(to_write)
+        self._unread = b""
+        self._number = 0
+        self._session = ""
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        target = self._call("Target.createTarget", url="about:blank")["targetId"]
+        found = self._call("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = found["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self._call(f"{domain}.enable")
+
+    def close(self) -> None:
+        self._process.terminate()
+        self._process.wait()
+        os.close(self._to)
+        os.close(self._from)
+
+    def open(self, page: Path, fragment: str = "") -> None:
+        """Open a file, and wait until it is loaded with all that it asks for."""
+        self._call("Page.navigate", url="about:blank")
+        self._call("Page.navigate", url=page.absolute().as_uri() + fragment)
+        while self.ask("document.readyState + location.protocol") != "completefile:":
+            self._hear()
+
+    def ask(self, expression: str) -> Any:
+        """The value of an expression in the page."""
+        found = self._call("Runtime.evaluate", expression=expression, returnByValue=True)
+        assert "exceptionDetails" not in found, found
+        return found["result"].get("value")
+
+    def press(self, key: str) -> None:
+        """A key goes down and up."""
+        for kind in ("keyDown", "keyUp"):
+            self._call("Input.dispatchKeyEvent", type=kind, key=key, code=key)
+
+    def look(self, width: int, dark: bool = False, media: str = "screen") -> None:
+        """Make the window so wide, in a scheme of colours, for the screen or for print."""
+        self._call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=900,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self._call("Emulation.setEmulatedMedia", media=media, features=[scheme])
+
+    def block_scripts(self, blocked: bool) -> None:
+        """As a careful reader has it."""
+        self._call("Emulation.setScriptExecutionDisabled", value=blocked)
+
+    def picture(self) -> bytes:
+        """The whole page as PNG."""
+        found = self._call("Page.captureScreenshot", captureBeyondViewport=True)
+        return base64.b64decode(found["data"])
+
+    def _call(self, method: str, **params: Any) -> Mapping[str, Any]:
+        self._number += 1
+        message: dict[str, Any] = {"id": self._number, "method": method, "params": params}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._to, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._hear()
+            if answer.get("id") == self._number:
+                assert "error" not in answer, (method, answer)
+                result: Mapping[str, Any] = answer["result"]
+                return result
+
+    def _hear(self) -> Mapping[str, Any]:
+        """The next message; what a page complains of or asks for is kept."""
+        while b"\0" not in self._unread:
+            data = os.read(self._from, 1 << 16)
+            assert data, "the browser is gone"
+            self._unread += data
+        line, self._unread = self._unread.split(b"\0", 1)
+        message: Mapping[str, Any] = json.loads(line)
+        match message.get("method"):
+            case "Runtime.consoleAPICalled" | "Runtime.exceptionThrown" | "Log.entryAdded":
+                self.errors.append(json.dumps(message["params"])[:500])
+            case "Network.requestWillBeSent":
+                self.requests.append(message["params"]["request"]["url"])
+        return message

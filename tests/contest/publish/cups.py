@@ -1,0 +1,260 @@
+"""Contests in a store, played by scripts in a world: no Engine, and every record verifies."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from judge.contest.contest import Contest
+from judge.contest.frozen import Frozen, FrozenEntry, FrozenImage
+from judge.contest.plan import load_plan
+from judge.contest.worker import played as job_done
+from judge.games.stones import Square
+from judge.protocols import protocol_entry
+from judge.referee.match import Referee
+from judge.referee.seating import build_referee
+from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
+from judge.referee.transcript import Kind, mark_private, seal
+from judge.store.store import Store
+from judge.store.types import Entry
+from judge.submissions.agents import digest_of
+from tests.referee.games import a_record
+from tests.referee.world import Act, Agent, Do, Say, World, dies, exits
+
+SECRET = "my-evaluation-of-the-corner"
+"""What every author would keep to himself: it stands in DEBUG lines and on stderr."""
+
+_DIRECTIONS = ((1, 0), (0, 1), (1, 1), (1, -1))
+
+
+class Player:
+    """A brain that extends its longest row most of the time; `skill` 0 to 1 is how often."""
+
+    def __init__(self, name: str, skill: float, seed: int, size: int = 15) -> None:
+        self._name = name
+        self._skill = skill
+        self._chance = random.Random(f"{name} {seed}")
+        self._size = size
+        self._own: set[Square] = set()
+        self._all: set[Square] = set()
+        self._reads_board = False
+
+    def __call__(self, line: str) -> Sequence[Act]:
+        word, _, rest = line.partition(" ")
+        if self._reads_board:
+            return self._board(line)
+        match word:
+            case "START" | "RECTSTART":
+                return [Say(b"OK\r\n", 3)]
+            case "ABOUT":
+                return [Say(f'name="{self._name}", version="1.0"\r\n'.encode())]
+            case "BOARD":
+                self._reads_board = True
+                return []
+            case "BEGIN":
+                return self._move()
+            case "TURN":
+                x, y = map(int, rest.split(","))
+                self._all.add((x, y))
+                return self._move()
+            case "END":
+                return exits(0)
+            case _:
+                return []
+
+    def _board(self, line: str) -> Sequence[Act]:
+        if line == "DONE":
+            self._reads_board = False
+            return self._move()
+        x, y, whose = map(int, line.split(","))
+        self._all.add((x, y))
+        if whose == 1:
+            self._own.add((x, y))
+        return []
+
+    def _move(self) -> Sequence[Act]:
+        chance = self._chance
+        free = [
+            (x, y) for x in range(self._size) for y in range(self._size) if (x, y) not in self._all
+        ]
+        if chance.random() < self._skill:
+            square = max(free, key=lambda at: (self._row(at), -abs(at[0] - 7) - abs(at[1] - 7)))
+        else:
+            square = chance.choice(free)
+        self._own.add(square)
+        self._all.add(square)
+        ms = chance.lognormvariate(4, 1)
+        return [
+            Say(f"MESSAGE depth {chance.randint(3, 12)} ev {chance.randint(-99, 99)}\r\n".encode()),
+            Say(f"DEBUG {SECRET} {self._name} {len(self._all)}\r\n".encode()),
+            Do(Kind.STDERR, f"{SECRET} of {self._name}: {square}\n".encode()),
+            Say(f"{square[0]},{square[1]}\r\n".encode(), ms),
+        ]
+
+    def _row(self, square: Square) -> int:
+        return max(self._run(square, dx, dy) for dx, dy in _DIRECTIONS)
+
+    def _run(self, square: Square, dx: int, dy: int) -> int:
+        count = 0
+        for sign in (1, -1):
+            x, y = square[0] + sign * dx, square[1] + sign * dy
+            while (x, y) in self._own:
+                count += 1
+                x, y = x + sign * dx, y + sign * dy
+        return count
+
+
+def crasher(name: str, after: int) -> Callable[[int], Agent]:
+    """A player that is ended by a signal after so many moves."""
+
+    def make(seed: int) -> Agent:
+        player, moves = Player(name, 0.5, seed), iter(range(after))
+
+        def hear(line: str) -> Sequence[Act]:
+            acts = player(line)
+            is_move = line.startswith(("BEGIN", "TURN", "DONE"))
+            return dies(11) if is_move and next(moves, None) is None else acts
+
+        return hear
+
+    return make
+
+
+def player(name: str, skill: float) -> Callable[[int], Agent]:
+    return lambda seed: Player(name, skill, seed)
+
+
+Cast = Mapping[str, Callable[[int], Agent]]
+"""For each agent what makes it, given a game's seed."""
+
+PLAN = """\
+name = "{name}"
+about = "{about}"
+policy = "gomocup-standard"
+seed = 2024
+{more}
+[format]
+{format}
+
+{agents}
+"""
+
+
+def referee(spec: MatchSpec, agents: Sequence[Agent]) -> RecordFile:
+    """Play a match in a world; what is private in its transcript is marked as `play` marks it."""
+    world = World(*agents)
+    done: Referee = build_referee(spec, world)
+    end = done.play()
+    tests = [protocol_entry(seat.protocol).is_private for seat in spec.seats]
+    sealed = seal(mark_private(world.entries, lambda seat, line: tests[seat](line)))
+    record = a_record(spec, end, done).model_copy(update={"transcript_sha256": sealed.sha256})
+    return RecordFile(record=record, transcript=sealed)
+
+
+class Cup:
+    """A contest that is played by a cast."""
+
+    def __init__(
+        self,
+        folder: Path,
+        cast: Cast,
+        form: str = 'name = "round-robin"\ngames = 2',
+        more: str = "",
+        about: str = "A small cup between scripts.",
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        agents = "".join(f'[[agents]]\npath = "{name}"\n' for name in cast)
+        plan = PLAN.format(name="spring-cup", about=about, format=form, agents=agents, more=more)
+        (folder / "contest.toml").write_text(plan)
+        self.folder = folder
+        self.cast = cast
+        self.planned = load_plan(folder / "contest.toml")
+        self.store = Store(self.planned.store_url)
+        frozen = self._frozen()
+        entered = [Entry(each.name, each.rank, each.model_dump_json()) for each in frozen.entries]
+        self.store.create(frozen.name, frozen.model_dump_json(), entered)
+        self.contest = Contest(self.store, self.planned)
+        self.contest.more()
+
+    def _frozen(self) -> Frozen:
+        plan, policy = self.planned.plan, self.planned.policy
+        entries = tuple(
+            FrozenEntry(
+                name=name,
+                rank=rank,
+                seat=SeatSpec(
+                    name=name,
+                    digest=self._files_of(name),
+                    command=("./a",),
+                    runtime="native",
+                    protocol="gomocup",
+                    author=f"author of {name}",
+                ),
+                calls_itself=name,
+                description="A script.",
+            )
+            for rank, name in enumerate(self.cast, 1)
+        )
+        return Frozen(
+            judge="0.1.0",
+            name=plan.name,
+            about=plan.about,
+            frozen_at="2013-03-01T18:00:00+00:00",
+            plan_sha256="0" * 64,
+            policy=policy,
+            format=plan.format,
+            failures=plan.failures,
+            seed=plan.seed,
+            openings=(((7, 7), (8, 8)), ((7, 7), (7, 8)), ((6, 7), (9, 8))),
+            shuffle=True,
+            transform=False,
+            entries=entries,
+            images={"native": FrozenImage(id="sha256:" + "1" * 64, content="2" * 64)},
+            host={"cpu": "a processor", "cores": 2, "kernel": "6.1"},
+        )
+
+    def _files_of(self, name: str) -> str:
+        """An agent's frozen files: nobody runs them."""
+        place = self.planned.agents / "staged"
+        place.mkdir(parents=True)
+        (place / "a").write_text(name)
+        digest = digest_of(place)
+        place.rename(self.planned.agents / digest)
+        return digest
+
+    def play(self, most: int = 1_000_000, void: Sequence[int] = ()) -> None:
+        """Play up to `most` games; those of the numbers in `void` are void once, before they are played."""
+        store, name = self.store, self.contest.name
+        voids = set(void)
+        for _ in range(most):
+            issued = store.issue(name, "here", self.contest.alone)
+            if issued is None:
+                if not self.contest.more():
+                    return
+                issued = store.issue(name, "here", self.contest.alone)
+                assert issued is not None
+            spec = MatchSpec.model_validate_json(self.contest.job(issued).spec)
+            file = referee(
+                spec, [self.cast[seat.name](spec.seed % 1000 + spec.number) for seat in spec.seats]
+            )
+            record = file.record.model_copy(update={"attempt": issued.attempt})
+            done = job_done(RecordFile(record=record, transcript=file.transcript), {})
+            self.contest.files.put(done.record)
+            if spec.number in voids:
+                voids.remove(spec.number)
+                store.void(
+                    issued.match.id, issued.attempt, "the Engine was gone", done.ended.record, 3
+                )
+                continue
+            store.accept(issued.match.id, issued.attempt, done.ended)
+
+    def close(self) -> None:
+        self.store.close()
+
+
+STRONG_TO_WEAK: Cast = {
+    "anna": player("anna", 0.95),
+    "bert": player("bert", 0.8),
+    "-carl": player("-carl", 0.6),
+    "dora": player("dora", 0.4),
+    "crash.test": crasher("crash.test", 6),
+}
