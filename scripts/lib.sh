@@ -156,6 +156,15 @@ has_static_compiler() {
     command -v gcc >/dev/null && [[ -e $(gcc -print-file-name=libc.a) ]]
 }
 
+# A browser without a window is enough, and any that speaks the DevTools protocol.
+has_browser() {
+    local name
+    for name in chromium-headless-shell chromium google-chrome chrome; do
+        command -v "$name" >/dev/null && return 0
+    done
+    return 1
+}
+
 # ---- Engine -----------------------------------------------------------------------------------------------------
 
 is_systemd() { [[ $(cat /proc/1/comm 2>/dev/null) == systemd ]] && command -v systemctl >/dev/null; }

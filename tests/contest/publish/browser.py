@@ -55,7 +55,9 @@ class Browser:
             self._call(f"{domain}.enable")
 
     def close(self) -> None:
-        self._process.terminate()
+        """Ask it to end, so that it sees to its own processes."""
+        self._session = ""
+        self._call("Browser.close")
         self._process.wait()
         os.close(self._to)
         os.close(self._from)
