@@ -17,9 +17,9 @@ KEY_FILE = "organiser.key"
 EXPORT_EXAMPLES = """
 Examples:
 
-judge contest key organiser.key
+judge contest key cup/organiser.key
 
-judge contest export public
+judge contest export public cup
 
 judge contest export public cup/contest.toml --key ~/organiser.key --private authors
 """
@@ -37,9 +37,13 @@ KeyFile = Annotated[
 def key(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The new file; keep it secret.")],
 ) -> None:
-    """Make the key that exports are signed with; the public half is printed, to be announced."""
+    """Make the key that exports are signed with; the public half goes into a .pem beside it, to be announced."""
+    half = path.with_suffix(".pem")
+    if half.exists() or half == path:
+        raise InputError(f"{half} is there already, or is FILE itself; give another name")
     public = make_key(path).public_key()
-    print(public_pem(public).decode(), end="")
+    half.write_bytes(public_pem(public))
+    print(f"{half}: the public half; announce it where nobody else can write")
     print(f"fingerprint {fingerprint(public)}")
     note(f"judge: {path} is the secret half: whoever has it can sign in your name")
 

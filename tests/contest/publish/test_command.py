@@ -22,10 +22,11 @@ def test_an_organiser_makes_a_key_and_exports_and_a_stranger_verifies(
     cup: Cup, tmp_path: Path
 ) -> None:
     made = judge(tmp_path, "key", "my.key")
-    (tmp_path / "announced.pem").write_text(made.stdout.partition("fingerprint")[0])
+    announced = (tmp_path / "my.pem").rename(tmp_path / "announced.pem")
     exported = judge(tmp_path, "export", "public", str(cup.folder), "--key", "my.key")
-    verified = judge(tmp_path, "verify", "public", "--key", "announced.pem")
+    verified = judge(tmp_path, "verify", "public", "--key", announced.name)
 
+    assert 0 == made.returncode, made.stderr
     assert 0 == exported.returncode, exported.stderr
     assert "public: 20 games; open public/index.html" == exported.stdout.splitlines()[0]
     assert (tmp_path / "public-private/anna").is_dir()
