@@ -16,6 +16,7 @@ from judge.documents import choices, parse, read_text, validated
 from judge.errors import InputError
 from judge.sandbox.box import BoxPolicy, Limits
 from judge.sandbox.folders import FolderKind
+from judge.sandbox.runtimes import RUNTIMES
 
 POLICY_DIRECTORY = Path(__file__).resolve().parents[2] / "policies"
 
@@ -140,10 +141,6 @@ class Policy(_Section):
             persistent_inodes=folders.persistent_inodes,
             **self.limits.model_dump(exclude={"memory_bytes", "ceiling_bytes"}),
         )
-
-
-RUNTIMES = ("native", "python", "java")
-"""The runtimes that every policy has."""
 
 
 def runtime_of(policy: Policy, name: str) -> str:

@@ -86,6 +86,7 @@ def _protocol(spec: MatchSpec, seat: int, game: Game) -> AgentProtocol:
 def _opening(spec: MatchSpec, seat: int, game: Game) -> Open:
     clock = spec.policy.clock
     names = (spec.seats[0].name, spec.seats[1].name)
-    folder = persistent_path(spec.box) if spec.policy.folders.persistent else None
+    runtime = spec.seats[seat].runtime
+    folder = persistent_path(spec.box, runtime) if spec.policy.folders.persistent else None
     limits = Limits(clock.turn_ms, clock.match_ms, spec.policy.limits.memory_bytes, folder)
     return Open(seat, game.describe(), names, limits)

@@ -6,6 +6,7 @@ from typing import Literal
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.folders import DIRECTORIES, Folder, FolderKind, Keeper, LocalKeeper, NoKeeper
 from judge.sandbox.hardening import PERSISTENT
+from judge.sandbox.runtimes import path_for
 
 __all__ = [
     "Box",
@@ -21,12 +22,13 @@ __all__ = [
 BoxKind = Literal["docker", "process"]
 
 
-def persistent_path(kind: BoxKind) -> str:
-    """Where an agent in such a box finds its persistent folder: the same in every game, and without spaces.
+def persistent_path(kind: BoxKind, runtime: str) -> str:
+    """Where an agent of this runtime finds its persistent folder in such a box: the same in every game, without spaces.
 
     A process finds it beside its working directory, whose own path is another in every game.
     """
-    return PERSISTENT if kind == "docker" else f"../{DIRECTORIES[FolderKind.PERSISTENT]}"
+    path = PERSISTENT if kind == "docker" else f"../{DIRECTORIES[FolderKind.PERSISTENT]}"
+    return path_for(runtime, path)
 
 
 def open_keeper(

@@ -121,7 +121,8 @@ class BoxPolicy(BaseModel):
     """Which system calls an agent may make: a profile of policies/seccomp, a profile file, or `engine` for the Engine's
     own profile."""
     seccomp_of: dict[str, str] = Field(default_factory=dict)
-    """Other profiles for single runtimes, by the runtime's name or its image: `"local/wine:1" = "wine32"`."""
+    """Other profiles for single runtimes, by the runtime's name or its image: `"local/wine:1" = "wine32"`. `wine` has
+    `wine32` unless something else stands here."""
     apparmor: str = "auto"
     """`auto`: the Engine's profile where the host has AppArmor; else the name of a profile that the host must have."""
     user_namespace: Literal["auto", "required"] = "auto"

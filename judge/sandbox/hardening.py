@@ -6,6 +6,7 @@ from typing import Any
 
 from judge.sandbox.box import BoxPolicy, Limits, Tenant
 from judge.sandbox.folders import FolderKind
+from judge.sandbox.runtimes import path_for
 
 INIT = "/judge/init"
 """PID 1, in every image."""
@@ -79,20 +80,24 @@ def environment(work: str, scratch: str, tenant: Tenant, path: str = PATH) -> Ma
 
 
 def agent_words(tenant: Tenant, program: str) -> tuple[str, ...]:
-    """The agent's command, its words that name files of the staged program made paths under `program`.
+    """The agent's command, its words that name files of the staged program made paths under `program`, as its runtime
+    writes them.
 
     A folder's name is no more than a word unless it begins with a dot: `java -cp . Main` means the program's own.
     """
-    return tuple(_word(word, tenant.program.resolve(), program) for word in tenant.command)
+    staged = tenant.program.resolve()
+    return tuple(_word(word, staged, program, tenant.runtime) for word in tenant.command)
 
 
-def _word(word: str, staged: Path, program: str) -> str:
+def _word(word: str, staged: Path, program: str, runtime: str) -> str:
     if not word or word.startswith("/") or "\0" in word:
         return word
     file = (staged / word).resolve()
     names = file.is_file() or (word.startswith(".") and file.is_dir())
     inside = names and file.is_relative_to(staged)
-    return str(PurePosixPath(program) / file.relative_to(staged)) if inside else word
+    if not inside:
+        return word
+    return path_for(runtime, str(PurePosixPath(program) / file.relative_to(staged)))
 
 
 def _isolation(policy: BoxPolicy, seccomp: str | None) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from judge.errors import InputError
 from judge.sandbox.box import BoxPolicy
 from judge.sandbox.compiled import CHECKOUT
+from judge.sandbox.runtimes import runtime_called
 
 PROFILES = CHECKOUT / "policies" / "seccomp"
 ENGINE = "engine"
@@ -95,8 +96,8 @@ class Profile(_Part):
 
 
 def chosen(policy: BoxPolicy, runtime: str) -> str:
-    """The profile that a policy has for agents of a runtime."""
-    return policy.seccomp_of.get(runtime, policy.seccomp)
+    """The profile for agents of a runtime: what the policy has for it, what it needs, what the policy has for all."""
+    return policy.seccomp_of.get(runtime) or runtime_called(runtime).seccomp or policy.seccomp
 
 
 def profile_names() -> list[str]:
