@@ -1,7 +1,7 @@
 """The images that boxes are made of, built without a registry from the host's own packages.
 
 `base` is a bare file system; `keeper` is what holds the folders of agents; `native`, `python` and,
-where it is asked for, `java` are what agents run in. These have PID 1 of the box at /judge/init, and
+where they are asked for, `java` and `wine` are what agents run in. These have PID 1 of the box at /judge/init, and
 any other local image gets it in a derived copy. Labels say what an image was made of, so that a
 second build has nothing to do.
 """
@@ -73,6 +73,8 @@ class Recipe:
     """Scripts of ours for /usr/bin, which no package brings."""
     is_optional: bool = False
     """Large, and wanted by few: built when it is asked for by name."""
+    script: Path = ROOTFS_SCRIPT
+    """What makes the file system; another one than the usual stands in a folder of its own with all that it needs."""
 
     @property
     def tag(self) -> str:
@@ -82,7 +84,8 @@ class Recipe:
     def digest(self, codename: str) -> str:
         """SHA-256 (hex) of all that the image depends on, but the state of the mirror."""
         init = (INIT_SOURCES, *GCC_FLAGS) if self.has_init else ()
-        return digest_of(ROOTFS_SCRIPT, codename, *self.packages, *init, *self.programs)
+        script = () if self.script == ROOTFS_SCRIPT else (self.script.parent,)
+        return digest_of(ROOTFS_SCRIPT, codename, *self.packages, *init, *self.programs, *script)
 
 
 RECIPES = {
@@ -107,6 +110,13 @@ RECIPES = {
                 *(IMAGES / "toolchain" / name for name in ("c++", "cc", "jar", "javac")),
             ),
             is_optional=True,
+        ),
+        Recipe(
+            "wine",
+            (*SHELL, *LIBRARIES, "wine64", "wine32:i386"),
+            programs=(IMAGES / "wine" / "wine",),
+            is_optional=True,
+            script=IMAGES / "wine" / "rootfs.sh",
         ),
     )
 }
@@ -244,13 +254,13 @@ def _codename() -> str:
 
 def _make_rootfs(recipe: Recipe, scratch: Path) -> Path:
     """The root file system as a tar file in `scratch`."""
-    if not ROOTFS_SCRIPT.is_file():
-        raise HostError(f"Images are built from a checkout of judge; {ROOTFS_SCRIPT} is missing")
+    if not recipe.script.is_file():
+        raise HostError(f"Images are built from a checkout of judge; {recipe.script} is missing")
     tar, init = scratch / "rootfs.tar", "-"
     if recipe.has_init:
         init = str(scratch / "init")
         compile_static(sorted(INIT_SOURCES.glob("*.c")), Path(init))
-    command = [str(ROOTFS_SCRIPT), "build", str(tar), init, *recipe.packages]
+    command = [str(recipe.script), "build", str(tar), init, *recipe.packages]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode != 0:
         tail = "\n".join(done.stderr.splitlines()[-12:])
