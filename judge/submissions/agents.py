@@ -26,9 +26,12 @@ from judge.referee.spec import SeatSpec
 from judge.sandbox.images import BUILD_DIRECTORY, house_agent_names
 from judge.submissions.brains import PREFIX, brain_name, choose_executable
 from judge.submissions.recipe import BuildTable
+from judge.submissions.windows import is_windows_program, width_of
 
 MANIFEST = "agent.toml"
 INFO = "info"
+WINE = "wine"
+"""The runtime for Windows programs, and what starts them there."""
 MAX_TEXT = 1 << 16
 """How many characters an agent.toml or an `info` file may have."""
 MAX_FILES = 10_000
@@ -44,7 +47,7 @@ class Manifest(BaseModel):
     name: str
     command: tuple[str, ...] = Field(min_length=1)
     runtime: str = "native"
-    """`native`, `python`, `java`, or what the policy's [runtimes] name."""
+    """`native`, `python`, `java`, `wine`, or what the policy's [runtimes] name."""
     protocol: str = ""
     """Empty: what the policy's game is played in."""
     line_ending: Literal["crlf", "lf"] | None = None
@@ -84,7 +87,7 @@ class Agent:
             return self.manifest.command
         game = new_game(policy.game.name, policy.game.options).describe()
         rule, size = str(game.get("rule", "")), int(game.get("width", 0))
-        return (f"./{choose_executable(self.executables, rule, size)}",)
+        return (*self.manifest.command[:-1], f"./{choose_executable(self.executables, rule, size)}")
 
 
 def stage_agent(named: str, staging: Path) -> Agent:
@@ -181,17 +184,38 @@ def _manifest_of_directory(source: Path) -> Manifest:
     brains = brains_of(source)
     if brains:
         name = brain_name(choose_executable(brains, "", 0))
-        return _manifest_of_file(source / brains[0]).model_copy(update={"name": name})
-    return read_manifest(source / MANIFEST)
+        manifests = [_manifest_of_file(source / brain) for brain in brains]
+        return manifests[0].model_copy(update={"name": name})
+    return _launched(read_manifest(source / MANIFEST), source)
+
+
+def _launched(manifest: Manifest, source: Path) -> Manifest:
+    """The manifest with `wine` before a Windows program, whose header is looked at; InputError for an unfit one."""
+    words = manifest.command[1:] if manifest.command[0] == WINE else manifest.command
+    program = source / words[0] if words else source
+    if manifest.runtime == WINE:
+        if not program.is_file():
+            raise InputError(
+                f"{source / MANIFEST}: command: name the Windows program, relative to this directory"
+            )
+        width_of(program)
+        return manifest.model_copy(update={"command": (WINE, *words)})
+    if manifest.runtime == "native" and program.is_file() and is_windows_program(program):
+        raise InputError(
+            f'{source / MANIFEST}: {words[0]} is a Windows program: say runtime = "{WINE}"'
+        )
+    return manifest
 
 
 def brains_of(source: Path) -> tuple[str, ...]:
-    """The `pbrain-` programs at the top of a directory that says nothing else of how it is run."""
+    """The `pbrain-` programs at the top of a directory that says nothing else of how it is run.
+
+    Where there are Windows programs they are meant, and what is called like them (`pbrain-x.ini`) is their data.
+    """
     if not source.is_dir() or any((source / name).exists() for name in (MANIFEST, INFO)):
         return ()
-    return tuple(
-        sorted(p.name for p in source.iterdir() if p.name.startswith(PREFIX) and p.is_file())
-    )
+    found = sorted(p.name for p in source.iterdir() if p.name.startswith(PREFIX) and p.is_file())
+    return tuple(name for name in found if name.lower().endswith(".exe")) or tuple(found)
 
 
 def read_info(path: Path) -> Manifest:
@@ -248,8 +272,9 @@ def _manifest_of_file(source: Path) -> Manifest:
     with source.open("rb") as stream:
         head = stream.read(128)
     fields: dict[str, Any] = {"name": name, "command": (f"./{source.name}",)}
-    if head[:2] == b"MZ":
-        raise InputError(f"{source} is a Windows program; there is no runtime for it yet")
+    if is_windows_program(source):
+        width_of(source)
+        return Manifest(**fields | {"command": (WINE, source.name), "runtime": WINE})
     shebang = head.split(b"\n")[0] if head[:2] == b"#!" else b""
     if b"python2" in shebang:
         return Manifest(**fields | {"command": ("python2", source.name), "runtime": "python2"})
