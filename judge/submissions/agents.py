@@ -184,8 +184,11 @@ def _manifest_of_directory(source: Path) -> Manifest:
     brains = brains_of(source)
     if brains:
         name = brain_name(choose_executable(brains, "", 0))
-        manifests = [_manifest_of_file(source / brain) for brain in brains]
-        return manifests[0].model_copy(update={"name": name})
+        manifest = _manifest_of_file(source / brains[0])
+        if manifest.runtime == WINE:
+            for brain in brains:
+                width_of(source / brain)
+        return manifest.model_copy(update={"name": name})
     return _launched(read_manifest(source / MANIFEST), source)
 
 

@@ -1,0 +1,58 @@
+"""Games of Windows programs: our own house agent and a faulty brain, compiled for Windows of either width."""
+
+from pathlib import Path
+
+import pytest
+
+from judge.referee.spec import read_record
+from judge.sandbox import images
+from judge.sandbox.compiled import IMAGES
+from tests.cli.conftest import SHORT, Judge
+from tests.sandbox.mingw import HERE, NEEDS_WINE, WIDTHS, compile_windows
+
+pytestmark = list(NEEDS_WINE)
+
+PLAY = ("house-instant", "--policy", "gomocup-freestyle", *SHORT, "--json")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def wine() -> None:
+    """The runtime, which `judge images build` alone leaves out."""
+    images.build(["native", "wine"])
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_house_agent_plays_as_a_program_for_windows(
+    judge: Judge, tmp_path: Path, width: int
+) -> None:
+    folders = ("house-strong", "house-five", "house-gomocup")
+    sources = [file for name in folders for file in sorted((IMAGES / name).glob("*.c"))]
+    compile_windows(sources, tmp_path / "pbrain-strong.exe", width)
+
+    played = judge("match", "pbrain-strong.exe", *PLAY, "--set", "clock.turn_ms=500")
+
+    [game] = played.games
+    assert (game["verdict"], game["winner"]) == ("win", 0)
+    record = tmp_path / game["record"]
+    assert "INFO folder Z:\\\\persistent\\r\\n" in record.read_text()
+    seat = read_record(record).record.seats[0]
+    assert seat.about["name"] == "house-strong"
+    assert judge("verify", game["record"]).code == 0
+
+
+@pytest.mark.parametrize(("how", "verdict"), [("null", "crash"), ("memory", "memory")])
+def test_a_program_that_fails_loses_for_what_it_did(
+    judge: Judge, tmp_path: Path, how: str, verdict: str
+) -> None:
+    brain = tmp_path / "brain"
+    brain.mkdir()
+    compile_windows([HERE / "faulty.c"], brain / "faulty.exe", 64)
+    (brain / "agent.toml").write_text(
+        f'name = "faulty"\nruntime = "wine"\ncommand = ["faulty.exe", "{how}"]\n'
+    )
+
+    played = judge("match", "brain", *PLAY, "--set", "limits.memory_bytes=67108864")
+
+    [game] = played.games
+    assert (game["verdict"], game["winner"]) == (verdict, 1)
+    assert ("code 5" in game["reason"]) == (how == "null")
