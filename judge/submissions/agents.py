@@ -218,7 +218,7 @@ def brains_of(source: Path) -> tuple[str, ...]:
     if not source.is_dir() or any((source / name).exists() for name in (MANIFEST, INFO)):
         return ()
     found = sorted(p.name for p in source.iterdir() if p.name.startswith(PREFIX) and p.is_file())
-    return tuple(name for name in found if name.lower().endswith(".exe")) or tuple(found)
+    return tuple(name for name in found if is_windows_program(source / name)) or tuple(found)
 
 
 def read_info(path: Path) -> Manifest:
