@@ -9,45 +9,31 @@ from collections.abc import Callable
 from types import FrameType
 
 import structlog
-import typer
 
-from judge.cli import (
-    agents,
-    check,
-    contest,
-    convert,
-    doctor,
-    images,
-    match,
-    policies,
-    schema,
-    selftest,
-    show,
-    verdicts,
-    verify,
-)
+from judge.cli.lazy import group
 from judge.cli.text import fail, safe_event
 from judge.errors import HostError, InputError
 
-app = typer.Typer(
+app = group(
+    {
+        "match": "judge.cli.match:match",
+        "show": "judge.cli.show:show",
+        "check": "judge.cli.check:check",
+        "verify": "judge.cli.verify:verify_records",
+        "convert": "judge.cli.convert:convert",
+        "contest": "judge.cli.contest:app",
+        "policies": "judge.cli.policies:app",
+        "agents": "judge.cli.agents:app",
+        "images": "judge.cli.images:app",
+        "doctor": "judge.cli.doctor:doctor",
+        "selftest": "judge.cli.selftest:selftest",
+        "schema": "judge.cli.schema:schema",
+        "verdicts": "judge.cli.verdicts:verdicts",
+    },
     name="judge",
     help="Plays games between untrusted programs, each in its own capped container.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.add_typer(images.app, name="images")
-app.add_typer(agents.app, name="agents")
-app.add_typer(policies.app, name="policies")
-app.add_typer(contest.app, name="contest")
-app.command("match", epilog=match.EXAMPLES)(match.match)
-app.command("show", epilog=show.EXAMPLES)(show.show)
-app.command("check", epilog=check.EXAMPLES)(check.check)
-app.command("verify", epilog="Example: judge verify records/*.json")(verify.verify_records)
-app.command("convert", epilog=convert.EXAMPLES)(convert.convert)
-app.command("doctor", epilog="Example: judge doctor --json | jq .worst")(doctor.doctor)
-app.command("schema", epilog="Example: judge schema record > record.schema.json")(schema.schema)
-app.command("verdicts")(verdicts.verdicts)
-app.command("selftest")(selftest.selftest)
 
 
 def main() -> None:

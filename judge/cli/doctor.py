@@ -22,6 +22,9 @@ INDENT = len("yellow") + 1 + NAME_WIDTH + 1
 COLOURS = {Light.GREEN: "green", Light.YELLOW: "yellow", Light.RED: "bold red"}
 
 
+EXAMPLES = "Example: judge doctor --json | jq .worst"
+
+
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:

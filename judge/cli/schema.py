@@ -22,6 +22,9 @@ SCHEMAS: Mapping[str, type[BaseModel]] = {
 """By name: a policy's TOML, a match's spec, its record, the file with record and transcript, an agent.toml."""
 
 
+EXAMPLES = "Example: judge schema record > record.schema.json"
+
+
 def schema(
     name: Annotated[
         str,

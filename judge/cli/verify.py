@@ -12,6 +12,8 @@ from judge.records.foreign import replayed_log
 from judge.referee.spec import MatchRecord, read_record
 from judge.referee.verify import verify
 
+EXAMPLES = "Example: judge verify records/*.json"
+
 
 def verify_records(
     records: Annotated[

@@ -8,6 +8,11 @@ from judge.cli.contest.opened import HERE, ContestFile, Why, opened, reasoned
 from judge.contest.contest import find_match
 from judge.store.types import MatchState
 
+EXAMPLES = {
+    "void": "Example: judge contest void 17 cup --why 'the wrong opening file'",
+    "disqualify": "Example: judge contest disqualify mybrain cup --why 'two entries of one author'",
+}
+
 
 def pause(contest: ContestFile = HERE, why: Why = "the organiser paused it") -> None:
     """Start no more games; those that run are finished, and the judge that runs it ends."""

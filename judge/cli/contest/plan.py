@@ -9,6 +9,8 @@ from judge.cli.text import safe
 from judge.contest.forecast import Forecast, forecast
 from judge.contest.plan import Planned, load_plan
 
+EXAMPLES = "Example: judge contest plan cup/contest.toml"
+
 
 def plan(contest: ContestFile = HERE, as_json: Json = False) -> None:
     """Say how many games a contest has, how long they can take here, and what is missing. Exit code 1: something is."""

@@ -14,17 +14,17 @@ from judge.errors import InputError
 
 KEY_FILE = "organiser.key"
 
-EXPORT_EXAMPLES = """
+EXAMPLES = {
+    "key": "Example: judge contest key cup/organiser.key",
+    "export": """
 Examples:
-
-judge contest key cup/organiser.key
 
 judge contest export public cup
 
 judge contest export public cup/contest.toml --key ~/organiser.key --private authors
-"""
-
-VERIFY_EXAMPLE = "Example: judge contest verify public --key organiser.pem"
+""",
+    "verify": "Example: judge contest verify public --key organiser.pem",
+}
 
 SHOWN = 50
 """How many problems are printed."""

@@ -1,0 +1,49 @@
+"""A command is imported when it is asked for: most need a tenth of what the judge is made of, and start at once."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+
+class LazyGroup(TyperGroup):
+    """Commands by name, each `module:attribute`: an app, or a function whose examples are its module's EXAMPLES."""
+
+    places: Mapping[str, str] = {}
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 what typer calls it with
+        """In the order of the table."""
+        return list(self.places)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 what typer calls it with
+        """The command, imported; None for a name that there is not."""
+        if cmd_name not in self.places:
+            return None
+        module_name, _, attribute = self.places[cmd_name].partition(":")
+        module = import_module(module_name)
+        found = getattr(module, attribute)
+        if isinstance(found, typer.Typer):
+            group = typer.main.get_group(found)
+            group.name = cmd_name
+            return group
+        alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        examples = getattr(module, "EXAMPLES", {})
+        alone.command(
+            cmd_name, epilog=examples.get(cmd_name) if isinstance(examples, dict) else examples
+        )(found)
+        return typer.main.get_command(alone)
+
+
+def group(places: Mapping[str, str], **options: Any) -> typer.Typer:
+    """An app of such commands."""
+    cls = type("Commands", (LazyGroup,), {"places": places})
+    app = typer.Typer(cls=cls, no_args_is_help=True, **options)
+
+    # An app without commands of its own must have this to be a group.
+    @app.callback()
+    def _nothing() -> None:
+        pass
+
+    return app
