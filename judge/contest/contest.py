@@ -57,7 +57,7 @@ class Contest:
 
     # --- what is played -------------------------------------------------------------------------------
 
-    def round(self, players: Players[Issued], host: str) -> Round:
+    def round(self, players: Players[Issued]) -> Round:
         """The loop that plays it."""
         return Round(
             self.store,
@@ -67,7 +67,6 @@ class Contest:
             self.job,
             self.more,
             VOIDS,
-            host,
             self.alone,
         )
 

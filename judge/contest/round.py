@@ -58,7 +58,6 @@ class Round:
         job_of: Callable[[Issued], Job],
         more: Callable[[], Sequence[Scheduled]],
         allowed_voids: int,
-        host: str,
         alone: Collection[str] = (),
     ) -> None:
         """`files` gets the records and the states of folders, each before the row that counts on it.
@@ -73,7 +72,6 @@ class Round:
         self._job_of = job_of
         self._more = more
         self._allowed_voids = allowed_voids
-        self._host = host
         self._alone = alone
         self._log = structlog.get_logger().bind(contest=contest)
         self.drain = Event()
@@ -92,7 +90,8 @@ class Round:
                 reason = self._why_nothing_runs()
                 if reason is not None:
                     return reason
-                continue
+                if self._players.free:
+                    continue
             for finished in self._players.wait(LOOK_S):
                 tell(self._settle(finished))
         self._players.kill()
@@ -101,7 +100,7 @@ class Round:
 
     def _fill(self) -> None:
         while self._players.free and not self.drain.is_set():
-            issued = self._store.issue(self._contest, self._host, self._alone)
+            issued = self._store.issue(self._contest, self._players.host, self._alone)
             if issued is None:
                 return
             self._log.info(

@@ -1,6 +1,7 @@
 """Slots own whole cores and a process each, which plays one game at a time: a killed one breaks one game only."""
 
 import multiprocessing
+import platform
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -27,6 +28,10 @@ class Players(Protocol[Tag]):
     @property
     def free(self) -> int:
         """How many games could be started now."""
+
+    @property
+    def host(self) -> str:
+        """The machine that plays the game that is started next."""
 
     @property
     def running(self) -> int:
@@ -57,6 +62,7 @@ class Slots(Generic[Tag]):
     """The slots of this machine, and what runs in them: see `Players`."""
 
     slots: Sequence[Slot]
+    host: str = field(default_factory=platform.node)
     _idle: list[tuple[Slot, ProcessPoolExecutor]] = field(init=False)
     _running: dict[Future[Played], _Running[Tag]] = field(init=False, default_factory=dict)
 

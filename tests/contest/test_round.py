@@ -54,7 +54,7 @@ class Cup:
         return Job(issued.match.spec, issued.attempt, programs)
 
     def round(self, more: Callable[[], Sequence[Scheduled]] = lambda: ()) -> Round:
-        return Round(self.store, self.files, "cup", self.slots, self.job, more, 2, "here")
+        return Round(self.store, self.files, "cup", self.slots, self.job, more, 2)
 
     def record(self, digest: str) -> RecordFile:
         return RecordFile.model_validate_json(self.files.get(digest))
@@ -149,7 +149,7 @@ def test_two_voids_in_a_row_stop_the_contest_with_the_reason(cup: Cup) -> None:
         job = gone(issued)
         return Job(job.spec, job.attempt, {})
 
-    loop = Round(cup.store, cup.files, "cup", cup.slots, broken, lambda: (), 2, "here")
+    loop = Round(cup.store, cup.files, "cup", cup.slots, broken, lambda: (), 2)
 
     assert Stop.PAUSED is loop.run(lambda _: None)
 

@@ -72,7 +72,7 @@ def run(
         players: Slots[Issued] = Slots(slots)
         progress: Progress = Panel(found) if sys.stdout.isatty() else Lines(found)
         try:
-            loop = found.round(players, platform.node())
+            loop = found.round(players)
             with _interrupts(loop, progress):
                 stop = loop.run(progress.tell)
         finally:
