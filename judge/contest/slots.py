@@ -102,11 +102,15 @@ class Slots(Generic[Tag]):
         return Finished(run.tag, None if error is not None else future.result(), error)
 
     def kill(self) -> list[Tag]:
-        """End every process now; the games that were running. Their containers are for the reaper."""
+        """End every process now, and return when they are gone: the games that were running.
+
+        Their containers are for the reaper.
+        """
         tags = [run.tag for run in self._running.values()]
         for run in self._running.values():
             for process in list(run.pool._processes.values()):
                 process.kill()
+                process.join()
         self._running.clear()
         return tags
 

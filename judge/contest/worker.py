@@ -2,6 +2,7 @@
 
 import ctypes
 import hashlib
+import multiprocessing
 import os
 import signal
 from collections.abc import Mapping
@@ -78,6 +79,9 @@ class JobShelf:
 def be_worker() -> None:
     """What a worker process does first: it dies with its judge, and leaves Ctrl-C to it."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    judge = multiprocessing.parent_process()
+    if judge is not None and judge.pid != os.getppid():
+        os._exit(1)  # it was dead before this process could ask to be told
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
