@@ -18,7 +18,8 @@ MAY_IMPORT = {
     "referee": {"errors", "documents", "durable", "games", "protocols", "sandbox"},
     "records": {"errors", "durable", "games", "referee"},
     "contest": {
-        "errors", "documents", "games", "referee", "records", "sandbox", "store", "submissions",
+        "errors", "documents", "durable", "games", "referee", "records", "sandbox", "store",
+        "submissions",
     },
     "submissions": {"errors", "documents", "durable", "games", "protocols", "referee", "sandbox"},
     "attacks": {"errors", "games", "referee", "records", "sandbox", "submissions"},

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import shutil
 import tempfile
 import time
@@ -85,6 +86,20 @@ def look(settings: Sequence[str], pause_s: float = 1.0) -> Host:
         trial=trial,
         lacks=lacks,
     )
+
+
+def in_one_line() -> str:
+    """What this host is, for a contest's log: its system, kernel, processors and Engine; raises nothing."""
+    lacks: dict[str, str] = {}
+    engine = _or_why(_engine_info, "engine", lacks) or {}
+    model = re.search(r"^model name\s*: (.+)$", _text(Path("/proc/cpuinfo")) or "", re.MULTILINE)
+    words = (
+        _system(),
+        f"kernel {platform.release()}",
+        f"{os.cpu_count()} x {model[1] if model else platform.machine()}",
+        f"Engine {engine.get('ServerVersion', 'none')}",
+    )
+    return ", ".join(words)
 
 
 def _or_why(get: Callable[[], Found], what: str, lacks: dict[str, str]) -> Found | None:

@@ -15,7 +15,7 @@ import subprocess
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +46,7 @@ __all__ = [
     "build",
     "build_house_agents",
     "content",
+    "contents",
     "house_agent_names",
     "keeper_image",
     "listing",
@@ -182,6 +183,25 @@ def listing() -> list[ImageState]:
     """The state of each of our images on the Engine. Raises `HostError`."""
     with _engine("list images") as client:
         return [_state(recipe, _find(client, recipe.tag)) for recipe in RECIPES.values()]
+
+
+def contents(names: Iterable[str]) -> dict[str, str]:
+    """What the images of these runtimes hold, by name: alike on two hosts, if an agent finds the same in both.
+
+    Empty for one that is missing or out of date. Raises `HostError`.
+    """
+    with _engine("compare images") as client:
+        return {name: _content(client, name) for name in names}
+
+
+def _content(client: docker.DockerClient, name: str) -> str:
+    """Of an image that is not ours, its id, which two Engines share that loaded the same."""
+    recipe = RECIPES.get(name)
+    if recipe is None:
+        image = _find(client, name)
+        return "" if image is None else _id(image)
+    state = _state(recipe, _find(client, recipe.tag))
+    return state.content if state.current else ""
 
 
 def _state(recipe: Recipe, image: Image | None) -> ImageState:

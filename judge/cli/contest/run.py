@@ -5,7 +5,7 @@ import os
 import platform
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
@@ -17,19 +17,23 @@ import typer
 from judge.cli.contest.opened import HERE, ContestFile
 from judge.cli.contest.progress import Lines, Panel, Progress
 from judge.cli.contest.slots import slots_here
+from judge.cli.machines import Keys, refuse_without_dask
 from judge.cli.match import make_ready
 from judge.cli.text import note, safe_event
 from judge.contest.contest import Contest, begin, open_store
 from judge.contest.frozen import images_of
 from judge.contest.plan import Planned, load_plan
 from judge.contest.round import Round, Stop
-from judge.contest.slots import Slots
+from judge.contest.slots import Players, Slots
 from judge.errors import HostError, InputError
+from judge.referee.play import Slot
 from judge.sandbox.reaper import reap
 from judge.store.types import Issued
 
 LOG_FILE = "log.jsonl"
 LOCK_FILE = "lock"
+KEEPER = "keeper"
+"""The image in which folders are held: workers need it too."""
 
 EXAMPLES = """
 Examples:
@@ -37,6 +41,8 @@ Examples:
 judge contest run contest.toml
 
 judge contest run contest.toml --workers 3
+
+judge contest run contest.toml --cluster tls://10.0.0.1:8786 --tls keys/10.0.0.1
 
 Ctrl-C once finishes the games that run, twice abandons them; the same command goes on.
 
@@ -54,10 +60,21 @@ def run(
         bool,
         typer.Option("--accept-images", help="Go on with runtimes that were built anew since."),
     ] = False,
+    cluster: Annotated[
+        str,
+        typer.Option(help="Play on the workers of a scheduler, not here: tls://10.0.0.1:8786."),
+    ] = "",
+    tls: Keys = None,
+    lost_after: Annotated[
+        float,
+        typer.Option(min=5, help="Seconds that its workers have to find a new scheduler."),
+    ] = 60,
 ) -> None:
     """Play a contest to its end, or go on with it. It is frozen when it is run for the first time."""
     planned = load_plan(contest)
-    slots = slots_here(planned.plan.slots.cores, workers)
+    if cluster and workers:
+        raise InputError("--workers is for games on this machine, --cluster for those on others")
+    slots = [] if cluster else slots_here(planned.plan.slots.cores, workers)
     with _alone(planned), closing(open_store(planned)) as store, _logged(planned.folder):
         make_ready(planned.plan.box, planned.policy, [])
         found = begin(store, planned, _host())
@@ -67,9 +84,7 @@ def run(
             note(
                 f"judge: {planned.path} was changed since the contest was frozen; it is played as it was frozen"
             )
-        if slots[0].judge_cores:
-            os.sched_setaffinity(0, slots[0].judge_cores)
-        players: Slots[Issued] = Slots(slots)
+        players = _elsewhere(found, cluster, tls, lost_after) if cluster else _here(slots)
         progress: Progress = Panel(found) if sys.stdout.isatty() else Lines(found)
         try:
             loop = found.round(players)
@@ -82,6 +97,24 @@ def run(
             # What an abandoned game leaves is nobody's any more.
             reap(containers=planned.plan.box == "docker")
         _say_end(found, stop)
+
+
+def _here(slots: Sequence[Slot]) -> Players[Issued]:
+    if slots[0].judge_cores:
+        os.sched_setaffinity(0, slots[0].judge_cores)
+    return Slots(slots)
+
+
+def _elsewhere(
+    contest: Contest, scheduler: str, keys: Path | None, lost_after_s: float
+) -> Players[Issued]:
+    refuse_without_dask()
+    from judge.contest.cluster.cluster import open_cluster
+
+    images = set(contest.frozen.images) | (
+        {KEEPER} if contest.frozen.policy.folders.kept else set()
+    )
+    return open_cluster(scheduler, keys, contest.store, contest.name, sorted(images), lost_after_s)
 
 
 def _host() -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ def slots_here(cores: int, workers: int = 0) -> list[Slot]:
     most = max(1, (len(there) - 1) // cores)
     if workers > most:
         raise InputError(
-            f"--workers {workers}: {len(there)} processors are room for {most} games of {cores} each, "
+            f"{workers} games at once: {len(there)} processors are room for {most} games of {cores} each, "
             "for one processor stays for the judge and the Engine"
         )
     placement = place(there, workers or most, cores)

@@ -1,0 +1,143 @@
+"""The contest's own certificate authority, and one key and certificate a host: a folder each, to be carried there."""
+
+import ipaddress
+import os
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from judge.errors import InputError
+
+AUTHORITY = "ca.pem"
+AUTHORITY_KEY = "ca-key.pem"
+CERTIFICATE = "cert.pem"
+KEY = "key.pem"
+
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.:-]{0,252}[A-Za-z0-9])?")
+_EARLIER = timedelta(hours=1)
+"""Clocks of hosts differ: a certificate is valid from a little before it was made."""
+
+
+def make_keys(folder: Path, hosts: Sequence[str], days: int) -> list[Path]:
+    """A folder with keys below `folder` for each host, a name or an IP address; returns these folders.
+
+    The authority is made with the first and used again for later ones. InputError for a host that has keys already.
+    """
+    for host in hosts:
+        if not _HOST.fullmatch(host):
+            raise InputError(f"{host!r} is neither the name of a host nor an IP address")
+        if (folder / host).exists():
+            raise InputError(f"{folder / host} is there already: remove it to make new keys")
+    try:
+        authority, key = _authority(folder, days)
+        return [_make_host(folder / host, host, authority, key, days) for host in hosts]
+    except OSError as error:
+        raise InputError(f"{folder}: {error.strerror}") from None
+
+
+def _authority(folder: Path, days: int) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+    """The one that is there, or a new one; its key never leaves `folder`."""
+    certificate_file, key_file = folder / AUTHORITY, folder / AUTHORITY_KEY
+    if certificate_file.exists():
+        key = load_pem_private_key(key_file.read_bytes(), None)
+        if not isinstance(key, ec.EllipticCurvePrivateKey):
+            raise InputError(f"{key_file} is not the key that judge cluster keys makes")
+        return x509.load_pem_x509_certificate(certificate_file.read_bytes()), key
+    folder.mkdir(parents=True, exist_ok=True)
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = _name("judge cluster")
+    certificate = (
+        _begun(name, name, key, days)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_usage(signs_certificates=True), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    _write_key(key_file, key)
+    certificate_file.write_bytes(certificate.public_bytes(Encoding.PEM))
+    return certificate, key
+
+
+def _make_host(
+    folder: Path,
+    host: str,
+    authority: x509.Certificate,
+    authority_key: ec.EllipticCurvePrivateKey,
+    days: int,
+) -> Path:
+    key = ec.generate_private_key(ec.SECP256R1())
+    # Workers and schedulers both call and are called.
+    both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
+    issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
+    certificate = (
+        _begun(_name(host), authority.subject, key, days)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_usage(signs_certificates=False), critical=True)
+        .add_extension(x509.ExtendedKeyUsage(both), critical=False)
+        .add_extension(x509.SubjectAlternativeName([_alternative(host)]), critical=False)
+        .add_extension(issuer, critical=False)
+        .sign(authority_key, hashes.SHA256())
+    )
+    folder.mkdir(mode=0o700)
+    _write_key(folder / KEY, key)
+    (folder / CERTIFICATE).write_bytes(certificate.public_bytes(Encoding.PEM))
+    (folder / AUTHORITY).write_bytes(authority.public_bytes(Encoding.PEM))
+    return folder
+
+
+def _begun(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, days: int
+) -> x509.CertificateBuilder:
+    now = datetime.now(UTC)
+    return x509.CertificateBuilder(
+        issuer_name=issuer,
+        subject_name=subject,
+        public_key=key.public_key(),
+        serial_number=x509.random_serial_number(),
+        not_valid_before=now - _EARLIER,
+        not_valid_after=now + timedelta(days=days),
+    )
+
+
+def _name(text: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text[:64])])
+
+
+def _alternative(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)
+
+
+def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=not signs_certificates,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=signs_certificates,
+        crl_sign=signs_certificates,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
+    """For its owner's eyes from the first byte on."""
+    data = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(data)

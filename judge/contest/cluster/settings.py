@@ -1,0 +1,54 @@
+"""What dask does for us and what it does not: one place for its settings, and its words come out of our log."""
+
+import logging
+
+import dask
+import structlog
+
+LOGGERS = ("distributed", "tornado", "asyncio")
+
+SETTINGS = {
+    # A game belongs to the worker that it was given to; if that one is lost, the contest decides what becomes of it.
+    "distributed.scheduler.work-stealing": False,
+    "distributed.scheduler.allowed-failures": 0,
+    "distributed.scheduler.active-memory-manager.start": False,
+    # No pages: they would be served without TLS.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    # Nothing that wakes up often, for it would do so beside a running game.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.tick.limit": "30s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.admin.system-monitor.disk": False,
+    "distributed.admin.system-monitor.gil.enabled": False,
+    "distributed.diagnostics.nvml": False,
+    "distributed.client.scheduler-info-interval": "1 minute",
+    "distributed.comm.timeouts.connect": "10s",
+    # The files of an agent and the states of folders are large, and meant to be.
+    "distributed.admin.large-graph-warning-threshold": "8 GiB",
+}
+
+NO_PAGES = "127.0.0.1:0"
+"""Where dask's web servers listen, which have nothing to serve."""
+
+
+class _Told(logging.Handler):
+    """Gives what a library logs to our own log."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One event a line; a traceback stays away, for its last line says it."""
+        error = record.exc_info[1] if record.exc_info else None
+        why = {"error": f"{type(error).__name__}: {error}"} if error else {}
+        structlog.get_logger().log(
+            record.levelno, "dask", text=record.getMessage(), part=record.name, **why
+        )
+
+
+def settle() -> None:
+    """Set dask as this judge needs it, whatever the machine's own files say, and take over what it logs."""
+    dask.config.set(SETTINGS)
+    for name in LOGGERS:
+        logger = logging.getLogger(name)
+        logger.handlers[:] = [_Told(logging.WARNING)]
+        logger.propagate = False
