@@ -1,6 +1,7 @@
 """A box without walls: the agent is a plain process. For authors who try their own agent, and for nobody else's."""
 
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -8,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from resource import struct_rusage
 
 import structlog
 
@@ -35,7 +35,9 @@ class ProcessBox:
         self._policy = policy
         self._directory: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._usage: struct_rusage | None = None
+        self._usage: resource.struct_rusage | None = None
+        self._peak_seen = 0
+        """The largest memory that its first process was seen to have had, in bytes."""
         self._fds: list[int] = []
         self._agent_fds: list[int] = []
         self._stdin = -1
@@ -119,6 +121,7 @@ class ProcessBox:
 
     def write(self, data: bytes) -> int:
         """Write to the agent's stdin without blocking; see `Box`."""
+        self._look_at_memory()
         return write_some(self._stdin, data)
 
     @property
@@ -128,6 +131,7 @@ class ProcessBox:
 
     def freeze(self) -> None:
         """Stop the agent's process group."""
+        self._look_at_memory()
         if self._policy.freeze != "none":
             self._signal(signal.SIGSTOP)
 
@@ -147,9 +151,15 @@ class ProcessBox:
 
     def readings(self) -> Readings:
         """What /proc says of the agent's first process; after its end, what it and its children used."""
-        if self._usage:
-            return Readings(memory_peak_bytes=self._usage.ru_maxrss * 1024, cpu_ns=self.cpu_ns())
-        return Readings(memory_peak_bytes=self._peak_bytes(), cpu_ns=self.cpu_ns())
+        self._look_at_memory()
+        peak = self._peak_seen
+        if (
+            self._usage
+            and self._usage.ru_maxrss > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        ):
+            # Less than that says nothing: a child begins with the peak of the judge that it was started from.
+            peak = max(peak, self._usage.ru_maxrss * 1024)
+        return Readings(memory_peak_bytes=peak or None, cpu_ns=self.cpu_ns())
 
     def cpu_ns(self) -> int | None:
         """CPU time of the agent's processes, but of orphans; counted in ticks while they run."""
@@ -159,6 +169,7 @@ class ProcessBox:
 
     def kill(self) -> None:
         """Kill the process group, and whoever has left it but not its environment."""
+        self._look_at_memory()
         self._signal(signal.SIGKILL)
         if self._directory:
             kill_marked(self._directory)
@@ -227,15 +238,14 @@ class ProcessBox:
                 for children in process.glob("task/*/children"):
                     pids += map(int, children.read_text(encoding="ascii").split())
 
-    def _peak_bytes(self) -> int | None:
+    def _look_at_memory(self) -> None:
         with suppress(OSError, StopIteration):
-            if self._process:
+            if self._process and self._runs:
                 lines = Path(f"/proc/{self._process.pid}/status").read_text(
                     encoding="utf-8", errors="replace"
                 )
                 peak = next(line for line in lines.splitlines() if line.startswith("VmHWM:"))
-                return int(peak.split()[1]) * 1024
-        return None
+                self._peak_seen = max(self._peak_seen, int(peak.split()[1]) * 1024)
 
 
 class ReportSource:
