@@ -8,10 +8,16 @@ attempts    every time that a match was played: running -> accepted | void | aba
             may be annulled
 results     the one result of a match
 journal     what happened, in order, as people tell it
+
+submissions            a row an upload, never removed: received -> processing -> passed | refused | failed, and so on
+submission_steps       how far the processing of an upload got, as it was told
+submission_journal     every change of a submission's state: who, when, why
+tokens                 who may submit by HTTP; of the token itself only a hash is kept
 """
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     Float,
     ForeignKey,
@@ -119,4 +125,64 @@ journal = Table(
     Column("match", String(32)),
     Column("attempt", Integer),
     Column("text", Text, nullable=False),
+)
+
+submissions = Table(
+    "submissions",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    # No foreign key: a contest is created when its entries are frozen, long after the first upload.
+    Column("contest", String(128), nullable=False, index=True),
+    Column("author", String(128), nullable=False),
+    Column("name", String(128), nullable=False),
+    Column("version", Integer),
+    Column("filename", Text, nullable=False),
+    Column("upload", String(64), nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("received_at", String(32), nullable=False),
+    Column("state", String(16), nullable=False, index=True),
+    Column("why", Text, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("due_at", String(32)),
+    Column("worker", String(64), nullable=False),
+    Column("digest", String(64)),
+    Column("agent", Text),
+    Column("log", String(64)),
+    Column("report", String(64)),
+)
+
+submission_steps = Table(
+    "submission_steps",
+    metadata,
+    Column("submission", ForeignKey("submissions.id"), primary_key=True),
+    Column("attempt", Integer, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("stage", String(32), nullable=False),
+    Column("ok", Boolean, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("seconds", Float, nullable=False),
+)
+
+submission_journal = Table(
+    "submission_journal",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("submission", ForeignKey("submissions.id"), nullable=False, index=True),
+    Column("at", String(32), nullable=False),
+    Column("who", String(128), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("why", Text, nullable=False),
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("hash", String(64), primary_key=True),
+    Column("contest", String(128), nullable=False, index=True),
+    Column("author", String(128), nullable=False),
+    Column("made_at", String(32), nullable=False),
+    Column("made_by", String(128), nullable=False),
+    Column("revoked_at", String(32)),
+    Column("revoked_by", String(128)),
 )

@@ -1,0 +1,93 @@
+"""A file that comes in piece by piece: hashed on its way to the disk, there whole under its digest or not at all."""
+
+import fcntl
+import hashlib
+import os
+import secrets
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from judge.durable import sync_directory
+from judge.errors import HostError
+from judge.store.files import Files
+
+FOLDER = "incoming"
+UNLOCKED_S = 60.0
+"""How old an unlocked file is when nobody is just about to lock it."""
+
+
+class Incoming:
+    """One file that is being written below a folder of `Files`; what is not kept is removed."""
+
+    def __init__(self, folder: Path) -> None:
+        """Begin; HostError where the disk does not let it."""
+        self._folder = folder
+        self._path = folder / FOLDER / f"{secrets.token_hex(16)}.partial"
+        self._hash = hashlib.sha256()
+        self.size = 0
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._path.open("xb")
+            # Held as long as this process lives: what is unlocked was left by one that was killed.
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with suppress(OSError):
+            self._file.close()
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+
+    def write(self, chunk: bytes) -> None:
+        """Add a piece; HostError."""
+        self._hash.update(chunk)
+        self.size += len(chunk)
+        try:
+            self._file.write(chunk)
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def keep(self) -> str:
+        """The file is whole: put it where `Files` finds it, and return its digest; HostError."""
+        digest = self._hash.hexdigest()
+        target = Files(self._folder).path(digest)
+        try:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            target.parent.mkdir(exist_ok=True)
+            self._path.replace(target)
+            sync_directory(target.parent)
+            sync_directory(self._folder)
+        except OSError as error:
+            raise self._failed(error) from None
+        return digest
+
+    def _failed(self, error: OSError) -> HostError:
+        return HostError(
+            f"{self._folder}: {error.strerror}; nothing was received, make room and send it again"
+        )
+
+
+def sweep(folder: Path) -> int:
+    """Remove what killed processes left half written below a folder of `Files`: how many files."""
+    removed = 0
+    for path in (folder / FOLDER).glob("*.partial"):
+        with suppress(OSError), path.open("rb") as file:
+            if time.time() - path.stat().st_mtime < UNLOCKED_S:
+                continue
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+            removed += 1
+    return removed

@@ -1,0 +1,333 @@
+"""The register of submissions: what came in from whom, how far it got, and what may play; no row is ever removed.
+
+A submission is taken up by a worker as an attempt; only the current attempt can tell steps and come to an end, so that
+a worker that was given up changes nothing when it comes back. Every change of a state stands in the journal with who,
+when and why. Every method is one transaction, and what it says has happened is on disk.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, func, insert, or_, select, update
+
+from judge.store.register_reading import RegisterReader, stamp, submission_of
+from judge.store.submission import (
+    ENTERS,
+    Allowance,
+    Came,
+    NameTakenError,
+    NotNowError,
+    State,
+    Submission,
+    ToldStep,
+    TooMuchError,
+    Upload,
+)
+from judge.store.tables import submission_journal, submission_steps, submissions
+
+JUDGE = "judge"
+"""Who made a change that nobody asked for."""
+
+REGISTER_KEY = 5003113
+"""Of PostgreSQL's advisory lock, with a hash of the contest: whoever writes in a contest's register is alone."""
+
+_HOUR = timedelta(hours=1)
+_UNDERWAY = (State.RECEIVED, State.PROCESSING)
+
+
+class Register(RegisterReader):
+    """The submissions of one contest in a database. Safe to use from several processes at once."""
+
+    # --- what comes in -----------------------------------------------------------------------------------------------
+
+    def may_receive(self, author: str, name: str, allowance: Allowance) -> None:
+        """Whether an upload would be received now, before its bytes are; raises as `receive`."""
+        with self._engine.connect() as connection:
+            self._check_allowance(connection, author, 0, allowance)
+            self._check_name(connection, author, name)
+
+    def receive(self, upload: Upload, allowance: Allowance = Allowance()) -> Submission:  # noqa: B008 - a frozen value
+        """Take an upload in; TooMuchError or NameTakenError, and nothing has changed."""
+        with self._writing() as connection:
+            self._check_allowance(connection, upload.author, upload.size, allowance)
+            self._check_name(connection, upload.author, upload.name)
+            number = connection.execute(
+                insert(submissions)
+                .values(
+                    contest=self._contest,
+                    author=upload.author,
+                    name=upload.name,
+                    filename=upload.filename,
+                    upload=upload.upload,
+                    size=upload.size,
+                    received_at=self._stamp(),
+                    state=State.RECEIVED,
+                    why="",
+                    attempt=0,
+                    failures=0,
+                    worker="",
+                )
+                .returning(submissions.c.id)
+            ).scalar_one()
+            self._tell(connection, number, upload.author, State.RECEIVED, "")
+            return submission_of(self._row(connection, number))
+
+    def _check_allowance(
+        self, connection: Connection, author: str, size: int, allowance: Allowance
+    ) -> None:
+        mine = self._of(author)
+        if allowance.uploads_per_hour:
+            since = stamp(self._now() - _HOUR)
+            recent = _count(connection, mine.where(submissions.c.received_at > since))
+            if recent >= allowance.uploads_per_hour:
+                raise TooMuchError(
+                    f"{recent} uploads in the last hour, and no more are taken: come back later",
+                    int(_HOUR.total_seconds()) // allowance.uploads_per_hour,
+                )
+        underway = submissions.c.state.in_(_UNDERWAY)
+        if allowance.waiting and _count(connection, mine.where(underway)) >= allowance.waiting:
+            raise TooMuchError(
+                f"{allowance.waiting} of your submissions wait already: see what comes of them first",
+                60,
+            )
+        everybody = self._all().where(underway)
+        if allowance.waiting_of_all and _count(connection, everybody) >= allowance.waiting_of_all:
+            raise TooMuchError("too many submissions wait already: come back later", 300)
+        kept = connection.scalar(
+            select(func.coalesce(func.sum(submissions.c.size), 0)).where(
+                submissions.c.contest == self._contest, submissions.c.author == author
+            )
+        )
+        if allowance.bytes_kept and int(kept or 0) + size > allowance.bytes_kept:
+            raise TooMuchError(
+                f"your uploads together would be more than {allowance.bytes_kept} bytes: ask the organiser",
+                0,
+            )
+
+    def _check_name(self, connection: Connection, author: str, name: str) -> None:
+        if self._is_anothers(connection, author, name):
+            raise NameTakenError(
+                f"an agent of another author is called {name!r} already: choose another name"
+            )
+
+    def _is_anothers(self, connection: Connection, author: str, name: str) -> bool:
+        """A name is the author's whose agent of that name passed first, in whatever case it is written."""
+        query = self._all().where(
+            func.lower(submissions.c.name) == name.lower(),
+            submissions.c.author != author,
+            submissions.c.state.in_(ENTERS),
+        )
+        return bool(name) and _count(connection, query) > 0
+
+    # --- processing --------------------------------------------------------------------------------------------------
+
+    def take(self, worker: str, only: int | None = None) -> Submission | None:
+        """Give a worker the next submission that is due, as a new attempt; None where there is none.
+
+        An author's are processed in their order and one at a time, so that nobody's pile holds up the others. `only`
+        names the one that is wanted, in whatever order.
+        """
+        with self._writing() as connection:
+            due = or_(
+                submissions.c.state == State.RECEIVED,
+                (submissions.c.state == State.FAILED) & (submissions.c.due_at <= self._stamp()),
+            )
+            query = self._all().where(due).order_by(submissions.c.id)
+            if only is not None:
+                query = query.where(submissions.c.id == only)
+            busy = self._busy_authors(connection) if only is None else set()
+            for row in connection.execute(query):
+                if row.author not in busy:
+                    self._change(
+                        connection,
+                        row,
+                        JUDGE,
+                        State.PROCESSING,
+                        "",
+                        attempt=row.attempt + 1,
+                        worker=worker,
+                        due_at=None,
+                    )
+                    return submission_of(self._row(connection, row.id))
+            return None
+
+    def _busy_authors(self, connection: Connection) -> set[str]:
+        processing = self._all().where(submissions.c.state == State.PROCESSING)
+        return {row.author for row in connection.execute(processing)}
+
+    def step(self, number: int, step: ToldStep) -> None:
+        """Keep a step of the current attempt; one of another attempt is left out."""
+        with self._writing() as connection:
+            row = self._row(connection, number)
+            if row.state != State.PROCESSING or row.attempt != step.attempt:
+                return
+            told = connection.scalar(
+                select(func.count())
+                .select_from(submission_steps)
+                .where(
+                    submission_steps.c.submission == number,
+                    submission_steps.c.attempt == step.attempt,
+                )
+            )
+            connection.execute(
+                insert(submission_steps).values(
+                    submission=number,
+                    attempt=step.attempt,
+                    number=told,
+                    stage=step.stage,
+                    ok=step.ok,
+                    text=step.text,
+                    seconds=step.seconds,
+                )
+            )
+
+    def finish(self, number: int, attempt: int, came: Came) -> Submission:
+        """Passed or refused, as the next version of its name; nothing changes where the attempt is not current."""
+        with self._writing() as connection:
+            row = self._row(connection, number)
+            if row.state != State.PROCESSING or row.attempt != attempt:
+                return submission_of(row)
+            refusal = came.refusal
+            if not refusal and self._is_anothers(connection, row.author, came.name):
+                refusal = f"an agent of another author is called {came.name!r} already: choose another name"
+            self._change(
+                connection,
+                row,
+                JUDGE,
+                State.REFUSED if refusal else State.PASSED,
+                refusal,
+                name=came.name or row.name,
+                version=self._next_version(connection, row, came.name or row.name),
+                failures=0,
+                digest=came.digest,
+                agent=came.agent,
+                log=came.log,
+                report=came.report,
+            )
+            return submission_of(self._row(connection, number))
+
+    def _next_version(self, connection: Connection, row: Row[Any], name: str) -> int | None:
+        if not name or (row.version and row.name == name):
+            # Processed before: it is what it was.
+            return int(row.version) if row.version else None
+        query = select(func.max(submissions.c.version)).where(
+            submissions.c.contest == self._contest,
+            submissions.c.author == row.author,
+            func.lower(submissions.c.name) == name.lower(),
+        )
+        return (connection.scalar(query) or 0) + 1
+
+    def fail(self, number: int, attempt: int, why: str, allowed: int, again_s: float) -> Submission:
+        """The host failed: due again in `again_s` seconds, then twice as long, at most `allowed` times in a row."""
+        with self._writing() as connection:
+            row = self._row(connection, number)
+            if row.state == State.PROCESSING and row.attempt == attempt:
+                self._fail(connection, row, why, allowed, again_s)
+            return submission_of(self._row(connection, number))
+
+    def _fail(
+        self, connection: Connection, row: Row[Any], why: str, allowed: int, again_s: float
+    ) -> None:
+        failures = row.failures + 1
+        due = self._now() + timedelta(seconds=again_s * 2**row.failures)
+        self._change(
+            connection,
+            row,
+            JUDGE,
+            State.FAILED,
+            why,
+            failures=failures,
+            due_at=stamp(due) if failures < allowed else None,
+        )
+
+    def give_back(self, is_gone: Callable[[str], bool], allowed: int) -> list[int]:
+        """What workers that are gone were processing is due again at once: the numbers. For a start after a crash.
+
+        One that takes its worker along `allowed` times in a row is left to the organiser.
+        """
+        with self._writing() as connection:
+            processing = self._all().where(submissions.c.state == State.PROCESSING)
+            lost = [row for row in connection.execute(processing) if is_gone(row.worker)]
+            for row in lost:
+                self._fail(connection, row, "the judge that processed it was gone", allowed, 0)
+            return [row.id for row in lost]
+
+    # --- what people decide ------------------------------------------------------------------------------------------
+
+    def withdraw(self, number: int, who: str, why: str, author: str | None = None) -> Submission:
+        """It will not be an entry; what is being processed comes to nothing. Twice is once.
+
+        `author`: only if it is that author's, else UnknownSubmissionError.
+        """
+        with self._writing() as connection:
+            row = self._row(connection, number, author)
+            if row.state != State.WITHDRAWN:
+                self._change(connection, row, who, State.WITHDRAWN, why, due_at=None)
+            return submission_of(self._row(connection, number))
+
+    def approve(self, number: int, who: str, why: str) -> Submission:
+        """The organiser overrules the gate; NotNowError unless an agent was built and refused."""
+        with self._writing() as connection:
+            row = self._row(connection, number)
+            if row.state != State.REFUSED:
+                raise NotNowError(
+                    f"submission {number} is {row.state}: only a refused one is approved"
+                )
+            if row.agent is None:
+                raise NotNowError(
+                    f"submission {number} came to no agent that could play: {row.why}"
+                )
+            self._check_name(connection, row.author, row.name)
+            self._change(connection, row, who, State.APPROVED, why)
+            return submission_of(self._row(connection, number))
+
+    def retry(self, number: int, who: str, why: str) -> Submission:
+        """Process a failed or refused one again, with nothing held against it; NotNowError for any other."""
+        with self._writing() as connection:
+            row = self._row(connection, number)
+            if row.state not in (State.FAILED, State.REFUSED, State.RECEIVED):
+                raise NotNowError(
+                    f"submission {number} is {row.state}: only a failed or refused one is tried again"
+                )
+            self._change(connection, row, who, State.RECEIVED, why, failures=0, due_at=None)
+            return submission_of(self._row(connection, number))
+
+    # --- rows ---------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with self._engine.begin() as connection:
+            # What is counted stays true until what follows from it is written. SQLite has one writer anyway.
+            if connection.dialect.name == "postgresql":
+                lock = func.pg_advisory_xact_lock(REGISTER_KEY, func.hashtext(self._contest))
+                connection.execute(select(lock))
+            yield connection
+
+    def _change(
+        self,
+        connection: Connection,
+        row: Row[Any],
+        who: str,
+        state: State,
+        why: str,
+        **values: Any,
+    ) -> None:
+        connection.execute(
+            update(submissions)
+            .where(submissions.c.id == row.id)
+            .values(state=state, why=why, **values)
+        )
+        self._tell(connection, row.id, who, state, why)
+
+    def _tell(self, connection: Connection, number: int, who: str, state: State, why: str) -> None:
+        connection.execute(
+            insert(submission_journal).values(
+                submission=number, at=self._stamp(), who=who, state=state, why=why
+            )
+        )
+
+
+def _count(connection: Connection, query: Select[Any]) -> int:
+    return connection.scalar(select(func.count()).select_from(query.subquery())) or 0

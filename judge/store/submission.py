@@ -1,0 +1,137 @@
+"""What goes into the register of submissions and what comes out of it: plain values."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from judge.errors import InputError
+
+
+class State(StrEnum):
+    """Where a submission is. Only one that passed, or that an organiser approved, is ever an entry."""
+
+    RECEIVED = "received"
+    """On disk, waiting for its turn: nobody has looked into it yet."""
+    PROCESSING = "processing"
+    FAILED = "failed"
+    """The host failed, not the author: tried again when it is due, or by the organiser where no time is set."""
+    REFUSED = "refused"
+    PASSED = "passed"
+    APPROVED = "approved"
+    """Refused by the gate, and let in by the organiser, whose reason is kept."""
+    WITHDRAWN = "withdrawn"
+
+
+ENTERS = (State.PASSED, State.APPROVED)
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One upload. What an author wrote (`filename`, `name`) and what came of it (`why`) is as hostile as the author."""
+
+    id: int
+    author: str
+    name: str
+    """As the author asked; where nothing was asked, as its manifest says: empty until that is known."""
+    version: int | None
+    """Counts what came under this name, from 1; None until it has been processed."""
+    filename: str
+    upload: str
+    """SHA-256 of the file."""
+    size: int
+    received_at: str
+    state: State
+    why: str
+    attempt: int
+    """How often it was taken up, and by that which processing is current."""
+    due_at: str | None
+    """When a failed one is tried again."""
+    digest: str | None
+    """Of the agent that came of it."""
+    agent: str | None
+    """JSON of what a contest has to know of the agent."""
+    log: str | None
+    report: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """What comes in: already on disk under the digest `upload`."""
+
+    author: str
+    name: str
+    filename: str
+    upload: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What an author may have in the register; 0 bounds nothing."""
+
+    uploads_per_hour: int = 0
+    waiting: int = 0
+    """Of one author, waiting or being processed."""
+    waiting_of_all: int = 0
+    bytes_kept: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """What came of processing: passed where `refusal` is empty. Log and report are digests of what is on disk."""
+
+    refusal: str
+    name: str
+    digest: str | None
+    agent: str | None
+    log: str | None
+    report: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ToldStep:
+    """A step of the processing, as it was told."""
+
+    attempt: int
+    stage: str
+    ok: bool
+    text: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A line of a submission's journal."""
+
+    at: str
+    who: str
+    state: State
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenHolder:
+    """An author with a token that holds."""
+
+    author: str
+    made_at: str
+    made_by: str
+
+
+class UnknownSubmissionError(InputError):
+    """There is none of that number."""
+
+
+class NotNowError(InputError):
+    """It cannot be done to a submission in its state."""
+
+
+class NameTakenError(InputError):
+    """The agent's name is another author's."""
+
+
+class TooMuchError(InputError):
+    """An allowance is used up, for `retry_s` seconds; 0: until the author or the organiser does something."""
+
+    def __init__(self, text: str, retry_s: int) -> None:
+        super().__init__(text)
+        self.retry_s = retry_s

@@ -1,0 +1,362 @@
+"""Receive, process, decide: every upload is kept, every change says who and why, no late worker changes anything."""
+
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from judge.errors import InputError
+from judge.store.register import Register
+from judge.store.store import Store
+from judge.store.submission import (
+    ENTERS,
+    Allowance,
+    Came,
+    NameTakenError,
+    NotNowError,
+    State,
+    Submission,
+    ToldStep,
+    TooMuchError,
+    UnknownSubmissionError,
+    Upload,
+)
+
+
+class Clock:
+    """A time that passes when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2030, 1, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def passes(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def register(url: str, clock: Clock) -> Iterator[Register]:
+    opened = Register(url, "cup", clock)
+    yield opened
+    opened.close()
+
+
+def upload(author: str = "ada", name: str = "five", size: int = 100) -> Upload:
+    return Upload(author, name, "five.zip", "a" * 64, size)
+
+
+def good(name: str = "five") -> Came:
+    return Came("", name, "d" * 64, '{"an": "agent"}', "b" * 64, "c" * 64)
+
+
+def bad(name: str = "five", why: str = "it loses on time") -> Came:
+    return Came(why, name, "d" * 64, '{"an": "agent"}', "b" * 64, "c" * 64)
+
+
+def taken(register: Register, worker: str = "w") -> Submission:
+    found = register.take(worker)
+    assert found is not None
+    return found
+
+
+def through(register: Register, came: Came, author: str = "ada", name: str = "five") -> Submission:
+    """An upload from its receipt to its end."""
+    number = register.receive(upload(author, name)).id
+    found = register.take("w", number)
+    assert found is not None
+    return register.finish(number, found.attempt, came)
+
+
+def told(register: Register, number: int) -> list[tuple[str, str, str]]:
+    return [(change.who, change.state, change.why) for change in register.journal(number)]
+
+
+def test_an_upload_passes_and_becomes_an_entry(register: Register) -> None:
+    received = register.receive(upload())
+    assert (State.RECEIVED, None, 0) == (received.state, received.version, received.attempt)
+    assert [] == register.entries()
+    work = taken(register)
+    assert (received.id, State.PROCESSING, 1) == (work.id, work.state, work.attempt)
+    passed = register.finish(work.id, 1, good())
+    assert (State.PASSED, 1, "d" * 64) == (passed.state, passed.version, passed.digest)
+    assert [passed] == register.entries() == register.submissions()
+    assert [
+        ("ada", "received", ""),
+        ("judge", "processing", ""),
+        ("judge", "passed", ""),
+    ] == told(register, passed.id)
+
+
+def test_a_refused_one_stays_in_quarantine_until_the_organiser_says_why_not(
+    register: Register,
+) -> None:
+    refused = through(register, bad())
+    assert (State.REFUSED, "it loses on time") == (refused.state, refused.why)
+    assert [] == register.entries()
+    approved = register.approve(refused.id, "organiser", "the host was busy")
+    assert State.APPROVED is approved.state
+    assert [approved] == register.entries()
+    assert ("organiser", "approved", "the host was busy") == told(register, refused.id)[-1]
+    assert ("judge", "refused", "it loses on time") == told(register, refused.id)[-2]
+
+
+def test_what_came_to_no_agent_cannot_be_approved(register: Register) -> None:
+    refused = through(register, Came("it does not compile", "", None, None, "b" * 64, None))
+    with pytest.raises(NotNowError, match="no agent that could play: it does not compile"):
+        register.approve(refused.id, "organiser", "please")
+    passed = through(register, good())
+    with pytest.raises(NotNowError, match="is passed: only a refused one"):
+        register.approve(passed.id, "organiser", "please")
+
+
+def test_versions_are_numbered_and_the_latest_that_passed_is_the_entry(register: Register) -> None:
+    first = through(register, good())
+    refused = through(register, bad())
+    third = through(register, good("FIVE"))
+    other = through(register, good("six"), name="six")
+    assert [1, 2, 3, 1] == [one.version for one in (first, refused, third, other)]
+    assert [third.id, other.id] == [entry.id for entry in register.entries()]
+    register.withdraw(third.id, "ada", "it is slower")
+    assert [first.id, other.id] == [entry.id for entry in register.entries()]
+    assert first == register.get(first.id)
+
+
+def test_a_name_that_the_manifest_says_is_known_when_it_was_read(register: Register) -> None:
+    assert "" == register.receive(upload(name="")).name
+    passed = register.finish(taken(register).id, 1, good("deep"))
+    assert ("deep", 1) == (passed.name, passed.version)
+
+
+def test_a_name_is_the_authors_who_passed_with_it_first(register: Register) -> None:
+    """Whether it was asked for, or comes out of the archive."""
+    both = [register.receive(upload(author, "")) for author in ("ada", "eve")]
+    for received in both:
+        found = register.take("w", received.id)
+        assert found is not None
+        register.finish(received.id, 1, good("Deep"))
+    states = [register.get(received.id) for received in both]
+    assert [State.PASSED, State.REFUSED] == [one.state for one in states]
+    assert "another author is called 'Deep'" in states[1].why
+    with pytest.raises(NameTakenError):
+        register.receive(upload("eve", "dEEP"))
+    with pytest.raises(NameTakenError):
+        register.approve(states[1].id, "organiser", "why not")
+    assert State.RECEIVED is register.receive(upload("ada", "deep")).state
+
+
+def test_an_authors_are_processed_in_their_order_and_one_at_a_time(register: Register) -> None:
+    """Nobody's pile holds up the others."""
+    first, second = register.receive(upload()), register.receive(upload())
+    others = register.receive(upload("bob", "bobs"))
+    assert [first.id, others.id] == [taken(register).id, taken(register).id]
+    assert register.take("w") is None
+    register.finish(first.id, 1, good())
+    assert second.id == taken(register).id
+
+
+def test_a_failure_of_the_host_is_tried_again_later_and_later(
+    register: Register, clock: Clock
+) -> None:
+    number = register.receive(upload()).id
+    for wait_s in (60, 120):
+        work = taken(register)
+        failed = register.fail(number, work.attempt, "no Engine", allowed=3, again_s=60)
+        assert State.FAILED is failed.state
+        clock.passes(wait_s - 1)
+        assert register.take("w") is None
+        clock.passes(1)
+    failed = register.fail(number, taken(register).attempt, "no Engine", allowed=3, again_s=60)
+    assert failed.due_at is None
+    clock.passes(1e6)
+    assert register.take("w") is None
+    register.retry(number, "organiser", "the Engine is back")
+    work = taken(register)
+    assert (number, 4) == (work.id, work.attempt)
+    assert State.PASSED is register.finish(number, 4, good()).state
+
+
+def test_what_a_dead_worker_left_is_due_again_and_its_late_words_change_nothing(
+    register: Register,
+) -> None:
+    number = register.receive(upload()).id
+    taken(register, "dead")
+    register.step(number, ToldStep(1, "received", True, "1 MiB", 0.1))
+    assert [] == register.give_back(lambda worker: worker != "dead", allowed=3)
+    assert [number] == register.give_back(lambda worker: worker == "dead", allowed=3)
+    assert 2 == taken(register, "alive").attempt
+    register.step(number, ToldStep(1, "built", True, "", 1.0))
+    assert State.PROCESSING is register.finish(number, 1, bad()).state
+    register.fail(number, 1, "late", allowed=3, again_s=0)
+    register.step(number, ToldStep(2, "received", True, "1 MiB", 0.1))
+    assert State.PASSED is register.finish(number, 2, good()).state
+    assert [(1, "received"), (2, "received")] == [
+        (step.attempt, step.stage) for step in register.steps(number)
+    ]
+
+
+def test_what_takes_every_worker_along_is_left_to_the_organiser(register: Register) -> None:
+    number = register.receive(upload()).id
+    for _ in range(3):
+        taken(register)
+        register.give_back(lambda _: True, allowed=3)
+    assert register.take("w") is None
+    assert (State.FAILED, None) == (register.get(number).state, register.get(number).due_at)
+
+
+def test_what_is_withdrawn_while_it_is_processed_comes_to_nothing(register: Register) -> None:
+    number = register.receive(upload()).id
+    taken(register)
+    register.withdraw(number, "ada", "the wrong file")
+    register.withdraw(number, "ada", "again")
+    assert State.WITHDRAWN is register.finish(number, 1, good()).state
+    assert [] == register.entries()
+    assert ("ada", "withdrawn", "the wrong file") == told(register, number)[-1]
+    with pytest.raises(NotNowError):
+        register.retry(number, "organiser", "")
+
+
+def test_an_author_sees_and_ends_only_its_own(register: Register) -> None:
+    number = through(register, good()).id
+    through(register, good("eves"), "eve", "eves")
+    assert [number] == [one.id for one in register.submissions("ada")]
+    for asked in (number, 10**30, -1):
+        with pytest.raises(UnknownSubmissionError):
+            register.get(asked, "eve")
+    with pytest.raises(UnknownSubmissionError):
+        register.withdraw(number, "eve", "", "eve")
+    assert State.PASSED is register.get(number, "ada").state
+
+
+def test_a_long_list_is_asked_for_by_pages(register: Register) -> None:
+    numbers = [register.receive(upload()).id for _ in range(5)]
+    page = [one.id for one in register.submissions(limit=2)]
+    assert numbers[:2:-1] == page
+    assert numbers[2:0:-1] == [one.id for one in register.submissions(before=page[-1], limit=2)]
+
+
+def test_contests_in_one_database_know_nothing_of_each_other(
+    register: Register, url: str, clock: Clock
+) -> None:
+    number = through(register, good()).id
+    other = Register(url, "other cup", clock)
+    assert [] == other.submissions()
+    with pytest.raises(UnknownSubmissionError):
+        other.get(number)
+    assert State.PASSED is through(other, good(), "eve").state
+    other.close()
+
+
+def test_an_author_has_an_allowance(register: Register, clock: Clock) -> None:
+    hourly = Allowance(uploads_per_hour=2)
+    for _ in range(2):
+        register.receive(upload(), hourly)
+    with pytest.raises(TooMuchError, match="2 uploads in the last hour") as refused:
+        register.may_receive("ada", "", hourly)
+    assert 1800 == refused.value.retry_s
+    register.receive(upload("bob"), hourly)
+    clock.passes(3601)
+    register.receive(upload(), hourly)
+    for allowance, why in (
+        (Allowance(waiting=3), "3 of your submissions wait"),
+        (Allowance(waiting_of_all=4), "too many submissions wait"),
+        (Allowance(bytes_kept=399), "more than 399 bytes"),
+    ):
+        with pytest.raises(TooMuchError, match=why):
+            register.receive(upload(), allowance)
+    register.receive(upload(), Allowance(waiting=4, waiting_of_all=5, bytes_kept=400))
+
+
+def test_whether_the_contest_has_begun_is_known(register: Register, store: Store) -> None:
+    assert not register.has_begun()
+    store.create("cup", "{}", [])
+    assert register.has_begun()
+
+
+def test_no_two_workers_get_the_same_and_no_two_uploads_the_same_version(
+    register: Register, url: str
+) -> None:
+    """Eight connections at once receive and drain twenty-four uploads of eight authors."""
+    got: list[Submission] = []
+
+    def receive_and_drain(number: int) -> None:
+        own = Register(url, "cup")
+        for _ in range(3):
+            own.receive(upload(f"author {number}", f"agent{number}"))
+        while (found := own.take(f"worker {number}")) is not None:
+            got.append(own.finish(found.id, found.attempt, good(found.name)))
+        own.close()
+
+    threads = [threading.Thread(target=receive_and_drain, args=[n]) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    while (left := register.take("w")) is not None:
+        got.append(register.finish(left.id, left.attempt, good(left.name)))
+    assert 24 == len({one.id for one in got}) == len(got)
+    assert {1} == {one.attempt for one in got}
+    assert {(f"agent{n}", v) for n in range(8) for v in (1, 2, 3)} == {
+        (one.name, one.version) for one in got
+    }
+
+
+def test_everything_is_there_after_a_new_start(register: Register, url: str) -> None:
+    passed = through(register, good())
+    register.close()
+    again = Register(url, "cup")
+    assert [passed] == again.entries()
+    again.close()
+
+
+@settings(
+    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    moves=st.lists(
+        st.tuples(st.sampled_from("urtfpbwag"), st.integers(1, 4), st.integers(1, 3)), max_size=25
+    )
+)
+def test_whatever_comes_in_whatever_order_only_what_passed_or_was_approved_enters(
+    tmp_path_factory: pytest.TempPathFactory, moves: list[tuple[str, int, int]]
+) -> None:
+    """Uploads, takes, ends, failures, crashes and decisions, for attempts that are current, past or never were."""
+    folder: Path = tmp_path_factory.mktemp("s")
+    register = Register(f"sqlite:///{folder / 'cup.db'}", "cup")
+    do: dict[str, Callable[[int, int], object]] = {
+        "u": lambda _, __: register.receive(upload()),
+        "t": lambda _, __: register.take("w"),
+        "r": lambda number, _: register.retry(number, "organiser", ""),
+        "f": lambda number, attempt: register.fail(number, attempt, "", 3, 0),
+        "p": lambda number, attempt: register.finish(number, attempt, good()),
+        "b": lambda number, attempt: register.finish(number, attempt, bad()),
+        "w": lambda number, _: register.withdraw(number, "ada", ""),
+        "a": lambda number, _: register.approve(number, "organiser", "so"),
+        "g": lambda _, __: register.give_back(lambda _: True, 3),
+    }
+    for move, number, attempt in moves:
+        try:
+            do[move](number, attempt)
+        except InputError:
+            # No such submission, or not now.
+            continue
+    every = register.submissions()
+    for one in every:
+        assert register.journal(one.id)[-1].state is one.state
+        assert (one.state in ENTERS) <= (one.agent is not None and one.version is not None)
+    versions = [one.version for one in every if one.version is not None]
+    assert len(versions) == len(set(versions))
+    assert [one.id for one in every if one.state in ENTERS][:1] == [
+        entry.id for entry in register.entries()
+    ]
+    register.close()

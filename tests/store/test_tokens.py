@@ -1,0 +1,55 @@
+"""A token is shown once, kept as a hash, and ended by the organiser."""
+
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from judge.errors import InputError
+from judge.store.tokens import Tokens
+
+
+@pytest.fixture
+def tokens(url: str) -> Iterator[Tokens]:
+    opened = Tokens(url, "cup")
+    yield opened
+    opened.close()
+
+
+def test_a_token_opens_for_its_author_until_it_is_revoked(tokens: Tokens) -> None:
+    mine, second, others = (tokens.make(author, "organiser") for author in ("ada", "ada", "bob"))
+    assert ["ada", "ada", "bob"] == [tokens.author_of(token) for token in (mine, second, others)]
+    assert 2 == tokens.revoke("ada", "organiser")
+    assert [None, None, "bob"] == [tokens.author_of(token) for token in (mine, second, others)]
+    assert ["bob"] == [holder.author for holder in tokens.holders()]
+    with pytest.raises(InputError, match="'ada' has no token"):
+        tokens.revoke("ada", "organiser")
+
+
+def test_nothing_in_the_database_is_a_token(tokens: Tokens, url: str) -> None:
+    token = tokens.make("ada", "organiser")
+    assert len(token) > 40
+    engine = create_engine(url)
+    with engine.connect() as connection:
+        rows = connection.execute(text("SELECT * FROM tokens")).all()
+    engine.dispose()
+    assert len(rows) == 1
+    assert token.removeprefix("judge-") not in str(rows)
+
+
+@pytest.mark.parametrize("wrong", ["", "judge-", "judge-" + "A" * 43, "\ud800", "ü" * 5000])
+def test_what_is_no_token_opens_nothing(tokens: Tokens, wrong: str) -> None:
+    tokens.make("ada", "organiser")
+    assert tokens.author_of(wrong) is None
+
+
+def test_a_token_of_another_contest_opens_nothing(tokens: Tokens, url: str) -> None:
+    other = Tokens(url, "other cup")
+    assert tokens.author_of(other.make("ada", "organiser")) is None
+    other.close()
+
+
+@pytest.mark.parametrize("author", ["", " ada", "a\nb", "a\x1b[31m", "\u202eada", "a" * 65])
+def test_an_author_has_a_name_that_can_be_shown(tokens: Tokens, author: str) -> None:
+    with pytest.raises(InputError, match="printable characters"):
+        tokens.make(author, "organiser")
