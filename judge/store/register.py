@@ -42,14 +42,22 @@ class Register(RegisterReader):
 
     # --- what comes in -----------------------------------------------------------------------------------------------
 
-    def may_receive(self, author: str, name: str, allowance: Allowance) -> None:
-        """Whether an upload would be received now, before its bytes are; raises as `receive`."""
+    def may_receive(self, author: str, name: str, size: int, allowance: Allowance) -> None:
+        """Whether an upload would be received now, before its bytes are kept; raises as `receive`."""
         with self._engine.connect() as connection:
-            self._check_allowance(connection, author, 0, allowance)
+            self._check_allowance(connection, author, size, allowance)
             self._check_name(connection, author, name)
 
-    def receive(self, upload: Upload, allowance: Allowance = Allowance()) -> Submission:  # noqa: B008 - a frozen value
-        """Take an upload in; TooMuchError or NameTakenError, and nothing has changed."""
+    def receive(
+        self,
+        upload: Upload,
+        allowance: Allowance = Allowance(),  # noqa: B008 - a frozen value
+        worker: str = "",
+    ) -> Submission:
+        """Take an upload in; TooMuchError or NameTakenError, and nothing has changed.
+
+        `worker`: who brings it processes it, as its first attempt; empty: whoever takes it.
+        """
         with self._writing() as connection:
             self._check_allowance(connection, upload.author, upload.size, allowance)
             self._check_name(connection, upload.author, upload.name)
@@ -72,7 +80,8 @@ class Register(RegisterReader):
                 .returning(submissions.c.id)
             ).scalar_one()
             self._tell(connection, number, upload.author, State.RECEIVED, "")
-            return submission_of(self._row(connection, number))
+            row = self._row(connection, number)
+            return self._taken(connection, row, worker) if worker else submission_of(row)
 
     def _check_allowance(
         self, connection: Connection, author: str, size: int, allowance: Allowance
@@ -140,18 +149,13 @@ class Register(RegisterReader):
             busy = self._busy_authors(connection) if only is None else set()
             for row in connection.execute(query):
                 if row.author not in busy:
-                    self._change(
-                        connection,
-                        row,
-                        JUDGE,
-                        State.PROCESSING,
-                        "",
-                        attempt=row.attempt + 1,
-                        worker=worker,
-                        due_at=None,
-                    )
-                    return submission_of(self._row(connection, row.id))
+                    return self._taken(connection, row, worker)
             return None
+
+    def _taken(self, connection: Connection, row: Row[Any], worker: str) -> Submission:
+        values = {"attempt": row.attempt + 1, "worker": worker, "due_at": None}
+        self._change(connection, row, JUDGE, State.PROCESSING, "", **values)
+        return submission_of(self._row(connection, row.id))
 
     def _busy_authors(self, connection: Connection) -> set[str]:
         processing = self._all().where(submissions.c.state == State.PROCESSING)
@@ -241,6 +245,14 @@ class Register(RegisterReader):
             failures=failures,
             due_at=stamp(due) if failures < allowed else None,
         )
+
+    def release(self, number: int, attempt: int, why: str) -> Submission:
+        """Whoever processes it was asked to end: it is due again, and nothing counts as a failure."""
+        with self._writing() as connection:
+            row = self._row(connection, number)
+            if row.state == State.PROCESSING and row.attempt == attempt:
+                self._change(connection, row, JUDGE, State.RECEIVED, why)
+            return submission_of(self._row(connection, number))
 
     def give_back(self, is_gone: Callable[[str], bool], allowed: int) -> list[int]:
         """What workers that are gone were processing is due again at once: the numbers. For a start after a crash.

@@ -205,6 +205,17 @@ def test_what_a_dead_worker_left_is_due_again_and_its_late_words_change_nothing(
     ]
 
 
+def test_what_a_worker_lets_go_politely_is_due_at_once_and_no_failure(register: Register) -> None:
+    number = register.receive(upload()).id
+    for attempt in (1, 2, 3, 4):
+        assert attempt == taken(register).attempt
+        register.release(number, attempt - 1, "late")
+        released = register.release(number, attempt, "the service was ended")
+        assert State.RECEIVED is released.state
+    register.fail(number, taken(register).attempt, "no Engine", allowed=2, again_s=0)
+    assert register.take("w") is not None
+
+
 def test_what_takes_every_worker_along_is_left_to_the_organiser(register: Register) -> None:
     number = register.receive(upload()).id
     for _ in range(3):
@@ -262,7 +273,7 @@ def test_an_author_has_an_allowance(register: Register, clock: Clock) -> None:
     for _ in range(2):
         register.receive(upload(), hourly)
     with pytest.raises(TooMuchError, match="2 uploads in the last hour") as refused:
-        register.may_receive("ada", "", hourly)
+        register.may_receive("ada", "", 1, hourly)
     assert 1800 == refused.value.retry_s
     register.receive(upload("bob"), hourly)
     clock.passes(3601)
@@ -324,7 +335,7 @@ def test_everything_is_there_after_a_new_start(register: Register, url: str) -> 
 )
 @given(
     moves=st.lists(
-        st.tuples(st.sampled_from("urtfpbwag"), st.integers(1, 4), st.integers(1, 3)), max_size=25
+        st.tuples(st.sampled_from("urtfpbwagl"), st.integers(1, 4), st.integers(1, 3)), max_size=25
     )
 )
 def test_whatever_comes_in_whatever_order_only_what_passed_or_was_approved_enters(
@@ -342,6 +353,7 @@ def test_whatever_comes_in_whatever_order_only_what_passed_or_was_approved_enter
         "b": lambda number, attempt: register.finish(number, attempt, bad()),
         "w": lambda number, _: register.withdraw(number, "ada", ""),
         "a": lambda number, _: register.approve(number, "organiser", "so"),
+        "l": lambda number, attempt: register.release(number, attempt, ""),
         "g": lambda _, __: register.give_back(lambda _: True, 3),
     }
     for move, number, attempt in moves:
