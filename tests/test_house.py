@@ -21,14 +21,18 @@ MAY_IMPORT = {
         "errors", "documents", "durable", "games", "referee", "records", "sandbox", "store",
         "submissions",
     },
-    "submissions": {"errors", "documents", "durable", "games", "protocols", "referee", "sandbox"},
+    "submissions": {
+        "errors", "documents", "durable", "games", "protocols", "referee", "sandbox", "store",
+    },
     "attacks": {"errors", "games", "referee", "records", "sandbox", "submissions"},
     "store": {"errors", "durable", "referee", "records"},
     "cli": {
         "errors", "durable", "games", "protocols", "sandbox", "referee", "records", "contest", "submissions",
-        "store", "attacks",
+        "store", "attacks", "web",
     },
-    "web": {"errors", "games", "referee", "records", "contest", "submissions", "store"},
+    "web": {
+        "errors", "durable", "games", "referee", "records", "contest", "submissions", "store",
+    },
 }  # fmt: skip
 """For each room the rooms that it may know."""
 

@@ -16,6 +16,7 @@ from judge.games import new_game
 from judge.games.gomoku import Rule
 from judge.referee.policy import Policy, load_policy
 from judge.referee.spec import BoxKind
+from judge.submissions.intake import IntakePolicy
 
 PLAN_FILE = "contest.toml"
 _NAME = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"
@@ -83,6 +84,8 @@ class Plan(_Table):
     openings: OpeningsPlan = OpeningsPlan()
     failures: FailuresPlan = FailuresPlan()
     slots: SlotsPlan = SlotsPlan()
+    intake: IntakePolicy = IntakePolicy()
+    """What authors may send, and how often."""
     agents: tuple[AgentPlan, ...] = ()
 
     @model_validator(mode="after")

@@ -1,0 +1,283 @@
+"""The desk of a contest: what comes in is put on the disk, then in the register, then processed, and what came is kept.
+
+FOLDER/submissions/         uploads, logs and reports, each under its digest
+FOLDER/submissions/workers  a locked file for each process that processes; the kernel unlocks those of the dead
+FOLDER/agents/DIGEST        the agents that came of them
+"""
+
+import fcntl
+import json
+import re
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from judge.errors import HostError, InputError
+from judge.referee.policy import Policy
+from judge.store.files import Files
+from judge.store.incoming import Incoming
+from judge.store.register import Register
+from judge.store.submission import Came, Submission, ToldStep, Upload
+from judge.submissions.agents import Agent, Manifest
+from judge.submissions.check import Report
+from judge.submissions.intake import IntakePolicy
+
+FILENAME_CHARACTERS = 255
+CHUNK = 1 << 20
+ORGANISER = "organiser"
+"""Whose submissions are that name no author."""
+FILENAME = r"^[^/\\\x00-\x1f\x7f-\x9f]*[^./\\\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f]*$"
+"""What a pattern can say of a file's name; that every character can be shown is asked besides."""
+AGENT_NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
+
+
+class Step(Protocol):
+    """A step of the processing: which, whether it went well, what was seen, and how long it took."""
+
+    @property
+    def stage(self) -> str: ...  # noqa: D102
+    @property
+    def ok(self) -> bool: ...  # noqa: D102
+    @property
+    def text(self) -> str: ...  # noqa: D102
+    @property
+    def seconds(self) -> float: ...  # noqa: D102
+
+
+class Outcome(Protocol):
+    """What came of processing: an agent, or a sentence that says why not; with an agent the gate refused, both."""
+
+    @property
+    def agent(self) -> Agent | None: ...  # noqa: D102
+    @property
+    def runtime_image(self) -> str: ...  # noqa: D102
+    @property
+    def log(self) -> str: ...  # noqa: D102
+    @property
+    def report(self) -> Report | None: ...  # noqa: D102
+    @property
+    def refusal(self) -> str: ...  # noqa: D102
+
+
+class Processor(Protocol):
+    """From an upload to an agent below `agents`; HostError where the host failed, and it should be tried again."""
+
+    def __call__(  # noqa: D102
+        self,
+        upload: Path,
+        filename: str,
+        policy: Policy,
+        agents: Path,
+        name: str = "",
+        author: str = "",
+        tell: Callable[[Step], None] = ...,
+    ) -> Outcome: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where a contest takes submissions: plain values, so that a worker process can have them."""
+
+    contest: str
+    policy: Policy
+    folder: Path
+    store_url: str
+    intake: IntakePolicy = field(default_factory=IntakePolicy)
+
+    @property
+    def uploads(self) -> Path:
+        """The folder of uploads, logs and reports."""
+        return self.folder / "submissions"
+
+    @property
+    def agents(self) -> Path:
+        """The folder of the agents that came of them."""
+        return self.folder / "agents"
+
+    @property
+    def files(self) -> Files:
+        """Uploads, logs and reports by their digest."""
+        return Files(self.uploads)
+
+    def register(self) -> Register:
+        """The contest's register; the caller closes it. Raises as `Register`."""
+        return Register(self.store_url, self.contest)
+
+
+# --- in --------------------------------------------------------------------------------------------------------------
+
+
+def checked_filename(filename: str) -> str:
+    """The name of an upload, which is never a path of ours; InputError."""
+    fits = len(filename) <= FILENAME_CHARACTERS and filename.isprintable()
+    if not fits or not re.fullmatch(FILENAME, filename):
+        raise InputError(
+            f"file name {filename[:80]!r}: 1 to {FILENAME_CHARACTERS} printable characters, and no path"
+        )
+    return filename
+
+
+def checked_name(name: str) -> str:
+    """An agent's name, or nothing where its manifest shall say; InputError."""
+    if name and not re.fullmatch(AGENT_NAME, name):
+        raise InputError(
+            f"name {name[:80]!r}: only A-Z, a-z, 0-9, dash, underscore and dot, 1 to 64 of them, no dot first"
+        )
+    return name
+
+
+def receive_file(
+    desk: Desk, register: Register, path: Path, name: str, author: str, worker: str
+) -> Submission:
+    """Take in a file of this machine, for this process to go on with: nothing but its size is bounded. InputError."""
+    checked_filename(path.name)
+    checked_name(name)
+    if path.is_dir():
+        raise InputError(f"{path}: a directory; pack it: tar czf {path.name}.tar.gz -C {path} .")
+    try:
+        with path.open("rb") as file, Incoming(desk.uploads) as incoming:
+            while chunk := file.read(CHUNK):
+                incoming.write(chunk)
+                if incoming.size > desk.intake.upload_bytes:
+                    raise InputError(
+                        f"{path}: more than {desk.intake.upload_bytes} bytes; the contest's file may allow more: "
+                        "[intake] upload_bytes"
+                    )
+            if not incoming.size:
+                raise InputError(f"{path}: the file is empty")
+            digest = incoming.keep()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    return register.receive(Upload(author, name, path.name, digest, incoming.size), worker=worker)
+
+
+# --- through ---------------------------------------------------------------------------------------------------------
+
+
+def process_taken(
+    desk: Desk,
+    register: Register,
+    taken: Submission,
+    process: Processor,
+    tell: Callable[[Step], None] = lambda _: None,
+) -> Submission:
+    """Process what a worker has taken, and register what came of it; whoever fails here, the attempt has an end.
+
+    `tell` hears of each step when it is kept.
+    """
+
+    def keep(step: Step) -> None:
+        register.step(
+            taken.id, ToldStep(taken.attempt, str(step.stage), step.ok, step.text, step.seconds)
+        )
+        tell(step)
+
+    def failed(why: str) -> Submission:
+        return register.fail(taken.id, taken.attempt, why, desk.intake.tries, desk.intake.again_s)
+
+    # What the organiser brings is somebody else's, and says itself whose.
+    author = "" if taken.author == ORGANISER else taken.author
+    try:
+        desk.agents.mkdir(parents=True, exist_ok=True)
+        upload = desk.files.path(taken.upload)
+        outcome = process(
+            upload, taken.filename, desk.policy, desk.agents, taken.name, author, keep
+        )
+        return register.finish(taken.id, taken.attempt, _kept(desk.files, outcome))
+    except InputError as error:
+        return register.finish(taken.id, taken.attempt, Came(str(error), "", *[None] * 4))
+    except HostError as error:
+        return failed(str(error))
+    except OSError as error:
+        return failed(f"{error.filename or desk.folder}: {error.strerror}")
+    except (SystemExit, KeyboardInterrupt):
+        register.release(taken.id, taken.attempt, "the judge that processed it was ended")
+        raise
+    except BaseException as error:
+        failed(f"the judge failed: {type(error).__name__}")
+        raise
+
+
+def _kept(files: Files, outcome: Outcome) -> Came:
+    """What the register keeps of an outcome, its texts on the disk."""
+    agent, report = outcome.agent, outcome.report
+    return Came(
+        refusal=outcome.refusal,
+        name="" if agent is None else agent.manifest.name,
+        digest=None if agent is None else agent.digest,
+        agent=None if agent is None else _described(agent, outcome.runtime_image),
+        log=files.put(outcome.log.encode("utf-8", "backslashreplace")),
+        report=None if report is None else files.put(report.model_dump_json().encode()),
+    )
+
+
+def _described(agent: Agent, runtime_image: str) -> str:
+    return json.dumps(
+        {
+            "manifest": agent.manifest.model_dump(mode="json"),
+            "executables": agent.executables,
+            "program": agent.program.name,
+            "runtime_image": runtime_image,
+        }
+    )
+
+
+def agent_of(desk: Desk, submission: Submission) -> Agent:
+    """The agent that came of a submission, as a contest enters it; InputError where none did."""
+    if submission.agent is None or submission.digest is None:
+        raise InputError(f"submission {submission.id} came to no agent: {submission.why}")
+    described = json.loads(submission.agent)
+    return Agent(
+        Manifest.model_validate(described["manifest"]),
+        desk.agents / described["program"],
+        submission.digest,
+        tuple(described["executables"]),
+    )
+
+
+# --- who processes ---------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def at_work(desk: Desk) -> Iterator[str]:
+    """The name of this process as a worker: it is alive as long as its file is locked. Raises HostError."""
+    name = secrets.token_hex(16)
+    path = _mark(desk, name)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("x")
+    except OSError as error:
+        raise HostError(f"{path}: {error.strerror}: nothing can be processed") from None
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            yield name
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def is_gone(desk: Desk, worker: str) -> bool:
+    """Whether no process of that name works any more: it ended, or was killed, or the machine was started again."""
+    try:
+        with _mark(desk, worker).open() as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except FileNotFoundError:
+        return True
+    _mark(desk, worker).unlink(missing_ok=True)
+    return True
+
+
+def give_back(desk: Desk, register: Register) -> Sequence[int]:
+    """Make due again what workers that are gone left in the middle: the numbers."""
+    return register.give_back(lambda worker: is_gone(desk, worker), desk.intake.tries)
+
+
+def _mark(desk: Desk, worker: str) -> Path:
+    if not re.fullmatch(r"[0-9a-f]{32}", worker):
+        raise ValueError(f"not a worker's name: {worker[:80]!r}")
+    return desk.uploads / "workers" / worker

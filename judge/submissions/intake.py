@@ -1,0 +1,64 @@
+"""Every number that the intake enforces: the table `[intake]` of a contest's file, each with a default that will do."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from judge.store.submission import Allowance
+
+
+class IntakePolicy(BaseModel):
+    """Sizes in bytes, times in seconds; where 0 is allowed it bounds nothing."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    # What an author may send.
+    upload_bytes: int = Field(default=50 << 20, ge=1)
+    """One upload."""
+    author_bytes: int = Field(default=2 << 30, ge=0)
+    """All uploads of an author, which are all kept."""
+    uploads_per_hour: int = Field(default=12, ge=0)
+    waiting_per_author: int = Field(default=3, ge=0)
+    """Received and not yet processed."""
+    waiting: int = Field(default=200, ge=0)
+    """The same, of all authors together."""
+    uploads_at_once: int = Field(default=2, ge=1)
+    """Uploads of one author that are under way at the same time."""
+
+    # How often anybody may ask.
+    requests_per_minute: int = Field(default=120, ge=1)
+    """With the tokens of one author."""
+    address_requests_per_minute: int = Field(default=240, ge=1)
+    """From one address (IPv6: one /64)."""
+    strangers_per_minute: int = Field(default=20, ge=1)
+    """Without a token that holds, from one address; the rest are told to come back later."""
+    connections: int = Field(default=500, ge=1)
+    connections_per_address: int = Field(default=40, ge=1)
+
+    # How slow anybody may be.
+    head_s: float = Field(default=10, gt=0)
+    """From the connection, or from the last answer, to the end of a request's headers."""
+    idle_s: float = Field(default=20, gt=0)
+    """Between two pieces of an upload."""
+    least_bytes_per_s: int = Field(default=16384, ge=1)
+    """Of an upload on the average, after the first `idle_s`."""
+    request_s: float = Field(default=60, gt=0)
+    """A whole request that is no upload."""
+
+    # Processing.
+    workers: int = Field(default=1, ge=1)
+    """Submissions that are processed at the same time; more than one of them share the cores, and are timed so."""
+    process_s: float = Field(default=3600, gt=0)
+    """A whole submission; then its worker is killed, and the host has failed."""
+    tries: int = Field(default=3, ge=1)
+    """How often in a row the host may fail before a submission is left to the organiser."""
+    again_s: float = Field(default=60, ge=0)
+    """How long the first retry waits; each further one twice as long as the one before."""
+
+    @property
+    def allowance(self) -> Allowance:
+        """What the register holds an author to."""
+        return Allowance(
+            uploads_per_hour=self.uploads_per_hour,
+            waiting=self.waiting_per_author,
+            waiting_of_all=self.waiting,
+            bytes_kept=self.author_bytes,
+        )
