@@ -1,0 +1,47 @@
+"""How often somebody may ask: a bucket each, refilled evenly; the clock is the caller's."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from ipaddress import IPv6Address, ip_address
+from threading import Lock
+
+KEYS = 20_000
+"""Buckets that are remembered; the one that was not asked for longest goes first, and is a full one then."""
+
+_MINUTE = 60.0
+
+
+class Rate:
+    """So many a minute for each key, and as many at once after a minute's rest. Safe to use from several threads."""
+
+    def __init__(self, per_minute: int, now: Callable[[], float] = time.monotonic) -> None:
+        self._size = float(per_minute)
+        self._now = now
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._lock = Lock()
+
+    def spend(self, key: str) -> int:
+        """Take one: 0, or in how many seconds there will be one to take."""
+        with self._lock:
+            now = self._now()
+            level, then = self._buckets.pop(key, (self._size, now))
+            level = min(self._size, level + (now - then) * self._size / _MINUTE)
+            has_one = level >= 1
+            self._buckets[key] = (level - has_one, now)
+            if len(self._buckets) > KEYS:
+                self._buckets.popitem(last=False)
+        return 0 if has_one else int((1 - level) * _MINUTE / self._size) + 1
+
+
+def address_key(host: str) -> str:
+    """Who is behind an address: with IPv6 whoever has the network, for it has addresses without end."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host[:64]
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped:
+            return str(address.ipv4_mapped)
+        return f"{IPv6Address(int(address) >> 64 << 64)}/64"
+    return str(address)

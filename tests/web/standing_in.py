@@ -1,0 +1,95 @@
+"""A small gate for tests of what is around the gate: what an upload says first decides what becomes of it.
+
+good NAME   an agent of that name, which passes        bad NAME    the same, refused by the check
+host        the host fails the first time              crash       its worker is killed
+hold FILE   is processed as long as FILE is not there  else        no agent comes of it
+"""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judge.errors import HostError
+from judge.referee.policy import Policy
+from judge.submissions.agents import Agent, Manifest
+from judge.submissions.check import Finding, Grade, Report
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    stage: str
+    ok: bool
+    text: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    agent: Agent | None
+    runtime_image: str
+    log: str
+    report: Report | None
+    refusal: str
+
+
+def process(
+    upload: Path,
+    filename: str,
+    policy: Policy,
+    agents: Path,
+    name: str = "",
+    author: str = "",
+    tell: Callable[[Any], None] = lambda _: None,
+) -> Outcome:
+    words = upload.read_bytes().split()
+    word, rest = words[0].decode(), [word.decode() for word in words[1:]]
+    tell(Step("received", True, f"{filename} of {author or 'nobody'}", 0.0))
+    if word == "crash":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if word == "hold":
+        Path(rest[0] + ".held").touch()
+        while not Path(rest[0]).exists():
+            time.sleep(0.01)
+    if word == "host":
+        raise HostError(f"{upload}: no Engine")
+    log = "cc -o five\n\x1b[31mwarning\u202e: hostile\n"
+    if word not in ("good", "bad", "hold"):
+        tell(Step("unpacked", False, "it is no archive", 0.1))
+        return Outcome(None, "", log, None, "it is no archive")
+    digest = upload.name
+    program = agents / digest
+    program.mkdir(exist_ok=True)
+    manifest = Manifest(name=name or rest[-1], command=("./five",), author=author)
+    is_good = word != "bad"
+    tell(Step("checked", is_good, "1 finding", 0.2))
+    return Outcome(
+        Agent(manifest, program, digest),
+        "sha256:1234",
+        log,
+        _report(manifest.name, digest, policy, is_good),
+        "" if is_good else "it failed the check of time: see the report",
+    )
+
+
+def _report(agent: str, digest: str, policy: Policy, is_good: bool) -> Report:
+    finding = Finding(
+        check="time",
+        tried="a turn",
+        grade=Grade.PASS if is_good else Grade.FAIL,
+        evidence="it took 9000 of 5000 ms \x1b[31m" if not is_good else "",
+        mend="" if is_good else "think less",
+    )
+    return Report(
+        judge="0",
+        agent=agent,
+        digest=digest,
+        policy=policy.name,
+        protocol="gomocup",
+        box="docker-pipes",
+        partner="house-instant",
+        findings=(finding,),
+    )
