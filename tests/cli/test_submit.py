@@ -1,0 +1,174 @@
+"""`judge submit` and `judge submissions`: what an organiser sees, decides, and gets back."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import judge.cli.submissions
+import judge.cli.submit
+from judge.cli import app
+from judge.errors import InputError
+from tests.web.conftest import make_contest
+from tests.web.standing_in import process
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Path:
+    """The folder of a contest."""
+    make_contest(tmp_path / "cup")
+    return tmp_path / "cup"
+
+
+@pytest.fixture
+def run(cup: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """`judge ARGUMENTS... --contest cup`, with a gate that does what an upload says."""
+    for module in (judge.cli.submit, judge.cli.submissions):
+        monkeypatch.setattr(module, "processor", lambda: process)
+
+    def typed(*words: str) -> Result:
+        line = [*words, "--contest", str(cup)]
+        return CliRunner().invoke(app, line, catch_exceptions=False, env={"COLUMNS": "200"})
+
+    return typed
+
+
+@pytest.fixture
+def upload(tmp_path: Path) -> Callable[[str], str]:
+    """A file of which the gate does what it says."""
+
+    def make(text: str) -> str:
+        path = tmp_path / f"{text.split()[-1]}.zip"
+        path.write_text(text)
+        return str(path)
+
+    return make
+
+
+def test_a_line_is_told_of_every_step_and_then_what_came_of_it(
+    run: Run, upload: Callable[[str], str]
+) -> None:
+    done = run("submit", upload("good five"), "--author", "ada")
+    assert 0 == done.exit_code
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("submission 1: five.zip, 9 bytes, SHA-256 ")
+    assert [
+        "ok    received  five.zip of ada (0.0 s)",
+        "ok    checked   1 finding (0.2 s)",
+        "passed: five version 1",
+    ] == lines[1:]
+
+
+def test_a_refusal_says_what_failed_how_to_mend_it_and_what_to_do_next(
+    run: Run, upload: Callable[[str], str]
+) -> None:
+    done = run("submit", upload("bad slow"))
+    assert 1 == done.exit_code
+    lines = done.stdout.splitlines()
+    assert "FAIL  checked   1 finding (0.2 s)" in lines
+    assert "fail    time: a turn: it took 9000 of 5000 ms \\x1b[31m" in lines
+    assert "        mend: think less" in lines
+    assert "refused: it failed the check of time: see the report" == lines[-1]
+    assert "judge submissions log 1" in done.stderr
+    assert "judge submissions approve 1" in done.stderr
+    assert "\x1b" not in done.output
+
+
+def test_a_host_that_fails_costs_the_author_nothing(run: Run, upload: Callable[[str], str]) -> None:
+    done = run("submit", upload("host"))
+    assert 1 == done.exit_code
+    assert done.stdout.splitlines()[-1].startswith("failed: ")
+    assert "judge submissions retry 1" in done.stderr
+    again = run("submissions", "retry", "1", "--why", "the Engine is back")
+    assert 1 == again.exit_code
+    shown = run("submissions", "show", "1").stdout
+    assert "the Engine is back" in shown
+
+
+def test_a_script_gets_one_document(run: Run, upload: Callable[[str], str]) -> None:
+    done = run("submit", upload("bad slow"), "--name", "snail", "--json")
+    told = json.loads(done.stdout)
+    assert (1, "refused", "snail", "organiser") == (
+        done.exit_code,
+        told["state"],
+        told["name"],
+        told["author"],
+    )
+    assert ["received", "checked"] == [step["stage"] for step in told["steps"]]
+    assert "fail" == told["report"]["findings"][0]["grade"]
+
+
+def test_the_organiser_lists_overrules_and_withdraws(
+    run: Run, upload: Callable[[str], str]
+) -> None:
+    run("submit", upload("bad slow"), "--author", "ada")
+    run("submit", upload("good five"), "--author", "bob")
+    assert "approved" in run("submissions", "approve", "1", "--why", "our host was busy").stdout
+    entries = json.loads(run("submissions", "list", "--entries", "--json").stdout)
+    assert ["five", "slow"] == [entry["name"] for entry in entries]
+    assert "withdrawn" in run("submissions", "withdraw", "2", "--why", "their wish").stdout
+    listed = run("submissions", "list").stdout.splitlines()
+    assert [["2", "withdrawn", "five", "v1", "bob"], ["1", "approved", "slow", "v1", "ada"]] == [
+        line.split()[:5] for line in listed[1:]
+    ]
+    shown = run("submissions", "show", "1").stdout
+    assert "refused by judge: it failed the check of time" in shown
+    assert ": our host was busy" in shown
+
+
+def test_the_log_is_shown_and_no_terminal_obeys_it(run: Run, upload: Callable[[str], str]) -> None:
+    run("submit", upload("good five"))
+    shown = run("submissions", "log", "1")
+    assert ["cc -o five", "\\x1b[31mwarning\\u202e: hostile", ""] == shown.stdout.split("\n")[:3]
+
+
+def test_a_token_is_printed_once_and_ended(run: Run) -> None:
+    made = run("submissions", "token", "ada")
+    assert made.stdout.startswith("judge-")
+    assert "shown this once" in made.stderr
+    assert "1 revoked\n" == run("submissions", "revoke", "ada").stdout
+    with pytest.raises(InputError, match="'ada' has no token"):
+        run("submissions", "revoke", "ada")
+
+
+def test_what_is_wrong_is_said(run: Run, upload: Callable[[str], str], tmp_path: Path) -> None:
+    empty = tmp_path / "empty.zip"
+    empty.touch()
+    run("submit", upload("good five"), "--author", "ada")
+    for words, why in (
+        (["submit", "nowhere.zip"], "nowhere.zip: No such file"),
+        (["submit", str(tmp_path)], "a directory; pack it: tar czf"),
+        (["submit", str(empty)], "the file is empty"),
+        (["submit", upload("good six"), "--name", "a b"], "only A-Z"),
+        (["submit", upload("good six"), "--author", " ada"], "printable characters"),
+        (["submit", upload("good six"), "--name", "Five"], "another author is called 'Five'"),
+        (["submissions", "show", "77"], "there is no submission 77"),
+        (["submissions", "approve", "1", "--why", "so"], "is passed: only a refused one"),
+        (["submissions", "withdraw", "1", "--why", " "], "say why"),
+        (["submissions", "retry", "1"], "only a failed or refused one"),
+        (["submissions", "token", "a\x1bb"], "printable characters"),
+        (["serve-intake", "--listen", "0.0.0.0:0"], "put TLS in front"),
+        (["serve-intake", "--listen", "nowhere"], "write an address and a port"),
+        (["serve-intake", "--listen", "192.0.2.1:0", "--beyond-loopback"], "Cannot assign"),
+    ):
+        with pytest.raises(InputError, match=why):
+            run(*words)
+
+
+def test_an_upload_may_have_so_many_bytes(
+    run: Run, upload: Callable[[str], str], cup: Path
+) -> None:
+    make_contest(cup, "upload_bytes = 8")
+    with pytest.raises(InputError, match=r"more than 8 bytes; .* upload_bytes"):
+        run("submit", upload("good five"))
+    assert [] == list((cup / "submissions" / "incoming").iterdir())
+
+
+def test_help_teaches_by_an_example() -> None:
+    for words in (["submit"], ["serve-intake"], ["submissions", "approve"]):
+        shown = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "120"}).stdout
+        assert "judge " + words[0] in shown.partition("Example")[2]
