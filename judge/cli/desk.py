@@ -1,13 +1,18 @@
 """From a contest's file to the desk where it takes submissions, for the commands that stand behind it."""
 
 import getpass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, cast
 
 import typer
 
+from judge.cli.match import make_slot
+from judge.cli.text import note
 from judge.contest.plan import PLAN_FILE, load_plan
+from judge.referee.play import Slot
+from judge.sandbox.reaper import reap
 from judge.submissions.desk import ORGANISER, Desk, Processor
 
 ContestFile = Annotated[
@@ -28,9 +33,17 @@ def open_desk(contest: Path) -> Desk:
     )
 
 
-def processor() -> Processor:
-    """What makes an agent of an upload."""
-    return cast(Processor, import_module("judge.submissions.process").process)
+def processor(desk: Desk) -> Processor:
+    """What makes an agent of an upload, on cores of its own; what a killed judge left is cleared away first.
+
+    Raises HostError where there is no Engine.
+    """
+    process = import_module("judge.submissions.process").process
+    for line in reap(containers=True):
+        note(f"judge: removed what an earlier judge left: {line}")
+    # Several at a time have no cores of their own: the Engine's scheduler shares them out.
+    slot = make_slot("docker") if desk.intake.workers == 1 else Slot()
+    return cast(Processor, partial(process, slot=slot))
 
 
 def by_hand() -> str:

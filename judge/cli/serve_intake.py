@@ -39,11 +39,18 @@ def serve_intake(
 ) -> None:
     """Take submissions by HTTP and process them, until a signal ends it; what waits goes on with the next start."""
     try:
-        from judge.web.intake.serve import Address, listening, parse_address, serve
+        from judge.web.intake.serve import (
+            Address,
+            checked_proxy,
+            listening,
+            parse_address,
+            serve,
+        )
     except ModuleNotFoundError as error:
         raise InputError(f"{error.name} is not installed: pip install 'judge[intake]'") from None
     desk = open_desk(contest)
     address = parse_address(listen)
+    checked_proxy(proxy)
     with listening(address, beyond_loopback=beyond_loopback) as listener:
         host, port = listener.getsockname()[:2]
 
@@ -54,4 +61,4 @@ def serve_intake(
             else:
                 note("judge: others reach it IN THE CLEAR; a server with TLS belongs in front")
 
-        serve(desk, processor(), listener, proxy, ready)
+        serve(desk, processor(desk), listener, proxy, ready)

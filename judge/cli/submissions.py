@@ -126,7 +126,7 @@ def retry(
             note("the intake has taken it up: judge submissions show tells what comes of it")
             return
         ended = process_taken(
-            desk, register, taken, processor(), lambda step: print(line_of(step), flush=True)
+            desk, register, taken, processor(desk), lambda step: print(line_of(step), flush=True)
         )
         tell_end(desk, register, ended, contest)
     if ended.state not in ENTERS:

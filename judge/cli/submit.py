@@ -63,7 +63,7 @@ def submit(
         if not as_json:
             size = f"{taken.size} bytes, SHA-256 {taken.upload[:16]}"
             print(f"submission {taken.id}: {safe(taken.filename)}, {size}", flush=True)
-        ended = process_taken(desk, register, taken, processor(), tell)
+        ended = process_taken(desk, register, taken, processor(desk), tell)
         if as_json:
             print(json.dumps(document(desk, register, ended), indent=2))
         else:

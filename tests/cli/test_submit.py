@@ -28,7 +28,7 @@ def cup(tmp_path: Path) -> Path:
 def run(cup: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """`judge ARGUMENTS... --contest cup`, with a gate that does what an upload says."""
     for module in (judge.cli.submit, judge.cli.submissions):
-        monkeypatch.setattr(module, "processor", lambda: process)
+        monkeypatch.setattr(module, "processor", lambda _: process)
 
     def typed(*words: str) -> Result:
         line = [*words, "--contest", str(cup)]
@@ -152,6 +152,7 @@ def test_what_is_wrong_is_said(run: Run, upload: Callable[[str], str], tmp_path:
         (["submissions", "retry", "1"], "only a failed or refused one"),
         (["submissions", "token", "a\x1bb"], "printable characters"),
         (["serve-intake", "--listen", "0.0.0.0:0"], "put TLS in front"),
+        (["serve-intake", "--proxy", "*"], "write one address"),
         (["serve-intake", "--listen", "nowhere"], "write an address and a port"),
         (["serve-intake", "--listen", "192.0.2.1:0", "--beyond-loopback"], "Cannot assign"),
     ):

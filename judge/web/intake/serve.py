@@ -51,6 +51,14 @@ def parse_address(text: str) -> Address:
     return Address(host, number)
 
 
+def checked_proxy(text: str) -> str:
+    """One address, or nothing; InputError: whoever may say whom it speaks for escapes every bound on addresses."""
+    try:
+        return str(ip_address(text)) if text else ""
+    except ValueError:
+        raise InputError(f"--proxy {text!r}: write one address, such as 127.0.0.1") from None
+
+
 def listening(address: Address, *, beyond_loopback: bool) -> socket.socket:
     """A socket that listens there; InputError where it cannot, or where others could reach it and nobody said so."""
     if not address.is_loopback and not beyond_loopback:
