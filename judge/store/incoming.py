@@ -30,7 +30,9 @@ class Incoming:
         self.size = 0
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self._path.open("xb")
+            # An author's sources are nobody else's to read, whatever the folder lets others do.
+            self._path.touch(mode=0o600, exist_ok=False)
+            self._file = self._path.open("wb")
             # Held as long as this process lives: what is unlocked was left by one that was killed.
             fcntl.flock(self._file, fcntl.LOCK_EX)
         except OSError as error:

@@ -23,6 +23,7 @@ def test_what_is_kept_lies_where_files_are_looked_for(tmp_path: Path) -> None:
         incoming.write(b"lo")
         digest = incoming.keep()
     assert hashlib.sha256(b"hello").hexdigest() == digest
+    assert 0o600 == Files(tmp_path).path(digest).stat().st_mode & 0o777
     assert (b"hello", 5) == (Files(tmp_path).get(digest), incoming.size)
     assert [] == partials(tmp_path)
 
