@@ -2,9 +2,8 @@
 
 import getpass
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
@@ -14,6 +13,7 @@ from judge.contest.plan import PLAN_FILE, load_plan
 from judge.referee.play import Slot
 from judge.sandbox.reaper import reap
 from judge.submissions.desk import ORGANISER, Desk, Processor
+from judge.submissions.process import process
 
 ContestFile = Annotated[
     Path, typer.Option("--contest", metavar="C", help=f"The contest's {PLAN_FILE}, or its folder.")
@@ -38,12 +38,11 @@ def processor(desk: Desk) -> Processor:
 
     Raises HostError where there is no Engine.
     """
-    process = import_module("judge.submissions.process").process
     for line in reap(containers=True):
         note(f"judge: removed what an earlier judge left: {line}")
     # Several at a time have no cores of their own: the Engine's scheduler shares them out.
     slot = make_slot("docker") if desk.intake.workers == 1 else Slot()
-    return cast(Processor, partial(process, slot=slot))
+    return partial(process, slot=slot, limits=desk.intake.limits)
 
 
 def by_hand() -> str:

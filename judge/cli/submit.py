@@ -10,18 +10,18 @@ import typer
 from judge.cli.desk import ContestFile, open_desk, processor
 from judge.cli.text import note, safe
 from judge.store.register import Register
-from judge.store.submission import ENTERS, State, Submission
+from judge.store.submission import ENTERS, State, Submission, ToldStep
 from judge.store.tokens import checked_author
 from judge.submissions.check import Grade, Report
 from judge.submissions.desk import (
     ORGANISER,
     Desk,
-    Step,
     at_work,
     give_back,
     process_taken,
     receive_file,
 )
+from judge.submissions.process import Step
 
 EXAMPLES = """
 Examples:
@@ -72,7 +72,7 @@ def submit(
         raise SystemExit(1)
 
 
-def line_of(step: Step) -> str:
+def line_of(step: Step | ToldStep) -> str:
     """A step on a line."""
     grade = "ok" if step.ok else "FAIL"
     return f"{grade:<5} {safe(str(step.stage)):<9} {safe(step.text, CHARACTERS)} ({step.seconds:.1f} s)"

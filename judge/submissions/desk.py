@@ -11,7 +11,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -22,8 +22,8 @@ from judge.store.incoming import Incoming
 from judge.store.register import Register
 from judge.store.submission import Came, Submission, ToldStep, Upload
 from judge.submissions.agents import Agent, Manifest
-from judge.submissions.check import Report
 from judge.submissions.intake import IntakePolicy
+from judge.submissions.process import Outcome, Step
 
 FILENAME_CHARACTERS = 255
 CHUNK = 1 << 20
@@ -32,34 +32,6 @@ ORGANISER = "organiser"
 FILENAME = r"^[^/\\\x00-\x1f\x7f-\x9f]*[^./\\\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f]*$"
 """What a pattern can say of a file's name; that every character can be shown is asked besides."""
 AGENT_NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
-
-
-class Step(Protocol):
-    """A step of the processing: which, whether it went well, what was seen, and how long it took."""
-
-    @property
-    def stage(self) -> str: ...  # noqa: D102
-    @property
-    def ok(self) -> bool: ...  # noqa: D102
-    @property
-    def text(self) -> str: ...  # noqa: D102
-    @property
-    def seconds(self) -> float: ...  # noqa: D102
-
-
-class Outcome(Protocol):
-    """What came of processing: an agent, or a sentence that says why not; with an agent the gate refused, both."""
-
-    @property
-    def agent(self) -> Agent | None: ...  # noqa: D102
-    @property
-    def runtime_image(self) -> str: ...  # noqa: D102
-    @property
-    def log(self) -> str: ...  # noqa: D102
-    @property
-    def report(self) -> Report | None: ...  # noqa: D102
-    @property
-    def refusal(self) -> str: ...  # noqa: D102
 
 
 class Processor(Protocol):
@@ -208,19 +180,20 @@ def _kept(files: Files, outcome: Outcome) -> Came:
         refusal=outcome.refusal,
         name="" if agent is None else agent.manifest.name,
         digest=None if agent is None else agent.digest,
-        agent=None if agent is None else _described(agent, outcome.runtime_image),
+        agent=None if agent is None else _described(agent, outcome),
         log=files.put(outcome.log.encode("utf-8", "backslashreplace")),
         report=None if report is None else files.put(report.model_dump_json().encode()),
     )
 
 
-def _described(agent: Agent, runtime_image: str) -> str:
+def _described(agent: Agent, outcome: Outcome) -> str:
     return json.dumps(
         {
             "manifest": agent.manifest.model_dump(mode="json"),
             "executables": agent.executables,
             "program": agent.program.name,
-            "runtime_image": runtime_image,
+            "runtime_image": outcome.runtime_image,
+            "origin": asdict(outcome.origin),
         }
     )
 

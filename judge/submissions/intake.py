@@ -3,6 +3,7 @@
 from pydantic import BaseModel, ConfigDict, Field
 
 from judge.store.submission import Allowance
+from judge.submissions.limits import BuildLimits, IntakeLimits, TreeLimits, UnpackLimits
 
 
 class IntakePolicy(BaseModel):
@@ -11,7 +12,7 @@ class IntakePolicy(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     # What an author may send.
-    upload_bytes: int = Field(default=50 << 20, ge=1)
+    upload_bytes: int = Field(default=IntakeLimits.model_fields["upload_bytes"].default, ge=1)
     """One upload."""
     author_bytes: int = Field(default=2 << 30, ge=0)
     """All uploads of an author, which are all kept."""
@@ -52,6 +53,18 @@ class IntakePolicy(BaseModel):
     """How often in a row the host may fail before a submission is left to the organiser."""
     again_s: float = Field(default=60, ge=0)
     """How long the first retry waits; each further one twice as long as the one before."""
+
+    # What an upload may be, unpacked and built, and what it may use on the way.
+    tree: TreeLimits = TreeLimits()
+    unpack: UnpackLimits = UnpackLimits()
+    build: BuildLimits = BuildLimits()
+
+    @property
+    def limits(self) -> IntakeLimits:
+        """What an upload is held to while it is processed."""
+        return IntakeLimits(
+            upload_bytes=self.upload_bytes, tree=self.tree, unpack=self.unpack, build=self.build
+        )
 
     @property
     def allowance(self) -> Allowance:

@@ -9,31 +9,13 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from judge.errors import HostError
 from judge.referee.policy import Policy
 from judge.submissions.agents import Agent, Manifest
 from judge.submissions.check import Finding, Grade, Report
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    stage: str
-    ok: bool
-    text: str
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    agent: Agent | None
-    runtime_image: str
-    log: str
-    report: Report | None
-    refusal: str
+from judge.submissions.process import Outcome, Stage, Step
 
 
 def process(
@@ -43,11 +25,11 @@ def process(
     agents: Path,
     name: str = "",
     author: str = "",
-    tell: Callable[[Any], None] = lambda _: None,
+    tell: Callable[[Step], None] = lambda _: None,
 ) -> Outcome:
     words = upload.read_bytes().split()
     word, rest = words[0].decode(), [word.decode() for word in words[1:]]
-    tell(Step("received", True, f"{filename} of {author or 'nobody'}", 0.0))
+    tell(Step(Stage.RECEIVED, True, f"{filename} of {author or 'nobody'}", 0.0))
     if word == "crash":
         os.kill(os.getpid(), signal.SIGKILL)
     if word == "hold":
@@ -58,15 +40,16 @@ def process(
         raise HostError(f"{upload}: no Engine")
     log = "cc -o five\n\x1b[31mwarning\u202e: hostile\n"
     if word not in ("good", "bad", "hold"):
-        tell(Step("unpacked", False, "it is no archive", 0.1))
-        return Outcome(None, "", log, None, "it is no archive")
+        tell(Step(Stage.UNPACKED, False, "it is no archive", 0.1))
+        return Outcome((), None, "", log, None, "it is no archive")
     digest = upload.name
     program = agents / digest
     program.mkdir(exist_ok=True)
     manifest = Manifest(name=name or rest[-1], command=("./five",), author=author)
     is_good = word != "bad"
-    tell(Step("checked", is_good, "1 finding", 0.2))
+    tell(Step(Stage.CHECKED, is_good, "1 finding", 0.2))
     return Outcome(
+        (),
         Agent(manifest, program, digest),
         "sha256:1234",
         log,

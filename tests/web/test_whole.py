@@ -17,7 +17,6 @@ from judge.submissions.desk import Desk, agent_of
 from tests.cli.brains import write_brain
 from tests.web.conftest import LOOK_S, Service, ended, make_contest, make_token, send
 
-pytest.importorskip("judge.submissions.process", reason="the gate is not there yet")
 pytestmark = pytest.mark.docker
 
 
