@@ -17,6 +17,7 @@ from typing import Protocol
 
 from judge.errors import HostError, InputError
 from judge.referee.policy import Policy
+from judge.sandbox.runtimes import RUNTIMES
 from judge.store.files import Files
 from judge.store.incoming import Incoming
 from judge.store.register import Register
@@ -73,6 +74,11 @@ class Desk:
     def files(self) -> Files:
         """Uploads, logs and reports by their digest."""
         return Files(self.uploads)
+
+    @property
+    def runtimes(self) -> list[str]:
+        """What a manifest may name as its runtime, sorted."""
+        return sorted({*RUNTIMES, *self.policy.runtimes})
 
     def register(self) -> Register:
         """The contest's register; the caller closes it. Raises as `Register`."""

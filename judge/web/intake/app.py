@@ -10,7 +10,6 @@ from starlette.concurrency import run_in_threadpool
 
 import judge
 from judge.errors import HostError
-from judge.referee.policy import RUNTIMES
 from judge.store.incoming import Incoming
 from judge.store.register import Register
 from judge.store.submission import TooMuchError, UnknownSubmissionError, Upload
@@ -135,7 +134,7 @@ def _add_public(app: FastAPI, counter: Counter) -> None:
             clock=policy.clock.model_dump(mode="json"),
             limits=policy.limits.model_dump(mode="json"),
             folders=policy.folders.model_dump(mode="json"),
-            runtimes=sorted({*RUNTIMES, *policy.runtimes}),
+            runtimes=desk.runtimes,
             uploads=Uploads(
                 about=WHAT,
                 bytes=limits.upload_bytes,
