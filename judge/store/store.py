@@ -75,15 +75,7 @@ class Store(Reader):
             )
             if not changed.rowcount:
                 raise InputError(f"no agent {agent!r} takes part in {contest!r}")
-            connection.execute(
-                update(matches)
-                .where(
-                    matches.c.contest == contest,
-                    matches.c.state == MatchState.PENDING,
-                    (matches.c.first == agent) | (matches.c.second == agent),
-                )
-                .values(state=MatchState.CANCELLED, why=f"{agent} is disqualified: {why}")
-            )
+            _cancel(connection, contest)
             _tell(connection, contest, "disqualified", f"{agent}: {why}")
 
     def schedule(
@@ -197,7 +189,8 @@ class Store(Reader):
     def void(
         self, match: str, attempt: int, why: str, record: str | None, allowed: int
     ) -> MatchState:
-        """The attempt does not count: the match is pending again, or held once `allowed` attempts were void in a row.
+        """The attempt does not count: the match is pending again, or held once `allowed` attempts were void in a row,
+        or cancelled where one of its agents is disqualified by now. Its state.
 
         Of an attempt that is no longer current nothing is changed but its own row.
         """
@@ -216,7 +209,8 @@ class Store(Reader):
             connection.execute(
                 update(matches).where(matches.c.id == match).values(state=state, why=why)
             )
-            return state
+            _cancel(connection, row.contest)
+            return MatchState(_match(connection, match).state)
 
     def roll_back(self, contest: str, why: str) -> int:
         """Every running attempt is abandoned and its match pending again: how many. For a start after a crash."""
@@ -231,6 +225,7 @@ class Store(Reader):
                 connection.execute(
                     update(matches).where(matches.c.id == row.id).values(state=MatchState.PENDING)
                 )
+            _cancel(connection, contest)
             return len(running)
 
     def annul(self, match: str, why: str) -> None:
@@ -249,6 +244,7 @@ class Store(Reader):
                 .where(matches.c.id == match)
                 .values(state=MatchState.PENDING, why=why)
             )
+            _cancel(connection, row.contest)
 
     def release(self, contest: str, why: str) -> int:
         """The organiser has mended what made games void: those that are held are pending again; how many.
@@ -328,6 +324,26 @@ def _match_values(contest: str, game: Scheduled) -> dict[str, Any]:
         "attempt": 0,
         "why": "",
     }
+
+
+def _cancel(connection: Connection, contest: str) -> None:
+    """No game of who is disqualified is to be played any more."""
+    # Whoever disqualifies and whoever gives a game back wait for each other here, so that one of the two sees both.
+    contest_row(connection, contest, locked=True)
+    out = select(entries).where(entries.c.contest == contest, entries.c.disqualified.is_not(None))
+    for entry in connection.execute(out).all():
+        connection.execute(
+            update(matches)
+            .where(
+                matches.c.contest == contest,
+                matches.c.state.in_((MatchState.PENDING, MatchState.HELD)),
+                (matches.c.first == entry.name) | (matches.c.second == entry.name),
+            )
+            .values(
+                state=MatchState.CANCELLED,
+                why=f"{entry.name} is disqualified: {entry.disqualified}",
+            )
+        )
 
 
 def _story(match: Row[Any], ended: Ended) -> str:
