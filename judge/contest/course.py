@@ -131,9 +131,11 @@ class Course:
         return score(pairings, games, self._scoring, self.frozen.format.games)
 
     def table(self, played: Sequence[Played], out: Collection[str] = ()) -> Table:
-        """The standings; the games of who is disqualified count for nobody."""
+        """The standings; the games of who is disqualified count for nobody, and it stands last whatever it reached."""
         entries = self.entries(out)
-        tiers = self.frozen.format.order(entries, played)
+        order = self.frozen.format.order(entries, played)
+        tiers = [[agent for agent in tier if agent not in out] for tier in order]
+        tiers = [tier for tier in (*tiers, sorted(out)) if tier]
         counted = without(played, out)
         ranking = self.frozen.format.ranking
         records = records_of([entry.id for entry in entries], counted)
