@@ -53,7 +53,8 @@ class Group:
     ) -> list[Entry]:
         """The `count` members that go on to the group `above`; a shared place goes to the better seed.
 
-        Who has withdrawn before it played there does not go on.
+        Who has withdrawn before it played there does not go on; who has played there stays, whatever becomes of the
+        order here when somebody is disqualified later.
         """
         there = {
             agent for each in played if each.pairing.group == above for agent in each.pairing.agents
@@ -64,7 +65,9 @@ class Group:
             for tier in self.order(played, ranking)
             for member in by_seed(entry[agent] for agent in tier)
         ]
-        return [member for member in ordered if member.active or member.id in there][:count]
+        promoted = [member for member in ordered if member.id in there]
+        others = [member for member in ordered if member.active and member.id not in there]
+        return [*promoted, *others][:count]
 
 
 class _Staged(Format):

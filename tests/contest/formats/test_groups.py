@@ -150,13 +150,16 @@ def test_who_is_disqualified_promotes_nobody_by_its_losses() -> None:
         return (2, 0) if (pairing.first, pairing.second) in wins else (0, 2)
 
     chosen = Groups(groups=2, promoted=1)
-    played = play_out(chosen, entries(8), play)
+    whole = play_out(chosen, entries(8), play)
+    played = [each for each in whole if each.pairing.group != "final"]
     without_8 = [*entries(7), Entry("8", 8, Status.DISQUALIFIED)]
     group_a, with_all = (chosen.stages(agents, played)[0][0] for agents in (without_8, entries(8)))
 
     assert [["5", "8"], ["1", "4"]] == with_all.order(played, ("points",))
     assert [["1", "4", "5"], ["8"]] == group_a.order(played, ("points",))
     assert ["1"] == [entry.id for entry in group_a.best(played, ("points",), 1, "final")]
+    # 5 was promoted and has played there: it stays.
+    assert ["5"] == [entry.id for entry in group_a.best(whole, ("points",), 1, "final")]
 
 
 def test_gomocup_promotes_by_elo() -> None:
