@@ -1,0 +1,133 @@
+"""Whole contests without games: entries that have no programs, a real store, and results by a rule."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from judge.contest.contest import Contest
+from judge.contest.formats import AnyFormat
+from judge.contest.frozen import Frozen, FrozenEntry
+from judge.contest.plan import FailuresPlan, Plan, Planned
+from judge.referee.policy import load_policy
+from judge.referee.spec import SeatSpec
+from judge.store.store import Store
+from judge.store.types import Ended, Entry, Result, Scheduled, Seat
+
+POLICY = load_policy("gomocup-standard")
+
+Rule = Callable[[Scheduled], Ended]
+"""How a game ends."""
+
+
+def won_by(seat: int | None, fault: str | None = None) -> Ended:
+    """A game that a seat won, by the other's `fault` if there is one; None: a draw."""
+    word = fault or ("draw" if seat is None else "win")
+    seats = tuple(
+        Seat(fault if seat is not None and number != seat else None, 10, 100.0)
+        for number in range(2)
+    )
+    return Ended(word, seat, "", "", "0" * 64, 1.0, (seats[0], seats[1]))
+
+
+def better_seed(game: Scheduled) -> Ended:
+    """The field as everybody expects it: agents are named by their seeds."""
+    return won_by(int(int(game.first) > int(game.second)))
+
+
+def first_seat(_game: Scheduled) -> Ended:
+    """Whoever sits first wins: a pairing with an even number of games ends equal."""
+    return won_by(0)
+
+
+def by_chance(seed: int) -> Rule:
+    """Won, drawn or lost as the game's own id decides: the same game always ends the same."""
+
+    def rule(game: Scheduled) -> Ended:
+        return won_by((0, 1, None)[(int(game.id, 16) + seed) % 3])
+
+    return rule
+
+
+def frozen(chosen: AnyFormat, count: int, **changes: Any) -> Frozen:
+    """A contest of agents 1, 2, 3... by their seeds."""
+    entries = tuple(
+        FrozenEntry(name=str(seed), rank=seed, seat=_seat(str(seed)), calls_itself=str(seed))
+        for seed in range(1, count + 1)
+    )
+    plain: dict[str, Any] = {
+        "judge": "0",
+        "name": "cup",
+        "frozen_at": "",
+        "plan_sha256": "",
+        "policy": POLICY,
+        "format": chosen,
+        "failures": FailuresPlan(),
+        "seed": 1,
+        "openings": ((),),
+        "shuffle": False,
+        "transform": False,
+        "entries": entries,
+        "images": {},
+    }
+    return Frozen(**plain | changes)
+
+
+def _seat(name: str) -> SeatSpec:
+    return SeatSpec(
+        name=name, digest=name * 64, command=("./a",), runtime="native", protocol="gomocup"
+    )
+
+
+def enter(store: Store, document: Frozen, folder: Path = Path("nowhere")) -> Contest:
+    """Begin a contest in a store."""
+    entered = [Entry(entry.name, entry.rank, "{}") for entry in document.entries]
+    store.create(document.name, document.model_dump_json(), entered)
+    contest = reopen(store, document, folder)
+    contest.more()
+    return contest
+
+
+def reopen(store: Store, document: Frozen, folder: Path = Path("nowhere")) -> Contest:
+    """The same contest, by somebody who knows nothing of it but what the store says."""
+    plan = Plan(name=document.name, policy="any", format=document.format)
+    return Contest(store, Planned(folder / "contest.toml", "", plan, document.policy))
+
+
+@contextmanager
+def cup(chosen: AnyFormat, count: int, **changes: Any) -> Iterator[Contest]:
+    """A contest that has begun, in a store of its own."""
+    with closing(Store("sqlite:///:memory:")) as store:
+        yield enter(store, frozen(chosen, count, **changes))
+
+
+def play(contest: Contest, rule: Rule, games: int = sys.maxsize) -> list[Scheduled]:
+    """Play so many games one after another, or all; which they were."""
+    played: list[Scheduled] = []
+    while len(played) < games:
+        assert len(played) < 2000, "the contest does not end"
+        issued = contest.store.issue(contest.name, "here")
+        if issued is not None:
+            contest.store.accept(issued.match.id, issued.attempt, rule(issued.match))
+            played.append(issued.match)
+        elif not contest.more():
+            break
+    return played
+
+
+def scheduled(contest: Contest) -> list[Scheduled]:
+    """Every game so far."""
+    return [match for match, *_ in contest.store.games(contest.name)]
+
+
+def places(contest: Contest) -> dict[str, tuple[int, float]]:
+    """Everybody's place and points, in the order of the table."""
+    return {line.agent: (line.place, line.points) for line in contest.standing().table.lines}
+
+
+def of_table(results: Sequence[Result], round_number: int, table: int) -> list[Result]:
+    """The games of one pairing."""
+    return [
+        each for each in results if (each.match.round, each.match.table) == (round_number, table)
+    ]
