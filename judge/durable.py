@@ -4,13 +4,16 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+PARTIAL = ".partial"
+"""How the name of a file ends that is not whole yet."""
+
 
 def write_durably(path: Path, data: bytes) -> None:
     """Put `data` at `path` in one step, and return when it would survive a loss of power; raises OSError.
 
     What a full disk took of it goes away again.
     """
-    partial = path.with_name(path.name + ".partial")
+    partial = path.with_name(path.name + PARTIAL)
     try:
         with partial.open("wb") as file:
             file.write(data)

@@ -84,6 +84,7 @@ class Round:
         rolled_back = self._store.roll_back(self._contest, "its judge was gone")
         if rolled_back:
             self._log.info("rolled back", games=rolled_back)
+        self._files.sweep()
         while not self.abandon.is_set():
             self._fill()
             if not self._players.running:

@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from judge.durable import write_durably
+from judge.durable import PARTIAL, write_durably
 from judge.errors import HostError, InputError
 
 
@@ -27,6 +27,11 @@ class Files:
                 f"{path}: {error.strerror}; nothing was recorded, make room and go on"
             ) from None
         return digest
+
+    def sweep(self) -> None:
+        """Remove what somebody who was killed had half written; nobody may be writing meanwhile."""
+        for partial in self._folder.glob(f"*/*{PARTIAL}"):
+            partial.unlink(missing_ok=True)
 
     def get(self, digest: str) -> bytes:
         """What was put; InputError where it is missing or is no longer what it was."""
