@@ -1,0 +1,126 @@
+"""Judges that are born to be killed: each line that comes in is one life of a judge that plays a contest.
+
+Run as a program, it has imported everything when the first line comes; a life is a fork of it, so that fifty of them
+take no longer than what they play. What it says: `born PID`, `ended` for each game, and how the life ended.
+"""
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+POINTS = {
+    "agents are kept": ("judge.contest.frozen", "keep", "after"),
+    "contest is created": ("judge.store.store", "Store.create", "after"),
+    "round is to be scheduled": ("judge.store.store", "Store.schedule", "before"),
+    "round is scheduled": ("judge.store.store", "Store.schedule", "after"),
+    "game is issued": ("judge.store.store", "Store.issue", "after"),
+    "game is begun": ("judge.contest.slots", "Slots.start", "after"),
+    "game has ended": ("judge.contest.round", "Round._keep", "before"),
+    "record is half written": ("judge.store.files", "write_durably", "half"),
+    "record is written": ("judge.contest.round", "Round._keep", "after"),
+    "result is fixed": ("judge.store.store", "Store.accept", "after"),
+}
+"""Where a life can end by itself: a function, and whether before or after it has done its work."""
+
+
+def arm(point: str, call: int = 1) -> None:
+    """Let this process be killed at a point, at its so-manieth call."""
+    module, name, when = POINTS[point]
+    owner: Any = sys.modules[module]
+    for part in name.split(".")[:-1]:
+        owner = getattr(owner, part)
+    name = name.rpartition(".")[2]
+    real, left = getattr(owner, name), call
+
+    @wraps(real)
+    def deadly(*arguments: Any, **named: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left == 0 and when == "half":
+            path, data = arguments
+            path.with_name(path.name + ".partial").write_bytes(data[: len(data) // 2])
+        if left == 0 and when != "after":
+            os.kill(os.getpid(), signal.SIGKILL)
+        done = real(*arguments, **named)
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return done
+
+    setattr(owner, name, deadly)
+
+
+def live(folder: Path) -> str:
+    """Begin the contest of a folder, or go on with it, as `judge contest run` does, but in boxes that are processes."""
+    from judge.contest import frozen
+    from judge.contest.contest import begin, open_store
+    from judge.contest.plan import load_plan
+    from judge.contest.slots import Slots
+    from judge.referee.play import Slot
+    from judge.sandbox.reaper import reap
+    from judge.store.types import Issued
+
+    frozen.images_of = lambda runtimes: {}  # no Engine is asked for anything
+    planned = load_plan(folder)
+    # The validator refuses this to organisers, for it isolates nothing; here it only has to be fast.
+    planned = replace(planned, plan=planned.plan.model_copy(update={"box": "process"}))
+    reap(containers=False)
+    with closing(open_store(planned)) as store:
+        contest = begin(store, planned, {})
+        players: Slots[Issued] = Slots([Slot(), Slot()])
+        try:
+            stop = contest.round(players).run(lambda _: say("ended"))
+        finally:
+            players.kill()
+            players.close()
+            reap(containers=False)
+    return stop
+
+
+def say(text: str) -> None:
+    """One line, in one piece: judges that are killed write here too."""
+    os.write(1, f"{text}\n".encode())
+
+
+def _born(folder: Path, points: list[str]) -> None:
+    for point in points:
+        name, _, call = point.partition("#")
+        arm(name, int(call or 1))
+    say(live(folder))
+
+
+def _in_a_fork(work: Callable[[], None]) -> None:
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            say(f"born {os.getpid()}")
+            work()
+            code = 0
+        except BaseException:  # noqa: BLE001 nothing of it may come back into the process that forks
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    say(f"dead {os.waitstatus_to_exitcode(status)}")
+
+
+def main() -> None:
+    """A line is the folder and the points, with tabs between them."""
+    import judge.contest.contest
+    import judge.contest.slots
+    import judge.sandbox.reaper  # noqa: F401
+
+    for line in sys.stdin:
+        folder, *points = line.rstrip("\n").split("\t")
+        _in_a_fork(lambda: _born(Path(folder), points))  # noqa: B023 it is over before the next one
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,250 @@
+"""`kill -9` of a judge that plays a contest: nothing is lost, nothing counts twice, nothing is left."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from judge.contest.contest import Contest, open_store
+from judge.contest.plan import load_plan
+from judge.referee.verify import verify
+from judge.store.types import MatchState
+from tests.faults.conftest import PATIENCE_S
+from tests.faults.lives import POINTS
+
+KILLS = 50
+
+PLAN = """
+name = "killed"
+policy = "gomocup-freestyle"
+change = [
+    "clock.turn_ms=30000", "clock.match_ms=0",
+    "folders.temporary=false", "folders.persistent=false",
+]
+seed = 5
+
+[format]
+name = "swiss"
+games = 4
+rounds = 5
+"""
+"""Seven agents: three tables and a bye in each of five rounds, four games a table."""
+
+AGENT = """
+name = "{name}"
+command = ["python3", "-I", "-S", "racer.py", "{idle}"]
+runtime = "python"
+"""
+
+
+def write_contest(folder: Path) -> Path:
+    """Seven racers, of which two and two are alike, and what they play."""
+    folder.mkdir()
+    text = PLAN
+    for number, idle in enumerate((0, 0, 1, 1, 2, 3, 4)):
+        agent = folder / f"racer-{number}"
+        agent.mkdir()
+        racer = Path(__file__).with_name("racer.py").read_text()
+        (agent / "racer.py").write_text(racer)
+        (agent / "agent.toml").write_text(AGENT.format(name=agent.name, idle=idle))
+        text += f'\n[[agents]]\npath = "{agent.name}"\n'
+    (folder / "contest.toml").write_text(text)
+    return folder
+
+
+class Lives:
+    """A process that begets judges, see `lives`; all that comes of it bears a mark, and has its own temporary files."""
+
+    def __init__(self, folder: Path) -> None:
+        self.temporary = folder / "temporary"
+        self.temporary.mkdir()
+        self._mark = f"JUDGE_TEST_LIVES={folder}"
+        name, _, value = self._mark.partition("=")
+        self._mother = subprocess.Popen(
+            [sys.executable, "-m", "tests.faults.lives"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, name: value, "TMPDIR": str(self.temporary)},
+        )
+
+    def begin(self, folder: Path, *points: str) -> int:
+        """Let a judge go on with the contest of a folder, to the first of `points`; its process id."""
+        assert self._mother.stdin
+        self._mother.stdin.write("\t".join((str(folder), *points)) + "\n")
+        self._mother.stdin.flush()
+        return int(self._line().removeprefix("born "))
+
+    def first_game(self) -> int | None:
+        """Wait until a game has ended; the judge's exit code if it came to its own end before."""
+        line = self._line()
+        return int(line.removeprefix("dead ")) if line.startswith("dead ") else None
+
+    def end(self) -> int:
+        """Wait for the judge's end: its exit code, the number of a signal below 0."""
+        while not (line := self._line()).startswith("dead "):
+            pass
+        return int(line.removeprefix("dead "))
+
+    def _line(self) -> str:
+        assert self._mother.stdout
+        line = self._mother.stdout.readline()
+        assert line, "the process that begets judges has died"
+        return line
+
+    def forget(self) -> None:
+        """Let an hour pass for the directories whose makers did not live to mark them: then they are rubbish."""
+        for directory in self.temporary.iterdir():
+            if not (directory / "owner").exists():
+                os.utime(directory, (0, 0))
+
+    def close(self) -> None:
+        """Beget no more; what is left is killed."""
+        assert self._mother.stdin
+        self._mother.stdin.close()
+        self._mother.wait()
+        for process in self._processes():
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+
+    def left(self, patience_s: float = PATIENCE_S) -> list[str]:
+        """The processes that are still there, as they were called; those that are about to die are waited for."""
+        deadline = time.monotonic() + patience_s
+        while (found := self._processes()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return list(found.values())
+
+    def _processes(self) -> dict[int, str]:
+        found = {}
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                is_marked = self._mark.encode() in (process / "environ").read_bytes()
+                if is_marked and int(process.name) != self._mother.pid:
+                    words = (process / "cmdline").read_bytes().split(b"\0")
+                    found[int(process.name)] = b" ".join(words).decode(errors="replace")
+        return found
+
+
+@pytest.fixture
+def lives(tmp_path: Path) -> Iterator[Lives]:
+    made = Lives(tmp_path)
+    yield made
+    made.close()
+
+
+def test_fifty_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path: Path) -> None:
+    """Some lives end where something is half done, the others at a moment by chance or between two rounds."""
+    seed = int(os.environ.get("JUDGE_TEST_SEED") or random.SystemRandom().randrange(10**6))
+    print(f"JUDGE_TEST_SEED={seed}")  # noqa: T201 shown where the test fails: with it, it is tried again
+    chance = random.Random(seed)
+    undisturbed, killed = write_contest(tmp_path / "whole"), write_contest(tmp_path / "killed")
+    lives.begin(undisturbed)
+    assert 0 == lives.end()
+
+    ends = [chance.choice(IN_A_GAME) if number % 2 else "" for number in range(KILLS - len(FIRST))]
+    codes = [_life(lives, killed, point) for point in FIRST]
+    codes += [_life(lives, killed, point, chance, number) for number, point in enumerate(ends)]
+    assert [-signal.SIGKILL] * KILLS == codes
+    lives.forget()
+    lives.begin(killed)
+    assert 0 == lives.end()
+
+    with _opened(undisturbed) as one, _opened(killed) as other:
+        _is_whole(other)
+        assert _told(one) == _told(other)
+        assert one.store.paired("killed") == other.store.paired("killed")
+        assert _table(one) == _table(other)
+    assert [] == list(lives.temporary.iterdir())
+    assert [] == list(killed.rglob("*.partial"))
+
+
+@pytest.mark.xfail(strict=True, reason="a worker that starts does not see that its judge has died")
+def test_workers_that_start_while_their_judge_is_killed_end(lives: Lives, tmp_path: Path) -> None:
+    contest = write_contest(tmp_path / "killed")
+    lives.begin(contest, "game is begun#2")
+
+    assert -signal.SIGKILL == lives.end()
+    assert [] == lives.left(patience_s=10)
+
+
+FIRST = ("agents are kept", "agents are kept#2", "contest is created", "round is to be scheduled")
+"""Lives that end before the first game."""
+
+ROUNDS = ("round is to be scheduled", "round is scheduled")
+
+IN_A_GAME = sorted(POINTS.keys() - {*FIRST, *ROUNDS})
+
+
+def _life(
+    lives: Lives, folder: Path, point: str, chance: random.Random | None = None, number: int = 0
+) -> int:
+    """A life that ends at a point, or by chance: within a second, or soon after its first game. Its exit code.
+
+    Between two rounds it ends too: every other one before the next is scheduled, so that it is scheduled at last.
+    """
+    rounds = [ROUNDS[number // 2 % 2]] if chance else []
+    if point:
+        lives.begin(folder, point, *rounds)
+        return lives.end()
+    assert chance
+    pid = lives.begin(folder, *rounds)
+    if chance.random() < 0.5:
+        time.sleep(chance.random())
+    elif (code := lives.first_game()) is not None:
+        return code
+    else:
+        time.sleep(chance.random() / 10)
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    return lives.end()
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[Contest]:
+    planned = load_plan(folder)
+    with closing(open_store(planned)) as store:
+        yield Contest(store, planned)
+
+
+def _is_whole(contest: Contest) -> None:
+    """Sixty games have a result each, of one attempt; every attempt has one end, and every record is what it says."""
+    results = contest.results()
+    assert 60 == len(results) == contest.store.counts(contest.name)[MatchState.DONE]
+    assert 60 == len({result.match.id for result in results})
+    assert contest.is_over()
+    events = Counter(line.event for line in contest.store.journal(contest.name))
+    assert 60 == events["accepted"]
+    assert events["started"] == events["accepted"] + events["abandoned"]
+    for result in results:
+        file = contest.record(result.ended.record)
+        assert (result.match.id, result.attempt) == (file.record.spec.id, file.record.attempt)
+        assert () == tuple(verify(file).problems)
+
+
+def _told(contest: Contest) -> list[tuple[object, ...]]:
+    """What must not depend on when it was played: everything but times."""
+    return [
+        (
+            result.match,
+            result.ended.verdict,
+            result.ended.winner,
+            result.ended.reason,
+            [(seat.fault, seat.replies) for seat in result.ended.seats],
+        )
+        for result in contest.results()
+    ]
+
+
+def _table(contest: Contest) -> list[tuple[object, ...]]:
+    return [
+        (line.place, line.agent, line.points, line.byes, line.done.wins, line.done.losses)
+        for line in contest.standing().table.lines
+    ]
