@@ -5,7 +5,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -51,17 +51,47 @@ def choices(word: str, known: Iterable[str]) -> str:
 
 
 def _explain(model: type[BaseModel], error: ErrorDetails, path: Path, text: str) -> str:
-    keys = [str(key) for key in error["loc"]]
-    if not keys:
+    where = [str(key) for key in error["loc"]]
+    if not where:
         return f"{path}: {error['msg'].removeprefix('Value error, ')}"
-    line = _line_of(keys, text)
+    keys = _without_tags(where, text)
+    line = _line_of(keys, text) or _line_around(keys, text)
     place = f"{path}, line {line}" if line else f"{path}, --set"
     if error["type"] == "extra_forbidden":
-        known = choices(keys[-1], _known_keys(model, keys[:-1]))
+        known = choices(keys[-1], _known_keys(model, where[:-1]))
         return f"{place}: unknown key {'.'.join(keys)!r}; {known}"
     if error["type"] == "missing":
         return f"{path}: the key {'.'.join(keys)!r} is missing"
     return f"{place}: {'.'.join(keys)}: {error['msg'].removeprefix('Value error, ')}"
+
+
+def _without_tags(where: Sequence[str], text: str) -> list[str]:
+    """The keys as a person wrote them: of a table that is one of several kinds, pydantic names the kind too."""
+    keys: list[str] = []
+    at: Any = tomllib.loads(text)
+    for key in where:
+        inner = _inner(at, key)
+        if inner is not None or not isinstance(at, dict) or key != at.get("name"):
+            keys.append(key)
+            at = inner
+    return keys
+
+
+def _inner(at: Any, key: str) -> Any:
+    """What a table has under a key, or a list at a place; None: nothing."""
+    if isinstance(at, list):
+        return at[int(key)] if key.isdecimal() and int(key) < len(at) else None
+    return at.get(key) if isinstance(at, dict) else None
+
+
+def _line_around(keys: Sequence[str], text: str) -> int:
+    """The line of the table that the keys stand in, where it is written in one; 0 where they are not in the file."""
+    at: Any = tomllib.loads(text)
+    for key in keys:
+        at = _inner(at, key)
+    return (
+        0 if at is None else max(_line_of(list(keys[:count]), text) for count in range(len(keys)))
+    )
 
 
 def _line_of(keys: list[str], text: str) -> int:
@@ -90,10 +120,23 @@ def _line_of(keys: list[str], text: str) -> int:
     return 0
 
 
-def _known_keys(model: type[BaseModel], keys: Sequence[str]) -> list[str]:
-    for key in keys:
-        annotation = model.model_fields[key].annotation if key in model.model_fields else None
-        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
-            return []
-        model = annotation
-    return list(model.model_fields)
+def _known_keys(model: type[BaseModel], where: Sequence[str]) -> list[str]:
+    """The keys of the table that pydantic calls `where`: keys, places in a list, and kinds of a table."""
+    models = [model]
+    for key in where:
+        fields = [each.model_fields[key] for each in models if key in each.model_fields]
+        if fields:
+            models = [inner for field in fields for inner in _models_in(field.annotation)]
+        elif not key.isdecimal():
+            models = [each for each in models if _is_kind(each, key)]
+    return list(models[0].model_fields) if len(models) == 1 else []
+
+
+def _models_in(annotation: object) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [inner for part in get_args(annotation) for inner in _models_in(part)]
+
+
+def _is_kind(model: type[BaseModel], tag: str) -> bool:
+    return "name" in model.model_fields and model.model_fields["name"].default == tag
