@@ -1,6 +1,7 @@
 """A file is on the disk whole or not at all, whatever is killed or loses its power when: write new, fsync, rename."""
 
 import os
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -27,9 +28,25 @@ def write_durably(path: Path, data: bytes) -> None:
     sync_directory(path.parent)
 
 
+def move_durably(source: Path, target: Path) -> None:
+    """Move a directory to `target`, from another disk too, in one step, and return when it would survive a loss of
+    power; raises OSError. `target` is not there yet."""
+    partial = target.with_name(target.name + PARTIAL)
+    shutil.rmtree(partial, ignore_errors=True)
+    shutil.move(source, partial)
+    for path in (partial, *partial.rglob("*")):
+        _sync(path)
+    partial.rename(target)
+    sync_directory(target.parent)
+
+
 def sync_directory(directory: Path) -> None:
     """Make the names of a directory survive a loss of power; raises OSError."""
-    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    _sync(directory)
+
+
+def _sync(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)
     finally:

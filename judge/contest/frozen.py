@@ -5,7 +5,6 @@ Policies, agents and images may change on disk while a contest runs; what is pla
 
 import hashlib
 import random
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +17,7 @@ from judge.contest.formats import AnyFormat
 from judge.contest.openings import Opening
 from judge.contest.plan import FailuresPlan, Planned
 from judge.contest.points import Duel, points_table
+from judge.durable import move_durably
 from judge.errors import HostError, InputError
 from judge.referee.policy import Policy
 from judge.referee.seating import check
@@ -93,14 +93,14 @@ def thaw(document: str) -> Frozen:
 def freeze(planned: Planned, staging: Path, host: dict[str, Any]) -> Frozen:
     """Copy the agents and fix all that decides the contest; InputError for whatever would only show in a game.
 
-    `staging` is an empty directory on the disk of the contest's folder.
+    `staging` is an empty directory.
     """
     plan = planned.plan
     points_table(planned.policy)
     if (why := planned.lacks_agents()) is not None:
         raise InputError(why)
     named = [(each, stage_agent(planned.locate(each), staging)) for each in plan.agents]
-    names = _distinct([each.name or agent.manifest.name for each, agent in named], planned.path)
+    names = distinct([each.name or agent.manifest.name for each, agent in named], planned.path)
     ranks = _ranks(names, plan.seed, drawn=plan.seeding == "drawn")
     entries = tuple(
         FrozenEntry(
@@ -144,7 +144,7 @@ def keep(agent: Agent, agents: Path) -> Path:
         return place
     try:
         agents.mkdir(parents=True, exist_ok=True)
-        shutil.move(agent.program, place)
+        move_durably(agent.program, place)
     except OSError as error:
         raise HostError(f"{place}: {error.strerror}: the agents are kept there") from None
     return place
@@ -171,17 +171,18 @@ def images_of(runtimes: Iterable[str]) -> dict[str, FrozenImage]:
     }
 
 
-def _ranks(names: Sequence[str], seed: int, *, drawn: bool) -> list[int]:
-    ranks = list(range(1, len(names) + 1))
-    if drawn:
-        random.Random(f"{seed} seeds").shuffle(ranks)
-    return ranks
-
-
-def _distinct(names: Sequence[str], path: Path) -> Sequence[str]:
+def distinct(names: Sequence[str], path: Path) -> Sequence[str]:
+    """The names as they are; InputError where two agents of the contest file at `path` have one."""
     for name in names:
         if names.count(name) > 1:
             raise InputError(
                 f"{path}: two [[agents]] are called {name!r}; give one of them another name = "
             )
     return names
+
+
+def _ranks(names: Sequence[str], seed: int, *, drawn: bool) -> list[int]:
+    ranks = list(range(1, len(names) + 1))
+    if drawn:
+        random.Random(f"{seed} seeds").shuffle(ranks)
+    return ranks
