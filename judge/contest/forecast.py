@@ -2,11 +2,14 @@
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from math import ceil
 from pathlib import Path
 
 from judge.contest.formats import all_rounds
+from judge.contest.frozen import distinct
 from judge.contest.pairings import Entry, Pairing
 from judge.contest.plan import Planned
 from judge.contest.points import points_table
@@ -22,19 +25,27 @@ from judge.submissions.agents import Agent, stage_agent
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What a contest will be. `longest_s` is the time of all games if every agent used all of its clock, on one slot;
-    None where the policy has no clock for a whole game. `is_exact`: the format has as many games whatever happens."""
+    """What a contest will be. `longest_s` is the time of a game in which both agents use all of their clocks; None
+    where the policy has no clock for a whole game. `is_exact`: the format has as many games whatever happens.
+
+    `waves` are the games that may be played at once, as chains: (how many chains, how many games in each); one wave
+    waits for the one before it.
+    """
 
     agents: Sequence[str]
     rounds: int
     games: int
     is_exact: bool
     longest_s: float | None
+    waves: Sequence[tuple[int, int]]
     missing: Sequence[str]
 
     def hours(self, slots: int) -> float | None:
         """The longest that it can take on so many slots."""
-        return None if self.longest_s is None else self.longest_s / slots / 3600
+        if self.longest_s is None:
+            return None
+        turns = sum(ceil(chains / slots) * games for chains, games in self.waves)
+        return turns * self.longest_s / 3600
 
 
 def forecast(planned: Planned) -> Forecast:
@@ -42,22 +53,35 @@ def forecast(planned: Planned) -> Forecast:
     with tempfile.TemporaryDirectory(prefix="judge-plan-") as staging:
         missing: list[str] = []
         agents = _agents(planned, Path(staging), missing)
-        for needed in _needed(planned, agents):
+        names = [
+            each.name or (each.path if agent is None else agent.manifest.name)
+            for each, agent in zip(planned.plan.agents, agents, strict=True)
+        ]
+        found = [agent for agent in agents if agent is not None]
+        missing += _why_not(lambda: distinct(names, planned.path))
+        for needed in _needed(planned, found):
             missing += _why_not(needed)
-    names = [each.name or each.path for each in planned.plan.agents]
     rounds = _rounds(planned, len(names))
-    games = sum(
-        planned.plan.format.games for pairs in rounds for pair in pairs if pair.second is not None
-    )
-    per_game = longest_game_s(planned.policy)
+    pairs = [len([pair for pair in pairings if pair.second is not None]) for pairings in rounds]
     return Forecast(
         agents=names,
         rounds=len(rounds),
-        games=games,
+        games=sum(pairs) * planned.plan.format.games,
         is_exact=planned.plan.format.in_advance,
-        longest_s=None if per_game is None else games * per_game,
+        longest_s=longest_game_s(planned.policy),
+        waves=_waves(planned, pairs),
         missing=missing,
     )
+
+
+def _waves(planned: Planned, pairs: Sequence[int]) -> Sequence[tuple[int, int]]:
+    """From the pairings of each round. Where an agent's game starts from what the one before it left in its folders,
+    the games of a pairing wait for each other, and so do those of its rounds."""
+    folders, chosen = planned.policy.folders, planned.plan.format
+    if folders.kept and folders.round == "each":
+        return [(count, chosen.games) for count in pairs]
+    at_once = [sum(pairs)] if chosen.in_advance else pairs
+    return [(count * chosen.games, 1) for count in at_once]
 
 
 def longest_game_s(policy: Policy) -> float | None:
@@ -68,15 +92,17 @@ def longest_game_s(policy: Policy) -> float | None:
     return 2 * (clock.match_ms + clock.tolerance_ms + clock.close_ms) / 1000
 
 
-def _agents(planned: Planned, staging: Path, missing: list[str]) -> list[Agent]:
+def _agents(planned: Planned, staging: Path, missing: list[str]) -> list[Agent | None]:
+    """The agents of the file in its order, None for one that is not there."""
     if (why := planned.lacks_agents()) is not None:
         missing.append(why)
-    found = []
+    found: list[Agent | None] = []
     for each in planned.plan.agents:
         try:
             found.append(stage_agent(planned.locate(each), staging))
         except InputError as error:
-            missing.append(str(error))
+            missing.append(f"{planned.path}: {error}")
+            found.append(None)
     return found
 
 
@@ -88,10 +114,17 @@ def _needed(planned: Planned, agents: Sequence[Agent]) -> Iterator[Callable[[], 
     yield lambda: demands.meet(policy.box)
     if policy.folders.kept:
         yield keeper_image
-    for runtime in sorted({agent.manifest.runtime for agent in agents}):
-        yield partial(runtime_image, policy.runtimes.get(runtime, runtime))
+    for runtime in sorted(set(_runtimes(agents, policy))):
+        yield partial(runtime_image, runtime)
     for agent in agents:
         yield partial(_can_sit, agent, policy)
+
+
+def _runtimes(agents: Sequence[Agent], policy: Policy) -> Iterator[str]:
+    """Of those who can sit down; why the others cannot is said of each."""
+    for agent in agents:
+        with suppress(InputError):
+            yield agent.seat(policy).runtime
 
 
 def _can_sit(agent: Agent, policy: Policy) -> None:
