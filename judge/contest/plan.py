@@ -16,10 +16,12 @@ from judge.games import new_game
 from judge.games.gomoku import Rule
 from judge.referee.policy import Policy, load_policy
 from judge.referee.spec import BoxKind
+from judge.sandbox.compiled import house_agent_names
 from judge.submissions.intake import IntakePolicy
 
 PLAN_FILE = "contest.toml"
-_NAME = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"
+NAME = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"
+"""What a contest may be called, as a regular expression."""
 
 
 class _Table(BaseModel):
@@ -65,7 +67,7 @@ class SlotsPlan(_Table):
 class Plan(_Table):
     """A contest.toml."""
 
-    name: str = Field(pattern=_NAME)
+    name: str = Field(pattern=NAME)
     about: str = ""
     policy: str
     """A name, `name:variant`, or a .toml file from the file's own folder."""
@@ -136,17 +138,18 @@ class Planned:
 
     def openings(self) -> list[Opening]:
         """The openings of the file, or the empty one; InputError that names its line."""
-        name = self.plan.openings.file
-        if not name:
+        chosen = self.plan.openings
+        board = self.board() if chosen.file or chosen.transform else None
+        if not chosen.file or board is None:
             return [()]
-        return read_openings(self.folder / name, *self.board())
+        return read_openings(self.folder / chosen.file, *board)
 
     def board(self) -> tuple[int, int, Rule]:
         """Width, height and rule; InputError for a game that has no openings of stones."""
         game = new_game(self.policy.game.name, self.policy.game.options).describe()
         if not {"width", "height", "rule"} <= game.keys():
             raise InputError(
-                f"{self.path}: [openings] file: {self.policy.game.name} has no openings of stones"
+                f"{self.path}: [openings]: {self.policy.game.name} has no openings of stones; leave the table out"
             )
         return game["width"], game["height"], Rule(game["rule"])
 
@@ -162,9 +165,10 @@ class Planned:
         )
 
     def locate(self, agent: AgentPlan) -> str:
-        """The agent's path from here, or the name of a house agent."""
+        """The agent's path from here, or the name of a house agent; nothing else is looked for anywhere else."""
         path = self.folder / agent.path
-        return str(path) if path.exists() else agent.path
+        is_house = agent.path in house_agent_names() and not path.exists()
+        return agent.path if is_house else str(path)
 
 
 def load_plan(path: Path) -> Planned:
