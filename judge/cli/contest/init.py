@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from string import Template
@@ -10,10 +11,11 @@ from typing import Annotated
 import typer
 
 from judge.cli.complete import policy_words
-from judge.contest.plan import PLAN_FILE, load_plan
+from judge.contest.plan import NAME, PLAN_FILE, load_plan
 from judge.durable import write_durably
 from judge.errors import HostError, InputError
 from judge.referee.policy import load_policy
+from judge.sandbox.compiled import house_agent_names
 
 EXAMPLES = """
 Examples:
@@ -106,13 +108,19 @@ def init(
         raise InputError(f"--format {format_}: it is one of {', '.join(_FORMATS)}")
     load_policy(policy, set_ or [])
     folder = Path(name)
+    own_name = folder.resolve().name
+    if not re.fullmatch(NAME, own_name):
+        raise InputError(
+            f"{name}: a contest's name has only A-Z, a-z, 0-9, dash, underscore and dot, "
+            "1 to 64 of them, no dot first"
+        )
     path = folder / PLAN_FILE
     if path.exists():
         raise InputError(f"{path} is there already: edit it, or take another name")
-    agents = [_from_folder(each, folder) for each in agent or []]
-    text = _text(
-        folder.name, _from_folder(policy, folder), agents, format_, games, seed, set_ or []
-    )
+    agents = [_agent_from_folder(each, folder) for each in agent or []]
+    named_policy = _policy_from_folder(policy, folder)
+    text = _text(own_name, named_policy, agents, format_, games, seed, set_ or [])
+    is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_durably(path, text.encode())
@@ -122,18 +130,41 @@ def init(
         load_plan(path)
     except InputError:
         path.unlink()
+        if is_new:
+            folder.rmdir()
         raise
     print(f"{path}: edit it, then")
     print(f"  judge contest plan {path}       games, hours, and what is missing")
     print(f"  judge contest run {path}        play it; the same command goes on after a stop")
 
 
-def _from_folder(named: str, folder: Path) -> str:
-    """A path as it reads from the contest's folder; the name of a house agent or a policy as it is."""
+def _policy_from_folder(named: str, folder: Path) -> str:
+    """A policy's file as it reads from the contest's folder, or a policy's name as it is."""
     path, colon, variant = named.partition(":")
-    if "/" not in path and not path.endswith(".toml"):
+    if not path.endswith(".toml"):
         return named
-    return os.path.relpath(Path(path).resolve(), folder.resolve()) + colon + variant
+    return _from_folder(path, folder) + colon + variant
+
+
+def _agent_from_folder(named: str, folder: Path) -> str:
+    """An agent's path as it reads from the contest's folder, or a house agent's name as it is."""
+    return named if named in house_agent_names() else _from_folder(named, folder)
+
+
+def _from_folder(path: str, folder: Path) -> str:
+    found = os.path.relpath(Path(path).resolve(), folder.resolve())
+    try:
+        found.encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            f"{path}: its path is not UTF-8, which a contest file is: rename it"
+        ) from None
+    return found
+
+
+def _quoted(text: str) -> str:
+    """A text as TOML has it: like JSON's, but that a character beyond 16 bits is no pair of escapes."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _text(
@@ -145,13 +176,13 @@ def _text(
     seed: int,
     changes: Sequence[str],
 ) -> str:
-    entered = "\n".join(f"[[agents]]\npath = {json.dumps(agent)}\n" for agent in agents)
+    entered = "\n".join(f"[[agents]]\npath = {_quoted(agent)}\n" for agent in agents)
     return _TEMPLATE.substitute(
-        name=json.dumps(name),
-        policy=json.dumps(policy),
-        changes=json.dumps(changes),
+        name=_quoted(name),
+        policy=_quoted(policy),
+        changes=f"[{', '.join(map(_quoted, changes))}]",
         seed=seed,
-        format=json.dumps(format_),
+        format=_quoted(format_),
         formats=", ".join(_FORMATS),
         games=games,
         options=_FORMATS[format_],
