@@ -114,6 +114,13 @@ class Contest:
             self._programs[digest] = program(self.planned.agents, digest)
         return self._programs[digest]
 
+    def check_agents(self) -> None:
+        """InputError where the files of an agent that still plays are missing or are not what they were."""
+        out = self.out()
+        for entry in self.frozen.entries:
+            if entry.name not in out:
+                self.program(entry.seat.digest)
+
     def _with_folders(self, seat: SeatSpec, issued: Issued) -> SeatSpec:
         heads = self._heads(seat.name, issued.match.number)
         kept = {
@@ -199,11 +206,10 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any]) -> Contest:
 
 def find_match(contest: Contest, word: str) -> Scheduled:
     """The game that an organiser means by its number or the beginning of its id; InputError for none or several."""
-    found = [
-        match
-        for match, *_ in contest.store.games(contest.name)
-        if str(match.number) == word or (len(word) >= 4 and match.id.startswith(word))
-    ]
+    games = [match for match, *_ in contest.store.games(contest.name)]
+    found = [match for match in games if str(match.number) == word]
+    if not found and len(word) >= 4:
+        found = [match for match in games if match.id.startswith(word)]
     if len(found) != 1:
         raise InputError(
             f"{word!r} is {'no game' if not found else 'several games'} of {contest.name}: give its number, or more of "

@@ -79,6 +79,7 @@ def run(
         make_ready(planned.plan.box, planned.policy, [])
         found = begin(store, planned, _host())
         make_ready(planned.plan.box, found.frozen.policy, sorted(found.frozen.images))
+        found.check_agents()
         _check_images(found, accept_images)
         if found.has_new_plan:
             note(
