@@ -1,0 +1,121 @@
+"""Before a contest: how many games and hours it has, and everything that is missing, at once."""
+
+from pathlib import Path
+
+import pytest
+
+from judge.contest.forecast import Forecast, forecast
+from judge.contest.plan import load_plan
+
+FASTGAME = 'name = "cup"\npolicy = "gomocup-fastgame"\n'
+AT_ONCE = 'change = ["folders.temporary=false", "folders.persistent=false"]\n'
+"""Folders that are kept let an agent's games wait for each other."""
+
+GAME_S = 2 * (120 + 1 + 1)
+"""Two clocks of 120 s, each with a second of tolerance and one for the goodbye."""
+
+
+def look(folder: Path, text: str, agents: int = 0) -> Forecast:
+    for number in range(1, agents + 1):
+        text += f'\n[[agents]]\npath = "house-instant"\nname = "a{number}"\n'
+    path = folder / "contest.toml"
+    path.write_text(text)
+    return forecast(load_plan(path))
+
+
+@pytest.mark.parametrize(
+    ("format_", "agents", "games", "rounds", "is_exact"),
+    [
+        ('"round-robin"\ncycles = 2', 5, 40, 10, True),
+        ('"double-round-robin"', 4, 24, 6, True),
+        ('"gauntlet"\nchallengers = 2', 6, 16, 4, True),
+        ('"swiss"\nrounds = 3\ngames = 4', 7, 36, 3, False),
+        ('"knockout"', 6, 10, 3, False),
+        ('"groups"\ngroups = 2\npromoted = 2', 6, 24, 6, False),
+        ('"leagues"\nsizes = [3, 2]\npromoted = 1', 6, 18, 6, False),
+        ('"sprt"\nrounds = 3', 2, 60, 3, False),
+    ],
+)
+def test_games_and_rounds_of_each_format(
+    tmp_path: Path, format_: str, agents: int, games: int, rounds: int, is_exact: bool
+) -> None:
+    found = look(tmp_path, f"{FASTGAME}{AT_ONCE}[format]\nname = {format_}", agents)
+
+    assert (games, rounds, is_exact) == (found.games, found.rounds, found.is_exact)
+    assert [f"a{number}" for number in range(1, agents + 1)] == found.agents
+    assert found.hours(1) == pytest.approx(games * GAME_S / 3600)
+
+
+@pytest.mark.parametrize(
+    ("text", "agents", "slots", "games_one_after_another"),
+    [
+        # All may be played at once.
+        (AT_ONCE + '[format]\nname = "round-robin"', 4, 5, 3),
+        # A round waits for the one before it: three rounds of four games.
+        (AT_ONCE + '[format]\nname = "swiss"\nrounds = 3', 4, 3, 6),
+        # Two agents whose games wait for each other, however many slots there are.
+        ('[format]\nname = "round-robin"\ngames = 10', 2, 8, 10),
+        # Three rounds of two pairings side by side, two games in each.
+        ('[format]\nname = "round-robin"', 4, 8, 6),
+        ('change = ["folders.round=first"]\n[format]\nname = "round-robin"', 4, 4, 3),
+    ],
+)
+def test_hours_count_what_can_be_played_at_once(
+    tmp_path: Path, text: str, agents: int, slots: int, games_one_after_another: int
+) -> None:
+    found = look(tmp_path, FASTGAME + text, agents)
+
+    assert found.hours(slots) == pytest.approx(games_one_after_another * GAME_S / 3600)
+
+
+def test_without_a_clock_for_a_game_nobody_knows_the_hours(tmp_path: Path) -> None:
+    text = 'name = "cup"\npolicy = "qchess-seed"\n[format]\nname = "round-robin"'
+
+    assert None is look(tmp_path, text, 2).hours(1)
+
+
+@pytest.mark.parametrize(
+    "format_",
+    ['"round-robin"', '"gauntlet"', '"swiss"\nrounds = 3', '"knockout"', '"groups"', '"leagues"'],
+)
+@pytest.mark.parametrize("agents", [0, 1])
+def test_too_few_agents_are_said_for_every_format(
+    tmp_path: Path, format_: str, agents: int
+) -> None:
+    found = look(tmp_path, f"{FASTGAME}[format]\nname = {format_}", agents)
+
+    assert 0 == found.games
+    assert f"is of 2 or more [[agents]]; there are {agents}" in found.missing[0]
+
+
+@pytest.mark.docker
+def test_all_that_is_missing_is_said_at_once(tmp_path: Path) -> None:
+    """An agent, two of one name, a runtime, an image, an opening, and points of a word."""
+    (tmp_path / "mine.toml").write_text(
+        'name = "mine"\n[game]\nname = "gomoku"\noptions = { width = 15, height = 15 }\n'
+        '[runtimes]\nold = "judge-test/not-there:1"\n[points]\nwin = [1, 0]\ndraw = [0.5, 0.5]\n'
+    )
+    (tmp_path / "openings.txt").write_text("h8\nh8h8\n")
+    for name, runtime in (("old", "old"), ("lost", "nowhere")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "agent.toml").write_text(
+            f'name = "{name}"\ncommand = ["./a"]\nruntime = "{runtime}"\n'
+        )
+    names = ("house-instant", "house-instant", "gone", "old", "lost")
+    agents = "".join(f'[[agents]]\npath = "{name}"\n' for name in names)
+    head = 'name = "cup"\npolicy = "mine.toml"\n[format]\nname = "round-robin"\n'
+
+    found = look(tmp_path, f'{head}[openings]\nfile = "openings.txt"\n{agents}')
+
+    parts = [
+        f"there is no agent '{tmp_path}/gone'",
+        "two [[agents]] are called 'house-instant'",
+        "can end with crash, foul, illegal",
+        "openings.txt, line 2: 'h8'",
+        "judge-test/not-there:1",
+        "nowhere",
+    ]
+    for part in parts:
+        assert 1 == sum(part in sentence for sentence in found.missing), (part, found.missing)
+    assert ["house-instant", "house-instant", "gone", "old", "lost"] == found.agents
+    assert 20 == found.games

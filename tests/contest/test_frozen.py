@@ -1,0 +1,136 @@
+"""What a contest was begun with: files by their digests, ranks, images, and a document that says it all."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from judge.contest.contest import begin, open_store
+from judge.contest.frozen import Frozen, freeze, program, thaw
+from judge.contest.plan import Planned, load_plan
+from judge.errors import InputError
+from judge.sandbox.images import runtime_image
+from judge.submissions.agents import digest_of
+
+PLAN = """
+name = "cup"
+policy = "gomocup-fastgame"
+change = ["clock.turn_ms=777"]
+seed = 3
+[format]
+name = "swiss"
+rounds = 3
+[openings]
+file = "openings.txt"
+shuffle = true
+"""
+
+BRAIN = "#!/usr/bin/env python3\nprint('OK')\n"
+
+
+@pytest.fixture
+def planned(tmp_path: Path) -> Planned:
+    """Three agents, two of which are the same program."""
+    text = PLAN
+    (tmp_path / "openings.txt").write_text("h8i9\nj10\n")
+    for name, file in (("one", "brain.py"), ("two", "brain.py"), ("three", "other.py")):
+        (tmp_path / file).write_text(BRAIN)
+        text += f'[[agents]]\npath = "{file}"\nname = "{name}"\n'
+    (tmp_path / "contest.toml").write_text(text)
+    return load_plan(tmp_path)
+
+
+def frozen(planned: Planned, **changes: object) -> Frozen:
+    staging = planned.folder / "staging"
+    staging.mkdir()
+    try:
+        return freeze(replace(planned, plan=planned.plan.model_copy(update=changes)), staging, {})
+    finally:
+        shutil.rmtree(staging)
+
+
+@pytest.mark.docker
+def test_the_document_says_all_that_decides_the_contest(planned: Planned) -> None:
+    found = frozen(planned)
+
+    assert found == thaw(found.model_dump_json())
+    assert 777 == found.policy.clock.turn_ms
+    assert (((7, 7), (8, 8)), ((9, 9),)) == found.openings
+    assert (3, True, False, "docker") == (found.seed, found.shuffle, found.transform, found.box)
+    assert [("one", 1), ("two", 2), ("three", 3)] == [(e.name, e.rank) for e in found.entries]
+    assert ["one", "two", "three"] == [entry.seat.name for entry in found.entries]
+    assert {"python"} == found.images.keys()
+    assert runtime_image("python") == found.images["python"].id
+    assert 64 == len(found.images["python"].content)
+
+
+@pytest.mark.docker
+def test_agents_are_kept_by_what_they_are(planned: Planned) -> None:
+    """What the organiser does to the originals afterwards is nothing to the contest."""
+    found = frozen(planned)
+    one, two, three = (entry.seat.digest for entry in found.entries)
+    (planned.folder / "brain.py").unlink()
+
+    assert one == two
+    assert {one, three} == {path.name for path in planned.agents.iterdir()}
+    for digest in (one, three):
+        assert digest == digest_of(program(planned.agents, digest))
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("way", ["changed", "added", "executable", "gone"])
+def test_an_agent_that_was_changed_is_refused(planned: Planned, way: str) -> None:
+    digest = frozen(planned).entries[0].seat.digest
+    place = planned.agents / digest
+    if way == "changed":
+        (place / "brain.py").write_text("print('better')")
+    elif way == "added":
+        (place / "more").touch()
+    elif way == "executable":
+        (place / "brain.py").chmod(0o644)
+    else:
+        shutil.rmtree(place)
+
+    with pytest.raises(
+        InputError, match=f"{digest}: the agent's files are missing or were changed"
+    ):
+        program(planned.agents, digest)
+
+
+@pytest.mark.docker
+def test_seeds_are_drawn_by_the_contest_s_seed(planned: Planned) -> None:
+    ranks = [
+        tuple(entry.rank for entry in frozen(planned, seeding="drawn", seed=seed).entries)
+        for seed in (1, 1, 2, 3, 4, 5, 6)
+    ]
+
+    assert ranks[0] == ranks[1]
+    assert len(set(ranks)) > 1
+    assert {(1, 2, 3)} == {tuple(sorted(drawn)) for drawn in ranks}
+
+
+@pytest.mark.docker
+def test_nothing_is_begun_by_a_contest_that_cannot_be_played(planned: Planned) -> None:
+    """An agent's program is gone: the store has no contest, and the next try begins it."""
+    (planned.folder / "other.py").rename(planned.folder / "away")
+    store = open_store(planned)
+    try:
+        with pytest.raises(InputError, match="there is no agent"):
+            begin(store, planned, {})
+        assert [] == store.contest_names()
+
+        (planned.folder / "away").rename(planned.folder / "other.py")
+        assert 6 == len(begin(store, planned, {}).store.games("cup")) * 3
+        assert not begin(store, planned, {}).has_new_plan
+        (planned.folder / "contest.toml").write_text(planned.text + "# a remark\n")
+        assert begin(store, load_plan(planned.folder), {}).has_new_plan
+    finally:
+        store.close()
+
+
+def test_what_is_no_contest_is_refused() -> None:
+    with pytest.raises(InputError, match="not a contest of this judge: the document"):
+        thaw("[]")
+    with pytest.raises(InputError, match="not a contest of this judge: judge"):
+        thaw('{"document": "judge-contest-1"}')

@@ -1,0 +1,145 @@
+"""contest.toml: what stands in it, and each mistake with its line before anything is played."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from judge.contest.plan import Planned, load_plan
+from judge.errors import InputError
+
+HEAD = 'name = "cup"\npolicy = "gomocup-fastgame"\n'
+ROUND_ROBIN = '[format]\nname = "round-robin"\n'
+
+
+def plan(folder: Path, text: str) -> Planned:
+    path = folder / "contest.toml"
+    path.write_text(text, encoding="utf-8")
+    return load_plan(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            HEAD + ROUND_ROBIN + "cylces = 2",
+            "line 5: unknown key 'format.cylces'; did you mean 'cycles'?",
+        ),
+        (HEAD + '[format]\nname = "swiss"', ": the key 'format.rounds' is missing"),
+        (
+            HEAD + '[format]\nname = "swiss"\nrounds = 0',
+            "line 5: format.rounds: Input should be greater than or equal to 1",
+        ),
+        (
+            HEAD + 'format = { name = "swiss", rounds = 3, round = 3 }',
+            "line 3: unknown key 'format.round'; did you mean 'rounds'?",
+        ),
+        (HEAD + '[format]\nname = "swizz"', "line 3: format: .*'swiss'"),
+        (
+            HEAD + ROUND_ROBIN + '[[agents]]\npath = "a"\n[[agents]]\npath = "b"\nnme = "c"',
+            "line 9: unknown key 'agents.1.nme'; did you mean 'name'?",
+        ),
+        (
+            HEAD + ROUND_ROBIN + '[[agents]]\npath = "a"\nname = "b\\u001b[31m"',
+            "line 7: agents.0.name: String should match pattern",
+        ),
+        (HEAD + ROUND_ROBIN + '[[agents]]\nname = "b"', ": the key 'agents.0.path' is missing"),
+        (
+            HEAD + ROUND_ROBIN + '[openings]\nfil = "a"',
+            "line 6: unknown key 'openings.fil'; did you mean 'file'?",
+        ),
+        (
+            HEAD + ROUND_ROBIN + "[failures]\nlimit = 1.5",
+            "line 6: failures.limit: Input should be less than or equal to 1",
+        ),
+        (HEAD + ROUND_ROBIN + 'ranking = ["elo", "luck"]', "line 5: .* no criterion .* 'luck'"),
+        (HEAD + 'speed = 3\n[format]\nname = "knockout"', "line 3: unknown key 'speed'; did you mean 'seed'?"),
+        (HEAD + 'seed = -1\n[format]\nname = "knockout"', "line 3: seed: .* greater than or equal"),
+        (
+            HEAD + 'box = "process"\n[format]\nname = "knockout"',
+            'box = "process" isolates nothing, so no contest is played in it; leave the key out',
+        ),
+        ('name = "a/b"\npolicy = "gomocup-fastgame"\n' + ROUND_ROBIN, "line 1: name: "),
+        (HEAD + 'name = "cup"\nseed = 1', r"Cannot overwrite a value \(at line 3"),
+        (
+            'name = "cup"\npolicy = "gomocup-fastgme"\n' + ROUND_ROBIN,
+            "policy: .*did you mean 'gomocup-fastgame'",
+        ),
+        (
+            HEAD + 'change = ["clock.turn=3"]\n' + ROUND_ROBIN,
+            "policy: .* unknown key 'clock.turn'; did you mean 'turn_ms'?",
+        ),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_named_with_its_line_and_the_mend(
+    tmp_path: Path, text: str, sentence: str
+) -> None:
+    with pytest.raises(InputError) as refused:
+        plan(tmp_path, text)
+
+    said = str(refused.value)
+    assert said.startswith(str(tmp_path / "contest.toml")), said
+    assert re.search(sentence.replace("?", r"\?"), said), said
+
+
+def test_a_file_that_is_not_there_says_what_makes_one(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="judge contest init NAME --policy POLICY makes one"):
+        load_plan(tmp_path)
+
+
+def test_paths_are_from_the_file_s_own_folder(tmp_path: Path) -> None:
+    """The folder's own agent hides the house agent of its name; what lies where the judge runs is not looked at."""
+    (tmp_path / "house-strong").mkdir()
+    (tmp_path / "mine.toml").write_text(
+        'name = "mine"\n[game]\nname = "gomoku"\noptions = { width = 15, height = 15 }\n'
+    )
+    agents = "".join(
+        f'[[agents]]\npath = "{path}"\n'
+        for path in ("house-strong", "house-instant", "../elsewhere", "pyproject.toml")
+    )
+    planned = plan(tmp_path, 'name = "cup"\npolicy = "mine.toml"\n' + ROUND_ROBIN + agents)
+
+    assert "mine" == planned.policy.name
+    assert [
+        f"{tmp_path}/house-strong",
+        "house-instant",
+        f"{tmp_path}/../elsewhere",
+        f"{tmp_path}/pyproject.toml",
+    ] == [planned.locate(agent) for agent in planned.plan.agents]
+
+
+@pytest.mark.parametrize(
+    ("store", "url"),
+    [
+        ("sqlite:///cup.db", "sqlite:///{folder}/cup.db"),
+        ("sqlite:////var/cup.db", "sqlite:////var/cup.db"),
+        ("postgresql+psycopg://h/cup", "postgresql+psycopg://h/cup"),
+    ],
+)
+def test_the_store_s_file_lies_in_the_folder(tmp_path: Path, store: str, url: str) -> None:
+    planned = plan(tmp_path, HEAD + f'store = "{store}"\n' + ROUND_ROBIN)
+
+    assert url.format(folder=tmp_path) == planned.store_url
+
+
+def test_openings_are_read_with_the_board_of_the_policy(tmp_path: Path) -> None:
+    (tmp_path / "openings.txt").write_text("h8i9\n\n# the second\n0,0, 1,1, 2,2\n")
+    planned = plan(tmp_path, HEAD + ROUND_ROBIN + '[openings]\nfile = "openings.txt"\n')
+
+    assert [((7, 7), (8, 8)), ((10, 10), (11, 11), (12, 12))] == planned.openings()
+
+
+def test_a_wrong_opening_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "openings.txt").write_text("h8i9\nz30\n")
+    planned = plan(tmp_path, HEAD + ROUND_ROBIN + '[openings]\nfile = "openings.txt"\n')
+
+    with pytest.raises(InputError, match=r"openings.txt, line 2: .*z30"):
+        planned.openings()
+
+
+@pytest.mark.parametrize("table", ['file = "openings.txt"', "transform = true"])
+def test_a_game_without_stones_has_no_openings(tmp_path: Path, table: str) -> None:
+    text = 'name = "cup"\npolicy = "qchess-seed"\n' + ROUND_ROBIN + f"[openings]\n{table}\n"
+
+    with pytest.raises(InputError, match="quantum-chess has no openings of stones"):
+        plan(tmp_path, text).openings()
