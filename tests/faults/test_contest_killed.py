@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -17,18 +18,16 @@ from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.referee.verify import verify
 from judge.store.types import MatchState
+from tests.contest.racers import AT_ONCE, write_contest
 from tests.faults.conftest import PATIENCE_S
 from tests.faults.lives import POINTS
 
 KILLS = 50
 
-PLAN = """
+PLAN = f"""
 name = "killed"
 policy = "gomocup-freestyle"
-change = [
-    "clock.turn_ms=30000", "clock.match_ms=0",
-    "folders.temporary=false", "folders.persistent=false",
-]
+change = [{AT_ONCE}]
 seed = 5
 
 [format]
@@ -36,36 +35,24 @@ name = "swiss"
 games = 4
 rounds = 5
 """
-"""Seven agents: three tables and a bye in each of five rounds, four games a table."""
+"""Of seven agents: three tables and a bye in each of five rounds, four games a table."""
 
-AGENT = """
-name = "{name}"
-command = ["python3", "-I", "-S", "racer.py", "{idle}"]
-runtime = "python"
-"""
+SEVEN = (0, 0, 1, 1, 2, 3, 4)
+"""Racers of which two and two are alike."""
 
+ROUNDS = ("round is to be scheduled", "round is scheduled")
 
-def write_contest(folder: Path) -> Path:
-    """Seven racers, of which two and two are alike, and what they play."""
-    folder.mkdir()
-    text = PLAN
-    for number, idle in enumerate((0, 0, 1, 1, 2, 3, 4)):
-        agent = folder / f"racer-{number}"
-        agent.mkdir()
-        racer = Path(__file__).with_name("racer.py").read_text()
-        (agent / "racer.py").write_text(racer)
-        (agent / "agent.toml").write_text(AGENT.format(name=agent.name, idle=idle))
-        text += f'\n[[agents]]\npath = "{agent.name}"\n'
-    (folder / "contest.toml").write_text(text)
-    return folder
+FIRST = ("file is copied", "agent is kept", "agent is kept#2", "contest is created", ROUNDS[0])
+"""Where lives end before the first game."""
+
+IN_A_GAME = sorted(POINTS.keys() - {*FIRST, *ROUNDS})
 
 
 class Lives:
     """A process that begets judges, see `lives`; all that comes of it bears a mark, and has its own temporary files."""
 
-    def __init__(self, folder: Path) -> None:
-        self.temporary = folder / "temporary"
-        self.temporary.mkdir()
+    def __init__(self, folder: Path, temporary: Path) -> None:
+        self.temporary = temporary
         self._mark = f"JUDGE_TEST_LIVES={folder}"
         name, _, value = self._mark.partition("=")
         self._mother = subprocess.Popen(
@@ -106,21 +93,23 @@ class Lives:
             if not (directory / "owner").exists():
                 os.utime(directory, (0, 0))
 
-    def close(self) -> None:
-        """Beget no more; what is left is killed."""
-        assert self._mother.stdin
-        self._mother.stdin.close()
-        self._mother.wait()
-        for process in self._processes():
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
-
     def left(self, patience_s: float = PATIENCE_S) -> list[str]:
         """The processes that are still there, as they were called; those that are about to die are waited for."""
         deadline = time.monotonic() + patience_s
         while (found := self._processes()) and time.monotonic() < deadline:
             time.sleep(0.05)
         return list(found.values())
+
+    def close(self) -> None:
+        """Beget no more; what is left is killed."""
+        assert self._mother.stdin
+        assert self._mother.stdout
+        self._mother.stdin.close()
+        self._mother.stdout.close()
+        self._mother.wait()
+        for process in self._processes():
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
 
     def _processes(self) -> dict[int, str]:
         found = {}
@@ -135,9 +124,11 @@ class Lives:
 
 @pytest.fixture
 def lives(tmp_path: Path) -> Iterator[Lives]:
-    made = Lives(tmp_path)
-    yield made
-    made.close()
+    """Its temporary files are on another disk than the contest."""
+    with TemporaryDirectory(prefix="judge-test-", dir="/dev/shm") as temporary:
+        made = Lives(tmp_path, Path(temporary))
+        yield made
+        made.close()
 
 
 def test_fifty_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path: Path) -> None:
@@ -145,7 +136,9 @@ def test_fifty_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path
     seed = int(os.environ.get("JUDGE_TEST_SEED") or random.SystemRandom().randrange(10**6))
     print(f"JUDGE_TEST_SEED={seed}")  # noqa: T201 shown where the test fails: with it, it is tried again
     chance = random.Random(seed)
-    undisturbed, killed = write_contest(tmp_path / "whole"), write_contest(tmp_path / "killed")
+    undisturbed, killed = (
+        write_contest(tmp_path / name, PLAN, SEVEN) for name in ("whole", "killed")
+    )
     lives.begin(undisturbed)
     assert 0 == lives.end()
 
@@ -164,23 +157,6 @@ def test_fifty_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path
         assert _table(one) == _table(other)
     assert [] == list(lives.temporary.iterdir())
     assert [] == list(killed.rglob("*.partial"))
-
-
-@pytest.mark.xfail(strict=True, reason="a worker that starts does not see that its judge has died")
-def test_workers_that_start_while_their_judge_is_killed_end(lives: Lives, tmp_path: Path) -> None:
-    contest = write_contest(tmp_path / "killed")
-    lives.begin(contest, "game is begun#2")
-
-    assert -signal.SIGKILL == lives.end()
-    assert [] == lives.left(patience_s=10)
-
-
-FIRST = ("agents are kept", "agents are kept#2", "contest is created", "round is to be scheduled")
-"""Lives that end before the first game."""
-
-ROUNDS = ("round is to be scheduled", "round is scheduled")
-
-IN_A_GAME = sorted(POINTS.keys() - {*FIRST, *ROUNDS})
 
 
 def _life(
@@ -248,3 +224,30 @@ def _table(contest: Contest) -> list[tuple[object, ...]]:
         (line.place, line.agent, line.points, line.byes, line.done.wins, line.done.losses)
         for line in contest.standing().table.lines
     ]
+
+
+@pytest.mark.parametrize("copied", [1, 2])
+def test_an_agent_that_was_half_copied_is_copied_again(
+    lives: Lives, tmp_path: Path, copied: int
+) -> None:
+    """Two racers, two files each: the fifth and the sixth to be copied are those of the first agent that is kept."""
+    contest = write_contest(tmp_path / "killed", PLAN, (0, 1))
+    lives.begin(contest, f"file is copied#{4 + copied}")
+    assert -signal.SIGKILL == lives.end()
+
+    lives.begin(contest)
+
+    assert 0 == lives.end()
+    with _opened(contest) as found:
+        found.check_agents()
+        assert 20 == len(found.results())
+    assert 2 == len(list((contest / "agents").iterdir()))
+
+
+@pytest.mark.xfail(strict=True, reason="a worker that starts does not see that its judge has died")
+def test_workers_that_start_while_their_judge_is_killed_end(lives: Lives, tmp_path: Path) -> None:
+    contest = write_contest(tmp_path / "killed", PLAN, SEVEN)
+    lives.begin(contest, "game is begun#2")
+
+    assert -signal.SIGKILL == lives.end()
+    assert [] == lives.left(patience_s=10)
