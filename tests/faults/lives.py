@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import closing
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -110,10 +111,8 @@ def _in_a_fork(work: Callable[[], None]) -> None:
 
 def main() -> None:
     """A line is the folder and the points, with tabs between them."""
-    import judge.contest.contest
-    import judge.contest.slots
-    import tests.contest.racers  # noqa: F401
-
+    for module in ("judge.contest.slots", "tests.contest.racers"):
+        import_module(module)
     for line in sys.stdin:
         folder, *points = line.rstrip("\n").split("\t")
         _in_a_fork(lambda: _born(Path(folder), points))  # noqa: B023 it is over before the next one

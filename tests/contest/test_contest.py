@@ -1,0 +1,226 @@
+"""Contests with real games, on both databases: the same table, folders in their order, and hostile words."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from judge.contest.contest import Contest, find_match, open_store
+from judge.contest.plan import load_plan
+from judge.contest.round import Stop
+from judge.contest.slots import Slots
+from judge.errors import InputError
+from judge.referee.play import Slot
+from judge.sandbox.compiled import build_house_agents
+from judge.store.store import Store
+from judge.store.types import Ended, Issued, MatchState, Scheduled
+from tests.cli.test_folders import COUNTS
+from tests.contest.cups import enter, play, won_by
+from tests.contest.racers import AT_ONCE, begin_in_processes, write_contest
+
+SWISS = f"""
+name = "cup"
+policy = "gomocup-freestyle"
+change = [{AT_ONCE}]
+store = "STORE"
+[format]
+name = "swiss"
+games = 2
+rounds = 3
+"""
+
+FOLDERS = """
+name = "cup"
+policy = "gomocup-fastgame"
+[format]
+name = "round-robin"
+games = 2
+"""
+
+
+@pytest.fixture
+def slots() -> Iterator[Slots[Issued]]:
+    """Two slots, which must not change what comes of it."""
+    made: Slots[Issued] = Slots([Slot(), Slot()])
+    yield made
+    made.kill()
+    made.close()
+
+
+def opened(folder: Path) -> tuple[Store, Contest]:
+    planned = load_plan(folder)
+    store = open_store(planned)
+    return store, begin_in_processes(store, planned)
+
+
+def play_on(folder: Path, slots: Slots[Issued], games: int = 0) -> Stop:
+    """Go on with a contest, as a judge that knows nothing of it, to its end or until so many games have ended."""
+    store, contest = opened(folder)
+    with closing(store):
+        loop = contest.round(slots)
+        left = games
+
+        def count(_: object) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                loop.drain.set()
+
+        return loop.run(count)
+
+
+def told(contest: Contest) -> list[tuple[object, ...]]:
+    return [
+        (line.place, line.agent, line.points, line.byes, line.done.wins, line.done.losses)
+        for line in contest.standing().table.lines
+    ]
+
+
+def race(idle: Mapping[str, int]) -> Callable[[Scheduled], Ended]:
+    """How a game of racers must end."""
+    return lambda game: won_by(int(idle[game.first] > idle[game.second]))
+
+
+def test_a_contest_is_the_same_on_every_database(
+    tmp_path: Path,
+    url: str,
+    slots: Slots[Issued],
+) -> None:
+    """Four games, then another judge goes on; what it comes to is worked out without playing."""
+    idle = (0, 0, 1, 2, 3)
+    folder = write_contest(tmp_path / "cup", SWISS.replace("STORE", url), idle)
+
+    assert Stop.DRAINED is play_on(folder, slots, games=4)
+    assert Stop.FINISHED is play_on(folder, slots)
+
+    store, contest = opened(folder)
+    with closing(store), closing(Store("sqlite:///:memory:")) as other:
+        assert 12 == len(contest.results())
+        assert contest.is_over()
+        expected = enter(other, contest.frozen)
+        play(expected, race({f"racer-{number}": each for number, each in enumerate(idle)}))
+        assert [r.match for r in expected.results()] == [r.match for r in contest.results()]
+        assert [r.ended.winner for r in expected.results()] == [
+            r.ended.winner for r in contest.results()
+        ]
+        assert contest.store.paired("cup") == other.paired("cup")
+        assert told(expected) == told(contest)
+        assert 12 == store.counts("cup")[MatchState.DONE]
+
+
+RAW = """
+import sys
+sys.stdin.readline()
+sys.stdout.buffer.write(b"ERROR \\0\\xff\\xed\\xa0\\x80\\x1b]0;owned\\x07\\r\\n")
+sys.stdout.flush()
+sys.stdin.read()
+"""
+
+
+def test_what_no_database_takes_is_kept_as_it_can_be_shown(
+    tmp_path: Path, url: str, slots: Slots[Issued]
+) -> None:
+    """An agent refuses to start with a NUL, half a surrogate pair and an escape sequence; the contest goes on."""
+    folder = write_contest(tmp_path / "cup", SWISS.replace("STORE", url), (0, 1))
+    (folder / "racer-1" / "racer.py").write_text(RAW)
+
+    assert Stop.FINISHED is play_on(folder, slots)
+
+    store, contest = opened(folder)
+    with closing(store):
+        assert [(1, "racer-0", 6.0), (2, "racer-1", 0.0)] == [line[:3] for line in told(contest)]
+        reasons = {result.ended.reason for result in contest.results()}
+        assert all("owned" in reason and reason.isprintable() for reason in reasons), reasons
+        assert all(line.text.isprintable() for line in store.journal("cup"))
+
+
+def counting(folder: Path, names: tuple[str, ...]) -> Path:
+    """Agents that count their games in each of their two folders."""
+    build_house_agents()
+    folder.mkdir()
+    text = FOLDERS
+    for name in names:
+        (folder / name).mkdir()
+        (folder / name / "brain.py").write_text(COUNTS.replace("PAUSE", "0"))
+        (folder / name / "agent.toml").write_text(
+            'name = "pbrain-count"\ncommand = ["python3", "brain.py"]\nruntime = "python"\n'
+        )
+        text += f'[[agents]]\npath = "{name}"\nname = "{name}"\n'
+    (folder / "contest.toml").write_text(text)
+    return folder
+
+
+def counted(contest: Contest) -> dict[str, list[str]]:
+    """What each agent found in its folders, in the order of the schedule."""
+    found: dict[str, list[str]] = {}
+    for result in contest.results():
+        for seat in contest.record(result.ended.record).record.seats:
+            found.setdefault(seat.name, []).append(seat.about["name"])
+    return found
+
+
+def test_each_game_starts_from_what_the_one_before_it_left(
+    tmp_path: Path, slots: Slots[Issued]
+) -> None:
+    """Four agents, two games at once where nobody waits; one judge begins and another ends."""
+    folder = counting(tmp_path / "cup", ("a", "b", "c", "d"))
+
+    assert Stop.DRAINED is play_on(folder, slots, games=3)
+    assert Stop.FINISHED is play_on(folder, slots)
+
+    in_order = [f"{number} of the run, {number} ever" for number in range(6)]
+    store, contest = opened(folder)
+    with closing(store):
+        assert dict.fromkeys("abcd", in_order) == counted(contest)
+
+        # The replay starts from the game before it, and what was played after it stays as it was.
+        store.annul(find_match(contest, "3").id, "the wrong opening")
+        assert Stop.FINISHED is play_on(folder, slots)
+        assert 2 == contest.results()[2].attempt
+        assert dict.fromkeys("abcd", in_order) == counted(contest)
+
+
+def test_where_all_games_start_from_the_first_state_none_waits(
+    tmp_path: Path, slots: Slots[Issued]
+) -> None:
+    folder = counting(tmp_path / "cup", ("a", "b"))
+    toml = folder / "contest.toml"
+    toml.write_text('change = ["folders.round=first"]\n' + toml.read_text())
+
+    assert Stop.FINISHED is play_on(folder, slots)
+
+    store, contest = opened(folder)
+    with closing(store):
+        assert dict.fromkeys("ab", ["0 of the run, 0 ever"] * 2) == counted(contest)
+        assert not contest.alone
+
+
+def test_a_game_is_meant_by_its_number_or_the_beginning_of_its_id(tmp_path: Path) -> None:
+    store, contest = opened(
+        write_contest(tmp_path / "cup", SWISS.replace("STORE", "sqlite:///cup.db"), (0, 1))
+    )
+    with closing(store):
+        first, second = (match for match, *_ in store.games("cup"))
+
+        assert first == find_match(contest, "1") == find_match(contest, first.id[:8])
+        assert second == find_match(contest, second.id)
+        for word in ("3", "", second.id[:3], "01", "%"):
+            with pytest.raises(InputError, match="no game of cup"):
+                find_match(contest, word)
+
+
+def test_a_number_is_a_number_whatever_the_ids_are(tmp_path: Path) -> None:
+    """Of ten thousand games some have an id that begins like another one's number."""
+    folder = write_contest(tmp_path / "cup", SWISS.replace("STORE", "sqlite:///cup.db"), (0, 1))
+    store, contest = opened(folder)
+    with closing(store):
+        spec = store.games("cup")[0][0].spec
+        games = [
+            Scheduled("1234" + "0" * 16, 3, 9, 1, 0, "racer-0", "racer-1", spec),
+            Scheduled("abcd" + "0" * 16, 1234, 9, 1, 1, "racer-1", "racer-0", spec),
+        ]
+        store.schedule("cup", games)
+
+        assert 1234 == find_match(contest, "1234").number
+        assert 3 == find_match(contest, "12340").number
