@@ -124,8 +124,10 @@ def _line(happened: Happened, tally: Tally) -> dict[str, Any]:
 class Panel:
     """A panel that stays where it is on the terminal."""
 
-    def __init__(self, contest: Contest) -> None:
+    def __init__(self, contest: Contest, running: Callable[[], int]) -> None:
+        """`running` says how many games are being played now; a tally knows it of the last game's end only."""
         self._contest = contest
+        self._running = running
         self._tally = Tally(contest)
         self._last: list[Happened] = []
         self._sentence = "Ctrl-C finishes the running games and stops"
@@ -146,17 +148,18 @@ class Panel:
         self._live.stop()
 
     def _panel(self) -> RenderableType:
-        tally, counts = self._tally, self._tally.counts
+        tally = self._tally
         total = tally.done + tally.left
         minutes = tally.minutes_left
         heading = Text.assemble(
             (safe(self._contest.name), "bold"),
-            f"  {tally.done} of {total} games, {counts[MatchState.RUNNING]} running",
+            f"  {tally.done} of {total} games, {self._running()} running",
             f", {tally.per_minute:.1f} a minute",
             "" if minutes is None else f", {minutes:.0f} min to the end of what is scheduled",
             f", {tally.voids} void" if tally.voids else "",
         )
-        bar = ProgressBar(total=max(total, 1), completed=tally.done, width=60)
+        bar = Table.grid()  # a bar alone does not end its line
+        bar.add_row(ProgressBar(total=max(total, 1), completed=tally.done, width=60))
         failing = ", ".join(
             f"{safe(name)} {count}" for name, count in tally.failures.most_common(5) if count
         )

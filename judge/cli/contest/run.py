@@ -86,7 +86,8 @@ def run(
                 f"judge: {planned.path} was changed since the contest was frozen; it is played as it was frozen"
             )
         players = _elsewhere(found, cluster, tls, lost_after) if cluster else _here(slots)
-        progress: Progress = Panel(found) if sys.stdout.isatty() else Lines(found)
+        is_seen = sys.stdout.isatty()
+        progress: Progress = Panel(found, lambda: players.running) if is_seen else Lines(found)
         try:
             loop = found.round(players)
             with _interrupts(loop, progress):
