@@ -12,12 +12,15 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import docker
 import pytest
 
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.referee.verify import verify
 from judge.store.types import MatchState
+from tests.cli.conftest import Judge
+from tests.cli.contests import left, playing, running, workers
 from tests.contest.racers import AT_ONCE, write_contest
 from tests.faults.conftest import PATIENCE_S
 from tests.faults.lives import POINTS
@@ -251,3 +254,44 @@ def test_workers_that_start_while_their_judge_is_killed_end(lives: Lives, tmp_pa
 
     assert -signal.SIGKILL == lives.end()
     assert [] == lives.left(patience_s=10)
+
+
+ROUND_ROBIN = """
+name = "killed"
+policy = "gomocup-fastgame"
+change = ["clock.turn_ms=30000", "clock.match_ms=0", "clock.starved_share=1"]
+[format]
+name = "round-robin"
+games = 2
+"""
+
+
+@pytest.mark.docker
+def test_the_command_itself_is_killed_five_times_with_games_in_containers(
+    judge: Judge, tmp_path: Path
+) -> None:
+    """Four racers of whom the better always wins; kept folders are with their keepers in containers of their own."""
+    cup = write_contest(tmp_path / "cup", ROUND_ROBIN, (0, 1, 2, 3))
+    seed = int(os.environ.get("JUDGE_TEST_SEED") or random.SystemRandom().randrange(10**6))
+    print(f"JUDGE_TEST_SEED={seed}")  # noqa: T201 shown where the test fails: with it, it is tried again
+    chance = random.Random(seed)
+    pids = []
+    with closing(docker.from_env()) as client:
+        for _ in range(5):
+            with running(tmp_path, "cup") as process:
+                playing(client, process, lambda _: True)
+                time.sleep(2 * chance.random())
+                pids += [process.pid, *workers(process.pid)]
+                process.kill()
+
+    ran = judge("contest", "run", "cup")
+
+    assert 0 == ran.code, ran.err
+    assert [] == left(pids)
+    with _opened(cup) as contest:
+        assert 12 == len(contest.results())
+        assert 12 == contest.store.counts("killed")[MatchState.DONE]
+        assert [f"racer-{number}" for number in range(4)] == [line[1] for line in _table(contest)]
+        assert [6.0, 4.0, 2.0, 0.0] == [line[2] for line in _table(contest)]
+        for result in contest.results():
+            assert () == tuple(verify(contest.record(result.ended.record)).problems)

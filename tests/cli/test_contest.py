@@ -1,0 +1,369 @@
+"""`judge contest` as an organiser uses it: one file, one command, and orders while it runs."""
+
+import json
+import os
+import shutil
+import signal
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import docker
+import pytest
+from sqlalchemy import create_engine, text
+
+from judge.sandbox.images import build
+from tests.cli.conftest import Judge, Ran
+from tests.cli.contests import (
+    left,
+    line,
+    playing,
+    running,
+    slow_contest,
+    workers,
+    write_contest,
+)
+from tests.cli.running import runs_python
+
+GO_ON = "judge contest run cup"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def images(request: pytest.FixtureRequest) -> None:
+    """What the boxes run in, where there is an Engine."""
+    if any(item.get_closest_marker("docker") for item in request.session.items):
+        build(["native", "python", "keeper"])
+
+
+def document(ran: Ran) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(ran.out)
+    return found
+
+
+def lines(ran: Ran) -> list[dict[str, Any]]:
+    return [json.loads(one) for one in ran.out.splitlines()]
+
+
+@pytest.mark.docker
+def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
+    """The whole of it, with one agent that stays and one whose games are taken back in the end."""
+    made = judge(
+        "contest", "init", "cup", "--policy", "gomocup-fastgame", "--agent", "house-instant",
+        "--agent", "house-stamp", "--set", "clock.turn_ms=2000",
+    )  # fmt: skip
+    assert 0 == made.code, made.err
+    assert "judge contest plan cup/contest.toml" in made.out
+    before = judge("contest", "status", "cup")
+    assert (2, "") == (before.code, before.out)
+    assert f"has not begun; {GO_ON}" in before.err
+    assert ["contest.toml"] == [path.name for path in (tmp_path / "cup").iterdir()]
+    planned = judge("contest", "plan", "cup", "--json")
+    assert (0, 2, []) == (planned.code, document(planned)["games"], document(planned)["missing"])
+
+    ran = judge("contest", "run", "cup")
+    assert 0 == ran.code, ran.err
+    assert [(1, 1, 1, 0), (2, 1, 2, 0)] == [
+        (each["game"], each["attempt"], each["done"], each["voids"]) for each in lines(ran)
+    ]
+    assert "judge: cup is over; judge contest standings cup/contest.toml" in ran.err
+    again = judge("contest", "run", "cup")
+    assert (0, "") == (again.code, again.out)
+
+    assert 2 == judge("contest", "void", "1", "cup").code
+    voided = judge("contest", "void", "1", "cup", "--why", "the wrong board")
+    assert (0, True) == (voided.code, "to be played again" in voided.out)
+    assert {"done": 1, "pending": 1} == _counts(judge)
+    ran = judge("contest", "run", "cup")
+    assert [(1, 2)] == [(each["game"], each["attempt"]) for each in lines(ran)]
+
+    table = document(judge("contest", "standings", "cup", "--json"))
+    assert {"house-instant", "house-stamp"} == {each["agent"] for each in table["lines"]}
+    cross = document(judge("contest", "crosstable", "cup", "--json"))
+    assert [None, None] == [cross["rows"][number][number] for number in range(2)]
+    events = [each["event"] for each in json.loads(judge("contest", "log", "cup", "--json").out)]
+    assert [
+        "created",
+        "scheduled",
+        *["started", "accepted"] * 2,
+        "annulled",
+        "started",
+        "accepted",
+    ] == events
+    assert "game 1, attempt 1: annulled: the wrong board" in judge("contest", "log", "cup").out
+
+    out = judge("contest", "disqualify", "house-stamp", "cup", "--why", "it stamps")
+    assert (0, "house-stamp is disqualified; 0 games of cup are cancelled\n") == (out.code, out.out)
+    assert 2 == judge("contest", "disqualify", "nobody", "cup", "--why", "x").code
+    final = judge("contest", "standings", "cup")
+    assert "disqualified: house-stamp: it stamps" in final.out
+    assert 0 == judge("verify", *map(str, _records(tmp_path / "cup"))).code
+
+
+def _counts(judge: Judge, *options: str) -> dict[str, int]:
+    counts = document(judge("contest", "status", "cup", "--json", *options))["games"]
+    return {state: count for state, count in counts.items() if count}
+
+
+def _records(folder: Path) -> list[Path]:
+    return sorted(path for path in (folder / "files").rglob("*") if path.is_file())
+
+
+@pytest.mark.docker
+def test_one_folder_has_one_judge_and_pause_ends_it_politely(judge: Judge, tmp_path: Path) -> None:
+    slow_contest(tmp_path / "cup", games=8)
+    with closing(docker.from_env()) as client, running(tmp_path, "cup") as process:
+        playing(client, process, runs_python)
+
+        second = judge("contest", "run", "cup")
+        assert (2, "") == (second.code, second.out)
+        assert f"another judge (process {process.pid}) runs cup" in second.err
+        assert "judge contest pause cup/contest.toml ends it politely" in second.err
+        paused = judge("contest", "pause", "cup", "--why", "lunch")
+        assert (0, True) == (paused.code, paused.out.startswith("cup is paused; "))
+        out, err = process.communicate()
+
+    assert 0 == process.returncode
+    assert "judge: cup is paused; judge contest resume cup/contest.toml opens it" in err
+    done = len(out.splitlines())
+    assert {"done": done, "pending": 8 - done} == _counts(judge)
+    still = judge("contest", "run", "cup")
+    assert (0, "") == (still.code, still.out)
+    assert 0 == judge("contest", "resume", "cup").code
+    with running(tmp_path, "cup") as process:
+        assert (done + 1) == line(process)["game"]
+    assert "paused: lunch" in judge("contest", "log", "cup").out
+
+
+@pytest.mark.docker
+def test_ctrl_c_once_finishes_what_runs(judge: Judge, tmp_path: Path) -> None:
+    slow_contest(tmp_path / "cup")
+    with closing(docker.from_env()) as client, running(tmp_path, "cup") as process:
+        playing(client, process, runs_python)
+        mine = [process.pid, *workers(process.pid)]
+        os.killpg(process.pid, signal.SIGINT)
+        assert "the running games are finished" in line(process)["note"]
+        ended = line(process)
+        assert ("accepted", 1, 1) == (ended["state"], ended["done"], ended["left"])
+        out, err = process.communicate()
+
+    assert (0, "") == (process.returncode, out)
+    assert f"judge: to go on: {GO_ON}/contest.toml" in err
+    assert "Traceback" not in err
+    assert [] == left(mine)
+    assert {"done": 1, "pending": 1} == _counts(judge)
+
+
+@pytest.mark.docker
+def test_ctrl_c_twice_abandons_what_runs(judge: Judge, tmp_path: Path) -> None:
+    slow_contest(tmp_path / "cup")
+    with closing(docker.from_env()) as client, running(tmp_path, "cup") as process:
+        playing(client, process, runs_python)
+        mine = [process.pid, *workers(process.pid)]
+        os.killpg(process.pid, signal.SIGINT)
+        line(process)
+        os.killpg(process.pid, signal.SIGINT)
+        assert "abandoned and will be played again" in line(process)["note"]
+        out, err = process.communicate()
+
+    assert (0, "") == (process.returncode, out)
+    assert f"judge: to go on: {GO_ON}/contest.toml" in err
+    assert [] == left(mine)
+    assert {"pending": 2} == _counts(judge)
+
+
+@pytest.mark.xfail(reason="what is reaped is that of workers that are not dead yet")
+@pytest.mark.docker
+def test_sigterm_leaves_nothing(judge: Judge, tmp_path: Path) -> None:
+    slow_contest(tmp_path / "cup")
+    with closing(docker.from_env()) as client, running(tmp_path, "cup") as process:
+        playing(client, process, runs_python)
+        mine = [process.pid, *workers(process.pid)]
+        process.terminate()
+        out, err = process.communicate()
+
+    assert (143, "") == (process.returncode, out)
+    assert "Traceback" not in err
+    assert [] == left(mine)
+    ran = judge("contest", "run", "cup")
+    assert (0, [1, 2]) == (ran.code, [each["game"] for each in lines(ran)])
+    assert "abandoned: its judge was gone" in judge("contest", "log", "cup").out
+
+
+@pytest.mark.xfail(reason="a worker that starts hears Ctrl-C before it is told not to")
+@pytest.mark.docker
+def test_ctrl_c_before_the_first_game_costs_nothing(judge: Judge, tmp_path: Path) -> None:
+    """The workers are starting up, and hear the Ctrl-C of a terminal too."""
+    slow_contest(tmp_path / "cup")
+    with running(tmp_path, "cup") as process:
+        while len(workers(process.pid)) < 2:
+            assert process.poll() is None
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate()
+
+    assert "Traceback" not in err
+    assert "void" not in {json.loads(one).get("state") for one in out.splitlines()}
+    assert {0} == {process.returncode}
+
+
+@pytest.mark.xfail(strict=True, reason="what a worker logs stands among the lines of its judge")
+@pytest.mark.docker
+def test_two_voids_stop_the_contest_until_the_organiser_has_mended_it(
+    judge: Judge, tmp_path: Path
+) -> None:
+    """Somebody kills the box of the first game, and of its replay."""
+    slow_contest(tmp_path / "cup")
+    with closing(docker.from_env()) as client, running(tmp_path, "cup") as process:
+        for attempt in (1, 2):
+            playing(client, process, runs_python).kill()
+            told = line(process)
+            assert ("void", attempt, 1) == (told["state"], told["attempt"], told["game"])
+        _, err = process.communicate()
+
+    assert 1 == process.returncode
+    assert "judge: cup is stopped: agent-1 - agent-2: void 2 times in a row: " in err
+    assert "mend it, then judge contest resume cup/contest.toml and judge contest run" in err
+    assert {"held": 1, "pending": 1} == _counts(judge)
+    status = judge("contest", "status", "cup")
+    assert "cup: stopped, 0 of 2" in status.out
+    assert " held  " in status.out
+    again = judge("contest", "run", "cup")
+    assert (1, "") == (again.code, again.out)
+    assert "void 2 times in a row" in again.err
+
+    resumed = judge("contest", "resume", "cup", "--why", "nobody kills any more")
+    assert (0, True) == (resumed.code, "1 held games are played again" in resumed.out)
+    ran = judge("contest", "run", "cup")
+    assert (0, [(1, 3), (2, 1)]) == (
+        ran.code,
+        [(each["game"], each["attempt"]) for each in lines(ran)],
+    )
+
+
+@pytest.mark.docker
+def test_what_was_changed_since_the_start_is_said_or_refused(judge: Judge, tmp_path: Path) -> None:
+    """The plan is said, the images are asked about, an agent's files are refused; nothing is played meanwhile."""
+    cup = write_contest(tmp_path / "cup", ["house-instant", "house-instant"], games=1)
+    assert 0 == judge("contest", "run", "cup").code
+    toml = cup / "contest.toml"
+    toml.write_text(toml.read_text() + "# more to come\n")
+    judge("contest", "void", "1", "cup", "--why", "once more")
+
+    _began_with_another_image(cup / "contest.db")
+    ran = judge("contest", "run", "cup")
+    assert (2, "") == (ran.code, ran.out)
+    assert "the runtimes native were built anew since cup was frozen; go on with them by" in ran.err
+    accepted = judge("contest", "run", "cup", "--accept-images")
+    assert (0, 1) == (accepted.code, len(lines(accepted))), accepted.err
+    assert "was changed since the contest was frozen; it is played as it was frozen" in accepted.err
+    assert "images: built anew since the start: native" in judge("contest", "log", "cup").out
+
+    judge("contest", "void", "1", "cup", "--why", "once more")
+    (agent,) = (cup / "agents").iterdir()
+    program = next(path for path in agent.iterdir() if path.name != "agent.toml")
+    shutil.copy(program, tmp_path / "kept")
+    program.write_bytes(program.read_bytes() + b"better")
+    refused = judge("contest", "run", "cup", "--accept-images")
+    assert (2, "") == (refused.code, refused.out)
+    assert f"{agent.name}: the agent's files are missing or were changed" in refused.err
+    assert {"pending": 1} == _counts(judge)
+    shutil.copy(tmp_path / "kept", program)
+    assert 0 == judge("contest", "run", "cup", "--accept-images").code
+
+
+def _began_with_another_image(database: Path) -> None:
+    engine = create_engine(f"sqlite:///{database}")
+    with engine.begin() as connection:
+        plan = json.loads(str(connection.scalar(text("SELECT plan FROM contests"))))
+        plan["images"]["native"]["id"] = "sha256:" + "0" * 64
+        connection.execute(text("UPDATE contests SET plan = :plan"), {"plan": json.dumps(plan)})
+    engine.dispose()
+
+
+def test_a_plan_that_lacks_something_says_all_of_it_and_fails(judge: Judge, tmp_path: Path) -> None:
+    write_contest(tmp_path / "cup", ["gone", "house-instant", "a\\u001b[31mb"])
+
+    planned = judge("contest", "plan", "cup")
+
+    assert (1, "") == (planned.code, planned.err)
+    missing = [each for each in planned.out.splitlines() if each.startswith("  missing")]
+    assert 2 <= len(missing)
+    assert "there is no agent 'cup/gone'" in missing[0]
+    assert "games    6 in 3 rounds, 2 a pairing" in planned.out
+    assert "\x1b" not in planned.out
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("games = 2", "gmaes = 2"), "line 7: unknown key 'format.gmaes'; did you mean 'games'?"),
+        (("[format]", 'box = "process"\n[format]'), "no contest is played in it"),
+        (('"cup"', '"c\\u001b[31mup"'), "line 2: name: String should match pattern"),
+        (("gomocup-fastgame", "gomocup"), "policy: "),
+    ],
+)
+def test_a_wrong_file_is_named_with_its_line_by_every_command(
+    judge: Judge, tmp_path: Path, change: tuple[str, str], words: str
+) -> None:
+    toml = write_contest(tmp_path / "cup", ["house-instant"]) / "contest.toml"
+    toml.write_text(toml.read_text().replace(*change))
+
+    for command in ("plan", "run"):
+        ran = judge("contest", command, "cup")
+        assert (2, "") == (ran.code, ran.out)
+        assert words in ran.err
+        assert ran.err.startswith("judge: cup/contest.toml")
+        assert "\x1b" not in ran.err
+    assert [tmp_path / "cup" / "contest.toml"] == list((tmp_path / "cup").iterdir())
+
+
+def test_an_agent_with_a_hostile_name_is_refused_and_shown_escaped(
+    judge: Judge, tmp_path: Path
+) -> None:
+    cup = write_contest(tmp_path / "cup", ["evil", "house-instant"])
+    toml = cup / "contest.toml"
+    toml.write_text(toml.read_text().replace('name = "agent-1"\n', ""))
+    (cup / "evil").mkdir()
+    (cup / "evil" / "agent.toml").write_text(
+        'name = "e\\u001b]0;owned\\u0007vil"\ncommand = ["./a"]\n'
+    )
+
+    planned = judge("contest", "plan", "cup")
+
+    assert 1 == planned.code
+    assert "only A-Z, a-z, 0-9, dash, underscore and dot" in planned.out
+    assert "\x1b" not in planned.out + planned.err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("init", "a b"), "a b: a contest's name has only"),
+        (("init", "cup", "--format", "chess"), "--format chess: it is one of"),
+        (("init", "cup", "--agent", "b\udcff/x"), "is not UTF-8"),
+    ],
+)
+def test_init_refuses_what_could_not_be_run(
+    judge: Judge, tmp_path: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    ran = judge("contest", *words, "--policy", "gomocup-fastgame")
+
+    assert (2, "") == (ran.code, ran.out)
+    assert sentence in ran.err
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_init_writes_what_it_was_given(judge: Judge, tmp_path: Path) -> None:
+    """An agent beside it, one with a name beyond 16 bits, in the current directory itself, and not a second time."""
+    for name in ("mine.py", "🤖 \x7f.py"):
+        (tmp_path / name).write_text("#!/usr/bin/env python3\n")
+    agents = ("--agent", "mine.py", "--agent", "./🤖 \x7f.py", "--agent", "house-strong")
+    made = judge("contest", "init", "cup", "--policy", "gomocup-fastgame", *agents)
+    assert 0 == made.code, made.err
+
+    planned = document(judge("contest", "plan", "cup", "--json"))
+
+    assert ["mine", "____", "house-strong"][0::2] == planned["agents"][0::2]
+    assert not [each for each in planned["missing"] if "there is no agent" in each]
+    again = judge("contest", "init", "cup", "--policy", "gomocup-fastgame")
+    assert (2, True) == (again.code, "is there already" in again.err)
+    assert [tmp_path / "cup" / "contest.toml"] == list((tmp_path / "cup").iterdir())
