@@ -9,6 +9,7 @@ import typer
 
 from judge.cli.match import make_slot
 from judge.cli.text import note
+from judge.contest.entrants import desk_of
 from judge.contest.plan import PLAN_FILE, load_plan
 from judge.referee.play import Slot
 from judge.sandbox.reaper import reap
@@ -23,14 +24,7 @@ HERE = Path(PLAN_FILE)
 
 def open_desk(contest: Path) -> Desk:
     """The desk of the contest in a file; InputError as `load_plan`."""
-    planned = load_plan(contest)
-    return Desk(
-        planned.name,
-        planned.policy,
-        planned.folder.resolve(),
-        planned.store_url,
-        planned.plan.intake,
-    )
+    return desk_of(load_plan(contest))
 
 
 def processor(desk: Desk) -> Processor:

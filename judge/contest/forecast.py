@@ -8,6 +8,7 @@ from functools import partial
 from math import ceil
 from pathlib import Path
 
+from judge.contest.entrants import entrants
 from judge.contest.formats import all_rounds
 from judge.contest.frozen import distinct
 from judge.contest.pairings import Entry, Pairing
@@ -20,7 +21,7 @@ from judge.referee.seating import check
 from judge.referee.spec import MatchSpec
 from judge.sandbox import demands
 from judge.sandbox.images import keeper_image, runtime_image
-from judge.submissions.agents import Agent, stage_agent
+from judge.submissions.agents import Agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +53,19 @@ def forecast(planned: Planned) -> Forecast:
     """Look at everything that a contest needs, and change nothing; what is missing is said and not raised."""
     with tempfile.TemporaryDirectory(prefix="judge-plan-") as staging:
         missing: list[str] = []
-        agents = _agents(planned, Path(staging), missing)
-        names = [
-            each.name or (each.path if agent is None else agent.manifest.name)
-            for each, agent in zip(planned.plan.agents, agents, strict=True)
-        ]
-        found = [agent for agent in agents if agent is not None]
+        absent: list[InputError] = []
+        entered = entrants(planned, Path(staging), absent.append)
+        missing += map(str, absent)
+        names = [each.name for each in entered]
+        # Who is missing now is there when the contest is played.
+        count = len(entered) + len(absent)
+        if (why := planned.lacks_agents(count)) is not None:
+            missing.append(why)
         missing += _why_not(lambda: distinct(names, planned.path))
+        found = [each.agent for each in entered]
         for needed in _needed(planned, found):
             missing += _why_not(needed)
-    rounds = _rounds(planned, len(names))
+    rounds = _rounds(planned, count)
     pairs = [len([pair for pair in pairings if pair.second is not None]) for pairings in rounds]
     return Forecast(
         agents=names,
@@ -90,20 +94,6 @@ def longest_game_s(policy: Policy) -> float | None:
     if not clock.match_ms:
         return None
     return 2 * (clock.match_ms + clock.tolerance_ms + clock.close_ms) / 1000
-
-
-def _agents(planned: Planned, staging: Path, missing: list[str]) -> list[Agent | None]:
-    """The agents of the file in its order, None for one that is not there."""
-    if (why := planned.lacks_agents()) is not None:
-        missing.append(why)
-    found: list[Agent | None] = []
-    for each in planned.plan.agents:
-        try:
-            found.append(stage_agent(planned.locate(each), staging))
-        except InputError as error:
-            missing.append(f"{planned.path}: {error}")
-            found.append(None)
-    return found
 
 
 def _needed(planned: Planned, agents: Sequence[Agent]) -> Iterator[Callable[[], object]]:
@@ -144,7 +134,7 @@ def _rounds(planned: Planned, count: int) -> Sequence[Sequence[Pairing]]:
     """The rounds of a contest in which the better seed wins everything."""
     entries = [Entry(f"{number:04}", number) for number in range(1, count + 1)]
     chosen = planned.plan.format
-    if planned.lacks_agents() is not None:
+    if planned.lacks_agents(count) is not None:
         return []
     if chosen.in_advance:
         return all_rounds(chosen, entries, planned.plan.seed)

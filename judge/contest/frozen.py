@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import judge
+from judge.contest.entrants import entrants
 from judge.contest.formats import AnyFormat
 from judge.contest.openings import Opening
 from judge.contest.plan import FailuresPlan, Planned
@@ -23,7 +24,7 @@ from judge.referee.policy import Policy
 from judge.referee.seating import check
 from judge.referee.spec import BoxKind, MatchSpec, SeatSpec
 from judge.sandbox.images import listing, runtime_image
-from judge.submissions.agents import Agent, digest_of, stage_agent
+from judge.submissions.agents import Agent, digest_of
 
 
 class _Value(BaseModel):
@@ -39,6 +40,8 @@ class FrozenEntry(_Value):
     calls_itself: str
     """The name in its own manifest, which its temporary folder has."""
     description: str = ""
+    submission: int | None = None
+    """Its number in the register of submissions, if it was sent."""
 
 
 class FrozenImage(_Value):
@@ -97,25 +100,26 @@ def freeze(planned: Planned, staging: Path, host: dict[str, Any]) -> Frozen:
     """
     plan = planned.plan
     points_table(planned.policy)
-    if (why := planned.lacks_agents()) is not None:
+    entered = entrants(planned, staging, _raised)
+    if (why := planned.lacks_agents(len(entered))) is not None:
         raise InputError(why)
-    named = [(each, stage_agent(planned.locate(each), staging)) for each in plan.agents]
-    names = distinct([each.name or agent.manifest.name for each, agent in named], planned.path)
+    names = distinct([each.name for each in entered], planned.path)
     ranks = _ranks(names, plan.seed, drawn=plan.seeding == "drawn")
     entries = tuple(
         FrozenEntry(
-            name=name,
+            name=each.name,
             rank=rank,
-            seat=agent.seat(planned.policy).model_copy(update={"name": name}),
-            calls_itself=agent.manifest.name,
-            description=agent.manifest.description,
+            seat=each.agent.seat(planned.policy).model_copy(update={"name": each.name}),
+            calls_itself=each.agent.manifest.name,
+            description=each.agent.manifest.description,
+            submission=each.submission,
         )
-        for name, rank, (_, agent) in zip(names, ranks, named, strict=True)
+        for rank, each in zip(ranks, entered, strict=True)
     )
     for entry in entries:
         check(MatchSpec(seats=(entry.seat, entry.seat), policy=planned.policy, box=plan.box))
-    for _, agent in named:
-        keep(agent, planned.agents)
+    for each in entered:
+        keep(each.agent, planned.agents)
     return Frozen(
         judge=judge.__version__,
         name=plan.name,
@@ -135,6 +139,10 @@ def freeze(planned: Planned, staging: Path, host: dict[str, Any]) -> Frozen:
         images=images_of(entry.seat.runtime for entry in entries),
         host=host,
     )
+
+
+def _raised(error: InputError) -> None:
+    raise error
 
 
 def keep(agent: Agent, agents: Path) -> Path:
@@ -176,7 +184,8 @@ def distinct(names: Sequence[str], path: Path) -> Sequence[str]:
     for name in names:
         if names.count(name) > 1:
             raise InputError(
-                f"{path}: two [[agents]] are called {name!r}; give one of them another name = "
+                f"{path}: two [[agents]] are called {name!r}; give one of them another name =, "
+                "or withdraw the submission that has it"
             )
     return names
 

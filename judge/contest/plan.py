@@ -136,6 +136,12 @@ class Planned:
             return self.plan.store
         return f"{start}{(self.folder / name).resolve()}"
 
+    @property
+    def has_no_store(self) -> bool:
+        """Whether its store is a file that is not there: asking about a contest must not make one."""
+        start, name = "sqlite:///", self.store_url.removeprefix("sqlite:///")
+        return self.store_url.startswith(start) and not Path(name).exists()
+
     def openings(self) -> list[Opening]:
         """The openings of the file, or the empty one; InputError that names its line."""
         chosen = self.plan.openings
@@ -153,10 +159,9 @@ class Planned:
             )
         return game["width"], game["height"], Rule(game["rule"])
 
-    def lacks_agents(self) -> str | None:
-        """Why the format cannot be played by those who are listed; None where it can."""
+    def lacks_agents(self, count: int) -> str | None:
+        """Why the format cannot be played by so many; None where it can."""
         least, most = self.plan.format.agents
-        count = len(self.plan.agents)
         if count >= least and (most is None or count <= most):
             return None
         wanted = f"{least}" if least == most else f"{least} or more"

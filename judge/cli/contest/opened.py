@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from judge.contest.contest import Contest, has_begun, open_store
-from judge.contest.plan import PLAN_FILE, Planned, load_plan
+from judge.contest.plan import PLAN_FILE, load_plan
 from judge.errors import InputError
 
 ContestFile = Annotated[
@@ -25,7 +25,7 @@ Why = Annotated[str, typer.Option(help="The reason; it stands in the contest's l
 def opened(path: Path) -> Iterator[Contest]:
     """The contest of a file; InputError where it has not begun."""
     planned = load_plan(path)
-    if not is_local_and_missing(planned):
+    if not planned.has_no_store:
         with closing(open_store(planned)) as store:
             if has_begun(store, planned):
                 yield Contest(store, planned)
@@ -33,12 +33,6 @@ def opened(path: Path) -> Iterator[Contest]:
     raise InputError(
         f"the contest {planned.name!r} has not begun; judge contest run {planned.path} begins it"
     )
-
-
-def is_local_and_missing(planned: Planned) -> bool:
-    """Whether its store is a file that is not there: asking about a contest must not make one."""
-    start, name = "sqlite:///", planned.store_url.removeprefix("sqlite:///")
-    return planned.store_url.startswith(start) and not Path(name).exists()
 
 
 def reasoned(why: str) -> str:

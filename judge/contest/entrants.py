@@ -1,0 +1,71 @@
+"""Who takes part: the agents of the contest's file in their order, then those whose submissions were taken."""
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge.contest.plan import AgentPlan, Planned
+from judge.errors import InputError
+from judge.store.submission import Submission
+from judge.submissions.agents import Agent, stage_agent
+from judge.submissions.desk import Desk, agent_of
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """An agent under the name that the contest gives it; `submission` is its number in the register, if it was sent."""
+
+    name: str
+    agent: Agent
+    submission: int | None = None
+
+
+def desk_of(planned: Planned) -> Desk:
+    """Where the contest takes submissions."""
+    return Desk(
+        planned.name,
+        planned.policy,
+        planned.folder.resolve(),
+        planned.store_url,
+        planned.plan.intake,
+    )
+
+
+def entrants(
+    planned: Planned, staging: Path, miss: Callable[[InputError], None]
+) -> Sequence[Entrant]:
+    """Everybody who takes part; `miss` hears why somebody cannot, and may raise it.
+
+    Listed agents are staged below `staging`; those that were sent lie in the contest's folder by their digests.
+    """
+    found: list[Entrant] = []
+    for each in planned.plan.agents:
+        try:
+            found.append(_listed(planned, each, staging))
+        except InputError as error:
+            miss(InputError(f"{planned.path}: {error}"))
+    desk = desk_of(planned)
+    for submission in _taken(planned, desk):
+        try:
+            found.append(_sent(desk, submission))
+        except InputError as error:
+            miss(error)
+    return found
+
+
+def _listed(planned: Planned, each: AgentPlan, staging: Path) -> Entrant:
+    agent = stage_agent(planned.locate(each), staging)
+    return Entrant(each.name or agent.manifest.name, agent)
+
+
+def _taken(planned: Planned, desk: Desk) -> Sequence[Submission]:
+    if planned.has_no_store:
+        return []
+    with closing(desk.register()) as register:
+        return register.entries()
+
+
+def _sent(desk: Desk, submission: Submission) -> Entrant:
+    agent = agent_of(desk, submission)
+    return Entrant(submission.name or agent.manifest.name, agent, submission.id)
