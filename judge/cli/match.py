@@ -31,7 +31,7 @@ from judge.referee.policy import Policy, load_policy
 from judge.referee.seating import check
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, SeatSpec
 from judge.sandbox import demands
-from judge.sandbox.cores import available, place
+from judge.sandbox.cores import place, whole_cores
 from judge.sandbox.images import keeper_image, runtime_image
 from judge.sandbox.owner import owned_directory
 from judge.sandbox.reaper import reap
@@ -228,7 +228,7 @@ def make_slot(kind: BoxKind) -> Slot:
     """The cores of a game; the judge moves to its own."""
     if kind == "process":
         return Slot()
-    placement = place(available())
+    placement = place(whole_cores())
     os.sched_setaffinity(0, placement.judge)
     return Slot(cores=placement.slots[0], judge_cores=placement.judge)
 

@@ -3,7 +3,7 @@
 import functools
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,38 +16,90 @@ UNTAKEN_FIELDS = (3, 4, 5, 6)
 with a storm of timers causes them too)."""
 
 
+SIBLINGS = Path("/sys/devices/system/cpu")
+"""Where the kernel says which processors are hyperthreads of one core."""
+
+Core = tuple[int, ...]
+"""A whole core by the numbers of its processors, lowest first: several where it has hyperthreads."""
+
+
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Who runs where. A slot's cores belong to nobody else, unless `shared`."""
+    """Who runs where. A slot's cores belong to nobody else, unless `shared` or given to several games on purpose."""
 
     judge: tuple[int, ...]
     slots: tuple[tuple[int, ...], ...]
 
     @property
     def shared(self) -> bool:
-        """Whether the judge runs on a core of a slot: figures and clocks are coarser then."""
+        """Whether the judge runs on a processor of a slot: figures and clocks are coarser then."""
         return any(set(self.judge) & set(slot) for slot in self.slots)
 
 
-def place(available: Iterable[int], slots: int = 1, cores_per_slot: int = 1) -> Placement:
+def place(
+    cores: Iterable[Core], slots: int = 1, cores_per_slot: int = 1, sharing: int = 1
+) -> Placement:
     """Give the judge the lowest core and the slots the highest ones, the first slot the topmost.
 
-    The judge shares its core only where there is none to spare. Raises InputError for more slots than cores.
+    A core is given whole, with all of its hyperthreads: what runs on one slows the others. Where no core is left for
+    the judge, it takes the first hyperthread of the lowest, and shares the core only where that has no other.
+
+    `sharing` slots have the same cores, for policies that say so (`box.sharing`). Raises InputError for more slots than
+    cores.
     """
-    cores = sorted(set(available))
-    wanted = slots * cores_per_slot
-    if not 0 < wanted <= len(cores):
+    each = sorted(cores)
+    places = -(-slots // sharing)
+    wanted = places * cores_per_slot
+    if not 0 < wanted <= len(each):
+        shared = f", {sharing} on the same," if sharing > 1 else ""
         raise InputError(
-            f"{slots} slots of {cores_per_slot} cores do not fit on {len(cores)} cores: ask for fewer"
+            f"{slots} slots of {cores_per_slot} cores{shared} do not fit on {len(each)} cores: ask for fewer"
         )
-    down = cores[::-1]
-    each = [down[start : start + cores_per_slot] for start in range(0, wanted, cores_per_slot)]
-    return Placement((cores[0],), tuple(tuple(sorted(slot)) for slot in each))
+    judge, lowest = each[0], each[0]
+    if wanted == len(each):
+        judge, lowest = lowest[:1], lowest[1:] or lowest
+    down = [*each[:0:-1], lowest]
+    given = [
+        tuple(sorted(sum(down[start : start + cores_per_slot], ())))
+        for start in range(0, wanted, cores_per_slot)
+    ]
+    return Placement(judge, tuple(given[number % places] for number in range(slots)))
 
 
 def available() -> frozenset[int]:
-    """The cores that this process may use."""
+    """The processors that this process may use."""
     return frozenset(os.sched_getaffinity(0))
+
+
+def whole_cores() -> tuple[Core, ...]:
+    """The cores that this process may use, each with those of its hyperthreads that it may use."""
+    return group(available(), map(_siblings, available()))
+
+
+def group(available: Collection[int], siblings: Iterable[Collection[int]]) -> tuple[Core, ...]:
+    """Processors by cores; `siblings` names those that are one core, one that it does not name is a core alone."""
+    cores = {frozenset(core) & frozenset(available) for core in siblings} - {frozenset()}
+    known = frozenset[int]().union(*cores)
+    alone = {frozenset({processor}) for processor in available if processor not in known}
+    return tuple(sorted(tuple(sorted(core)) for core in cores | alone))
+
+
+def parse_processors(text: str) -> frozenset[int]:
+    """The numbers of a list such as `0-2,8`; raises ValueError for anything else."""
+    found: set[int] = set()
+    for part in text.strip().split(","):
+        first, _, last = part.partition("-")
+        found.update(range(int(first), int(last or first) + 1))
+    return frozenset(found)
+
+
+def _siblings(processor: int) -> frozenset[int]:
+    """The hyperthreads of a processor's core, itself among them; nothing where the kernel does not say."""
+    path = SIBLINGS / f"cpu{processor}" / "topology" / "thread_siblings_list"
+    try:
+        return parse_processors(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return frozenset()
 
 
 def parse_untaken_ns(stat: str, cores: Iterable[int]) -> int:

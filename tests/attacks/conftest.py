@@ -9,14 +9,14 @@ from judge.attacks.trial import Suite
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
 from judge.sandbox import images
-from judge.sandbox.cores import available, place
+from judge.sandbox.cores import available, place, whole_cores
 
 
 @pytest.fixture(scope="session")
 def slot() -> Iterator[Slot]:
     """A core for the agents and one for this process, as far as there are two."""
     before = available()
-    placement = place(before)
+    placement = place(whole_cores())
     os.sched_setaffinity(0, placement.judge)
     yield Slot(cores=placement.slots[0], judge_cores=placement.judge)
     os.sched_setaffinity(0, before)

@@ -7,10 +7,14 @@ import pytest
 from judge.errors import InputError
 from judge.sandbox.cores import (
     TICK_NS,
+    Core,
     available,
     busy_ns,
+    group,
+    parse_processors,
     parse_untaken_ns,
     place,
+    whole_cores,
 )
 from tests.sandbox.guest import work_for
 
@@ -25,34 +29,86 @@ ctxt 99
 
 
 @pytest.mark.parametrize(
-    ("available", "slots", "width", "judge", "of_slots", "shared"),
+    ("cores", "slots", "width", "judge", "of_slots", "shared"),
     [
-        ((0, 1), 1, 1, 0, ((1,),), False),
-        ((3,), 1, 1, 3, ((3,),), True),
-        ((0, 1), 2, 1, 0, ((1,), (0,)), True),
-        ((2, 5, 7, 9), 2, 1, 2, ((9,), (7,)), False),
-        ((0, 1, 2, 3, 4), 2, 2, 0, ((3, 4), (1, 2)), False),
-        ((0, 1, 2, 3), 2, 2, 0, ((2, 3), (0, 1)), True),
+        ("0 1", 1, 1, (0,), [(1,)], False),
+        ("3", 1, 1, (3,), [(3,)], True),
+        ("0 1", 2, 1, (0,), [(1,), (0,)], True),
+        ("2 5 7 9", 2, 1, (2,), [(9,), (7,)], False),
+        ("0 1 2 3 4", 2, 2, (0,), [(3, 4), (1, 2)], False),
+        ("0 1 2 3", 2, 2, (0,), [(2, 3), (0, 1)], True),
+        # hyperthreads: 0 and 4 are one core
+        ("0,4 1,5 2,6 3,7", 3, 1, (0, 4), [(3, 7), (2, 6), (1, 5)], False),
+        ("0,4 1,5 2,6 3,7", 1, 3, (0, 4), [(1, 2, 3, 5, 6, 7)], False),
+        ("0-1 2-3", 2, 1, (0,), [(2, 3), (1,)], False),
+        ("0-1", 1, 1, (0,), [(1,)], False),
+        # a judge that may use one hyperthread of its core, and all of another's
+        ("1 2-3", 1, 1, (1,), [(2, 3)], False),
     ],
 )
 def test_the_judge_gets_the_lowest_core_and_slots_the_highest(
-    available: tuple[int, ...],
+    cores: str,
     slots: int,
     width: int,
-    judge: int,
-    of_slots: tuple[tuple[int, ...], ...],
+    judge: tuple[int, ...],
+    of_slots: list[tuple[int, ...]],
     shared: bool,
 ) -> None:
-    placement = place(available, slots, width)
-    assert placement.judge == (judge,)
-    assert placement.slots == of_slots
-    assert placement.shared is shared
+    placement = place(parsed(cores), slots, width)
+    assert judge == placement.judge
+    assert of_slots == list(placement.slots)
+    assert shared is placement.shared
 
 
-@pytest.mark.parametrize(("slots", "width"), [(3, 1), (1, 3), (0, 1)])
-def test_slots_that_do_not_fit_are_refused(slots: int, width: int) -> None:
+def parsed(cores: str) -> list[Core]:
+    return [tuple(sorted(parse_processors(core))) for core in cores.split()]
+
+
+@pytest.mark.parametrize(
+    ("sharing", "of_slots"),
+    [(4, [(3,)] * 4), (3, [(3,), (2,), (3,), (2,)]), (2, [(3,), (2,), (3,), (2,)])],
+)
+def test_slots_share_cores_where_the_policy_says_so(
+    sharing: int, of_slots: list[tuple[int, ...]]
+) -> None:
+    placement = place(parsed("0 1 2 3"), 4, sharing=sharing)
+    assert (0,) == placement.judge
+    assert of_slots == list(placement.slots)
+
+
+@pytest.mark.parametrize(
+    ("slots", "width", "sharing"), [(3, 1, 1), (1, 3, 1), (0, 1, 1), (5, 1, 2), (2, 3, 64)]
+)
+def test_slots_that_do_not_fit_are_refused(slots: int, width: int, sharing: int) -> None:
     with pytest.raises(InputError):
-        place((0, 1), slots, width)
+        place(parsed("0-1 2-3"), slots, width, sharing)
+
+
+@pytest.mark.parametrize(
+    ("available", "siblings", "cores"),
+    [
+        ({0, 1}, [{0}, {1}], "0 1"),
+        ({0, 1, 2, 3}, [{0, 2}, {1, 3}, {0, 2}, {1, 3}], "0,2 1,3"),
+        ({1, 2, 3}, [{0, 2}, {1, 3}], "1,3 2"),
+        ({4, 5}, [set(), set()], "4 5"),
+    ],
+    ids=["no hyperthreads", "two a core", "not all may be used", "the kernel does not say"],
+)
+def test_processors_are_told_apart_by_cores(
+    available: set[int], siblings: list[set[int]], cores: str
+) -> None:
+    assert parsed(cores) == list(group(available, siblings))
+
+
+def test_every_processor_of_this_host_is_in_one_core() -> None:
+    assert sorted(available()) == sorted(sum(whole_cores(), ()))
+
+
+@pytest.mark.parametrize(
+    ("text", "processors"), [("0\n", {0}), ("0-2,8\n", {0, 1, 2, 8}), ("3,1", {1, 3})]
+)
+def test_a_list_of_processors_is_read(text: str, processors: set[int]) -> None:
+    assert processors == parse_processors(text)
 
 
 @pytest.mark.parametrize(
