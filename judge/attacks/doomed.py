@@ -13,6 +13,7 @@ def wait_in_a_game() -> None:
     box = open_box("docker", tenant, Limits(), BoxPolicy())
     try:
         box.prepare()
+        box.enter()
         box.start()
         box.freeze()
         sys.stdout.write("ready\n")

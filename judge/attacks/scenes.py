@@ -82,6 +82,7 @@ def bystanders(_directory: Path) -> Iterator[Mapping[str, str]]:
         box = open_box("docker", tenant, Limits(), BoxPolicy())
         stack.callback(box.close)
         box.prepare()
+        box.enter()
         box.start()
         yield {}
         if process.poll() is not None:

@@ -15,7 +15,7 @@ from judge.attacks.shelf import MemoryShelf
 from judge.attacks.weak_box import weak_builder
 from judge.errors import HostError
 from judge.games.types import Verdict
-from judge.referee.play import Slot, play
+from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import ClockPolicy, GameChoice, Policy
 from judge.referee.spec import KeptFolders, MatchSpec, RecordFile, SeatSpec
 from judge.referee.verify import verify
@@ -200,8 +200,9 @@ class Suite:
         spec = spec.model_copy(update={"number": number})
         weaken = None if control is None else control.weaken
         build = open_box if weaken is None else weak_builder(weaken, names)
+        venue = Venue(self._slot, shelf, build=build)
         for attempt in range(1, spec.policy.attempts + 1):
-            file = play(spec, self._digests, attempt, self._slot, shelf=shelf, build=build)
+            file = play(spec, self._digests, attempt, venue)
             if file.record.verdict is not Verdict.VOID:
                 break
         return file

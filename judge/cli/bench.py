@@ -23,7 +23,7 @@ from rich.table import Table
 from judge.cli.match import make_ready, make_slot
 from judge.cli.text import note
 from judge.errors import HostError, InputError
-from judge.referee.play import Slot, play
+from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.transcript import Entry, Kind, unseal
@@ -76,7 +76,7 @@ def _game(bench: Bench, name: str, *overrides: str, policy_name: str = GOMOKU) -
         seats=(seat.model_copy(update={"name": "a"}), seat.model_copy(update={"name": "b"})),
         policy=policy,
     )
-    file = play(spec, {agent.digest: agent.program}, slot=bench.slot)
+    file = play(spec, {agent.digest: agent.program}, venue=Venue(bench.slot))
     if file.record.verdict == "void":
         raise HostError(f"a game of the measurement is void: {file.record.reason}")
     return file
@@ -225,6 +225,7 @@ def _box_start_ms(bench: Bench) -> float:
     with _box(bench) as box:
         began = time.perf_counter()
         box.prepare()
+        box.enter()
         box.start()
         _say_start(box)
         return (time.perf_counter() - began) * 1000
@@ -274,6 +275,7 @@ def freeze(bench: Bench) -> Iterator[Figure]:
 
 def _freeze_and_thaw_us(box: Box, times: int) -> float:
     box.prepare()
+    box.enter()
     box.start()
     _say_start(box)
     took = []

@@ -26,7 +26,7 @@ from judge.errors import HostError, InputError
 from judge.games import new_game
 from judge.games.types import Verdict
 from judge.records.exports import write_exports
-from judge.referee.play import Slot, play
+from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import Policy, load_policy
 from judge.referee.seating import check
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, SeatSpec
@@ -157,7 +157,8 @@ def _play(
     for attempt in range(1, spec.policy.attempts + 1):
         presenter.begin(spec, attempt)
         shelf = kept.shelf(spec.number)
-        file = play(spec, programs, attempt, slot, presenter.watch, presenter.follow, shelf)
+        venue = Venue(slot, shelf, watch=presenter.watch, follow=presenter.follow)
+        file = play(spec, programs, attempt, venue)
         path = out / f"{spec.id}-{attempt}.json"
         try:
             kept.commit(file, path)

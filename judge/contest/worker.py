@@ -13,7 +13,7 @@ from structlog.contextvars import bound_contextvars
 
 from judge.errors import HostError, InputError
 from judge.games.types import Verdict
-from judge.referee.play import Slot, play
+from judge.referee.play import Slot, Venue, play
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure
 from judge.store.types import Ended, Seat
@@ -92,7 +92,7 @@ def play_job(job: Job, slot: Slot) -> Played:
     spec = MatchSpec.model_validate_json(job.spec)
     shelf = JobShelf(job.states)
     with bound_contextvars(contest=job.contest, match=spec.id, attempt=job.attempt):
-        file = play(spec, job.programs, job.attempt, slot, shelf=shelf)
+        file = play(spec, job.programs, job.attempt, Venue(slot, shelf))
     return played(file, shelf.left)
 
 

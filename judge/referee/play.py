@@ -1,10 +1,10 @@
 """`play(spec, programs) -> record`: makes boxes, lets the referee play, turns a failure of the host into a void."""
 
 import gc
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
@@ -53,47 +53,59 @@ class Slot:
         return bool(self.cores) and not set(self.cores) & set(self.judge_cores)
 
 
+@dataclass(frozen=True, slots=True)
+class Venue:
+    """Where games are played, and who looks on.
+
+    `slot` has the cores. `turn` is entered when the boxes are ready, and left when nothing of the game uses the slot
+    any more: what comes before and after it may go on beside another game of the slot. Folders start from states on
+    the `shelf`, and those that they end with are put there; the record names them, and only who keeps the record
+    makes them count.
+
+    `watch` hears of each answer at once. `follow` is given the growing transcript, packed, whenever the judge waits
+    anyway (`judge.referee.onlooker` makes a game of it again); it must not block. `build` makes the boxes.
+    """
+
+    slot: Slot = field(default_factory=Slot)
+    shelf: Shelf | None = None
+    turn: Callable[[], AbstractContextManager[object]] = nullcontext
+    watch: Callable[[Ply], None] | None = None
+    follow: Callable[[bytes], None] | None = None
+    build: BoxBuilder = open_box
+
+
+ANYWHERE = Venue()
+"""No cores of its own, no folders, nobody looks on."""
+
+
 def play(
     spec: MatchSpec,
     programs: Mapping[str, Path],
     attempt: int = 1,
-    slot: Slot | None = None,
-    watch: Callable[[Ply], None] | None = None,
-    follow: Callable[[bytes], None] | None = None,
-    shelf: Shelf | None = None,
-    build: BoxBuilder = open_box,
+    venue: Venue = ANYWHERE,
     game: Game | None = None,
 ) -> RecordFile:
-    """Play one attempt of a match. `programs` has the staged files of each agent by digest; `build` makes the boxes.
-
-    `watch` hears of each answer at once. `follow` is given the growing transcript, packed, whenever the judge waits
-    anyway (`judge.referee.onlooker` makes a game of it again); it must not block. `shelf` has the states that kept
-    folders start from, and gets those that they end with: the record names them, and only who keeps the record makes
-    them count.
+    """Play one attempt of a match. `programs` has the staged files of each agent by digest.
 
     `game` is played in place of the one that the spec names (an interview); such a record cannot be verified.
 
     Never raises HostError: a host that fails makes a void record. Raises InputError for a spec that cannot be played.
     """
-    slot = slot or Slot()
-    folders = folders_of(spec, shelf)
-    # What is there by now stays: a full collection in the middle of a turn would be charged to an agent.
-    gc.freeze()
-    transcript = Transcript(follow)
-    started_at, began = datetime.now(UTC), monotonic()
-    stage = _Stage(spec, programs, slot, transcript, watch, build, game)
-    played = _play(stage, folders, shelf)
+    folders = folders_of(spec, venue.shelf)
+    transcript = Transcript(venue.follow)
+    played = _play(_Stage(spec, programs, venue, transcript, game), folders)
     transcript.tell()
     if isinstance(played.end, Void):
         log.warning("void", match=spec.id, attempt=attempt, why=played.end.reason)
     sealed = seal(mark_private(list(transcript.entries()), _privacy(spec)))
     transcript.close()
+    slot = venue.slot
     record = record_of(
         spec,
         played,
         attempt=attempt,
-        started_at=started_at.isoformat(timespec="seconds"),
-        seconds=round(monotonic() - began, 3),
+        started_at=played.started_at.isoformat(timespec="seconds"),
+        seconds=round(played.seconds, 3),
         judge_late_ms=round(played.late_ns / 1e6, 3),
         placement=Placement(box=played.boxes, judge_cores=slot.judge_cores, slot_cores=slot.cores),
         transcript_sha256=sealed.sha256,
@@ -107,16 +119,14 @@ class _Stage:
 
     spec: MatchSpec
     programs: Mapping[str, Path]
-    slot: Slot
+    venue: Venue
     transcript: Transcript
-    watch: Callable[[Ply], None] | None
-    build: BoxBuilder
     game: Game | None
 
 
-def _play(stage: _Stage, folders: Sequence[Folder], shelf: Shelf | None) -> Played:
+def _play(stage: _Stage, folders: Sequence[Folder]) -> Played:
     """The game between its keeper's two duties; what a void game leaves in the folders is not even looked at."""
-    spec, slot = stage.spec, stage.slot
+    spec, slot, shelf = stage.spec, stage.venue.slot, stage.venue.shelf
     played = Played()
     timeout_s = spec.policy.box.start_timeout_s
     keeper = open_keeper(spec.box, folders, spec.id, slot.judge_cores or slot.cores, timeout_s)
@@ -133,11 +143,11 @@ def _play(stage: _Stage, folders: Sequence[Folder], shelf: Shelf | None) -> Play
 
 def _play_in_boxes(stage: _Stage, keeper: Keeper, played: Played) -> None:
     """The game in its boxes, which are gone afterwards whatever happens; `played` has what came of it."""
-    spec = stage.spec
+    spec, venue = stage.spec, stage.venue
 
     def new_box(seat: int) -> Box:
         tenant = _tenant(stage, seat, keeper)
-        return stage.build(spec.box, tenant, spec.policy.enforced(), spec.policy.box)
+        return venue.build(spec.box, tenant, spec.policy.enforced(), spec.policy.box)
 
     boxes = [new_box(seat) for seat in SEATS]
     with ExitStack() as at_end:
@@ -145,16 +155,45 @@ def _play_in_boxes(stage: _Stage, keeper: Keeper, played: Played) -> None:
             at_end.callback(box.close)
         _do_at_once(keeper.load, *(box.prepare for box in boxes))
         played.boxes = (boxes[0].name, boxes[1].name)
+        with venue.turn():
+            _play_at_the_slot(stage, boxes, new_box, played, at_end)
+
+
+def _play_at_the_slot(
+    stage: _Stage,
+    boxes: Sequence[Box],
+    new_box: Callable[[int], Box],
+    played: Played,
+    at_end: ExitStack,
+) -> None:
+    """The game on the slot's cores, where nothing of it runs afterwards."""
+    # What is there by now stays: a full collection in the middle of a turn would be charged to an agent.
+    gc.freeze()
+    with ExitStack() as at_slot, _timed(played):
+        for box in boxes:
+            at_slot.callback(box.leave)
+            box.enter()
         wire = _wire(stage, boxes, new_box)
         at_end.callback(wire.close)
-        played.referee = build_referee(spec, wire, stage.watch, stage.game)
+        at_slot.callback(wire.leave)
+        played.referee = build_referee(stage.spec, wire, stage.venue.watch, stage.game)
         played.end = played.referee.play()
         played.readings = (wire.boxes[0].readings(), wire.boxes[1].readings())
         played.late_ns = wire.late_ns
 
 
+@contextmanager
+def _timed(played: Played) -> Iterator[None]:
+    """Take down when the game had its slot, and for how long."""
+    played.started_at, began = datetime.now(UTC), monotonic()
+    try:
+        yield
+    finally:
+        played.seconds = monotonic() - began
+
+
 def _wire(stage: _Stage, boxes: Sequence[Box], new_box: Callable[[int], Box]) -> LiveWire:
-    spec, slot = stage.spec, stage.slot
+    spec, slot = stage.spec, stage.venue.slot
     # Where the Engine carries the bytes, its work on the slot's cores is an agent's doing, and cannot be told apart.
     counts_cores = bool(slot.cores) and all(box.name == "docker-pipes" for box in boxes)
     return LiveWire(
@@ -169,7 +208,7 @@ def _wire(stage: _Stage, boxes: Sequence[Box], new_box: Callable[[int], Box]) ->
 
 
 def _tenant(stage: _Stage, seat: int, keeper: Keeper) -> Tenant:
-    spec = stage.spec
+    spec, slot = stage.spec, stage.venue.slot
     choice = spec.seats[seat]
     return Tenant(
         name=choice.name,
@@ -178,7 +217,8 @@ def _tenant(stage: _Stage, seat: int, keeper: Keeper) -> Tenant:
         runtime=choice.runtime,
         seat=seat,
         match_id=spec.id,
-        cores=stage.slot.cores,
+        cores=slot.cores,
+        cradle=slot.judge_cores if slot.is_apart else (),
         folders={kind: at for (whose, kind), at in keeper.places.items() if whose == seat},
     )
 

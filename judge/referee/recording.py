@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import judge
@@ -29,6 +30,10 @@ class Played:
     """What has become of the folders; empty where nothing has."""
     late_ns: int = 0
     """How late the judge itself was at most."""
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    """When the game had its slot."""
+    seconds: float = 0.0
+    """For how long it had it."""
 
 
 def record_of(spec: MatchSpec, played: Played, **circumstances: Any) -> MatchRecord:

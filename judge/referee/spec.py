@@ -156,8 +156,9 @@ class MatchRecord(_Value):
     seats: tuple[SeatRecord, SeatRecord]
     plies: tuple[PlyRecord, ...]
     started_at: str
-    """Wall-clock time, UTC; information only."""
+    """When the game had its slot, wall-clock time, UTC; information only."""
     seconds: float
+    """For how long it had it: its boxes were ready before, and were removed after."""
     placement: Placement
     judge_late_ms: float = 0.0
     """How late the judge itself was at most: for so long it did not look at its agents, or overslept a deadline."""

@@ -213,6 +213,7 @@ class LiveWire:
         self._boxes[seat].close()
         self._boxes[seat] = self._new_box(seat)
         self._boxes[seat].prepare()
+        self._boxes[seat].enter()
         self._watch(seat)
         self._looked_at = time.monotonic_ns()  # nobody ran meanwhile
         return self.start(seat)
@@ -228,6 +229,11 @@ class LiveWire:
         self._boxes[seat].kill()
         self._looked_at = time.monotonic_ns()  # the game is over: nobody is waited for
         self._transcript.add(self._looked_at, seat, Kind.KILLED)
+
+    def leave(self) -> None:
+        """Run nothing of either seat on the slot's cores any more; never raises."""
+        for box in self._boxes:
+            box.leave()
 
     def close(self) -> None:
         """Close both boxes; never raises."""

@@ -1,8 +1,8 @@
 """A box is where one agent lives: this is all that the referee may know of it.
 
-The life of a box: `prepare` (everything ready, the agent not yet running: nobody's clock), `start` (the agent is
-let go), any number of `freeze` and `thaw`, `kill`, `close` (nothing is left). `close` may be called at any time, more
-than once, and never raises.
+The life of a box: `prepare` (everything ready, the agent not yet running: nobody's clock), `enter` (it has its slot's
+cores), `start` (the agent is let go), any number of `freeze` and `thaw`, `kill`, `leave` (the cores are the next
+game's), `close` (nothing is left). `leave` and `close` may be called at any time, more than once, and never raise.
 """
 
 from collections.abc import Mapping, Sequence
@@ -150,7 +150,8 @@ class Tenant:
     match_id: str
     cores: tuple[int, ...] = ()
     cradle: tuple[int, ...] = ()
-    """Where to make the box, so that its making does not disturb the slot's cores; empty: on those."""
+    """Where the box is made, waits for its slot and is removed, so that none of it disturbs the slot's cores; empty: on
+    those."""
     environment: tuple[tuple[str, str], ...] = ()
     folders: Mapping[FolderKind, str] = field(default_factory=dict)
     """Where a keeper holds this agent's folders: volumes of a container, directories of a process. A folder that is
@@ -158,7 +159,7 @@ class Tenant:
 
 
 class Box(Protocol):
-    """One agent's home. Every method may raise `HostError`, except `close`."""
+    """One agent's home. Every method may raise `HostError`, except `leave` and `close`."""
 
     name: str
     """What kind of box this is, for the record: `docker-pipes`, `docker-attach`, `process`."""
@@ -169,6 +170,9 @@ class Box(Protocol):
     @property
     def sources(self) -> Sequence[Source]:
         """What to poll, from `prepare` on."""
+
+    def enter(self) -> None:
+        """Go to the cores of its slot, which are its game's from now on; the agent does not run yet."""
 
     def start(self) -> None:
         """Let the agent run; what comes of it is said on the REPORT channel."""
@@ -203,6 +207,9 @@ class Box(Protocol):
 
     def kill(self) -> None:
         """Kill everything of the agent's; readings stay."""
+
+    def leave(self) -> None:
+        """Run nothing on the cores of the slot any more: the game is over. Readings stay."""
 
     def close(self) -> None:
         """Remove every trace."""

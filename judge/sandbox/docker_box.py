@@ -177,9 +177,6 @@ class DockerBox:
             self._meter = cgroup.CgroupMeter(groups)
             self._oom = cgroup.OomSource.open(groups)
         self._freezer = freezer.choose(self._policy.freeze, groups or {}, engine, self._container)
-        cores = self._tenant.cores
-        if self._tenant.cradle and cores and not cgroup.move(groups or {}, cores):
-            engine.move(self._container, cores)
 
     def _find_groups(self, pid: int) -> Mapping[str, Path] | None:
         """The container's cgroups, and a handle of its PID 1; None where the Engine's processes are not ours."""
@@ -205,6 +202,14 @@ class DockerBox:
         if self._directory:
             remove_directory(self._directory)
             self._directory = None
+
+    def enter(self) -> None:
+        """Move the container from its cradle to the slot's cores, all of them."""
+        cores = self._tenant.cores
+        if self._engine and self._tenant.cradle and cores and not cgroup.move(self._groups, cores):
+            self._engine.move(self._container, cores)
+        if self._first:
+            self._first.spread()
 
     # --- while it runs ----------------------------------------------------------------------------
 
@@ -304,6 +309,22 @@ class DockerBox:
                     raise
 
     # --- at its end -------------------------------------------------------------------------------
+
+    def leave(self) -> None:
+        """Kill what still runs, back in the cradle where that can be: to end is work, too. Never raises."""
+        if self._tenant.cradle:
+            cgroup.move(self._groups, self._tenant.cradle)
+        if self._over or self._killed:
+            return
+        self.readings()
+        try:
+            if self._first and self._first.kill():
+                self._killed = True
+                self._freezer.thaw()
+            else:
+                self.kill()
+        except HostError as error:
+            log.warning("box may still use its slot's cores", box=str(self), error=str(error))
 
     def close(self) -> None:
         """Remove the container, the pipes and every open file; never raises."""

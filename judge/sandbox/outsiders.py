@@ -32,6 +32,7 @@ class FirstProcess:
     def __init__(self, pid: int, on_end: Callable[[], Sequence[tuple[Channel, bytes]]]) -> None:
         """Raises OSError where there is no such process."""
         self.fd = os.pidfd_open(pid)
+        self._pid = pid
         self.ended = False
         self._on_end = on_end
 
@@ -54,6 +55,15 @@ class FirstProcess:
             except PermissionError:
                 return False
         return True
+
+    def spread(self) -> None:
+        """Let it use every core that its container has, where this user may say so.
+
+        An Engine that is pinned hands its own cores down, and newer kernels (6.2) remember them: of several cores the
+        container would have those alone that the Engine has, too.
+        """
+        with suppress(OSError):
+            os.sched_setaffinity(self._pid, range(os.sysconf("SC_NPROCESSORS_CONF")))
 
     def close(self) -> None:
         """Let go of the handle."""

@@ -44,6 +44,7 @@ def try_boxes() -> Trial:
         box = DockerBox(tenant, Limits(), policy)
         with closing(box):
             box.prepare()
+            box.enter()
             freeze_us = min(_freeze(box) for _ in range(FREEZES))
             name, freezer, readings = box.name, box.freezer, box.readings()
         return Trial(name, freezer, freeze_us, readings, _folder_ends(tenant, policy))

@@ -85,6 +85,9 @@ class ProcessBox:
         os.set_blocking(ours, False)
         return ours
 
+    def enter(self) -> None:
+        """Do nothing: a process has no cores of its own."""
+
     # --- while it runs ----------------------------------------------------------------------------
 
     @property
@@ -175,6 +178,10 @@ class ProcessBox:
             kill_marked(self._directory)
 
     # --- at its end -------------------------------------------------------------------------------
+
+    def leave(self) -> None:
+        """Kill everything."""
+        self.kill()
 
     def close(self) -> None:
         """Kill everything, and remove the agent's folders; never raises."""

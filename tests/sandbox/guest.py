@@ -30,11 +30,12 @@ class Guest:
         self._sources: dict[int, Source] = {}
 
     def move_in(self) -> "Guest":
-        """Prepare and start the box, and wait until somebody says what has become of the agent."""
+        """Prepare the box, go to its cores and start it, and wait until somebody says what has become of the agent."""
         self.box.prepare()
         for source in self.box.sources:
             self._sources[source.fd] = source
             self._poll.register(source.fd, source.events)
+        self.box.enter()
         self.box.start()
         self.until(lambda: bool(self.reports))
         return self

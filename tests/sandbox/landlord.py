@@ -15,6 +15,7 @@ def keep(kind: BoxKind, transport: str, program: Path, stage: str) -> None:
     policy = BoxPolicy.model_validate({"transport": transport})
     box = open_box(kind, tenant, Limits(), policy)
     box.prepare()
+    box.enter()
     if stage != "prepared":
         box.start()
         box.write(b"burn-alone\n")

@@ -9,7 +9,7 @@ from typing import Any
 from judge.errors import HostError, InputError
 from judge.games.types import Game, Verdict
 from judge.referee.clock import MS
-from judge.referee.play import Slot, play
+from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import Policy
 from judge.referee.seating import check
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, RecordFile, SeatRecord, SeatSpec
@@ -222,7 +222,7 @@ class Examinee:
         for attempt in range(1, self.policy.attempts + 1):
             asking = interview() if interview else None
             game: Game | None = asking
-            file = play(spec, programs, attempt, self.slot, game=game)
+            file = play(spec, programs, attempt, Venue(self.slot), game)
             if file.record.verdict is not Verdict.VOID:
                 break
         else:
