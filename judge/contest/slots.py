@@ -1,14 +1,23 @@
-"""Slots own whole cores and a process each, which plays one game at a time: a killed one breaks one game only."""
+"""Slots own whole cores and two processes each, which take turns: one plays while the other makes its game ready.
+
+A process plays one game at a time, so a killed one breaks one game only. Whose turn it is a lock on a file says, which
+the kernel takes back from a process that is gone.
+"""
 
 import multiprocessing
 import platform
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from judge.contest.worker import Job, Played, be_worker, play_job
 from judge.referee.play import Slot
+from judge.sandbox.owner import owned_directory
 
 Tag = TypeVar("Tag")
 
@@ -50,10 +59,53 @@ class Players(Protocol[Tag]):
         """Let the processes go; none may be running a game."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """A slot, and the file whose lock is had by the game that plays there."""
+
+    cores: Slot
+    lock: Path
+
+
+def _pool() -> ProcessPoolExecutor:
+    # Spawned: a forked worker would hold copies of this process's pipes and sockets.
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(1, context, be_worker)
+
+
+@dataclass(slots=True)
+class _Process:
+    """One of the processes of a slot."""
+
+    slot: _Slot
+    pool: ProcessPoolExecutor = field(default_factory=_pool)
+
+    def play(self, job: Job) -> Future[Played]:
+        """Begin a game; in a new process where somebody has killed this one since its last."""
+        try:
+            return self._begin(job)
+        except BrokenProcessPool:
+            self.renew()
+            return self._begin(job)
+
+    def _begin(self, job: Job) -> Future[Played]:
+        return self.pool.submit(play_job, job, self.slot.cores, self.slot.lock)
+
+    def renew(self) -> None:
+        """Take another process: this one is gone, or in a state that nobody knows."""
+        self.pool.shutdown(wait=False, cancel_futures=True)
+        self.pool = _pool()
+
+    def kill(self) -> None:
+        """End it now, and return when it is gone."""
+        for process in list(self.pool._processes.values()):
+            process.kill()
+            process.join()
+
+
 @dataclass(slots=True)
 class _Running(Generic[Tag]):
-    slot: Slot
-    pool: ProcessPoolExecutor
+    process: _Process
     tag: Tag
 
 
@@ -62,43 +114,52 @@ class Slots(Generic[Tag]):
     """The slots of this machine, and what runs in them: see `Players`."""
 
     slots: Sequence[Slot]
+    ahead: int = 1
+    """How many games of a slot are made ready while another plays; none where the judge has no core for that work."""
     host: str = field(default_factory=platform.node)
-    _idle: list[tuple[Slot, ProcessPoolExecutor]] = field(init=False)
+    _idle: list[_Process] = field(init=False)
     _running: dict[Future[Played], _Running[Tag]] = field(init=False, default_factory=dict)
+    _at_end: ExitStack = field(init=False, default_factory=ExitStack)
 
     def __post_init__(self) -> None:
-        """Start no process yet: a pool does so with its first game."""
-        self._idle = [(slot, _pool()) for slot in self.slots]
+        """Start no process yet: a pool does so with its first game. Raises HostError where there is no room."""
+        locks = self._at_end.enter_context(owned_directory())
+        each = [_Slot(slot, locks / f"slot-{number}") for number, slot in enumerate(self.slots)]
+        self._idle = [_Process(slot) for slot in each for _ in range(self._games(slot))]
+
+    def _games(self, slot: _Slot) -> int:
+        """How many games a slot may have at once: one plays."""
+        has_room = not slot.cores.cores or slot.cores.is_apart
+        return 1 + (self.ahead if has_room else 0)
 
     @property
     def free(self) -> int:
-        """How many games could be started now."""
+        """How many games could be started now: they are made ready, and play when it is their turn."""
         return len(self._idle)
 
     @property
     def running(self) -> int:
-        """How many games are being played."""
+        """How many games are being played, or made ready."""
         return len(self._running)
 
     def start(self, tag: Tag, job: Job) -> None:
-        """Play a game in a free slot. IndexError where there is none."""
-        slot, pool = self._idle.pop()
-        self._running[pool.submit(play_job, job, slot)] = _Running(slot, pool, tag)
+        """Play a game in the slot that has the fewest. IndexError where no process is free."""
+        games = Counter(run.process.slot for run in self._running.values())
+        self._idle.sort(key=lambda process: -games[process.slot])
+        process = self._idle.pop()
+        self._running[process.play(job)] = _Running(process, tag)
 
     def wait(self, timeout_s: float) -> list[Finished[Tag]]:
-        """The games that have ended, waiting for one; a slot whose process is gone gets a new one."""
+        """The games that have ended, waiting for one; a process that is gone is replaced by a new one."""
         done, _ = wait(self._running, timeout_s, FIRST_COMPLETED)
         return [self._finish(future) for future in done]
 
     def _finish(self, future: Future[Played]) -> Finished[Tag]:
         run = self._running.pop(future)
         error = future.exception()
-        pool = run.pool
         if error is not None:
-            # The process may be gone, or in a state that nobody knows.
-            pool.shutdown(wait=False, cancel_futures=True)
-            pool = _pool()
-        self._idle.append((run.slot, pool))
+            run.process.renew()
+        self._idle.append(run.process)
         return Finished(run.tag, None if error is not None else future.result(), error)
 
     def kill(self) -> list[Tag]:
@@ -108,19 +169,12 @@ class Slots(Generic[Tag]):
         """
         tags = [run.tag for run in self._running.values()]
         for run in self._running.values():
-            for process in list(run.pool._processes.values()):
-                process.kill()
-                process.join()
+            run.process.kill()
         self._running.clear()
         return tags
 
     def close(self) -> None:
         """Let the processes go; none may be running a game."""
-        for _, pool in self._idle:
-            pool.shutdown()
-
-
-def _pool() -> ProcessPoolExecutor:
-    # Spawned: a forked worker would hold copies of this process's pipes and sockets.
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(1, context, be_worker)
+        for process in self._idle:
+            process.pool.shutdown()
+        self._at_end.close()

@@ -1,12 +1,15 @@
 """One game in a process of its own: a job goes in, how it ended and its record come out; nothing is kept here."""
 
 import ctypes
+import fcntl
 import hashlib
 import multiprocessing
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from structlog.contextvars import bound_contextvars
@@ -85,15 +88,27 @@ def be_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def play_job(job: Job, slot: Slot) -> Played:
-    """Play a game in a slot; a void is an end too."""
+def play_job(job: Job, slot: Slot, lock: Path | None = None) -> Played:
+    """Play a game in a slot; a void is an end too.
+
+    `lock` is a file of the slot's: the game waits for its lock when everything is ready, and has it while it plays.
+    """
     if slot.judge_cores:
         os.sched_setaffinity(0, slot.judge_cores)
     spec = MatchSpec.model_validate_json(job.spec)
     shelf = JobShelf(job.states)
+    turn = nullcontext if lock is None else partial(alone, lock)
     with bound_contextvars(contest=job.contest, match=spec.id, attempt=job.attempt):
-        file = play(spec, job.programs, job.attempt, Venue(slot, shelf))
+        file = play(spec, job.programs, job.attempt, Venue(slot, shelf, turn))
     return played(file, shelf.left)
+
+
+@contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """Have a file's lock, waiting for it as long as need be; the kernel takes it back from a process that is killed."""
+    with lock.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def played(file: RecordFile, states: Mapping[str, bytes]) -> Played:

@@ -94,7 +94,7 @@ def test_a_killed_worker_costs_its_attempt_and_nothing_else(cup: Cup) -> None:
         def wait(self, timeout_s: float) -> list[Finished[Issued]]:
             if not killed:
                 run = next(iter(self._running.values()))
-                pids = list(run.pool._processes)
+                pids = list(run.process.pool._processes)
                 if pids:
                     killed.append(pids[0])
                     os.kill(pids[0], signal.SIGKILL)
@@ -123,7 +123,7 @@ def test_what_runs_is_finished_and_nothing_is_started_when_somebody_asks(cup: Cu
     assert Stop.DRAINED is loop.run(lambda _: loop.drain.set())
 
     counts = cup.store.counts("cup")
-    assert 1 <= counts[MatchState.DONE] <= 2
+    assert 1 <= counts[MatchState.DONE] <= 4
     assert 0 == counts[MatchState.RUNNING]
     again = cup.round()
     assert Stop.FINISHED is again.run(lambda _: None)

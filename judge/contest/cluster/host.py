@@ -47,7 +47,7 @@ class Host:
         self._threads = ThreadPoolExecutor(len(slots), thread_name_prefix="slot")
         self._idle: SimpleQueue[Slots[Key]] = SimpleQueue()
         for slot in slots:
-            self._idle.put(Slots([slot]))
+            self._idle.put(Slots([slot], ahead=0))
         self._games: dict[Key, Future[Played]] = {}
         self._unwanted: set[Key] = set()
         self._lock = threading.Lock()
@@ -157,7 +157,7 @@ class Host:
                 if key in self._unwanted:
                     slots.kill()
                     slots.close()
-                    slots = Slots(slots.slots)
+                    slots = Slots(slots.slots, ahead=0)
                     raise HostError(f"the game {key} was stopped")
             (finished,) = ended
         finally:

@@ -1,0 +1,125 @@
+"""Games for slots: brains whose moves a test holds back, and a judge with slots that a test can kill.
+
+python -m tests.contest.house FOLDER: plays two held games in one slot, as `FOLDER` has them, until it is killed.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from judge.contest.slots import Slots
+from judge.contest.worker import Job
+from judge.referee.play import Slot
+from judge.referee.policy import load_policy
+from judge.referee.spec import BoxKind, KeptFolders, MatchSpec
+from judge.sandbox.archive import EMPTY
+from judge.sandbox.owner import started_ticks
+from judge.submissions.agents import stage_agent
+from tests.cli.brains import write_brain
+from tests.sandbox.guest import PATIENCE_S
+
+PATIENT = ["clock.start_ms=600000", "clock.match_ms=0", "clock.starved_share=1"]
+
+HELD = """
+import pathlib
+here = pathlib.Path({folder!r})
+(here / ("begun-" + {name!r})).touch()
+while not (here / ("go-" + {name!r})).exists():
+    time.sleep(0.005)
+"""
+
+
+class House:
+    """A folder with what games need."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "staging").mkdir(exist_ok=True)
+
+    def held(self, name: str) -> Job:
+        """A game in process boxes, whose first agent says that it has begun, and then does nothing before it may go."""
+        at_once = HELD.format(folder=str(self.folder), name=name)
+        return self.job(name, at_once)
+
+    def job(self, name: str, at_once: str, box: BoxKind = "process", *, kept: bool = False) -> Job:
+        """A game of the brain that does something `at_once` against one that does not, with or without folders."""
+        agents = [
+            stage_agent(write_brain(self.folder, each, at_once=does), self.folder / "staging")
+            for each, does in ((f"first-{name}", at_once), (f"second-{name}", ""))
+        ]
+        policy = load_policy("gomocup-fastgame", PATIENT)
+        folders = KeptFolders(name="x", temporary=EMPTY.digest, persistent=EMPTY.digest)
+        first, second = (
+            agent.seat(policy).model_copy(update={"folders": folders if kept else None})
+            for agent in agents
+        )
+        spec = MatchSpec(seats=(first, second), policy=policy, box=box)
+        programs = {agent.digest: agent.program for agent in agents}
+        return Job(spec.model_dump_json(), 1, programs)
+
+    def let_go(self, name: str) -> None:
+        """Let the first agent of a held game go on."""
+        (self.folder / f"go-{name}").touch()
+
+    def has_begun(self, name: str) -> bool:
+        """Whether the first agent of a held game has been started."""
+        return (self.folder / f"begun-{name}").exists()
+
+    def wait_for(self, name: str) -> None:
+        """Wait until the first agent of a held game has been started."""
+        until(lambda: self.has_begun(name), f"{name} has not begun")
+
+
+def until(met: Callable[[], bool], why: str) -> None:
+    """Wait for a condition; no test passes by losing patience."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not met():
+        assert time.monotonic() < deadline, why
+        time.sleep(0.005)
+
+
+def waits_for_a_lock(pid: int) -> bool:
+    """Whether a process stands in a queue for the lock of a file, as the kernel has it."""
+    lines = Path("/proc/locks").read_text(encoding="ascii").splitlines()
+    return any("->" in line and str(pid) in line.split() for line in lines)
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended."""
+    return started_ticks(pid) is None
+
+
+def agents_alive(folder: Path) -> list[int]:
+    """The processes that run a brain of a folder's."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (process / "cmdline").read_bytes()
+            if str(folder).encode() in words and b"tests.contest.house" not in words:
+                found.append(int(process.name))
+    return found
+
+
+def pids(slots: Slots[str]) -> Mapping[str, int]:
+    """The processes of the games that run, by their tags."""
+    return {
+        run.tag: pid for run in slots._running.values() for pid in list(run.process.pool._processes)
+    }
+
+
+def main() -> None:
+    """Play two games that are never let go."""
+    house = House(Path(sys.argv[1]))
+    slots: Slots[str] = Slots([Slot()])
+    for name in ("one", "two"):
+        slots.start(name, house.held(name))
+    sys.stdout.write(" ".join(map(str, pids(slots).values())) + "\n")
+    sys.stdout.flush()
+    while True:
+        slots.wait(60)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,269 @@
+"""A slot's two processes take turns: nothing of the one that waits runs, and neither's death harms the other."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import docker
+import pytest
+
+from judge.contest.slots import Finished, Slots
+from judge.referee.play import Slot
+from judge.referee.spec import MatchSpec, RecordFile
+from judge.sandbox import images
+from judge.sandbox.cores import place, whole_cores
+from judge.sandbox.owner import Owner, directories
+from judge.sandbox.reaper import reap
+from tests.contest.house import House, agents_alive, is_gone, pids, until, waits_for_a_lock
+
+Play = Callable[..., Slots[str]]
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path)
+
+
+@pytest.fixture
+def begin(house: House) -> Iterator[Play]:
+    """Begin held games in one slot, the first of which plays when the others are started."""
+    open_slots: list[Slots[str]] = []
+
+    def make(*names: str, slots: int = 1) -> Slots[str]:
+        found: Slots[str] = Slots([Slot() for _ in range(slots)])
+        open_slots.append(found)
+        for name in names:
+            found.start(name, house.held(name))
+            if name == names[0]:
+                house.wait_for(name)
+        return found
+
+    yield make
+    for each in open_slots:
+        each.kill()
+        each.close()
+    reap(containers=False)
+    assert [] == agents_alive(house.folder)
+
+
+def ended(slots: Slots[str]) -> dict[str, Finished[str]]:
+    """All games, when they have ended."""
+    found: dict[str, Finished[str]] = {}
+    while slots.running:
+        found |= {finished.tag: finished for finished in slots.wait(60)}
+    return found
+
+
+def verdict(finished: Finished[str]) -> str | None:
+    return finished.played.ended.verdict if finished.played else None
+
+
+def left_by(pid: int) -> list[Path]:
+    return [path for path, owner in directories() if owner and owner.pid == pid]
+
+
+def test_a_game_is_made_ready_while_another_of_its_slot_plays(house: House, begin: Play) -> None:
+    slots = begin("one", "two")
+    until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
+
+    assert (2, 0) == (slots.running, slots.free)
+    with pytest.raises(IndexError):
+        slots.start("three", house.held("three"))
+    assert not house.has_begun("two")
+
+    house.let_go("one")
+    house.wait_for("two")
+    (first,) = slots.wait(60)
+    assert ("one", "win") == (first.tag, verdict(first))
+    assert 1 == slots.free
+
+    house.let_go("two")
+    assert "win" == verdict(ended(slots)["two"])
+
+
+def test_waiting_for_the_slot_is_no_time_of_the_game(house: House, begin: Play) -> None:
+    """The second game is ready long before the first, whose agents it waits for, has ended."""
+    house.let_go("two")
+    slots = begin("one", "two")
+    until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
+    house.let_go("one")
+    first, second = (
+        RecordFile.model_validate_json(finished.played.record).record
+        for _, finished in sorted(ended(slots).items())
+        if finished.played
+    )
+
+    assert first.started_at <= second.started_at
+    for game in (first, second):
+        # what an agent is charged with lies within the time in which its game had the slot
+        assert max(seat.charged_ms for seat in game.seats) <= 1000 * game.seconds
+
+
+def test_games_go_to_the_slot_that_has_the_fewest(house: House, begin: Play) -> None:
+    slots = begin("one", "two", slots=2)
+    house.wait_for("two")
+
+    for name in ("one", "two"):
+        house.let_go(name)
+    ended(slots)
+
+
+def test_no_game_is_made_ready_where_the_judge_has_no_core_for_it() -> None:
+    with closing(Slots[str]([Slot(cores=(0,), judge_cores=(0,))])) as shared:
+        assert 1 == shared.free
+    with closing(Slots[str]([Slot(cores=(1,), judge_cores=(0,))])) as apart:
+        assert 2 == apart.free
+    with closing(Slots[str]([Slot()], ahead=0)) as alone:
+        assert 1 == alone.free
+
+
+# --- kills ---------------------------------------------------------------------------------------
+
+
+def test_the_game_that_waits_goes_on_when_the_one_that_plays_is_killed(
+    house: House, begin: Play
+) -> None:
+    house.let_go("two")
+    slots = begin("one", "two")
+    until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
+    os.kill(pids(slots)["one"], signal.SIGKILL)
+
+    found = ended(slots)
+    assert "BrokenProcessPool" == type(found["one"].error).__name__
+    assert "win" == verdict(found["two"])
+
+    house.let_go("three")
+    for name in ("three", "four"):
+        slots.start(name, house.held(name))
+    house.let_go("four")
+    assert {"three": "win", "four": "win"} == {
+        name: verdict(each) for name, each in ended(slots).items()
+    }
+
+
+def test_the_game_that_plays_goes_on_when_the_one_that_waits_is_killed(
+    house: House, begin: Play
+) -> None:
+    slots = begin("one", "two")
+    until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
+    os.kill(killed := pids(slots)["two"], signal.SIGKILL)
+
+    (lost,) = slots.wait(60)
+    assert ("two", None) == (lost.tag, verdict(lost))
+    assert not house.has_begun("two")
+    house.let_go("one")
+    assert "win" == verdict(ended(slots)["one"])
+
+    assert [] != left_by(killed)
+    reap(containers=False)
+    assert [] == left_by(killed)
+
+
+def test_a_process_that_is_killed_between_two_games_is_replaced(house: House, begin: Play) -> None:
+    house.let_go("one")
+    slots = begin("one")
+    killed = pids(slots)["one"]
+    ended(slots)
+    os.kill(killed, signal.SIGKILL)
+    until(lambda: is_gone(killed), "it lives")
+
+    house.let_go("two")
+    house.let_go("three")
+    for name in ("two", "three"):
+        slots.start(name, house.held(name))
+    played = [verdict(each) for each in ended(slots).values()]
+    # nobody may have noticed before the game was given to it: then that attempt is lost, and no more
+    assert "win" in played
+    assert 2 == slots.free
+
+
+def test_all_end_when_they_are_killed(house: House, begin: Play) -> None:
+    slots = begin("one", "two")
+    until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
+    workers = list(pids(slots).values())
+
+    assert {"one", "two"} == set(slots.kill())
+
+    for pid in workers:
+        until(lambda pid=pid: is_gone(pid), "a process lives")  # type: ignore[misc]
+    reap(containers=False)
+    assert [] == agents_alive(house.folder)
+    assert [] == [path for pid in workers for path in left_by(pid)]
+
+
+def test_all_end_with_their_judge(house: House) -> None:
+    words = [sys.executable, "-m", "tests.contest.house", str(house.folder)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as judge:
+        assert judge.stdout
+        workers = [int(pid) for pid in judge.stdout.readline().split()]
+        until(lambda: any(map(waits_for_a_lock, workers)), "the second game does not wait")
+        judge.kill()
+
+    for pid in workers:
+        until(lambda pid=pid: is_gone(pid), "a process lives")  # type: ignore[misc]
+    reap(containers=False)
+    assert [] == agents_alive(house.folder)
+    assert [] == [path for pid in (*workers, judge.pid) for path in left_by(pid)]
+
+
+# --- with containers -----------------------------------------------------------------------------
+
+
+def cores_of(client: docker.DockerClient, match: str) -> list[str]:
+    """On which cores the containers of a match are that run, by the kernel's word; sorted."""
+    found = client.api.containers(filters={"label": f"judge.match={match}", "status": "running"})
+    first = [client.api.inspect_container(each["Id"])["State"]["Pid"] for each in found]
+    status = [Path(f"/proc/{pid}/status").read_text() for pid in first]
+    return sorted(text.split("Cpus_allowed_list:")[1].split()[0] for text in status)
+
+
+@pytest.mark.docker
+def test_boxes_wait_on_the_judges_core_and_nothing_is_left_of_them(house: House) -> None:
+    """The game that plays is killed: the next, with its folders ready, takes its cores; then everything is killed."""
+    placement = place(whole_cores())
+    if placement.shared:
+        pytest.skip("the judge has no core of its own here")
+    images.build(["python", "keeper"])
+    slot = Slot(placement.slots[0], placement.judge)
+    judges, agents = (",".join(map(str, cores)) for cores in (slot.judge_cores, slot.cores))
+    jobs = {
+        name: house.job(name, "time.sleep(600)", "docker", kept=True) for name in ("one", "two")
+    }
+    ids = {name: MatchSpec.model_validate_json(job.spec).id for name, job in jobs.items()}
+    slots: Slots[str] = Slots([slot])
+    with closing(slots), closing(docker.from_env()) as client:
+        slots.start("one", jobs["one"])
+        plays = sorted([agents, agents, judges])  # the keeper of its folders is one of them
+        until(lambda: plays == cores_of(client, ids["one"]), "it has no cores")
+        slots.start("two", jobs["two"])
+        workers = pids(slots)
+        until(lambda: waits_for_a_lock(workers["two"]), "the second game does not wait")
+        assert [judges] * 3 == cores_of(client, ids["two"])
+
+        os.kill(workers["one"], signal.SIGKILL)
+        (lost,) = slots.wait(60)
+        assert "one" == lost.tag
+        until(lambda: plays == cores_of(client, ids["two"]), "it does not take the cores")
+        slots.kill()
+        for pid in workers.values():
+            until(lambda pid=pid: is_gone(pid), "a process lives")  # type: ignore[misc]
+
+        assert set() != things_of(client, set(workers.values()))
+        reap()
+        assert set() == things_of(client, set(workers.values()))
+
+
+def things_of(client: docker.DockerClient, makers: set[int]) -> set[str]:
+    """The containers and volumes that processes have made."""
+    labelled = {"label": "judge.owner"}
+    containers = client.api.containers(all=True, filters=labelled)
+    volumes = client.api.volumes(filters=labelled)["Volumes"] or []
+    return {
+        str(each.get("Id") or each["Name"])
+        for each in (*containers, *volumes)
+        if Owner.decode(each["Labels"]["judge.owner"]).pid in makers
+    }
