@@ -32,6 +32,10 @@ class Guest:
     def move_in(self) -> "Guest":
         """Prepare the box, go to its cores and start it, and wait until somebody says what has become of the agent."""
         self.box.prepare()
+        return self.begin()
+
+    def begin(self) -> "Guest":
+        """The same with a box that is prepared."""
         for source in self.box.sources:
             self._sources[source.fd] = source
             self._poll.register(source.fd, source.events)

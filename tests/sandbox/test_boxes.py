@@ -12,6 +12,7 @@ import pytest
 from judge.errors import HostError
 from judge.sandbox import BoxPolicy, Limits, cgroup, docker_box
 from judge.sandbox.box import Channel, Report
+from judge.sandbox.cores import parse_processors
 from judge.sandbox.owner import directories
 from judge.sandbox.pipes import CHUNK, NamedPipes
 from tests.sandbox.conftest import ATTACH, GROUP, PIPES, PROCESS, REMOTE, Lodge, Variant, of
@@ -235,6 +236,26 @@ def test_a_box_can_be_closed_at_any_time(lodge: Lodge) -> None:
     prepared.box.prepare()
     prepared.box.close()
     prepared.box.close()
+
+
+@where_cpu_is_read_in_time
+@pytest.mark.parametrize("is_frozen", [False, True], ids=["runs", "stands-still"])
+def test_a_box_that_leaves_runs_nothing_more(lodge: Lodge, is_frozen: bool) -> None:
+    guest = lodge("puppet").move_in()
+    guest.tell("burn-alone")
+    if is_frozen:
+        guest.freeze()
+    peak = guest.box.readings().memory_peak_bytes
+    guest.box.leave()
+    guest.end()
+    used = guest.cpu_ns()
+    work_for(0.05)
+
+    assert used == guest.cpu_ns()
+    assert (guest.box.readings().memory_peak_bytes or 0) >= (peak or 0) > 0
+    guest.box.leave()
+    guest.box.close()
+    guest.box.leave()
 
 
 @everywhere
@@ -492,6 +513,22 @@ def test_a_box_is_made_elsewhere_and_moved_to_its_cores(lodge: Lodge) -> None:
     cores = sorted(os.sched_getaffinity(0))
     guest = lodge("puppet", cores=(cores[-1],), cradle=(cores[0],)).move_in()
     assert guest.ask("status Cpus_allowed_list") == str(cores[-1])
+
+
+@pytest.mark.docker
+def test_a_box_has_all_of_its_cores_from_an_engine_that_has_fewer(
+    lodge: Lodge, outsider: docker.DockerClient
+) -> None:
+    """What a pinned Engine hands down, PID 1 has got from this test."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can say where another user's process runs")
+    cores = sorted(os.sched_getaffinity(0))
+    guest = lodge("puppet", cores=tuple(cores), cradle=(cores[0],))
+    guest.box.prepare()
+    (name,) = containers_of_this_process(outsider)
+    os.sched_setaffinity(outsider.api.inspect_container(name)["State"]["Pid"], cores[:1])
+    guest.begin()
+    assert set(cores) == parse_processors(guest.ask("status Cpus_allowed_list"))
 
 
 @without_root
