@@ -203,17 +203,42 @@ our_engine_pid() {
     echo "$pid"
 }
 
+# numbers_of LIST: the numbers of the kernel's list of processors, such as 0-2,8, one a line.
+numbers_of() {
+    local part
+    for part in ${1//,/ }; do
+        seq "${part%-*}" "${part#*-}"
+    done
+}
+
+# judges_processors: the processors of the judge's core, with commas: of those that we may use the lowest, with its
+# hyperthreads, as judge/sandbox/cores.py places the judge. Empty where there is one processor only. Where all are one
+# core, the lowest alone: the others are the agents'.
+judges_processors() {
+    local mine lowest core siblings=
+    mine=$(numbers_of "$(awk '/^Cpus_allowed_list:/ { print $2 }' /proc/self/status)")
+    (($(wc -l <<<"$mine") > 1)) || return 0
+    lowest=$(head -n 1 <<<"$mine")
+    siblings=$(cat "/sys/devices/system/cpu/cpu$lowest/topology/thread_siblings_list" 2>/dev/null) || siblings=$lowest
+    core=$(numbers_of "$siblings" | grep -Fxf - <(echo "$mine")) || core=$lowest
+    [[ $core != "$mine" ]] || core=$lowest
+    paste -sd, <<<"$core"
+}
+
 # launch_dockerd: the daemon in a session of its own, holding none of our descriptors: a caller that waits for the end
 # of our output (a pipe, a CI run) must not wait for the daemon. It has no bridge and touches no firewall rule: no box
-# of the judge ever has a network.
+# of the judge ever has a network. It runs on the judge's core, with all that it starts, so that the next game's boxes
+# are made beside a game and not on its cores; a box has cores of its own. JUDGE_ENGINE_PROCESSORS names others (0-3).
 launch_dockerd() {
+    local pin=() processors=${JUDGE_ENGINE_PROCESSORS:-$(judges_processors)}
+    [[ -z $processors ]] || ! command -v taskset >/dev/null || pin=(taskset --cpu-list "$processors")
     (
         cd /
         for fd in "/proc/$BASHPID/fd/"*; do
             fd=${fd##*/}
             ((fd > 2)) && eval "exec $fd>&-"
         done
-        exec setsid dockerd --host unix:///var/run/docker.sock --pidfile "$ENGINE_PID" \
+        exec setsid ${pin[@]+"${pin[@]}"} dockerd --host unix:///var/run/docker.sock --pidfile "$ENGINE_PID" \
             --bridge none --iptables=false --ip6tables=false --ip-forward=false --ip-masq=false \
             </dev/null >>"$ENGINE_LOG" 2>&1
     ) &

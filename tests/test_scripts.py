@@ -1,0 +1,58 @@
+"""What the scripts start runs where the judge expects it."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from judge.sandbox.cores import available, parse_processors, place, whole_cores
+
+LIB = Path(__file__).parents[1] / "scripts" / "lib.sh"
+
+DAEMON = """#!/bin/sh
+grep Cpus_allowed_list /proc/self/status
+"""
+
+
+def bash(script: str, **environment: str) -> str:
+    """What a script prints that has sourced the library."""
+    words = ["bash", "-euc", f"source {LIB}\n{script}"]
+    return subprocess.run(
+        words, capture_output=True, text=True, check=True, env={**os.environ, **environment}
+    ).stdout
+
+
+def test_the_engine_gets_the_judges_core() -> None:
+    told = bash("judges_processors").strip()
+    placement = place(whole_cores())
+
+    if placement.shared:
+        assert "" == told
+    else:
+        assert set(placement.judge) == parse_processors(told)
+
+
+def test_an_engine_on_a_single_processor_is_not_pinned() -> None:
+    one = str(min(available()))
+
+    assert "" == bash(f"taskset -pc {one} $$ >/dev/null\njudges_processors").strip()
+
+
+@pytest.mark.parametrize("wish", ["", "0"], ids=["as the judge is placed", "as the operator says"])
+def test_the_daemon_starts_where_it_is_told(tmp_path: Path, wish: str) -> None:
+    """The daemon is a program of the test's that says where it runs."""
+    (tmp_path / "dockerd").write_text(DAEMON)
+    (tmp_path / "dockerd").chmod(0o755)
+    log = tmp_path / "log"
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "JUDGE_ENGINE_LOG": str(log)}
+    if wish:
+        environment["JUDGE_ENGINE_PROCESSORS"] = wish
+    script = "launch_dockerd\nwhile [[ -d /proc/$ENGINE_LAUNCHED ]]; do sleep 0.01; done"
+
+    bash(script, **environment)
+
+    placement = place(whole_cores())
+    expected = frozenset(available() if placement.shared else placement.judge)
+    told = parse_processors(log.read_text().split(":")[1])
+    assert (frozenset({0}) if wish else expected) == told
