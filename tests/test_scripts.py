@@ -39,20 +39,22 @@ def test_an_engine_on_a_single_processor_is_not_pinned() -> None:
     assert "" == bash(f"taskset -pc {one} $$ >/dev/null\njudges_processors").strip()
 
 
-@pytest.mark.parametrize("wish", ["", "0"], ids=["as the judge is placed", "as the operator says"])
-def test_the_daemon_starts_where_it_is_told(tmp_path: Path, wish: str) -> None:
+@pytest.mark.parametrize(
+    "is_wished", [False, True], ids=["as the judge is placed", "as the operator says"]
+)
+def test_the_daemon_starts_where_it_is_told(tmp_path: Path, is_wished: bool) -> None:
     """The daemon is a program of the test's that says where it runs."""
     (tmp_path / "dockerd").write_text(DAEMON)
     (tmp_path / "dockerd").chmod(0o755)
     log = tmp_path / "log"
     environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "JUDGE_ENGINE_LOG": str(log)}
-    if wish:
-        environment["JUDGE_ENGINE_PROCESSORS"] = wish
+    placement, highest = place(whole_cores()), max(available())
+    expected = frozenset(available() if placement.shared else placement.judge)
+    if is_wished:
+        environment["JUDGE_ENGINE_PROCESSORS"] = str(highest)
+        expected = frozenset({highest})
     script = "launch_dockerd\nwhile [[ -d /proc/$ENGINE_LAUNCHED ]]; do sleep 0.01; done"
 
     bash(script, **environment)
 
-    placement = place(whole_cores())
-    expected = frozenset(available() if placement.shared else placement.judge)
-    told = parse_processors(log.read_text().split(":")[1])
-    assert (frozenset({0}) if wish else expected) == told
+    assert expected == parse_processors(log.read_text().split(":")[1])
