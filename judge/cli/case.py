@@ -121,7 +121,9 @@ def _clock_lines(case: Case, record: MatchRecord) -> Iterator[str]:
     yield f"match     {record.seats[case.seat].charged_ms:.3f} ms charged {limit}"
     boxes = record.placement.box
     box = boxes[case.seat] if case.seat < len(boxes) else "no box"
-    yield f"box       {box}, cores {list(record.placement.slot_cores)}"
+    sharing = record.spec.policy.box.sharing
+    shared = f", which {sharing} games may have at once" if sharing > 1 else ""
+    yield f"box       {box}, cores {list(record.placement.slot_cores)}{shared}"
 
 
 def _reading_lines(case: Case, record: MatchRecord) -> Iterator[str]:

@@ -12,6 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
@@ -96,11 +97,12 @@ class _Process:
         self.pool.shutdown(wait=False, cancel_futures=True)
         self.pool = _pool()
 
-    def kill(self) -> None:
-        """End it now, and return when it is gone."""
-        for process in list(self.pool._processes.values()):
+    def kill(self) -> Sequence[BaseProcess]:
+        """End it now; what to wait for."""
+        processes = list(self.pool._processes.values())
+        for process in processes:
             process.kill()
-            process.join()
+        return processes
 
 
 @dataclass(slots=True)
@@ -165,11 +167,11 @@ class Slots(Generic[Tag]):
     def kill(self) -> list[Tag]:
         """End every process now, and return when they are gone: the games that were running.
 
-        Their containers are for the reaper.
+        Their containers are nobody's then: for the reaper.
         """
         tags = [run.tag for run in self._running.values()]
-        for run in self._running.values():
-            run.process.kill()
+        for process in [end for run in self._running.values() for end in run.process.kill()]:
+            process.join()
         self._running.clear()
         return tags
 

@@ -194,8 +194,11 @@ def _timed(played: Played) -> Iterator[None]:
 
 def _wire(stage: _Stage, boxes: Sequence[Box], new_box: Callable[[int], Box]) -> LiveWire:
     spec, slot = stage.spec, stage.venue.slot
+    is_alone = spec.policy.box.sharing == 1
     # Where the Engine carries the bytes, its work on the slot's cores is an agent's doing, and cannot be told apart.
-    counts_cores = bool(slot.cores) and all(box.name == "docker-pipes" for box in boxes)
+    counts_cores = (
+        is_alone and bool(slot.cores) and all(box.name == "docker-pipes" for box in boxes)
+    )
     return LiveWire(
         boxes,
         stage.transcript,
@@ -203,7 +206,7 @@ def _wire(stage: _Stage, boxes: Sequence[Box], new_box: Callable[[int], Box]) ->
         (lambda: busy_ns(slot.cores)) if counts_cores else None,
         len(slot.cores),
         spec.policy.bytes.stderr_bytes,
-        SPIN_NS if slot.is_apart else 0,
+        SPIN_NS if slot.is_apart and is_alone else 0,
     )
 
 

@@ -129,6 +129,9 @@ class BoxPolicy(BaseModel):
     """`required`: only an Engine that shifts the users of its containers (`userns-remap`) will do."""
     runtime: str = ""
     """The Engine's runtime (`runsc`), which the Engine must have; empty: the Engine's default."""
+    sharing: int = Field(default=1, ge=1)
+    """How many games may have the same cores at once. Where it is more than one, clocks have the others' work in them,
+    and nobody can say how much: no overrun is void for it. For agents that wait more than they compute."""
     start_timeout_s: float = Field(default=60.0, gt=0)
     """How long the Engine may take for a step before the host is at fault."""
 

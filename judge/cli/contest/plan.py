@@ -16,7 +16,7 @@ def plan(contest: ContestFile = HERE, as_json: Json = False) -> None:
     """Say how many games a contest has, how long they can take here, and what is missing. Exit code 1: something is."""
     planned = load_plan(contest)
     found = forecast(planned)
-    slots = len(slots_here(planned.plan.slots.cores))
+    slots = len(slots_here(planned.plan.slots.cores, sharing=planned.policy.box.sharing))
     if as_json:
         print(json.dumps(dataclasses.asdict(found) | {"slots": slots, "hours": found.hours(slots)}))
     else:

@@ -74,7 +74,9 @@ def run(
     planned = load_plan(contest)
     if cluster and workers:
         raise InputError("--workers is for games on this machine, --cluster for those on others")
-    slots = [] if cluster else slots_here(planned.plan.slots.cores, workers)
+    slots = (
+        [] if cluster else slots_here(planned.plan.slots.cores, workers, planned.policy.box.sharing)
+    )
     with _alone(planned), closing(open_store(planned)) as store, _logged(planned.folder):
         make_ready(planned.plan.box, planned.policy, [])
         found = begin(store, planned, _host())

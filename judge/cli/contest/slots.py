@@ -2,17 +2,20 @@
 
 from judge.errors import InputError
 from judge.referee.play import Slot
-from judge.sandbox.cores import available, place
+from judge.sandbox.cores import place, whole_cores
 
 
-def slots_here(cores: int, workers: int = 0) -> list[Slot]:
-    """`workers` slots of `cores` processors each; 0: as many as there is room for. InputError for more than that."""
-    there = available()
-    most = max(1, (len(there) - 1) // cores)
+def slots_here(cores: int, workers: int = 0, sharing: int = 1) -> list[Slot]:
+    """`workers` slots of `cores` cores each, of which `sharing` may be the same; 0: as many as there is room for.
+
+    InputError for more than that.
+    """
+    there = whole_cores()
+    most = max(1, (len(there) - 1) // cores) * sharing
     if workers > most:
         raise InputError(
-            f"{workers} games at once: {len(there)} processors are room for {most} games of {cores} each, "
-            "for one processor stays for the judge and the Engine"
+            f"{workers} games at once: {len(there)} cores are room for {most} games of {cores} each, "
+            "for one core stays for the judge and the Engine"
         )
-    placement = place(there, workers or most, cores)
+    placement = place(there, workers or most, cores, sharing)
     return [Slot(cores=own, judge_cores=placement.judge) for own in placement.slots]
