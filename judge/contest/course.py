@@ -17,7 +17,7 @@ from judge.contest.standings import Cell, Line, crosstable, records_of, standing
 from judge.games import new_game
 from judge.games.types import Verdict
 from judge.referee.spec import MatchSpec
-from judge.store.types import Paired, Result, Scheduled
+from judge.store.types import Brief, Paired, Scheduled
 
 NOT_TURNED: Sequence[Turn] = (lambda x, y: (x, y),)
 
@@ -55,7 +55,7 @@ class Course:
     # --- what comes ---------------------------------------------------------------------------------
 
     def next(
-        self, paired: Sequence[Paired], results: Iterable[Result], out: Collection[str] = ()
+        self, paired: Sequence[Paired], results: Iterable[Brief], out: Collection[str] = ()
     ) -> Drawn:
         """The next round, or all of them where none depends on a result; nothing when the contest is over.
 
@@ -124,7 +124,7 @@ class Course:
             for entry in self.frozen.entries
         ]
 
-    def played(self, paired: Iterable[Paired], results: Iterable[Result]) -> list[Played]:
+    def played(self, paired: Iterable[Paired], results: Iterable[Brief]) -> list[Played]:
         """Each pairing with its games so far and their points; InputError for a game that no pairing has."""
         pairings = list(map(_pairing, paired))
         games = [game_result(each) for each in results]
@@ -143,7 +143,7 @@ class Course:
         cells = crosstable([line.agent for line in lines], counted)
         return Table(tuple(ranking), tuple(lines), tuple(map(tuple, cells)))
 
-    def failed(self, results: Iterable[Result], out: Collection[str] = ()) -> Mapping[str, float]:
+    def failed(self, results: Iterable[Brief], out: Collection[str] = ()) -> Mapping[str, float]:
         """Who is to be disqualified for failing by itself, with the share of its games; they are not `out` yet."""
         games = [game_result(each) for each in results]
         failures = self.frozen.failures
@@ -166,28 +166,30 @@ def match_id(spec: MatchSpec) -> str:
     return spec.model_copy(update={"seats": bare}).id
 
 
-def game_result(result: Result) -> GameResult:
-    """A result of the store by agents' names."""
-    match, ended = result.match, result.ended
-    first, second = ended.seats
+def game_result(brief: Brief) -> GameResult:
+    """A result of the store by agents' names; why it ended so is in its record."""
+    first, second, winner = brief.first, brief.second, brief.winner
     return GameResult(
-        first=match.first,
-        second=match.second,
-        winner=None if ended.winner is None else (match.first, match.second)[ended.winner],
-        verdict=Verdict(ended.verdict),
-        reason=ended.reason,
-        result=ended.outcome,
-        faults=(_verdict(first.fault), _verdict(second.fault)),
-        replies=(first.replies, second.replies),
-        charged_ms=(first.charged_ms, second.charged_ms),
-        round=match.round,
-        table=match.table,
-        game=match.game,
+        first=first,
+        second=second,
+        winner=None if winner is None else (first, second)[winner],
+        verdict=_VERDICTS[brief.verdict],
+        result=brief.outcome,
+        faults=(_verdict(brief.fault_0), _verdict(brief.fault_1)),
+        replies=(brief.replies_0, brief.replies_1),
+        charged_ms=(brief.charged_ms_0, brief.charged_ms_1),
+        round=brief.round,
+        table=brief.table,
+        game=brief.game,
     )
 
 
+# Looked up: an enum's own way from a word to its member takes ten times as long, three times a game.
+_VERDICTS: Mapping[str, Verdict] = {each.value: each for each in Verdict}
+
+
 def _verdict(fault: str | None) -> Verdict | None:
-    return None if fault is None else Verdict(fault)
+    return None if fault is None else _VERDICTS[fault]
 
 
 def _stored(pairing: Pairing) -> Paired:

@@ -7,7 +7,7 @@ draw's half. A duel then weighs all games of a pairing as one: 3, 1 or 0, as Gom
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -27,8 +27,7 @@ Points = tuple[float, float]
 """Of two sides: the named and the other in a table, first and second seat in a game."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """A game's word and the seat that it is said of; None: of both."""
 
     word: str
@@ -149,13 +148,14 @@ class PointsTable:
     def of(self, game: GameResult) -> Points:
         """The points of the first and the second seat. Where both sides are named, each has the named side's."""
         outcome = self.read(game)
-        if outcome is None or outcome.word not in self.by_word:
+        points = None if outcome is None else self.by_word.get(outcome.word)
+        if outcome is None or points is None:
             raise InputError(
                 f"round {game.round}, table {game.table}, game {game.game}: the result"
                 f" {quote(game.result or game.verdict)} has no points; the policy's [points] has"
                 f" {', '.join(self.by_word)}"
             )
-        named, other = self.by_word[outcome.word]
+        named, other = points
         if outcome.named is None:
             return named, named
         return (named, other) if outcome.named == 0 else (other, named)
@@ -208,8 +208,10 @@ class Scoring:
             return (due * self.table.best if self.duel is None else self.duel.win), 0
         sums = [0.0, 0.0]
         for game in games:
-            for agent, points in zip(game.agents, self.table.of(game), strict=True):
-                sums[agent != pairing.first] += points
+            seat = int(game.first != pairing.first)
+            points = self.table.of(game)
+            sums[seat] += points[0]
+            sums[1 - seat] += points[1]
         first, second = (round(points, DECIMALS) for points in sums)
         if self.duel is None:
             return first, second

@@ -22,6 +22,7 @@ from sqlalchemy import (
     Float,
     ForeignKey,
     ForeignKeyConstraint,
+    Index,
     Integer,
     MetaData,
     String,
@@ -79,6 +80,10 @@ matches = Table(
     Column("attempt", Integer, nullable=False),
     Column("why", Text, nullable=False),
     UniqueConstraint("contest", "number"),
+    # All that a table of the contest needs of a match, read without the spec beside it.
+    Index(
+        "ix_matches_brief", "contest", "number", "id", "round", "board", "game", "first", "second"
+    ),
 )
 
 attempts = Table(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class MatchState(StrEnum):
@@ -108,6 +109,28 @@ class Result:
     match: Scheduled
     attempt: int
     ended: Ended
+
+
+class Brief(NamedTuple):
+    """A result as tables need it: of which game, who won, who failed and what was used; without spec and record.
+
+    A plain tuple in the order of the columns, for there may be a hundred thousand.
+    """
+
+    round: int
+    table: int
+    game: int
+    first: str
+    second: str
+    winner: int | None
+    verdict: str
+    outcome: str
+    fault_0: str | None
+    fault_1: str | None
+    replies_0: int
+    replies_1: int
+    charged_ms_0: float
+    charged_ms_1: float
 
 
 @dataclass(frozen=True, slots=True)

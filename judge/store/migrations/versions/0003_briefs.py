@@ -1,0 +1,18 @@
+"""An index with all that a table needs of a match: a row with its spec is two kilobytes, and there are many rows."""
+
+from alembic import op
+
+revision = "0003"
+down_revision = "0002"
+
+COLUMNS = ["contest", "number", "id", "round", "board", "game", "first", "second"]
+
+
+def upgrade() -> None:
+    """Make it."""
+    op.create_index("ix_matches_brief", "matches", COLUMNS)
+
+
+def downgrade() -> None:
+    """Remove it."""
+    op.drop_index("ix_matches_brief", "matches")
