@@ -1,5 +1,5 @@
-/* house-stamp: a brain for measuring clocks. It fills the board, thinks a little, and writes to stderr when it had read
- * the request and when it was about to write the answer: monotonic nanoseconds, one pair a line.
+/* house-stamp [MS]: a brain for measuring clocks. It fills the board, thinks a little, and writes to stderr when it had
+ * read the request and when it was about to write the answer: monotonic nanoseconds, one pair a line.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -11,7 +11,7 @@ enum { SIDE_MAX = 60, LINE_MAX_BYTES = 256 };
 
 static char taken[SIDE_MAX * SIDE_MAX];
 static int width = 20, height = 20, stones;
-static unsigned dice = 1;
+static unsigned dice = 1, most_ms = 10;
 
 static long long now_ns(void) {
     struct timespec t;
@@ -19,10 +19,11 @@ static long long now_ns(void) {
     return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* Sleeps for 0 to 9 ms: long enough to be put to sleep by the kernel, short enough for thousands of turns. */
+/* Sleeps for less than 10 ms, or MS: enough to be put to sleep by the kernel, short enough for thousands of turns. */
 static void think(void) {
     dice = dice * 1103515245u + 12345u;
-    struct timespec t = {0, (long)((dice >> 16) % 10u) * 1000000L};
+    unsigned ms = (dice >> 16) % most_ms;
+    struct timespec t = {ms / 1000u, (long)(ms % 1000u) * 1000000L};
     nanosleep(&t, NULL);
 }
 
@@ -61,9 +62,10 @@ static void start(int w, int h) {
     fflush(stdout);
 }
 
-int main(void) {
+int main(int count, char **words) {
     char line[LINE_MAX_BYTES];
     int x, y, field, in_board = 0;
+    if (count > 1 && atoi(words[1]) > 0) most_ms = (unsigned)atoi(words[1]);
     while (fgets(line, sizeof line, stdin)) {
         long long heard = now_ns();
         if (sscanf(line, "START %d", &x) == 1 && x >= 5 && x <= SIDE_MAX) start(x, x);

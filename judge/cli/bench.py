@@ -6,13 +6,12 @@ Engine's own pause. Judge and slot have a core each where the host has two.
 
 import json
 import os
-import re
 import statistics
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -20,48 +19,22 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from judge.cli.bench_contest import contest
 from judge.cli.match import make_ready, make_slot
+from judge.cli.measuring import GOMOKU, RUNS, Bench, Figure, clock_errors_ms, share_of
 from judge.cli.text import note
 from judge.errors import HostError, InputError
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile
-from judge.referee.transcript import Entry, Kind, unseal
+from judge.referee.transcript import Kind, unseal
 from judge.sandbox import open_box
 from judge.sandbox.box import Box, Tenant
 from judge.sandbox.images import runtime_image
 from judge.sandbox.owner import owned_directory
-from judge.submissions.agents import Agent, stage_agent
 
-RUNS = 5
 PINGS = 2000
 FREEZES = 500
-GOMOKU = "gomocup-fastgame"
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One line of the table: `ratio` is value / limit, `peer` the peer's value in the same unit."""
-
-    name: str
-    value: float
-    unit: str
-    limit: float | None = None
-    ratio: float | None = None
-    peer: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """What every measurement needs."""
-
-    slot: Slot
-    staging: Path
-    peers: dict[str, str]
-
-    def agent(self, name: str) -> Agent:
-        """A house agent, staged."""
-        return stage_agent(name, self.staging)
 
 
 # --- games -----------------------------------------------------------------------------------------------------------
@@ -102,14 +75,15 @@ def relay(bench: Bench) -> Iterator[Figure]:
         loose.append(_us_per_move(_game(bench, "house-instant", "box.freeze=none")))
         attached.append(_us_per_move(_game(bench, "house-instant", "box.transport=attach")))
     limit = statistics.median(bare)
-    peer = _c_gomoku_cli_us(bench) if "c-gomoku-cli" in bench.peers else None
+    peer_s = bench.peer_game_s()
+    peer_us = None if peer_s is None else peer_s * 1e6 / 400
     for name, values in (
         ("relay, pipes, freezing", judged),
         ("relay, pipes, not freezing", loose),
         ("relay, Engine attach, freezing", attached),
     ):
         value = statistics.median(values)
-        yield Figure(name, value, "us/move", limit, value / limit, peer)
+        yield Figure(name, value, "us/move", limit, value / limit, peer_us)
     yield Figure("relay, pipes, freezing", 1e6 / statistics.median(judged), "moves/s")
     stratego = statistics.median(
         _us_per_move(
@@ -145,31 +119,6 @@ def _bare_pipe_us(bench: Bench) -> float:
     return statistics.median(took)
 
 
-def _c_gomoku_cli_us(bench: Bench) -> float:
-    """The same agents under c-gomoku-cli, one game at a time and no sandbox; start-up is subtracted by two lengths."""
-    program = str(bench.agent("house-instant").program / "house-instant")
-
-    def seconds(games: int) -> float:
-        command = [
-            bench.peers["c-gomoku-cli"],
-            "-each",
-            "tc=0/1000",
-            "-rule",
-            "0",
-            "-boardsize",
-            "20",
-        ]
-        command += ["-engine", "name=a", f"cmd={program}", "-engine", "name=b", f"cmd={program}"]
-        command += ["-games", str(games)]
-        began = time.perf_counter()
-        subprocess.run(command, check=True, capture_output=True, cwd=bench.staging)
-        return time.perf_counter() - began
-
-    few, many = 2, 22
-    spans = [(seconds(many) - seconds(few)) / (many - few) for _ in range(3)]
-    return statistics.median(spans) * 1e6 / 400
-
-
 # --- clock -----------------------------------------------------------------------------------------------------------
 
 
@@ -177,8 +126,7 @@ def clock(bench: Bench) -> Iterator[Figure]:
     """What is charged against what the agent itself measured from its read to its write."""
     errors: list[float] = []
     for _ in range(RUNS):
-        errors += _clock_errors_ms(unseal(_game(bench, "house-stamp").transcript))
-    errors.sort()
+        errors += clock_errors_ms(unseal(_game(bench, "house-stamp").transcript))
     yield Figure(
         "clock, charged minus true, median",
         statistics.median(errors),
@@ -186,26 +134,8 @@ def clock(bench: Bench) -> Iterator[Figure]:
         1.0,
         statistics.median(errors),
     )
-    worst = errors[int(len(errors) * 0.99)]
+    worst = share_of(errors, 0.99)
     yield Figure(f"clock, charged minus true, p99 of {len(errors)}", worst, "ms", 1.0, worst)
-
-
-def _clock_errors_ms(entries: list[Entry]) -> Iterator[float]:
-    """Per move: the judge's span from thaw to read, less the agent's own from its stamps."""
-    stamps: list[list[float]] = [[], []]
-    for seat in (0, 1):
-        said = b"".join(e.data for e in entries if e.seat == seat and e.kind is Kind.STDERR)
-        for line in said.splitlines():
-            heard, answered = map(int, line.split())
-            stamps[seat].append((answered - heard) / 1e6)
-    count, thawed = [0, 0], [0, 0]
-    for entry in entries:
-        if entry.kind is Kind.THAWED:
-            thawed[entry.seat] = entry.ns
-        elif entry.kind is Kind.READ and re.fullmatch(rb"\d+,\d+\r?\n", entry.data):
-            seat = entry.seat
-            yield (entry.ns - thawed[seat]) / 1e6 - stamps[seat][count[seat]]
-            count[seat] += 1
 
 
 # --- start -----------------------------------------------------------------------------------------------------------
@@ -317,12 +247,12 @@ def _box(bench: Bench, *overrides: str) -> Iterator[Box]:
         box.close()
 
 
-MEASURES = {"relay": relay, "clock": clock, "start": start, "freeze": freeze}
+MEASURES = {"relay": relay, "clock": clock, "start": start, "freeze": freeze, "contest": contest}
 
 
 def bench(
     names: Annotated[
-        list[str] | None, typer.Argument(help="relay, clock, start, freeze; all if none.")
+        list[str] | None, typer.Argument(help="relay, clock, start, freeze, contest; all if none.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     peer: Annotated[

@@ -5,7 +5,7 @@ All of it is pure: the same document, pairings and results give the same games a
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from judge.contest.formats import all_rounds
 from judge.contest.frozen import Frozen
@@ -17,7 +17,7 @@ from judge.contest.standings import Cell, Line, crosstable, records_of, standing
 from judge.games import new_game
 from judge.games.types import Verdict
 from judge.referee.spec import MatchSpec
-from judge.store.types import Brief, Paired, Scheduled
+from judge.store.types import Brief, Paired, Result, Scheduled
 
 NOT_TURNED: Sequence[Turn] = (lambda x, y: (x, y),)
 
@@ -55,7 +55,7 @@ class Course:
     # --- what comes ---------------------------------------------------------------------------------
 
     def next(
-        self, paired: Sequence[Paired], results: Iterable[Brief], out: Collection[str] = ()
+        self, paired: Sequence[Paired], results: Iterable[Result | Brief], out: Collection[str] = ()
     ) -> Drawn:
         """The next round, or all of them where none depends on a result; nothing when the contest is over.
 
@@ -124,7 +124,7 @@ class Course:
             for entry in self.frozen.entries
         ]
 
-    def played(self, paired: Iterable[Paired], results: Iterable[Brief]) -> list[Played]:
+    def played(self, paired: Iterable[Paired], results: Iterable[Result | Brief]) -> list[Played]:
         """Each pairing with its games so far and their points; InputError for a game that no pairing has."""
         pairings = list(map(_pairing, paired))
         games = [game_result(each) for each in results]
@@ -143,7 +143,9 @@ class Course:
         cells = crosstable([line.agent for line in lines], counted)
         return Table(tuple(ranking), tuple(lines), tuple(map(tuple, cells)))
 
-    def failed(self, results: Iterable[Brief], out: Collection[str] = ()) -> Mapping[str, float]:
+    def failed(
+        self, results: Iterable[Result | Brief], out: Collection[str] = ()
+    ) -> Mapping[str, float]:
         """Who is to be disqualified for failing by itself, with the share of its games; they are not `out` yet."""
         games = [game_result(each) for each in results]
         failures = self.frozen.failures
@@ -166,8 +168,14 @@ def match_id(spec: MatchSpec) -> str:
     return spec.model_copy(update={"seats": bare}).id
 
 
-def game_result(brief: Brief) -> GameResult:
-    """A result of the store by agents' names; why it ended so is in its record."""
+def game_result(result: Result | Brief) -> GameResult:
+    """A result of the store by agents' names; a brief one does not say why it ended so."""
+    if isinstance(result, Result):
+        return replace(game_result(result.brief), reason=result.ended.reason)
+    return _of_brief(result)
+
+
+def _of_brief(brief: Brief) -> GameResult:
     first, second, winner = brief.first, brief.second, brief.winner
     return GameResult(
         first=first,

@@ -175,6 +175,7 @@ def _play_at_the_slot(
             box.enter()
         wire = _wire(stage, boxes, new_box)
         at_end.callback(wire.close)
+        at_end.callback(lambda: _do_at_once(*(box.close for box in wire.boxes)))
         at_slot.callback(wire.leave)
         played.referee = build_referee(stage.spec, wire, stage.venue.watch, stage.game)
         played.end = played.referee.play()
@@ -227,7 +228,7 @@ def _tenant(stage: _Stage, seat: int, keeper: Keeper) -> Tenant:
 
 
 def _do_at_once(*steps: Callable[[], None]) -> None:
-    """Make everything ready together: most of it is waiting for the Engine."""
+    """Take several steps together: most of each is waiting for the Engine."""
     with ThreadPoolExecutor(len(steps)) as pool:
         for done in [pool.submit(step) for step in steps]:
             done.result()

@@ -102,15 +102,6 @@ class Ended:
     seats: tuple["Seat", "Seat"]
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """The one result of a match."""
-
-    match: Scheduled
-    attempt: int
-    ended: Ended
-
-
 class Brief(NamedTuple):
     """A result as tables need it: of which game, who won, who failed and what was used; without spec and record.
 
@@ -142,6 +133,37 @@ class Attempt:
     state: AttemptState
     why: str
     record: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The one result of a match."""
+
+    match: Scheduled
+    attempt: int
+    ended: Ended
+
+    @property
+    def brief(self) -> Brief:
+        """What tables need of it."""
+        match, ended = self.match, self.ended
+        first, second = ended.seats
+        return Brief(
+            round=match.round,
+            table=match.table,
+            game=match.game,
+            first=match.first,
+            second=match.second,
+            winner=ended.winner,
+            verdict=ended.verdict,
+            outcome=ended.outcome,
+            fault_0=first.fault,
+            fault_1=second.fault,
+            replies_0=first.replies,
+            replies_1=second.replies,
+            charged_ms_0=first.charged_ms,
+            charged_ms_1=second.charged_ms,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ def test_it_plays_in_its_container_without_a_fault(built: Built, name: str) -> N
         agent, opponent = (stage_agent(named, staging) for named in (str(built(name)), house_agent))
         seats = agent.seat(policy), opponent.seat(policy)
         programs = {each.digest: each.program for each in (agent, opponent)}
-        record = play(MatchSpec(seats=seats, policy=policy), programs, 1, Slot()).record
+        record = play(MatchSpec(seats=seats, policy=policy), programs).record
 
     assert [None, None] == [seat.fault for seat in record.seats], record.reason
     assert record.verdict in (Verdict.WIN, Verdict.DRAW)

@@ -58,6 +58,7 @@ def test_a_result_that_comes_twice_is_the_same_result(store: Store) -> None:
     assert AttemptState.ACCEPTED is store.accept(match, 1, ended())
     assert AttemptState.ACCEPTED is store.accept(match, 1, ended(winner=1))
     assert [0] == [result.ended.winner for result in store.results("cup")]
+    assert [result.brief for result in store.results("cup")] == store.briefs("cup")
 
 
 def test_a_late_result_of_an_attempt_that_was_given_up_is_kept_and_not_counted(

@@ -1,0 +1,123 @@
+"""`./scripts/bench contest`: games a minute with the next one made ready and without, and what that does to clocks.
+
+What is compared is measured by turns in one run, so that whatever else this host does meanwhile falls on both.
+"""
+
+import logging
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import structlog
+
+from judge.cli.bench_crowd import crowd
+from judge.cli.bench_tables import large_tables
+from judge.cli.measuring import GOMOKU, RUNS, Bench, Figure, clock_errors_ms, share_of
+from judge.contest.round import Happened, Round
+from judge.contest.slots import Slots
+from judge.contest.worker import Job
+from judge.errors import HostError
+from judge.referee.policy import load_policy
+from judge.referee.spec import MatchSpec, RecordFile
+from judge.referee.transcript import unseal
+from judge.store.files import Files
+from judge.store.store import Store
+from judge.store.types import AttemptState, Entry, Issued, Scheduled
+from judge.submissions.agents import Agent
+
+GAMES = 12
+"""Of a stretch that is timed; two more begin and end it."""
+
+STAMPED_GAMES = 3
+
+
+def contest(bench: Bench) -> Iterator[Figure]:
+    """Everything that a contest adds to a game."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    yield from rate(bench)
+    yield from disturbance(bench)
+    yield from crowd(bench)
+    yield from large_tables(bench)
+
+
+def rate(bench: Bench) -> Iterator[Figure]:
+    """Whole games of agents that answer at once, in fresh containers, by the loop of a contest with its store."""
+    agent = bench.agent("house-instant")
+    ready, alone = [], []
+    for _ in range(RUNS):
+        ready.append(_games_a_minute(_played(bench, agent, GAMES + 2, ahead=1)))
+        alone.append(_games_a_minute(_played(bench, agent, GAMES + 2, ahead=0)))
+    peer_s = bench.peer_game_s()
+    peer = None if peer_s is None else 60 / peer_s
+    value, limit = statistics.median(ready), statistics.median(alone)
+    yield Figure("contest, next game made ready", value, "games/min", limit, value / limit, peer)
+    yield Figure("contest, one game after the other", limit, "games/min", peer=peer)
+
+
+def _games_a_minute(games: list[tuple[float, RecordFile]]) -> float:
+    """Without the first, before which processes start, and the last, beside which nothing is made ready."""
+    times = [ended for ended, _ in games]
+    return 60 * (len(times) - 2) / (times[-2] - times[0])
+
+
+def disturbance(bench: Bench) -> Iterator[Figure]:
+    """What making the next game ready does to the clocks of the one that plays; both without it are the limit."""
+    agent = bench.agent("house-stamp")
+    games = {
+        ahead: [
+            file
+            for _ in range(RUNS)
+            for _, file in _played(bench, agent, STAMPED_GAMES + 1, ahead)[:-1]
+        ]
+        for ahead in (1, 0)
+    }
+    errors = {
+        ahead: [error for file in files for error in clock_errors_ms(unseal(file.transcript))]
+        for ahead, files in games.items()
+    }
+    for share in (0.5, 0.99, 0.999):
+        value, limit = (share_of(errors[ahead], share) for ahead in (1, 0))
+        name = f"charged minus true beside the next game, p{100 * share:g} of {len(errors[1])}"
+        yield Figure(name, value, "ms", limit, value / limit)
+    value, limit = (max(file.record.judge_late_ms for file in games[ahead]) for ahead in (1, 0))
+    yield Figure("judge late beside the next game, worst", value, "ms", limit, value / limit)
+
+
+def _played(bench: Bench, agent: Agent, games: int, ahead: int) -> list[tuple[float, RecordFile]]:
+    """Games of an agent against itself by the loop of a contest: when each ended (monotonic), and its record."""
+    folder = Path(tempfile.mkdtemp(dir=bench.staging))
+    files = Files(folder / "files")
+    store = Store(f"sqlite:///{folder / 'bench.db'}")
+    players: Slots[Issued] = Slots([bench.slot], ahead)
+    ended: list[tuple[float, str]] = []
+
+    def tell(happened: Happened) -> None:
+        if happened.ended is None or happened.state is not AttemptState.ACCEPTED:
+            raise HostError(f"a game of the measurement is void: {happened.why}")
+        ended.append((time.monotonic(), happened.ended.record))
+
+    def job(issued: Issued) -> Job:
+        return Job(issued.match.spec, issued.attempt, {agent.digest: agent.program})
+
+    with closing(store), closing(players):
+        store.create("bench", "{}", [Entry("one", 1, "{}"), Entry("two", 2, "{}")])
+        store.schedule("bench", [_game(agent, number) for number in range(1, games + 1)])
+        try:
+            Round(store, files, "bench", players, job, tuple, 1, "here").run(tell)
+        finally:
+            players.kill()
+    return [(at, RecordFile.model_validate_json(files.get(record))) for at, record in ended]
+
+
+def _game(agent: Agent, number: int) -> Scheduled:
+    policy = load_policy(GOMOKU)
+    first, second = (
+        agent.seat(policy).model_copy(update={"name": name}) for name in ("one", "two")
+    )
+    spec = MatchSpec(seats=(first, second), policy=policy, number=number)
+    return Scheduled(
+        spec.id, number, 1, 1, number - 1, first.name, second.name, spec.model_dump_json()
+    )
