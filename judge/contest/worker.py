@@ -95,6 +95,8 @@ def play_job(job: Job, slot: Slot, lock: Path | None = None) -> Played:
     """
     if slot.judge_cores:
         os.sched_setaffinity(0, slot.judge_cores)
+    if lock is not None:
+        _give_way(_AFTER_GAMES)
     spec = MatchSpec.model_validate_json(job.spec)
     shelf = JobShelf(job.states)
     turn = nullcontext if lock is None else partial(alone, lock)
@@ -108,7 +110,21 @@ def alone(lock: Path) -> Iterator[None]:
     """Have a file's lock, waiting for it as long as need be; the kernel takes it back from a process that is killed."""
     with lock.open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        _give_way(0)
+        try:
+            yield
+        finally:
+            _give_way(_AFTER_GAMES)
+
+
+_AFTER_GAMES = 10
+"""How nice a process is that does not play: its judge's core is that of a game, whose answers must be read at once."""
+
+
+def _give_way(niceness: int) -> None:
+    """Let others on this core go first, or not: only who may come back from it."""
+    if os.geteuid() == 0:
+        os.setpriority(os.PRIO_PROCESS, 0, niceness)
 
 
 def played(file: RecordFile, states: Mapping[str, bytes]) -> Played:
