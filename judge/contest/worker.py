@@ -7,9 +7,9 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from structlog.contextvars import bound_contextvars
@@ -22,6 +22,7 @@ from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure
 from judge.store.types import Ended, Seat
 
 _PR_SET_PDEATHSIG = 1
+_CAP_SYS_NICE = 1 << 23
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +96,14 @@ def play_job(job: Job, slot: Slot, lock: Path | None = None) -> Played:
     """
     if slot.judge_cores:
         os.sched_setaffinity(0, slot.judge_cores)
-    if lock is not None:
-        _give_way(_AFTER_GAMES)
     spec = MatchSpec.model_validate_json(job.spec)
     shelf = JobShelf(job.states)
-    turn = nullcontext if lock is None else partial(alone, lock)
     with bound_contextvars(contest=job.contest, match=spec.id, attempt=job.attempt):
-        file = play(spec, job.programs, job.attempt, Venue(slot, shelf, turn))
-    return played(file, shelf.left)
+        if lock is None:
+            return played(play(spec, job.programs, job.attempt, Venue(slot, shelf)), shelf.left)
+        venue = Venue(slot, shelf, partial(alone, lock))
+        with nicer_by(_BESIDE_A_GAME):
+            return played(play(spec, job.programs, job.attempt, venue), shelf.left)
 
 
 @contextmanager
@@ -110,21 +111,34 @@ def alone(lock: Path) -> Iterator[None]:
     """Have a file's lock, waiting for it as long as need be; the kernel takes it back from a process that is killed."""
     with lock.open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        _give_way(0)
-        try:
+        with nicer_by(-_BESIDE_A_GAME):
             yield
-        finally:
-            _give_way(_AFTER_GAMES)
 
 
-_AFTER_GAMES = 10
-"""How nice a process is that does not play: its judge's core is that of a game, whose answers must be read at once."""
+_BESIDE_A_GAME = 10
+"""How much nicer a process is that does not play: its core is the judge's of a game, whose answers are to be read."""
 
 
-def _give_way(niceness: int) -> None:
-    """Let others on this core go first, or not: only who may come back from it."""
-    if os.geteuid() == 0:
-        os.setpriority(os.PRIO_PROCESS, 0, niceness)
+@contextmanager
+def nicer_by(steps: int) -> Iterator[None]:
+    """Let others on this core go first, or not so much; nothing for those who could not come back from it."""
+    if not _may_come_back():
+        yield
+        return
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    os.setpriority(os.PRIO_PROCESS, 0, before + steps)
+    try:
+        yield
+    finally:
+        os.setpriority(os.PRIO_PROCESS, 0, before)
+
+
+@cache
+def _may_come_back() -> bool:
+    """Whether this process has the kernel's leave to become less nice; root in a container often has not."""
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    rights = next(line.split()[1] for line in status.splitlines() if line.startswith("CapEff:"))
+    return bool(int(rights, 16) & _CAP_SYS_NICE)
 
 
 def played(file: RecordFile, states: Mapping[str, bytes]) -> Played:

@@ -62,6 +62,10 @@ def verdict(finished: Finished[str]) -> str | None:
     return finished.played.ended.verdict if finished.played else None
 
 
+def niceness(slots: Slots[str], name: str) -> int:
+    return os.getpriority(os.PRIO_PROCESS, pids(slots)[name])
+
+
 def left_by(pid: int) -> list[Path]:
     return [path for path, owner in directories() if owner and owner.pid == pid]
 
@@ -74,9 +78,11 @@ def test_a_game_is_made_ready_while_another_of_its_slot_plays(house: House, begi
     with pytest.raises(IndexError):
         slots.start("three", house.held("three"))
     assert not house.has_begun("two")
+    assert niceness(slots, "one") < niceness(slots, "two") or os.geteuid() != 0
 
     house.let_go("one")
     house.wait_for("two")
+    assert niceness(slots, "two") == os.getpriority(os.PRIO_PROCESS, 0) or os.geteuid() != 0
     (first,) = slots.wait(60)
     assert ("one", "win") == (first.tag, verdict(first))
     assert 1 == slots.free

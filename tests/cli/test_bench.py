@@ -1,0 +1,67 @@
+"""The measurements of a contest come to an end and say what they measured; how fast this host is says no test."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from judge.cli import bench_contest, bench_crowd, bench_tables
+from judge.cli.match import make_slot
+from judge.cli.measuring import Bench
+from judge.referee.play import Slot
+from judge.sandbox import images
+from judge.sandbox.compiled import build_house_agents
+from judge.sandbox.cores import available
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(Slot(), tmp_path, {})
+
+
+@pytest.fixture
+def bench_in_containers(tmp_path: Path) -> Iterator[Bench]:
+    build_house_agents()
+    images.build(["native"])
+    before = available()
+    yield Bench(make_slot("docker"), tmp_path, {})
+    os.sched_setaffinity(0, before)
+
+
+def test_large_tables_are_measured(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_tables, "SIZES", (1300, 2500))
+
+    figures = list(bench_tables.large_tables(bench))
+
+    games = [f"standings of {count} games" for count in (1225, 2450, 2450)]
+    assert [*games, "a game's share of it, 2450 against 1225 games"] == [
+        figure.name for figure in figures
+    ]
+    assert all(figure.value > 0 for figure in figures)
+
+
+@pytest.mark.docker
+def test_games_a_minute_are_measured(
+    bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench_contest, "RUNS", 1)
+    monkeypatch.setattr(bench_contest, "GAMES", 2)
+
+    ready, alone = bench_contest.rate(bench_in_containers)
+
+    assert (ready.limit, None) == (alone.value, ready.peer)
+    assert ready.value > 0
+
+
+@pytest.mark.docker
+def test_a_crowd_plays_at_the_same_time(
+    bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench_crowd, "GAMES", 3)
+    monkeypatch.setattr(bench_crowd, "SLEEP_MS", 4)
+
+    figures = {figure.name: figure for figure in bench_crowd.crowd(bench_in_containers)}
+
+    assert "3 games at once, charged minus true, p99 of 432" in figures
+    assert figures["3 games at once, the judge's memory"].value > 1
