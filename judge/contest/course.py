@@ -172,23 +172,19 @@ def game_result(result: Result | Brief) -> GameResult:
     """A result of the store by agents' names; a brief one does not say why it ended so."""
     if isinstance(result, Result):
         return replace(game_result(result.brief), reason=result.ended.reason)
-    return _of_brief(result)
-
-
-def _of_brief(brief: Brief) -> GameResult:
-    first, second, winner = brief.first, brief.second, brief.winner
+    first, second, winner = result.first, result.second, result.winner
     return GameResult(
         first=first,
         second=second,
-        winner=None if winner is None else (first, second)[winner],
-        verdict=_VERDICTS[brief.verdict],
-        result=brief.outcome,
-        faults=(_verdict(brief.fault_0), _verdict(brief.fault_1)),
-        replies=(brief.replies_0, brief.replies_1),
-        charged_ms=(brief.charged_ms_0, brief.charged_ms_1),
-        round=brief.round,
-        table=brief.table,
-        game=brief.game,
+        winner=None if winner is None else second if winner else first,
+        verdict=_VERDICTS[result.verdict],
+        result=result.outcome,
+        faults=(_verdict(result.fault_0), _verdict(result.fault_1)),
+        replies=(result.replies_0, result.replies_1),
+        charged_ms=(result.charged_ms_0, result.charged_ms_1),
+        round=result.round,
+        table=result.table,
+        game=result.game,
     )
 
 

@@ -117,7 +117,7 @@ class Reader:
             .order_by(matches.c.number)
         )
         with self._engine.connect() as connection:
-            return list(map(Brief._make, connection.execute(query)))
+            return list(map(Brief._make, connection.execute(query).all()))
 
     def games(self, contest: str) -> list[tuple[Scheduled, MatchState, int, str]]:
         """Every game with its state, its attempts so far and what was said of it last, in the order of the schedule."""
