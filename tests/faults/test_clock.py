@@ -27,7 +27,8 @@ WALL = {
 ALLOWED = {
     "contest/cluster/keys.py: now": "from when to when a host's certificate holds",
     "contest/frozen.py: now": "the date in the document of a contest",
-    "referee/recording.py: now": "the date in a record, which nothing is decided by",
+    "referee/play.py: now": "the date in a record, which nothing is decided by",
+    "referee/recording.py: now": "the same of a game that never began",
     "sandbox/reaper.py: time": "how old rubbish of unknown owners is, in hours",
     "sandbox/docker_box.py: time": "until when the Engine is asked for its events; only others can make one",
 }
