@@ -171,7 +171,6 @@ def test_ctrl_c_twice_abandons_what_runs(judge: Judge, tmp_path: Path) -> None:
     assert {"pending": 2} == _counts(judge)
 
 
-@pytest.mark.xfail(reason="what is reaped is that of workers that are not dead yet")
 @pytest.mark.docker
 def test_sigterm_leaves_nothing(judge: Judge, tmp_path: Path) -> None:
     slow_contest(tmp_path / "cup")
