@@ -6,11 +6,12 @@ the kernel takes back from a process that is gone.
 
 import multiprocessing
 import platform
+import signal
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -68,10 +69,20 @@ class _Slot:
     lock: Path
 
 
-def _pool() -> ProcessPoolExecutor:
+def _pool(log: Path | None) -> ProcessPoolExecutor:
     # Spawned: a forked worker would hold copies of this process's pipes and sockets.
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(1, context, be_worker)
+    return ProcessPoolExecutor(1, context, be_worker, (log,))
+
+
+@contextmanager
+def _no_ctrl_c() -> Iterator[None]:
+    """A process that is started meanwhile does not hear of it, until it has said itself that it will not."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @dataclass(slots=True)
@@ -79,7 +90,12 @@ class _Process:
     """One of the processes of a slot."""
 
     slot: _Slot
-    pool: ProcessPoolExecutor = field(default_factory=_pool)
+    log: Path | None
+    pool: ProcessPoolExecutor = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Start nothing yet."""
+        self.pool = _pool(self.log)
 
     def play(self, job: Job) -> Future[Played]:
         """Begin a game; in a new process where somebody has killed this one since its last."""
@@ -90,12 +106,13 @@ class _Process:
             return self._begin(job)
 
     def _begin(self, job: Job) -> Future[Played]:
-        return self.pool.submit(play_job, job, self.slot.cores, self.slot.lock)
+        with _no_ctrl_c():
+            return self.pool.submit(play_job, job, self.slot.cores, self.slot.lock)
 
     def renew(self) -> None:
         """Take another process: this one is gone, or in a state that nobody knows."""
         self.pool.shutdown(wait=False, cancel_futures=True)
-        self.pool = _pool()
+        self.pool = _pool(self.log)
 
     def kill(self) -> Sequence[BaseProcess]:
         """End it now; what to wait for."""
@@ -119,6 +136,8 @@ class Slots(Generic[Tag]):
     ahead: int = 1
     """How many games of a slot are made ready while another plays; none where the judge has no core for that work."""
     host: str = field(default_factory=platform.node)
+    log: Path | None = None
+    """Where the processes write what they have to say."""
     _idle: list[_Process] = field(init=False)
     _running: dict[Future[Played], _Running[Tag]] = field(init=False, default_factory=dict)
     _at_end: ExitStack = field(init=False, default_factory=ExitStack)
@@ -127,7 +146,7 @@ class Slots(Generic[Tag]):
         """Start no process yet: a pool does so with its first game. Raises HostError where there is no room."""
         locks = self._at_end.enter_context(owned_directory())
         each = [_Slot(slot, locks / f"slot-{number}") for number, slot in enumerate(self.slots)]
-        self._idle = [_Process(slot) for slot in each for _ in range(self._games(slot))]
+        self._idle = [_Process(slot, self.log) for slot in each for _ in range(self._games(slot))]
 
     def _games(self, slot: _Slot) -> int:
         """How many games a slot may have at once: one plays."""

@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
+from typing import TextIO
 
+import structlog
 from structlog.contextvars import bound_contextvars
 
 from judge.errors import HostError, InputError
@@ -80,13 +82,32 @@ class JobShelf:
             self.left[state.digest] = state.data
 
 
-def be_worker() -> None:
-    """What a worker process does first: it dies with its judge, and leaves Ctrl-C to it."""
+def be_worker(log: Path | None = None) -> None:
+    """What a worker process does first: it dies with its judge, and leaves Ctrl-C to it.
+
+    Its events go to the file `log`, where there is one: what it prints would stand among the lines of its judge.
+    """
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     judge = multiprocessing.parent_process()
     if judge is not None and judge.pid != os.getppid():
         os._exit(1)  # it was dead before this process could ask to be told
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    if log is not None:
+        log_to(log.open("a", encoding="utf-8"))
+
+
+def log_to(file: TextIO) -> None:
+    """Let this process's events go to a file, each a line of JSON."""
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.JSONRenderer(),
+        ],
+        logger_factory=structlog.WriteLoggerFactory(file),
+    )
 
 
 def play_job(job: Job, slot: Slot, lock: Path | None = None) -> Played:

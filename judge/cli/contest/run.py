@@ -19,12 +19,13 @@ from judge.cli.contest.progress import Lines, Panel, Progress
 from judge.cli.contest.slots import slots_here
 from judge.cli.machines import Keys, refuse_without_dask
 from judge.cli.match import make_ready
-from judge.cli.text import note, safe_event
+from judge.cli.text import note
 from judge.contest.contest import Contest, begin, open_store
 from judge.contest.frozen import images_of
 from judge.contest.plan import Planned, load_plan
 from judge.contest.round import Round, Stop
 from judge.contest.slots import Players, Slots
+from judge.contest.worker import log_to
 from judge.errors import HostError, InputError
 from judge.referee.play import Slot
 from judge.sandbox.reaper import reap
@@ -87,7 +88,7 @@ def run(
             note(
                 f"judge: {planned.path} was changed since the contest was frozen; it is played as it was frozen"
             )
-        players = _elsewhere(found, cluster, tls, lost_after) if cluster else _here(slots)
+        players = _elsewhere(found, cluster, tls, lost_after) if cluster else _here(found, slots)
         is_seen = sys.stdout.isatty()
         progress: Progress = Panel(found, lambda: players.running) if is_seen else Lines(found)
         try:
@@ -103,10 +104,10 @@ def run(
         _say_end(found, stop)
 
 
-def _here(slots: Sequence[Slot]) -> Players[Issued]:
+def _here(contest: Contest, slots: Sequence[Slot]) -> Players[Issued]:
     if slots[0].judge_cores:
         os.sched_setaffinity(0, slots[0].judge_cores)
-    return Slots(slots)
+    return Slots(slots, log=contest.planned.folder / LOG_FILE)
 
 
 def _elsewhere(
@@ -163,16 +164,7 @@ def _logged(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise HostError(f"{path}: {error.strerror}") from None
     with file:
-        structlog.configure(
-            processors=[
-                structlog.contextvars.merge_contextvars,
-                structlog.processors.add_log_level,
-                structlog.processors.TimeStamper(fmt="iso", utc=True),
-                safe_event,
-                structlog.processors.JSONRenderer(),
-            ],
-            logger_factory=structlog.WriteLoggerFactory(file),
-        )
+        log_to(file)
         try:
             yield
         finally:
