@@ -12,6 +12,8 @@ from typing import Any
 import docker
 from docker.models.containers import Container
 
+from judge.contest.contest import open_store
+from judge.contest.plan import load_plan
 from judge.sandbox.owner import directories, started_ticks
 from tests.cli.brains import write_brain
 from tests.cli.conftest import owner_of
@@ -36,7 +38,7 @@ PATIENT = (
     "folders.persistent=false",
 )
 
-SLOW = "if len(taken) < 2: time.sleep(2)"
+SLOW = "if len(taken) < 2: time.sleep({pause})"
 """A brain's trick: time enough to be met in its first move."""
 
 
@@ -52,10 +54,10 @@ def write_contest(
     return folder
 
 
-def slow_contest(folder: Path, games: int = 2) -> Path:
-    """Two brains whose games take four seconds."""
+def slow_contest(folder: Path, games: int = 2, pause: int = 1) -> Path:
+    """Two brains that wait so many seconds before their first move."""
     folder.mkdir()
-    write_brain(folder, "slow", SLOW)
+    write_brain(folder, "slow", SLOW.format(pause=pause))
     return write_contest(folder, ["slow.py", "slow.py"], games)
 
 
@@ -108,6 +110,14 @@ def playing(
             if owner_of(container.labels).pid in mine and is_so(container):
                 return container
     raise AssertionError(f"the judge ended with code {process.returncode} before that")
+
+
+def is_of(box: Container, folder: Path, number: int) -> bool:
+    """Whether a box is of a game of a contest without kept folders, by its number in the schedule."""
+    planned = load_plan(folder)
+    with closing(open_store(planned)) as store:
+        ids = {match.number: match.id for match, *_ in store.games(planned.name)}
+    return bool(box.labels["judge.match"] == ids[number])
 
 
 def left(pids: Sequence[int]) -> list[str]:

@@ -15,6 +15,7 @@ from sqlalchemy import create_engine, text
 from judge.sandbox.images import build
 from tests.cli.conftest import Judge, Ran
 from tests.cli.contests import (
+    is_of,
     left,
     line,
     playing,
@@ -110,7 +111,7 @@ def _records(folder: Path) -> list[Path]:
 
 @pytest.mark.docker
 def test_one_folder_has_one_judge_and_pause_ends_it_politely(judge: Judge, tmp_path: Path) -> None:
-    slow_contest(tmp_path / "cup", games=8)
+    slow_contest(tmp_path / "cup", games=8, pause=2)
     with closing(docker.from_env()) as client, running(tmp_path, "cup") as process:
         playing(client, process, runs_python)
 
@@ -130,27 +131,26 @@ def test_one_folder_has_one_judge_and_pause_ends_it_politely(judge: Judge, tmp_p
     assert (0, "") == (still.code, still.out)
     assert 0 == judge("contest", "resume", "cup").code
     with running(tmp_path, "cup") as process:
-        assert (done + 1) == line(process)["game"]
+        assert line(process)["game"] > done
     assert "paused: lunch" in judge("contest", "log", "cup").out
 
 
 @pytest.mark.docker
 def test_ctrl_c_once_finishes_what_runs(judge: Judge, tmp_path: Path) -> None:
-    slow_contest(tmp_path / "cup")
+    slow_contest(tmp_path / "cup", games=8)
     with closing(docker.from_env()) as client, running(tmp_path, "cup") as process:
         playing(client, process, runs_python)
         mine = [process.pid, *workers(process.pid)]
         os.killpg(process.pid, signal.SIGINT)
         assert "the running games are finished" in line(process)["note"]
-        ended = line(process)
-        assert ("accepted", 1, 1) == (ended["state"], ended["done"], ended["left"])
         out, err = process.communicate()
 
-    assert (0, "") == (process.returncode, out)
+    ended = [json.loads(one) for one in out.splitlines()]
+    assert (0, {"accepted"}) == (process.returncode, {each["state"] for each in ended})
     assert f"judge: to go on: {GO_ON}/contest.toml" in err
     assert "Traceback" not in err
     assert [] == left(mine)
-    assert {"done": 1, "pending": 1} == _counts(judge)
+    assert {"done": len(ended), "pending": 8 - len(ended)} == _counts(judge)
 
 
 @pytest.mark.docker
@@ -184,11 +184,10 @@ def test_sigterm_leaves_nothing(judge: Judge, tmp_path: Path) -> None:
     assert "Traceback" not in err
     assert [] == left(mine)
     ran = judge("contest", "run", "cup")
-    assert (0, [1, 2]) == (ran.code, [each["game"] for each in lines(ran)])
+    assert (0, {1, 2}) == (ran.code, {each["game"] for each in lines(ran)})
     assert "abandoned: its judge was gone" in judge("contest", "log", "cup").out
 
 
-@pytest.mark.xfail(reason="a worker that starts hears Ctrl-C before it is told not to")
 @pytest.mark.docker
 def test_ctrl_c_before_the_first_game_costs_nothing(judge: Judge, tmp_path: Path) -> None:
     """The workers are starting up, and hear the Ctrl-C of a terminal too."""
@@ -204,26 +203,28 @@ def test_ctrl_c_before_the_first_game_costs_nothing(judge: Judge, tmp_path: Path
     assert {0} == {process.returncode}
 
 
-@pytest.mark.xfail(strict=True, reason="what a worker logs stands among the lines of its judge")
 @pytest.mark.docker
 def test_two_voids_stop_the_contest_until_the_organiser_has_mended_it(
     judge: Judge, tmp_path: Path
 ) -> None:
     """Somebody kills the box of the first game, and of its replay."""
-    slow_contest(tmp_path / "cup")
+    cup = slow_contest(tmp_path / "cup", pause=3)
     with closing(docker.from_env()) as client, running(tmp_path, "cup") as process:
         for attempt in (1, 2):
-            playing(client, process, runs_python).kill()
+            first = playing(client, process, lambda box: is_of(box, cup, 1) and runs_python(box))
+            first.kill()
             told = line(process)
-            assert ("void", attempt, 1) == (told["state"], told["attempt"], told["game"])
+            while told["game"] != 1:
+                told = line(process)
+            assert ("void", attempt) == (told["state"], told["attempt"])
         _, err = process.communicate()
 
     assert 1 == process.returncode
     assert "judge: cup is stopped: agent-1 - agent-2: void 2 times in a row: " in err
     assert "mend it, then judge contest resume cup/contest.toml and judge contest run" in err
-    assert {"held": 1, "pending": 1} == _counts(judge)
+    assert {"held": 1, "done": 1} == _counts(judge)
     status = judge("contest", "status", "cup")
-    assert "cup: stopped, 0 of 2" in status.out
+    assert "cup: stopped, 1 of 2" in status.out
     assert " held  " in status.out
     again = judge("contest", "run", "cup")
     assert (1, "") == (again.code, again.out)
@@ -232,10 +233,7 @@ def test_two_voids_stop_the_contest_until_the_organiser_has_mended_it(
     resumed = judge("contest", "resume", "cup", "--why", "nobody kills any more")
     assert (0, True) == (resumed.code, "1 held games are played again" in resumed.out)
     ran = judge("contest", "run", "cup")
-    assert (0, [(1, 3), (2, 1)]) == (
-        ran.code,
-        [(each["game"], each["attempt"]) for each in lines(ran)],
-    )
+    assert (0, [(1, 3)]) == (ran.code, [(each["game"], each["attempt"]) for each in lines(ran)])
 
 
 @pytest.mark.docker
