@@ -170,6 +170,8 @@ def _play_at_the_slot(
     # What is there by now stays: a full collection in the middle of a turn would be charged to an agent.
     gc.freeze()
     with ExitStack() as at_slot, _timed(played):
+        # Afterwards it may go: a worker plays thousands of games.
+        at_slot.callback(gc.unfreeze)
         for box in boxes:
             at_slot.callback(box.leave)
             box.enter()
