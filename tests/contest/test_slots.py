@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import docker
@@ -223,10 +223,13 @@ def test_all_end_with_their_judge(house: House) -> None:
 
 def cores_of(client: docker.DockerClient, match: str) -> list[str]:
     """On which cores the containers of a match are that run, by the kernel's word; sorted."""
-    found = client.api.containers(filters={"label": f"judge.match={match}", "status": "running"})
-    first = [client.api.inspect_container(each["Id"])["State"]["Pid"] for each in found]
-    status = [Path(f"/proc/{pid}/status").read_text() for pid in first]
-    return sorted(text.split("Cpus_allowed_list:")[1].split()[0] for text in status)
+    cores = []
+    for each in client.api.containers(filters={"label": f"judge.match={match}"}):
+        with suppress(FileNotFoundError, docker.errors.NotFound):  # it may end meanwhile
+            first = client.api.inspect_container(each["Id"])["State"]["Pid"]
+            status = Path(f"/proc/{first}/status").read_text()
+            cores.append(status.split("Cpus_allowed_list:")[1].split()[0])
+    return sorted(cores)
 
 
 @pytest.mark.docker
