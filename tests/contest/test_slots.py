@@ -209,6 +209,7 @@ def test_all_end_with_their_judge(house: House) -> None:
         assert judge.stdout
         workers = [int(pid) for pid in judge.stdout.readline().split()]
         until(lambda: any(map(waits_for_a_lock, workers)), "the second game does not wait")
+        until(lambda: any(map(house.has_begun, ("one", "two"))), "none has begun")
         judge.kill()
 
     for pid in workers:
