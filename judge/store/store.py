@@ -228,10 +228,10 @@ class Store(Reader):
             _cancel(connection, contest)
             return len(running)
 
-    def annul(self, match: str, why: str) -> None:
-        """The organiser voids a game: its result no longer counts, and it is played again.
+    def annul(self, match: str, why: str) -> MatchState:
+        """The organiser voids a game: its result no longer counts. It is pending, or cancelled where an agent is out.
 
-        InputError for one that has none and is not being played.
+        InputError for one that has no result and is not being played.
         """
         with self._engine.begin() as connection:
             row = _match(connection, match)
@@ -245,6 +245,7 @@ class Store(Reader):
                 .values(state=MatchState.PENDING, why=why)
             )
             _cancel(connection, row.contest)
+            return MatchState(_match(connection, match).state)
 
     def release(self, contest: str, why: str) -> int:
         """The organiser has mended what made games void: those that are held are pending again; how many.

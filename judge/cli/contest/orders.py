@@ -39,8 +39,12 @@ def void(
     """Take a game's result back; it is played again when the contest is run."""
     with opened(contest) as found:
         match = find_match(found, game)
-        found.store.annul(match.id, reasoned(why))
-    print(f"game {match.number}, {match.first} - {match.second}: void, to be played again;")
+        state = found.store.annul(match.id, reasoned(why))
+    game_said = f"game {match.number}, {match.first} - {match.second}: void"
+    if state is MatchState.CANCELLED:
+        print(f"{game_said}, and not played again: one of the two is disqualified")
+        return
+    print(f"{game_said}, to be played again;")
     print(f"  judge contest run {found.planned.path}       plays it")
 
 

@@ -1,6 +1,8 @@
 """How far a contest is while it runs: a panel on a terminal, a JSON line for each game elsewhere."""
 
 import json
+import os
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -92,8 +94,8 @@ class Lines:
         print(json.dumps(_line(happened, self._tally)), flush=True)
 
     def say(self, sentence: str) -> None:
-        """A line with nothing but the sentence."""
-        print(json.dumps({"note": sentence}), flush=True)
+        """A line with nothing but the sentence; written past the buffer, for a signal's handler may say it."""
+        os.write(sys.stdout.fileno(), f"{json.dumps({'note': sentence})}\n".encode())
 
     def close(self) -> None:
         """Nothing is held back."""
