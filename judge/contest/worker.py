@@ -7,9 +7,9 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -24,7 +24,6 @@ from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure
 from judge.store.types import Ended, Seat
 
 _PR_SET_PDEATHSIG = 1
-_CAP_SYS_NICE = 1 << 23
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +118,10 @@ def play_job(job: Job, slot: Slot, lock: Path | None = None) -> Played:
         os.sched_setaffinity(0, slot.judge_cores)
     spec = MatchSpec.model_validate_json(job.spec)
     shelf = JobShelf(job.states)
+    turn = nullcontext if lock is None else partial(alone, lock)
     with bound_contextvars(contest=job.contest, match=spec.id, attempt=job.attempt):
-        if lock is None:
-            return played(play(spec, job.programs, job.attempt, Venue(slot, shelf)), shelf.left)
-        venue = Venue(slot, shelf, partial(alone, lock))
-        with nicer_by(_BESIDE_A_GAME):
-            return played(play(spec, job.programs, job.attempt, venue), shelf.left)
+        file = play(spec, job.programs, job.attempt, Venue(slot, shelf, turn))
+    return played(file, shelf.left)
 
 
 @contextmanager
@@ -132,34 +129,7 @@ def alone(lock: Path) -> Iterator[None]:
     """Have a file's lock, waiting for it as long as need be; the kernel takes it back from a process that is killed."""
     with lock.open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        with nicer_by(-_BESIDE_A_GAME):
-            yield
-
-
-_BESIDE_A_GAME = 10
-"""How much nicer a process is that does not play: its core is the judge's of a game, whose answers are to be read."""
-
-
-@contextmanager
-def nicer_by(steps: int) -> Iterator[None]:
-    """Let others on this core go first, or not so much; nothing for those who could not come back from it."""
-    if not _may_come_back():
         yield
-        return
-    before = os.getpriority(os.PRIO_PROCESS, 0)
-    os.setpriority(os.PRIO_PROCESS, 0, before + steps)
-    try:
-        yield
-    finally:
-        os.setpriority(os.PRIO_PROCESS, 0, before)
-
-
-@cache
-def _may_come_back() -> bool:
-    """Whether this process has the kernel's leave to become less nice; root in a container often has not."""
-    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-    rights = next(line.split()[1] for line in status.splitlines() if line.startswith("CapEff:"))
-    return bool(int(rights, 16) & _CAP_SYS_NICE)
 
 
 def played(file: RecordFile, states: Mapping[str, bytes]) -> Played:
