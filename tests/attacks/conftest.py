@@ -12,9 +12,9 @@ from judge.sandbox import images
 from judge.sandbox.cores import available, place, whole_cores
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def slot() -> Iterator[Slot]:
-    """A core for the agents and one for this process, as far as there are two."""
+    """A core for the agents and one for this process, as far as there are two; the next tests have all again."""
     before = available()
     placement = place(whole_cores())
     os.sched_setaffinity(0, placement.judge)
@@ -22,7 +22,7 @@ def slot() -> Iterator[Slot]:
     os.sched_setaffinity(0, before)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def suite(slot: Slot) -> Suite:
     """The suite under an official policy."""
     images.build(["native"])
