@@ -20,6 +20,9 @@ from judge.store.types import AttemptState, Ended, Issued, MatchState, Scheduled
 LOOK_S = 1.0
 """How long the loop waits for a game to end before it looks whether somebody wants it to stop."""
 
+STOPPED = "stopped"
+"""The state of a contest that needs its organiser, and the event of its journal."""
+
 
 class Stop(StrEnum):
     """Why the loop ended."""
@@ -154,10 +157,21 @@ class Round:
         now = self._store.void(issued.match.id, issued.attempt, why, record, self._allowed_voids)
         self._log.warning("void", match=issued.match.id, attempt=issued.attempt, why=why)
         if now is MatchState.HELD:
-            pair = f"{issued.match.first} - {issued.match.second}"
-            self._store.set_state(
-                self._contest,
-                "stopped",
-                f"{pair}: void {self._allowed_voids} times in a row: {why}",
-            )
+            self._stop(issued, why, record)
         return Happened(issued, ended, AttemptState.VOID, why)
+
+    def _stop(self, issued: Issued, why: str, record: str | None) -> None:
+        """Stop the contest over a game that stays void; say of an agent that it is not the first time."""
+        pair = (issued.match.first, issued.match.second)
+        stops = [
+            line.text.partition(":")[0].split(" - ")
+            for line in self._store.journal(self._contest)
+            if line.event == STOPPED
+        ]
+        text = f"{' - '.join(pair)}: void {self._allowed_voids} times in a row: {why}"
+        if record is not None:
+            text += f"; record {record}"
+        for name in pair:
+            if count := sum(name in names for names in stops):
+                text += f"; games of {name} have stopped this contest before ({count})"
+        self._store.set_state(self._contest, STOPPED, text)

@@ -319,13 +319,18 @@ class Referee:
     def _hear_unasked(self, happening: Happening) -> None:
         """What a seat says while nobody asks it is for its protocol to keep, to set aside or to hold against it.
 
-        Of one that says too much nothing more is heard: its next request, if there is one, judges it.
+        Of one that says too much nothing more is heard: its next request, if there is one, judges it. What comes of one
+        that is out, in the moment before it was frozen or out of its pipe, changes nothing.
         """
         if happening.kind is Kind.READ and happening.data:
             if self._is_too_loud(happening.seat):
                 self._wire.mute(happening.seat)
                 return
-            for effect in self.sides[happening.seat].protocol.feed(Bytes(happening.data)):
+            side = self.sides[happening.seat]
+            if side.is_out:
+                side.keep(Note(f"late: {len(happening.data)} bytes that came after its fault"))
+                return
+            for effect in side.protocol.feed(Bytes(happening.data)):
                 self._carry_out_idle(happening.seat, effect)
 
     def _judge_what_happened_before(self, seat: int) -> None:
@@ -363,8 +368,12 @@ class Referee:
     def _faulted(
         self, seat: int, cause: Cause, talk: Talk | None = None, now: int = 0
     ) -> FaultError:
-        """The verdict on a seat, from what is measured now; its time in `talk` is charged up to `now`."""
+        """The verdict on a seat, from what is measured now; its time in `talk` is charged up to `now`.
+
+        Its protocol still waits for what did not come in time: it is fed no more of it.
+        """
         side = self.sides[seat]
+        side.is_out = True
         elapsed_ns, allowed_ms = 0, 0
         if talk is not None and talk.wait is not None:
             elapsed_ns, allowed_ms = now - talk.since, talk.deadline.allowed_ms

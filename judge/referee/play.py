@@ -1,6 +1,7 @@
 """`play(spec, programs) -> record`: makes boxes, lets the referee play, turns a failure of the host into a void."""
 
 import gc
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
@@ -12,10 +13,11 @@ from time import monotonic
 import structlog
 
 from judge.errors import HostError
-from judge.games.types import SEATS, Game
+from judge.games.types import SEATS, End, Game
 from judge.protocols import protocol_entry
 from judge.referee.blame import Void
 from judge.referee.folders import Shelf, folders_of, shelved
+from judge.referee.match import Referee
 from judge.referee.recording import Played, record_of
 from judge.referee.seating import build_referee
 from judge.referee.side import Ply
@@ -30,6 +32,9 @@ from judge.sandbox import BoxKind, open_box, open_keeper
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.cores import busy_ns
 from judge.sandbox.folders import Folder, Keeper
+
+LOGGED_BYTES = 4096
+"""How much of the input that the judge stumbled over is logged."""
 
 SPIN_NS = 100_000
 """How long a judge with a core of its own looks again before it sleeps."""
@@ -180,9 +185,41 @@ def _play_at_the_slot(
         at_end.callback(lambda: _do_at_once(*(box.close for box in wire.boxes)))
         at_slot.callback(wire.leave)
         played.referee = build_referee(stage.spec, wire, stage.venue.watch, stage.game)
-        played.end = played.referee.play()
+        played.end = _refereed(stage, played.referee)
         played.readings = (wire.boxes[0].readings(), wire.boxes[1].readings())
         played.late_ns = wire.late_ns
+
+
+def _refereed(stage: _Stage, referee: Referee) -> End | Void:
+    """The end of the game; a mistake of the judge's own costs one attempt, never what was seen of it."""
+    try:
+        return referee.play()
+    except (HostError, BrokenPipeError):
+        raise  # the host failed, or whoever looked on has gone
+    except Exception as error:  # noqa: BLE001 whatever it is, the transcript says what led to it
+        return _failed(stage, error)
+
+
+def _failed(stage: _Stage, error: Exception) -> Void:
+    """The void of a game that the judge stumbled over. The log has the input and the error; the record says where both
+    are, for a record is public and neither need be."""
+    entry = stage.transcript.last_read()
+    when = "before any agent said anything"
+    if entry is not None:
+        name = stage.spec.seats[entry.seat].name
+        when = f"after {name} (seat {entry.seat}) said something at {entry.ns / 1e6:.3f} ms of the transcript"
+    log.error(
+        "the judge failed",
+        match=stage.spec.id,
+        when=when,
+        input=repr(entry.data[-LOGGED_BYTES:]) if entry is not None else "",
+        error=repr(error),
+        traceback="".join(traceback.format_exception(error)),
+    )
+    return Void(
+        f"the judge failed {when}: {type(error).__name__}; this is a mistake of the judge's: "
+        "report it with the record and the judge's log"
+    )
 
 
 @contextmanager

@@ -46,6 +46,8 @@ class Side:
     report: Report | None = None
     killed_for_memory: bool = False
     has_started: bool = False
+    is_out: bool = False
+    """A fault of it was found: it is asked nothing more, and its protocol is fed nothing that it says from now on."""
     is_ended: bool = False
     """The judge has ended it, and listens no more."""
 

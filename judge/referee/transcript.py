@@ -148,6 +148,14 @@ class Transcript:
             packed = self._spilled.read() + packed
         return unpack(packed)
 
+    def last_read(self) -> Entry | None:
+        """What was read last of an agent's stdout; None where nothing was."""
+        last = None
+        for entry in self.entries():
+            if entry.kind is Kind.READ:
+                last = entry
+        return last
+
     def close(self) -> None:
         """Give up the spilled file."""
         if self._spilled is not None:

@@ -155,3 +155,22 @@ def test_two_voids_in_a_row_stop_the_contest_with_the_reason(cup: Cup) -> None:
 
     assert "stopped" == cup.store.state("cup")
     assert any("void 2 times in a row" in line.text for line in cup.store.journal("cup"))
+
+
+def test_an_agent_whose_games_stop_a_contest_again_is_named(cup: Cup) -> None:
+    cup.store.schedule("cup", cup.games(1, 1))
+    gone = cup.job
+
+    def broken(issued: Issued) -> Job:
+        job = gone(issued)
+        return Job(job.spec, job.attempt, {})
+
+    loop = Round(cup.store, cup.files, "cup", cup.slots, broken, lambda: (), 2)
+    assert Stop.PAUSED is loop.run(lambda _: None)
+    cup.store.release("cup", "looked at it")
+    cup.store.set_state("cup", "open", "looked at it")
+    assert Stop.PAUSED is loop.run(lambda _: None)
+
+    first, second = [line.text for line in cup.store.journal("cup") if line.event == "stopped"]
+    assert "before" not in first
+    assert "games of one have stopped this contest before (1)" in second

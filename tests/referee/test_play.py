@@ -1,0 +1,61 @@
+"""A whole game in real processes in which the judge itself fails: what it makes of that, and what it keeps."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from judge.games.gomoku import Gomoku
+from judge.games.gomoku.options import GomokuOptions
+from judge.games.types import Event, Reply, Verdict
+from judge.referee.play import play
+from judge.referee.policy import load_policy
+from judge.referee.spec import MatchSpec, RecordFile
+from judge.referee.transcript import Kind, unseal
+from judge.referee.verify import verify
+from judge.sandbox.compiled import build_house_agents
+from judge.submissions.agents import stage_agent
+
+
+class Stumbling(Gomoku):
+    """A game with a mistake in it: it cannot stand the third answer."""
+
+    def apply(self, reply: Reply) -> Sequence[Event]:
+        if len(self.stones) == 2:
+            raise TypeError(f"what is {reply!r}?")
+        return super().apply(reply)
+
+
+@pytest.fixture
+def spec_and_program(tmp_path: Path) -> tuple[MatchSpec, dict[str, Path]]:
+    build_house_agents()
+    agent = stage_agent("house-instant", tmp_path)
+    policy = load_policy("gomocup-freestyle")
+    first, second = (
+        agent.seat(policy).model_copy(update={"name": name}) for name in ("one", "two")
+    )
+    spec = MatchSpec(seats=(first, second), policy=policy, box="process")
+    return spec, {agent.digest: agent.program}
+
+
+def test_a_mistake_of_the_judge_is_a_void_with_all_that_led_to_it(
+    spec_and_program: tuple[MatchSpec, dict[str, Path]],
+) -> None:
+    """The record names the agent and the entry that it was about; the log has the input and where it failed."""
+    spec, programs = spec_and_program
+    game = Stumbling(GomokuOptions(**spec.game_options()))
+    with capture_logs() as logs:
+        file = play(spec, programs, game=game)
+
+    again = RecordFile.model_validate_json(file.model_dump_json())
+    assert Verdict.VOID is again.record.verdict
+    assert [] == list(verify(again).problems)
+    last = [entry for entry in unseal(again.transcript) if entry.kind is Kind.READ][-1]
+    reason = again.record.reason
+    assert f"the judge failed after one (seat 0) said something at {last.ns / 1e6:.3f} ms" in reason
+    assert "TypeError" in reason
+    (failed,) = [line for line in logs if line["event"] == "the judge failed"]
+    assert spec.id == failed["match"]
+    assert repr(last.data) == failed["input"]
+    assert "what is Reply(" in failed["traceback"]
