@@ -85,6 +85,8 @@ def tell_end(desk: Desk, register: Register, ended: Submission, contest: Path) -
     called = f"{safe(ended.name)} version {ended.version}" if ended.version else "it"
     if ended.state is State.PASSED:
         print(f"passed: {called}")
+        if ended.why:
+            print(safe(ended.why, CHARACTERS))
         if register.has_begun():
             note("the contest has begun: its entries are frozen, and this plays no game of it")
         return

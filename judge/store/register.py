@@ -201,7 +201,7 @@ class Register(RegisterReader):
                 row,
                 JUDGE,
                 State.REFUSED if refusal else State.PASSED,
-                refusal,
+                refusal or self._replaces(connection, row, came.name),
                 name=came.name or row.name,
                 version=self._next_version(connection, row, came.name or row.name),
                 failures=0,
@@ -211,6 +211,21 @@ class Register(RegisterReader):
                 report=came.report,
             )
             return submission_of(self._row(connection, number))
+
+    def _replaces(self, connection: Connection, row: Row[Any], name: str) -> str:
+        """What to say of an agent that takes the place of an earlier one; empty where it is the first of its name."""
+        query = self._of(row.author).where(
+            func.lower(submissions.c.name) == name.lower(),
+            submissions.c.id != row.id,
+            submissions.c.state.in_(ENTERS),
+        )
+        former = connection.execute(query.order_by(submissions.c.id.desc()).limit(1)).first()
+        if former is None or former.id > row.id:
+            return ""
+        return (
+            f"it replaces version {former.version} of {name}, which came as {former.filename}; "
+            "where both shall play, send one of them with a name of its own (--name)"
+        )
 
     def _next_version(self, connection: Connection, row: Row[Any], name: str) -> int | None:
         if not name or (row.version and row.name == name):

@@ -6,6 +6,7 @@ The caller's directory is never mounted anywhere: an agent plays from a staged c
 import difflib
 import errno
 import hashlib
+import json
 import re
 import shlex
 import shutil
@@ -25,7 +26,8 @@ from judge.referee.policy import Policy, runtime_of
 from judge.referee.spec import SeatSpec
 from judge.sandbox.images import BUILD_DIRECTORY, house_agent_names
 from judge.submissions.brains import PREFIX, brain_name, choose_executable
-from judge.submissions.recipe import BuildTable
+from judge.submissions.programs import first_line, that_play
+from judge.submissions.recipe import NOT_BUILT, BuildTable, language_of
 from judge.submissions.windows import is_windows_program, width_of
 
 MANIFEST = "agent.toml"
@@ -189,6 +191,8 @@ def _manifest_of_directory(source: Path) -> Manifest:
             for brain in brains:
                 width_of(source / brain)
         return manifest.model_copy(update={"name": name})
+    if not (source / MANIFEST).exists():
+        raise InputError(nothing_plays(source))
     return _launched(read_manifest(source / MANIFEST), source)
 
 
@@ -210,15 +214,31 @@ def _launched(manifest: Manifest, source: Path) -> Manifest:
     return manifest
 
 
+def nothing_plays(source: Path) -> str:
+    """Why nothing in a directory plays, where neither a manifest nor the name of a program says what does."""
+    if language := language_of(source):
+        return f"{source}: {language}: {NOT_BUILT}"
+    found = [path.relative_to(source).as_posix() for path in that_play([*source.rglob("*")])]
+    if found:
+        return (
+            f"{source / MANIFEST} is missing: name the program that plays {PREFIX}…, or add an {MANIFEST} "
+            f"with command = [{json.dumps(f'./{found[0]}')}] (programs in it: {', '.join(found[:5])})"
+        )
+    return (
+        f"{source / MANIFEST} is missing, and there is no program called {PREFIX}… that could be played: "
+        f"no ELF binary, Windows program, Python program or .jar"
+    )
+
+
 def brains_of(source: Path) -> tuple[str, ...]:
     """The `pbrain-` programs at the top of a directory that says nothing else of how it is run.
 
-    Where there are Windows programs they are meant, and what is called like them (`pbrain-x.ini`) is their data.
+    All are of one kind; what else is called like them (`pbrain-x.ini`, `pbrain-x.cpp`) is their data or source.
     """
     if not source.is_dir() or any((source / name).exists() for name in (MANIFEST, INFO)):
         return ()
-    found = sorted(p.name for p in source.iterdir() if p.name.startswith(PREFIX) and p.is_file())
-    return tuple(name for name in found if is_windows_program(source / name)) or tuple(found)
+    named = [p for p in source.iterdir() if p.name.startswith(PREFIX) and p.is_file()]
+    return tuple(path.name for path in that_play(named))
 
 
 def read_info(path: Path) -> Manifest:
@@ -278,7 +298,7 @@ def _manifest_of_file(source: Path) -> Manifest:
     if is_windows_program(source):
         width_of(source)
         return Manifest(**fields | {"command": (WINE, source.name), "runtime": WINE})
-    shebang = head.split(b"\n")[0] if head[:2] == b"#!" else b""
+    shebang = first_line(head)
     if b"python2" in shebang:
         return Manifest(**fields | {"command": ("python2", source.name), "runtime": "python2"})
     if source.suffix == ".py" or b"python" in shebang:
@@ -287,8 +307,10 @@ def _manifest_of_file(source: Path) -> Manifest:
         return Manifest(**fields | {"command": ("java", "-jar", source.name), "runtime": "java"})
     if head[:4] == b"\x7fELF":
         return Manifest(**fields)
+    if language := language_of(source):
+        raise InputError(f"{source}: {language}: {NOT_BUILT}")
     raise InputError(
-        f"{source} is no ELF binary, Python program or .jar; give a directory with an {MANIFEST}"
+        f"{source} is no ELF binary, Windows program, Python program or .jar; give a directory with an {MANIFEST}"
     )
 
 

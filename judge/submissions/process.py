@@ -36,6 +36,7 @@ from judge.submissions.agents import (
     fit_name,
     info_words,
     is_name,
+    nothing_plays,
     read_manifest,
     stage_agent,
 )
@@ -44,7 +45,7 @@ from judge.submissions.check import Grade, Report, examine
 from judge.submissions.escaped import plain
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.names import RefusedError, shown
-from judge.submissions.recipe import Recipe, Sources, is_source, recipe_for
+from judge.submissions.recipe import Recipe, Sources, recipe_for
 from judge.submissions.tree import root_of
 from judge.submissions.trees import Trees
 from judge.submissions.workbench import Bench
@@ -233,6 +234,12 @@ class _Desk:
             self._log = built.log
             if built.failure:
                 raise RefusedError(built.failure)
+            if not any((target / name).exists() for name in (MANIFEST, INFO)) and not brains_of(
+                target
+            ):
+                raise RefusedError(
+                    f"{recipe.kind} was done: {nothing_plays(target)}".replace(f"{target}/", "")
+                )
             step.text = f"built as {recipe.kind}: {plain(shlex.join(recipe.commands[0]), 120)}"
             return target
 
@@ -319,7 +326,7 @@ class _Desk:
             return recipe_for(
                 Sources(tree, self._called, (f"./{first.removeprefix('./')}", *words))
             )
-        if any(not is_source(name) for name in brains_of(tree)):
+        if brains_of(tree):
             return None
         return recipe_for(Sources(tree, self._called))
 

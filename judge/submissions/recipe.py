@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -27,7 +27,32 @@ _ENDINGS: dict[Kind, tuple[str, ...]] = {
     "java": (".java",),
     "python": (".py",),
 }
+_OTHER_ENDINGS = {
+    "C#": (".cs", ".csproj"),
+    "F#": (".fs", ".fsproj"),
+    "Visual Basic": (".vb", ".vbproj"),
+    "Pascal": (".pas", ".dpr", ".lpr"),
+    "Fortran": (".f", ".for", ".f77", ".f90", ".f95"),
+    "Go": (".go",),
+    "Haskell": (".hs",),
+    "JavaScript": (".js", ".mjs"),
+    "TypeScript": (".ts",),
+    "Kotlin": (".kt",),
+    "Scala": (".scala",),
+    "Swift": (".swift",),
+    "OCaml": (".ml",),
+    "Nim": (".nim",),
+    "Zig": (".zig",),
+    "D": (".d",),
+    "Lua": (".lua",),
+    "Ruby": (".rb",),
+    "Perl": (".pl",),
+    "Julia": (".jl",),
+}
+"""Languages whose sources are known and not built."""
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+NOT_BUILT = f"no source that is built here ({', '.join(get_args(Kind))}): send a program instead"
+"""What is said of a language that is not."""
 _MOST_READ = 1 << 20
 _MAIN = re.compile(r"\bstatic\s+(?:final\s+)?void\s+main\s*\(")
 _PACKAGE = re.compile(r"(?m)^[ \t]*package[ \t]+([A-Za-z_][\w.]*)[ \t]*;")
@@ -98,10 +123,11 @@ class Sources:
         return f'name = {json.dumps(self.name)}\ncommand = [{words}]\nruntime = "{runtime}"\n'
 
 
-def is_source(name: str) -> bool:
-    """Whether a file is nothing but a source: a program in Python is one that runs as it is."""
-    endings = [ending for kind, own in _ENDINGS.items() if kind != "python" for ending in own]
-    return Path(name).suffix.lower() in (*endings, ".h", ".hpp")
+def language_of(source: Path) -> str:
+    """The languages of a file, or of a directory's files, that are not built here; empty where there are none."""
+    paths = list(source.rglob("*")) if source.is_dir() else [source]
+    endings = {path.suffix.lower() for path in paths}
+    return " and ".join(name for name, own in _OTHER_ENDINGS.items() if endings & {*own})
 
 
 def recipe_for(sources: Sources) -> Recipe | None:

@@ -12,6 +12,7 @@ from judge.errors import InputError
 MACHINES = {0x014C: 32, 0x8664: 64}
 """The machines that the runtime has, and their width in bits."""
 _OTHERS = {0x01C4: "32-bit ARM", 0xAA64: "ARM64", 0x0200: "Itanium"}
+_PE = b"PE\0\0"
 _IS_DLL = 0x2000
 _GUI, _CONSOLE = 2, 3
 _RUNTIME_DIRECTORY = 14
@@ -24,27 +25,53 @@ def is_windows_program(path: Path) -> bool:
         return stream.read(2) == b"MZ"
 
 
+def is_dll(path: Path) -> bool:
+    """Whether a file that begins as a Windows program is a library; False for a damaged one."""
+    try:
+        _, _, kind = _fields(_header(path))
+    except (struct.error, OSError):
+        return False
+    return bool(kind & _IS_DLL)
+
+
+def has_window(path: Path) -> bool:
+    """Whether a program is linked as one with windows: it may have no console, so nothing that it can print to."""
+    try:
+        header = _header(path)
+        return header[:4] == _PE and struct.unpack_from("<H", header, 24 + 68)[0] == _GUI
+    except (struct.error, OSError):
+        return False
+
+
 def width_of(path: Path) -> int:
-    """32 or 64, the bits of a Windows console program; InputError with the mend for what is none."""
+    """32 or 64, the bits of a Windows program; InputError with the fix for one that the runtime cannot run."""
     try:
         return _width(path)
     except (struct.error, OSError):
         raise InputError(f"{path} is cut off or damaged: its header is not whole") from None
 
 
-def _width(path: Path) -> int:
+def _header(path: Path) -> bytes:
+    """The PE header and what follows it; raises struct.error for a file that is too short to have one."""
     with path.open("rb") as stream:
         head = stream.read(64)
         stream.seek(struct.unpack_from("<I", head, 60)[0])
-        header = stream.read(4096)
-    if header[:4] != b"PE\0\0":
+        return stream.read(4096)
+
+
+def _fields(header: bytes) -> tuple[int, int, int]:
+    """The machine, the size of the optional header, and what kind of file it is."""
+    machine, size, kind = struct.unpack_from("<H14xHH", header, 4)
+    return machine, size, kind
+
+
+def _width(path: Path) -> int:
+    header = _header(path)
+    if header[:4] != _PE:
         raise InputError(
             f"{path} is a program for DOS or for 16-bit Windows: compile it for 32 or 64 bits"
         )
-    machine, size, kind = (
-        *struct.unpack_from("<H", header, 4),
-        *struct.unpack_from("<HH", header, 20),
-    )
+    machine, size, kind = _fields(header)
     if machine not in MACHINES:
         name = _OTHERS.get(machine, f"the machine 0x{machine:04x}")
         raise InputError(f"{path} is a Windows program for {name}: compile it for x86 or x86-64")
@@ -65,10 +92,5 @@ def _refuse_unfit(path: Path, optional: bytes) -> None:
         raise InputError(
             f"{path} is a .NET program, and the wine runtime has no .NET: publish it as native code (PublishAot)"
         )
-    if subsystem == _GUI:
-        raise InputError(
-            f"{path} is a program with a window; what plays is a console program: "
-            "link it with /SUBSYSTEM:CONSOLE or -mconsole"
-        )
-    if subsystem != _CONSOLE:
+    if subsystem not in (_GUI, _CONSOLE):
         raise InputError(f"{path} is no console program but for subsystem {subsystem} of Windows")

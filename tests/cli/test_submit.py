@@ -63,6 +63,20 @@ def test_a_line_is_told_of_every_step_and_then_what_came_of_it(
     ] == lines[1:]
 
 
+def test_who_sends_a_second_archive_of_one_name_is_told_what_it_replaces(
+    run: Run, upload: Callable[[str], str]
+) -> None:
+    run("submit", upload("good five"), "--author", "ada")
+    second = upload("good more five")
+    assert "replaces" not in run("submit", upload("good six"), "--author", "ada").stdout
+
+    done = run("submit", second, "--author", "ada")
+
+    assert "passed: five version 2" in done.stdout
+    assert "it replaces version 1 of five, which came as five.zip" in done.stdout
+    assert "--name" in done.stdout
+
+
 def test_a_refusal_says_what_failed_how_to_mend_it_and_what_to_do_next(
     run: Run, upload: Callable[[str], str]
 ) -> None:

@@ -40,6 +40,18 @@ def test_the_house_agent_plays_as_a_program_for_windows(
     assert judge("verify", game["record"]).code == 0
 
 
+def test_a_program_with_a_window_is_warned_and_plays(judge: Judge, tmp_path: Path) -> None:
+    folders = ("house-strong", "house-five", "house-gomocup")
+    sources = [file for name in folders for file in sorted((IMAGES / name).glob("*.c"))]
+    compile_windows(sources, tmp_path / "pbrain-strong.exe", 64, "-mwindows")
+
+    checked = judge("check", "pbrain-strong.exe", "--policy", "gomocup-freestyle", *SHORT)
+
+    assert checked.code == 0, checked.out
+    assert "warning start: " in checked.out
+    assert "link it with /SUBSYSTEM:CONSOLE or -mconsole" in checked.out
+
+
 @pytest.mark.parametrize(("how", "verdict"), [("null", "crash"), ("memory", "memory")])
 def test_a_program_that_fails_loses_for_what_it_did(
     judge: Judge, tmp_path: Path, how: str, verdict: str

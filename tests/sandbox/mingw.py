@@ -20,10 +20,12 @@ _MACHINES = {64: "x86_64", 32: "i686"}
 _FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", f"-I{HERE}")
 
 
-def compile_windows(sources: Iterable[Path], output: Path, width: int) -> Path:
+def compile_windows(sources: Iterable[Path], output: Path, width: int, *flags: str) -> Path:
     """The program `output`, as its author would compile it for Windows of this width."""
     compiler = f"{_MACHINES[width]}-w64-mingw32-gcc"
     files = [str(source) for source in sources]
-    subprocess.run([compiler, *_FLAGS, "-o", output, *files, "-lm", "-lpthread"], check=True)
+    subprocess.run(
+        [compiler, *_FLAGS, *flags, "-o", output, *files, "-lm", "-lpthread"], check=True
+    )
     output.chmod(0o755)
     return output

@@ -123,7 +123,7 @@ def test_a_link_that_leads_out_is_refused_and_one_inside_is_copied(
 
 @pytest.mark.parametrize(
     ("head", "words"),
-    [(b"MZ\x90\x00", "cut off"), (b"hello", "no ELF binary, Python"), (b"", "no ELF")],
+    [(b"MZ\x90\x00", "cut off"), (b"hello", "no ELF binary, Windows"), (b"", "no ELF")],
 )
 def test_a_file_that_cannot_run_here_is_refused(
     tmp_path: Path, staging: Path, head: bytes, words: str

@@ -24,6 +24,7 @@ from judge.submissions.limits import IntakeLimits
 from judge.submissions.process import Outcome, Stage, Step, process
 from judge.submissions.trees import Trees
 from tests.submissions.archives import Files, zipped
+from tests.submissions.test_windows import program as windows_program
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("tools")]
 
@@ -126,6 +127,52 @@ def test_a_program_is_an_agent_as_it_is(send: Send) -> None:
     assert ("quick", "native") == (outcome.agent.manifest.name, outcome.agent.manifest.runtime)
     assert ("pbrain-quick.exe", "pbrain-quick64") == outcome.agent.executables
     assert "there is nothing to build" == outcome.steps[2].text
+
+
+def test_files_called_like_programs_are_sources_if_they_are(send: Send) -> None:
+    files = {
+        "bot/pbrain-bot.sln": b"Microsoft Visual Studio Solution File",
+        "bot/pbrain-bot.vcxproj": b"<Project/>",
+        "bot/pbrain-bot.txt": b"how it plays",
+        "bot/pbrain-bot.cpp": (STARTER / "starter.cpp").read_bytes(),
+        "bot/Makefile": b"pbrain-bot: pbrain-bot.cpp\n\tg++ -c $<\n\tg++ -static -o $@ pbrain-bot.o\n",
+    }
+
+    outcome = send(zipped(files), "bot.zip")
+
+    assert "" == outcome.refusal, outcome.log
+    assert outcome.agent
+    assert ("pbrain-bot",) == outcome.agent.executables
+
+
+def test_a_build_that_left_no_program_says_what_it_left(send: Send) -> None:
+    files = {
+        "Makefile": b"all:\n\tgcc -static -o gomoku main.c\n",
+        "main.c": b"int main(void) {}",
+    }
+
+    outcome = send(zipped(files), "bot.zip")
+
+    assert Stage.BUILT is outcome.steps[-1].stage
+    assert 'command = ["./gomoku"]' in outcome.refusal
+
+
+def test_a_program_for_linux_plays_where_one_for_windows_lies_beside_it(send: Send) -> None:
+    policy = load_policy("gomocup-fastgame", ["game.options.width=15", "game.options.height=15"])
+    program = (BUILD_DIRECTORY / "house-instant" / "house-instant").read_bytes()
+
+    outcome = send(
+        zipped({"pbrain-quick64.exe": windows_program(), "pbrain-quick": program}),
+        "quick.zip",
+        policy=policy,
+    )
+
+    assert "" == outcome.refusal
+    assert outcome.agent
+    assert ("native", ("pbrain-quick",)) == (
+        outcome.agent.manifest.runtime,
+        outcome.agent.executables,
+    )
 
 
 def test_one_file_is_enough(send: Send) -> None:

@@ -8,7 +8,7 @@ import pytest
 from judge.errors import InputError
 from judge.referee.policy import load_policy
 from judge.submissions.agents import stage_agent
-from judge.submissions.windows import width_of
+from judge.submissions.windows import has_window, width_of
 
 
 def program(
@@ -60,7 +60,6 @@ def test_the_header_says_the_width(tmp_path: Path, machine: int, bits: int) -> N
         (program(machine=0xAA64), "for ARM64: compile it for x86 or x86-64"),
         (program(machine=0x1234), "for the machine 0x1234"),
         (program(kind=0x2022), "is a DLL: name the program that uses it"),
-        (program(subsystem=2), "what plays is a console program"),
         (program(subsystem=10), "for subsystem 10"),
         (program(0x014C, is_dotnet=True), "the wine runtime has no .NET"),
         (program(is_dotnet=True), "the wine runtime has no .NET"),
@@ -147,3 +146,14 @@ def test_a_manifest_that_cannot_work_is_refused_with_the_mend(
         stage_agent(str(archive), staging)
 
     assert words in str(error.value)
+
+
+@pytest.mark.parametrize(("subsystem", "expected"), [(2, True), (3, False)])
+def test_a_program_with_a_window_is_taken_and_known(
+    tmp_path: Path, subsystem: int, expected: bool
+) -> None:
+    path = tmp_path / "brain.exe"
+    path.write_bytes(program(subsystem=subsystem))
+
+    assert width_of(path) == 64
+    assert has_window(path) is expected

@@ -14,7 +14,7 @@ from judge.referee.play import Slot
 from judge.referee.policy import Policy
 from judge.referee.spec import BoxKind
 from judge.submissions.agents import Agent
-from judge.submissions.check.diagnosis import diagnose
+from judge.submissions.check.diagnosis import Diagnosis, diagnose
 from judge.submissions.check.examinee import Examinee, Talk, find_partner
 from judge.submissions.check.interview import Question
 from judge.submissions.check.report import Finding, Grade, Report, worst
@@ -36,6 +36,9 @@ from judge.submissions.check.stones import (
     time_of,
 )
 from judge.submissions.check.table import TABLE, Check
+
+_WINDOW = "it is linked as a program with windows, and here is no screen for them"
+_NO_WINDOW = "link it with /SUBSYSTEM:CONSOLE or -mconsole"
 
 FULL_SHARE = 0.9
 """From this share of its cap on an agent is warned of its memory."""
@@ -89,7 +92,7 @@ def _examined(examinee: Examinee) -> Iterator[Verdicts]:
         talks = [examinee.played(seat, policy) for seat in SEATS]
         yield from _games(talks)
         if not is_stones:
-            yield from _seen_in_games(talks, policy)
+            yield from _seen_in_games(examinee, talks, policy)
     yield from _memory(examinee)
     yield from _end(examinee)
 
@@ -106,7 +109,7 @@ def _talked_to(examinee: Examinee) -> Iterator[Verdicts]:
     if not first.got_ready:
         yield _no_start(examinee, first, policy, ending)
         return
-    yield _started(first)
+    yield _started(examinee, first)
     if first.side.about:
         yield "about", Grade.PASS, ", ".join(map(" ".join, first.side.about.items())), ""
     else:
@@ -134,14 +137,18 @@ def _line_ending(examinee: Examinee) -> str:
     return str(getattr(options(**(policy | own)), "line_ending", ""))
 
 
-def _started(talk: Talk) -> Verdicts:
+def _started(examinee: Examinee, talk: Talk) -> Verdicts:
     took = "" if talk.start_ms is None else f"its first word came after {talk.start_ms:.0f} ms"
+    if examinee.has_window:
+        return "start", Grade.WARNING, f"{took}; {_WINDOW}", _NO_WINDOW
     return "start", Grade.PASS, took, ""
 
 
 def _no_start(examinee: Examinee, talk: Talk, policy: Policy, ending: str) -> Verdicts:
     """Why it did not start; silence may only mean that it waits for another end of line."""
     diagnosis = diagnose(talk)
+    if examinee.has_window:
+        diagnosis = Diagnosis(f"{diagnosis.evidence}; {_WINDOW}", f"{diagnosis.mend}; {_NO_WINDOW}")
     if talk.side.fault is Verdict.START_TIME and not talk.last_words.strip():
         other = "lf" if ending == "crlf" else "crlf"
         question = Question("start", seat=0)
@@ -167,11 +174,11 @@ def _games(talks: Sequence[Talk]) -> Iterator[Verdicts]:
             yield name, Grade.FAIL, diagnosis.evidence, diagnosis.mend
 
 
-def _seen_in_games(talks: Sequence[Talk], policy: Policy) -> Iterator[Verdicts]:
+def _seen_in_games(examinee: Examinee, talks: Sequence[Talk], policy: Policy) -> Iterator[Verdicts]:
     """How it starts and what time it takes, where it was asked for nothing but games."""
     turns_ms = [ms for talk in talks for ms in talk.turns_ms]
     if turns_ms:
-        yield _started(talks[0])
+        yield _started(examinee, talks[0])
         yield _turn_times(turns_ms, policy)
 
 

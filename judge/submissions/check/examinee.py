@@ -14,8 +14,9 @@ from judge.referee.policy import Policy
 from judge.referee.seating import check
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, RecordFile, SeatRecord, SeatSpec
 from judge.referee.transcript import Entry, Kind, unseal
-from judge.submissions.agents import Agent, stage_agent
+from judge.submissions.agents import WINE, Agent, stage_agent
 from judge.submissions.check.interview import AGENT, Answer, Interview, Question
+from judge.submissions.windows import has_window
 
 PARTNERS = (
     "house-instant",
@@ -181,6 +182,12 @@ class Examinee:
     def protocol(self) -> str:
         """What the agent speaks."""
         return self.agent.seat(self.policy).protocol
+
+    @property
+    def has_window(self) -> bool:
+        """Whether it is a Windows program of the subsystem that has no console."""
+        seat = self.agent.seat(self.policy)
+        return seat.runtime == WINE and has_window(self.agent.program / seat.command[1])
 
     def asked(
         self,

@@ -1,0 +1,52 @@
+"""What a file is by its first bytes: a program that plays as it is, or something else, whatever it is called."""
+
+from collections.abc import Sequence
+from enum import IntEnum
+from pathlib import Path
+
+from judge.submissions.windows import is_dll, is_windows_program
+
+_ELF = b"\x7fELF"
+_NOT_RUN = (b"\x01\x00", b"\x00\x01", b"\x04\x00", b"\x00\x04")
+"""What the header of an ELF file says of object files and core dumps, in either order of bytes."""
+
+
+class Kind(IntEnum):
+    """The kinds of programs; of several in one archive the smallest plays."""
+
+    NATIVE = 1
+    JAR = 2
+    WINDOWS = 3
+    PYTHON = 4
+    """Last: beside a program in another language it is most often a tool, or the source of that program."""
+
+
+def kind_of(path: Path) -> Kind | None:
+    """The kind of program that a file is; None for a source, a library, data, or a file that is not there."""
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(128)
+    except OSError:
+        return None
+    if head[:4] == _ELF:
+        is_library = path.suffix == ".so" or ".so." in path.name
+        return None if is_library or head[16:18] in _NOT_RUN else Kind.NATIVE
+    if is_windows_program(path):
+        return None if is_dll(path) else Kind.WINDOWS
+    if path.suffix == ".jar" and head[:4] == b"PK\x03\x04":
+        return Kind.JAR
+    if path.suffix == ".py" or b"python" in first_line(head):
+        return Kind.PYTHON
+    return None
+
+
+def first_line(head: bytes) -> bytes:
+    """The line that names an interpreter (`#!…`), of the first bytes of a file; empty where there is none."""
+    return head.split(b"\n")[0] if head[:2] == b"#!" else b""
+
+
+def that_play(paths: Sequence[Path]) -> list[Path]:
+    """Of some files the programs, all of one kind, in order of name; one for Linux goes before one for Windows."""
+    kinds = {path: kind for path in sorted(paths) if (kind := kind_of(path)) is not None}
+    best = min(kinds.values(), default=None)
+    return [path for path, kind in kinds.items() if kind is best]
