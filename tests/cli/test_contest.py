@@ -27,6 +27,8 @@ from tests.cli.contests import (
 from tests.cli.running import runs_python
 
 GO_ON = "judge contest run cup"
+ONE = ("--workers", "1")
+"""One slot on a host of any size: a large one would play all games at once."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -112,7 +114,7 @@ def _records(folder: Path) -> list[Path]:
 @pytest.mark.docker
 def test_one_folder_has_one_judge_and_pause_ends_it_politely(judge: Judge, tmp_path: Path) -> None:
     slow_contest(tmp_path / "cup", games=8, pause=2)
-    with closing(docker.from_env()) as client, running(tmp_path, "cup") as process:
+    with closing(docker.from_env()) as client, running(tmp_path, "cup", *ONE) as process:
         playing(client, process, runs_python)
 
         second = judge("contest", "run", "cup")
@@ -130,7 +132,7 @@ def test_one_folder_has_one_judge_and_pause_ends_it_politely(judge: Judge, tmp_p
     still = judge("contest", "run", "cup")
     assert (0, "") == (still.code, still.out)
     assert 0 == judge("contest", "resume", "cup").code
-    with running(tmp_path, "cup") as process:
+    with running(tmp_path, "cup", *ONE) as process:
         assert line(process)["game"] > done
     assert "paused: lunch" in judge("contest", "log", "cup").out
 
@@ -138,7 +140,7 @@ def test_one_folder_has_one_judge_and_pause_ends_it_politely(judge: Judge, tmp_p
 @pytest.mark.docker
 def test_ctrl_c_once_finishes_what_runs(judge: Judge, tmp_path: Path) -> None:
     slow_contest(tmp_path / "cup", games=8)
-    with closing(docker.from_env()) as client, running(tmp_path, "cup") as process:
+    with closing(docker.from_env()) as client, running(tmp_path, "cup", *ONE) as process:
         playing(client, process, runs_python)
         mine = [process.pid, *workers(process.pid)]
         os.killpg(process.pid, signal.SIGINT)

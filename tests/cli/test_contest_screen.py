@@ -33,7 +33,7 @@ def test_a_panel_shows_how_far_it_is_and_ctrl_c_ends_it(
     write_brain(cup, "slow", SLOW.format(pause=2))
     write_brain(cup, "refuses", start=REFUSES)
     write_contest(cup, ["slow.py", "refuses.py", "slow.py"], games=1)
-    terminal = Terminal([*JUDGE, "contest", "run", "cup"], tmp_path, *size)
+    terminal = Terminal([*JUDGE, "contest", "run", "cup", "--workers", "1"], tmp_path, *size)
 
     terminal.until(lambda text: re.search("cup  0 of 3 games, [12] running", text) is not None)
     parts = (

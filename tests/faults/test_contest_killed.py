@@ -10,7 +10,10 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from select import select
 from tempfile import TemporaryDirectory
+from threading import Thread
 
 import docker
 import pytest
@@ -56,6 +59,7 @@ class Lives:
 
     def __init__(self, folder: Path, temporary: Path) -> None:
         self.temporary = temporary
+        self._said: SimpleQueue[str] = SimpleQueue()
         self._mark = f"JUDGE_TEST_LIVES={folder}"
         name, _, value = self._mark.partition("=")
         self._mother = subprocess.Popen(
@@ -65,6 +69,8 @@ class Lives:
             text=True,
             env={**os.environ, name: value, "TMPDIR": str(self.temporary)},
         )
+        self._listener = Thread(target=self._listen)
+        self._listener.start()
 
     def begin(self, folder: Path, *points: str) -> int:
         """Let a judge go on with the contest of a folder, to the first of `points`; its process id."""
@@ -73,9 +79,12 @@ class Lives:
         self._mother.stdin.flush()
         return int(self._line().removeprefix("born "))
 
-    def first_game(self) -> int | None:
-        """Wait until a game has ended; the judge's exit code if it came to its own end before."""
-        line = self._line()
+    def first_game(self, patience_s: float | None = None) -> int | None:
+        """Wait until a game has ended, or for so long; the judge's exit code if it came to its own end before."""
+        try:
+            line = self._line(patience_s)
+        except Empty:
+            return None
         return int(line.removeprefix("dead ")) if line.startswith("dead ") else None
 
     def end(self) -> int:
@@ -84,11 +93,17 @@ class Lives:
             pass
         return int(line.removeprefix("dead "))
 
-    def _line(self) -> str:
-        assert self._mother.stdout
-        line = self._mother.stdout.readline()
+    def _line(self, patience_s: float | None = None) -> str:
+        line = self._said.get(timeout=patience_s)
         assert line, "the process that begets judges has died"
         return line
+
+    def _listen(self) -> None:
+        """In a thread: take down what is said; an empty line at the end of it."""
+        assert self._mother.stdout
+        for line in self._mother.stdout:
+            self._said.put(line)
+        self._said.put("")
 
     def forget(self) -> None:
         """Let an hour pass for the directories whose makers did not live to mark them: then they are rubbish."""
@@ -108,11 +123,12 @@ class Lives:
         assert self._mother.stdin
         assert self._mother.stdout
         self._mother.stdin.close()
-        self._mother.stdout.close()
         self._mother.wait()
         for process in self._processes():
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
+        self._listener.join()
+        self._mother.stdout.close()
 
     def _processes(self) -> dict[int, str]:
         found = {}
@@ -166,9 +182,10 @@ def test_fifty_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path
 def _life(
     lives: Lives, folder: Path, point: str, chance: random.Random | None = None, number: int = 0
 ) -> int:
-    """A life that ends at a point, or by chance: within a second, or soon after its first game. Its exit code.
+    """A life that ends at a point, or by chance: before its first game has ended, or soon after. Its exit code.
 
-    Between two rounds it ends too: every other one before the next is scheduled, so that it is scheduled at last.
+    So it plays one game or two, on a host of whatever speed: sixty are enough for fifty lives. Between two rounds it
+    ends too: every other one before the next is scheduled, so that it is scheduled at last.
     """
     rounds = [ROUNDS[number // 2 % 2]] if chance else []
     if point:
@@ -176,11 +193,10 @@ def _life(
         return lives.end()
     assert chance
     pid = lives.begin(folder, *rounds)
-    if chance.random() < 0.5:
-        time.sleep(chance.random())
-    elif (code := lives.first_game()) is not None:
+    is_early = chance.random() < 0.5
+    if (code := lives.first_game(chance.random() if is_early else None)) is not None:
         return code
-    else:
+    if not is_early:
         time.sleep(chance.random() / 10)
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
@@ -270,7 +286,10 @@ games = 2
 def test_the_command_itself_is_killed_five_times_with_games_in_containers(
     judge: Judge, tmp_path: Path
 ) -> None:
-    """Four racers of whom the better always wins; kept folders are with their keepers in containers of their own."""
+    """Four racers of whom the better always wins; kept folders are with their keepers in containers of their own.
+
+    Each judge has one slot and dies when its first game has ended, if not before: five cannot end twelve games.
+    """
     cup = write_contest(tmp_path / "cup", ROUND_ROBIN, (0, 1, 2, 3))
     seed = int(os.environ.get("JUDGE_TEST_SEED") or random.SystemRandom().randrange(10**6))
     print(f"JUDGE_TEST_SEED={seed}")  # noqa: T201 shown where the test fails: with it, it is tried again
@@ -278,9 +297,11 @@ def test_the_command_itself_is_killed_five_times_with_games_in_containers(
     pids = []
     with closing(docker.from_env()) as client:
         for _ in range(5):
-            with running(tmp_path, "cup") as process:
+            with running(tmp_path, "cup", "--workers", "1") as process:
                 playing(client, process, lambda _: True)
-                time.sleep(2 * chance.random())
+                assert process.stdout
+                select([process.stdout], [], [], 2 * chance.random())
+                assert process.poll() is None
                 pids += [process.pid, *workers(process.pid)]
                 process.kill()
 

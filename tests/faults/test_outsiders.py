@@ -20,7 +20,8 @@ from tests.cli.running import begin_match, in_its_turn
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("nothing_left")]
 
 GOMOKU = ("--policy", "gomocup-fastgame", *SHORT, "--set", "clock.starved_share=1")
-QUICK = ("--set", "clock.turn_ms=1500")
+QUICK = ("--set", "clock.turn_ms=5000")
+"""Time enough to find the box of who is to move, and to hold it, also on a busy host."""
 
 
 def freeze(container: Container) -> None:

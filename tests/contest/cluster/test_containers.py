@@ -65,7 +65,7 @@ def test_a_contest_is_played_by_its_workers(
     machines: Machines, judge: Judge, tmp_path: Path
 ) -> None:
     agents = ("--agent", "house-instant", "--agent", "house-strong")
-    short = ("--set", "clock.turn_ms=200", "--games", "2")
+    short = ("--set", "clock.turn_ms=200", "--set", "clock.starved_share=1", "--games", "2")
     made = judge("contest", "init", "cup", "--policy", "gomocup-freestyle", *agents, *short)
     assert 0 == made.code, made.err
 
