@@ -120,7 +120,7 @@ def match(
         slot = make_slot(kind)
         _make_directory(out)
         make_ready(kind, chosen, [seat.runtime for seat in seats])
-        names = [agent.manifest.name for agent in agents]
+        names = [agent.calls_itself(chosen) for agent in agents]
         kept = KeptThroughRun(
             FolderStore(folders or staging / "folders"), chosen, seats, names, games
         )

@@ -38,7 +38,7 @@ class FrozenEntry(_Value):
     rank: int
     seat: SeatSpec
     calls_itself: str
-    """The name in its own manifest, which its temporary folder has."""
+    """Its own name, which its temporary folder has: see `Agent.calls_itself`."""
     description: str = ""
     submission: int | None = None
     """Its number in the register of submissions, if it was sent."""
@@ -110,7 +110,7 @@ def freeze(planned: Planned, staging: Path, host: dict[str, Any]) -> Frozen:
             name=each.name,
             rank=rank,
             seat=each.agent.seat(planned.policy).model_copy(update={"name": each.name}),
-            calls_itself=each.agent.manifest.name,
+            calls_itself=each.agent.calls_itself(planned.policy),
             description=each.agent.manifest.description,
             submission=each.submission,
         )

@@ -7,7 +7,8 @@ boxes are closed, `close` at the end. `docker`: sized volumes in a container of 
 
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
@@ -113,6 +114,13 @@ def emptied(folder: Folder, *, replaced: bool) -> Left:
     return Left(EMPTY, notes=notes)
 
 
+def beside_of(folder: Folder, others: int) -> tuple[str, ...]:
+    """The note on what lies in the working directory beside the folder that is kept."""
+    if not others:
+        return ()
+    return (f"not kept: {others} files or directories beside ./{folder.name}, which alone is kept",)
+
+
 class NoKeeper:
     """The keeper of a game in which nothing is kept: does nothing, costs nothing."""
 
@@ -175,6 +183,11 @@ class LocalKeeper:
             self._directory = None
 
     def _collected(self, folder: Folder) -> Left:
+        left = self._packed(folder)
+        others = 0 if folder.name == "." else self._others(folder)
+        return replace(left, notes=(*left.notes, *beside_of(folder, others)))
+
+    def _packed(self, folder: Folder) -> Left:
         at = self._at(folder)
         if at.is_symlink() or not at.is_dir():
             return emptied(folder, replaced=at.is_symlink() or at.exists())
@@ -183,6 +196,13 @@ class LocalKeeper:
             packed = packing.stdout.read(folder.room.stream_bytes + 1) if packing.stdout else b""
             packing.kill()
         return judged(packed, folder)
+
+    def _others(self, folder: Folder) -> int:
+        """How much lies beside the folder; nothing, where that cannot be read."""
+        found: list[Path] = []
+        with suppress(OSError):
+            found = list(Path(self.places[folder.place]).iterdir())
+        return sum(path.name != folder.name for path in found)
 
     def _at(self, folder: Folder) -> Path:
         return Path(self.places[folder.place]) / folder.name

@@ -21,7 +21,7 @@ import structlog
 from judge.errors import HostError
 from judge.sandbox.attach import STDOUT, Frames
 from judge.sandbox.engine import Engine
-from judge.sandbox.folders import PACKING, Folder, Left, Place, emptied, judged
+from judge.sandbox.folders import PACKING, Folder, Left, Place, beside_of, emptied, judged
 from judge.sandbox.images import keeper_image
 from judge.sandbox.owner import Owner
 from judge.sandbox.pipes import CHUNK
@@ -49,6 +49,7 @@ while read -r verb volume folder uid size mark; do
         ;;
     pack)
         stat -f -c '%b %f %S %c %d' "{ROOT}/$volume"
+        find "{ROOT}/$volume" -mindepth 1 -maxdepth 1 ! -name "$folder" -printf b | wc -c
         if [ -d "$at" ] && [ ! -L "$at" ]; then
             find "$at" -type s -printf s | wc -c
             {{ tar {" ".join(PACKING)} -C "$at" . && printf whole; }} | head -c "$size"
@@ -225,11 +226,12 @@ class VolumeKeeper:
 
 
 def _left(answer: bytes, folder: Folder) -> Left:
-    """What an answer to `pack` says: a line of the file system's numbers, a line of what is there, and a tar file."""
-    numbers, _, rest = answer.partition(b"\n")
-    found, _, packed = rest.partition(b"\n")
+    """What an answer to `pack` says: a line of the file system's numbers, how much lies beside the folder, a line of
+    what is there, and a tar file."""
+    numbers, beside, found, packed = [*answer.split(b"\n", 3), b"", b"", b""][:4]
     try:
         blocks, blocks_free, block_bytes, inodes, inodes_free = map(int, numbers.split())
+        others = 0 if folder.name == "." else int(beside)
         sockets = 0 if found in (GONE, REPLACED) else int(found)
     except ValueError:
         return judged(None, folder)
@@ -244,5 +246,5 @@ def _left(answer: bytes, folder: Folder) -> Left:
         left,
         used_bytes=(blocks - blocks_free) * block_bytes,
         used_inodes=inodes - inodes_free,
-        notes=(*left.notes, *passed_over),
+        notes=(*left.notes, *passed_over, *beside_of(folder, others)),
     )

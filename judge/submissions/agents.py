@@ -25,7 +25,7 @@ from judge.protocols import protocol_entry
 from judge.referee.policy import Policy, runtime_of
 from judge.referee.spec import SeatSpec
 from judge.sandbox.images import BUILD_DIRECTORY, house_agent_names
-from judge.submissions.brains import PREFIX, brain_name, choose_executable
+from judge.submissions.brains import PREFIX, brain_name, choose_executable, own_name
 from judge.submissions.programs import first_line, that_play
 from judge.submissions.recipe import NOT_BUILT, BuildTable, language_of
 from judge.submissions.windows import is_windows_program, width_of
@@ -69,6 +69,16 @@ class Agent:
     digest: str
     executables: tuple[str, ...] = ()
     """The programs of an archive without manifest, of which the game decides which one plays."""
+    own_name: str = ""
+    """What its files call it, where its manifest has the name that a contest gave it."""
+
+    def calls_itself(self, policy: Policy) -> str:
+        """What it calls itself, and its temporary folder: its `pbrain-` program's name, else what its files say.
+
+        No name that a contest gives it changes that: the program does not hear of it.
+        """
+        called = own_name(self._command(policy))
+        return fit_name(called) if called else self.own_name or self.manifest.name
 
     def seat(self, policy: Policy) -> SeatSpec:
         """The agent as a match names it; InputError where the policy has no such runtime."""

@@ -14,6 +14,9 @@ from collections.abc import Sequence
 
 PREFIX = "pbrain-"
 
+_ENDING = re.compile(r"\.(?:exe|py|jar)$", re.IGNORECASE)
+"""What says how a program is run, and is no part of its name."""
+
 _RULES = ("freestyle", "standard", "renju", "caro")
 _PURPOSE = re.compile(
     rf"_({'|'.join(_RULES)})(?:-([0-9]{{1,2}}))?$|_()([0-9]{{1,2}})$", re.IGNORECASE
@@ -24,6 +27,16 @@ _PURPOSE = re.compile(
 def brain_name(executable: str) -> str:
     """What a brain is called: its program without `pbrain-`, file ending, purpose and width."""
     return _PURPOSE.sub("", _stem(executable)).removeprefix(PREFIX)
+
+
+def own_name(command: Sequence[str]) -> str:
+    """What a brain calls itself, and so its temporary folder (seed 002): its program's file name without the ending.
+
+    Empty where no word of the command names a program that begins with `pbrain-`.
+    """
+    files = (word.replace("\\", "/").rpartition("/")[2] for word in command)
+    brain = next((file for file in files if file.startswith(PREFIX)), "")
+    return _ENDING.sub("", brain)
 
 
 def choose_executable(names: Sequence[str], rule: str, size: int) -> str:

@@ -197,6 +197,7 @@ def _described(agent: Agent, outcome: Outcome) -> str:
         {
             "manifest": agent.manifest.model_dump(mode="json"),
             "executables": agent.executables,
+            "own_name": agent.own_name,
             "program": agent.program.name,
             "runtime_image": outcome.runtime_image,
             "origin": asdict(outcome.origin),
@@ -214,6 +215,7 @@ def agent_of(desk: Desk, submission: Submission) -> Agent:
         desk.agents / described["program"],
         submission.digest,
         tuple(described["executables"]),
+        described.get("own_name", ""),
     )
 
 

@@ -252,7 +252,8 @@ class _Desk:
             agent = stage_agent(str(_what_plays(tree)), staging)
             given = {"name": name, "author": author}
             update = {key: value for key, value in given.items() if value}
-            agent = replace(agent, manifest=agent.manifest.model_copy(update=update))
+            named = agent.manifest.model_copy(update=update)
+            agent = replace(agent, manifest=named, own_name=agent.manifest.name)
             seat = agent.seat(self._policy)
             self._runtime_image = _image(seat.runtime)
             self._note(runtime=images.content(seat.runtime))

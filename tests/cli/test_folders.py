@@ -132,6 +132,32 @@ def test_a_run_shares_the_temporary_folder_and_runs_share_the_persistent_one(
     assert 0 == judge("verify", *(game["record"] for game in second.games)).code
 
 
+def test_the_temporary_folder_has_the_brain_s_own_name_whatever_the_agent_is_called(
+    judge: Judge, tmp_path: Path
+) -> None:
+    """The same program alone, in an archive and with a manifest: what it keeps in ./pbrain-count is found again."""
+    archive, described = tmp_path / "archive", tmp_path / "described"
+    archive.mkdir()
+    described.mkdir()
+    alone = write(tmp_path, pause=0)
+    write(archive, pause=0)
+    write(described, pause=0)
+    (described / "agent.toml").write_text(
+        'name = "learner"\ncommand = ["./pbrain-count.py"]\nruntime = "python"\n'
+    )
+
+    for entry in (alone, str(archive), str(described)):
+        words = ("match", entry, "house-instant", *PLAY, "--box", "process", "--games", "2")
+        ran = judge(*words)
+        abouts = [
+            seat["about"]["name"]
+            for record in records(ran, tmp_path)
+            for seat in record["seats"]
+            if seat["name"] != "house-instant"
+        ]
+        assert ["0 of the run, 0 ever", "1 of the run, 1 ever"] == abouts, entry
+
+
 def test_of_a_round_that_starts_from_the_first_state_only_the_last_game_counts(
     judge: Judge, tmp_path: Path, counts: str
 ) -> None:

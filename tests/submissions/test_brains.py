@@ -1,12 +1,13 @@
 """Which program of a Gomocup archive plays."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from judge.referee.policy import load_policy
 from judge.submissions.agents import stage_agent
-from judge.submissions.brains import brain_name, choose_executable
+from judge.submissions.brains import brain_name, choose_executable, own_name
 
 
 @pytest.mark.parametrize(
@@ -48,6 +49,50 @@ def test_the_program_made_for_rule_and_size_goes_before_the_wider_one(
 def test_a_brain_is_called_by_what_its_programs_share(executable: str, name: str) -> None:
     """Whichever of them plays, the record says the same name."""
     assert name == brain_name(executable)
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (("./pbrain-foo",), "pbrain-foo"),
+        (("wine", "pbrain-Foo.EXE"), "pbrain-Foo"),
+        (("python3", "-u", "bin/pbrain-foo.py", "--level", "9"), "pbrain-foo"),
+        (("./pbrain-foo-1.2_renju-15",), "pbrain-foo-1.2_renju-15"),
+        (("./engine", "foo"), ""),
+    ],
+)
+def test_a_brain_s_own_name_is_its_file_s(command: tuple[str, ...], name: str) -> None:
+    """Seed 002: the name of the brain begins with pbrain-."""
+    assert name == own_name(command)
+
+
+@pytest.mark.parametrize("way", ["archive", "file", "manifest"])
+def test_a_brain_calls_itself_alike_by_every_way_of_entry(tmp_path: Path, way: str) -> None:
+    """So its temporary folder is found again, whoever gave the agent which name."""
+    source, staging = tmp_path / "foo-release", tmp_path / "staging"
+    source.mkdir()
+    staging.mkdir()
+    (source / "pbrain-foo").write_bytes(b"\x7fELF...")
+    if way == "manifest":
+        (source / "agent.toml").write_text('name = "best"\ncommand = ["./pbrain-foo"]\n')
+
+    agent = stage_agent(str(source / "pbrain-foo" if way == "file" else source), staging)
+    renamed = replace(agent, manifest=agent.manifest.model_copy(update={"name": "contestant"}))
+
+    policy = load_policy("gomocup-freestyle")
+    assert "pbrain-foo" == agent.calls_itself(policy) == renamed.calls_itself(policy)
+
+
+def test_an_agent_that_is_no_brain_is_called_as_its_own_files_say(tmp_path: Path) -> None:
+    staging = tmp_path / "staging"
+    staging.mkdir()
+    (tmp_path / "quota.py").write_text("#!/usr/bin/env python3\n")
+    agent = stage_agent(str(tmp_path / "quota.py"), staging)
+    named = agent.manifest.model_copy(update={"name": "contestant"})
+
+    policy = load_policy("gomocup-freestyle")
+    assert "quota" == agent.calls_itself(policy)
+    assert "quota" == replace(agent, manifest=named, own_name="quota").calls_itself(policy)
 
 
 def test_a_directory_of_brains_needs_no_manifest(tmp_path: Path) -> None:

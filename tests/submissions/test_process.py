@@ -179,11 +179,12 @@ def test_one_file_is_enough(send: Send) -> None:
     source = (IMAGES / "starter-qchess-python" / "starter.py").read_bytes()
     policy = load_policy("qchess-2013")
 
-    outcome = send(source, "mine.py", policy=policy)
+    outcome = send(source, "mine.py", policy=policy, name="theirs")
 
     assert "" == outcome.refusal
     assert outcome.agent
     assert ("python3", "mine.py") == outcome.agent.manifest.command
+    assert ("theirs", "mine") == (outcome.agent.manifest.name, outcome.agent.calls_itself(policy))
 
 
 def test_an_info_file_names_what_is_built(send: Send) -> None:

@@ -76,5 +76,6 @@ def test_an_archive_becomes_an_agent_and_one_that_fails_is_told_why(tmp_path: Pa
     register.close()
     agent = agent_of(desk, entry)
     assert ("mine", "ada") == (agent.manifest.name, agent.manifest.author)
+    assert "house-python" == agent.calls_itself(desk.policy)
     assert (agent.program / "house-python.py").is_file()
     assert agent.program.parent == desk.agents
