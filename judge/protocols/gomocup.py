@@ -47,6 +47,7 @@ from judge.protocols.gomocup_words import (
     Word,
     classify,
     info_lines,
+    is_private,
     parse_about,
     say_squares,
     squares_in,
@@ -103,7 +104,7 @@ class Gomocup:
     def __init__(self, options: GomocupOptions) -> None:
         self._options = options
         self._end = "\r\n" if options.line_ending == "crlf" else "\n"
-        self._lines = LineReader(options.line_bytes)
+        self._lines = LineReader(options.line_bytes, is_private)
         self._phase = Phase.IDLE
         self._excuses = 0
         """How many UNKNOWN or ERROR lines may still be answers to something else than the last command."""
@@ -142,6 +143,7 @@ class Gomocup:
 
     def _start(self) -> list[Effect]:
         self._phase = Phase.STARTING
+        self._lines.begin()
         self._board.clear()
         self._excuses = 0
         return [self._say(self._start_line), Await(Wait.START)]
@@ -221,7 +223,9 @@ class Gomocup:
     def _read(self, data: bytes) -> Sequence[Effect]:
         cut = self._lines.cut_lines
         lines = self._lines.feed(data.replace(b"\r", b"\n") if b"\r" in data else data)
-        effects: list[Effect] = []
+        effects: list[Effect] = [
+            Note(text_of(classify(line)[1]), private=True) for line in self._lines.take_private()
+        ]
         if self._lines.cut_lines > cut:
             effects.append(Note(f"cut: a line of more than {self._options.line_bytes} bytes"))
         for number, line in enumerate(lines):
@@ -245,8 +249,8 @@ class Gomocup:
         step = _STEPS[self._phase].get(word)
         if step is not None:
             return step(self, rest)
-        if word in (Word.MESSAGE, Word.DEBUG):
-            return [Note(text_of(rest), private=word is Word.DEBUG)]
+        if word is Word.MESSAGE:
+            return [Note(text_of(rest))]
         return [Note(f"ignored: {text_of(line[:80])!r}")]
 
     def _started(self, _rest: bytes) -> Sequence[Effect]:

@@ -37,7 +37,7 @@ class Seen:
     search: dict[str, str] = field(default_factory=dict)
     """What it says of its search, the latest of each keyword, since its last request."""
     messages: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_MESSAGES))
-    """What it said beside its answers, and what the judge noted of it; as it was said, so to be escaped."""
+    """What it said beside its answers, and what the judge noted of it; nothing private. As said, so to be escaped."""
 
 
 class Onlooker:
@@ -88,7 +88,7 @@ class _Overheard:
         for effect in effects:
             if isinstance(effect, Search):
                 self._seen.search = {**self._seen.search, **effect.values}
-            elif isinstance(effect, Note):
+            elif isinstance(effect, Note) and not effect.private:
                 self._seen.messages.append(effect.text)
         return effects
 

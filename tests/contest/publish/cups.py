@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from judge.contest.contest import Contest
@@ -23,6 +24,25 @@ from tests.referee.world import Act, Agent, Do, Say, World, dies, exits
 SECRET = "my-evaluation-of-the-corner"
 """What every author would keep to himself: it stands in DEBUG lines and on stderr."""
 
+FORMS: Sequence[tuple[str, str, str]] = (
+    ("{secret}\r\n", "{move}\r\n", ""),
+    ("", "{move}\r\n{secret}\r\n", ""),
+    ("", "{move}\r\n|{secret}\r\n", ""),
+    ("", "{move}\r\n|{begun}", "{ended}\r\n"),
+    ("", "{move}\r\n{begun}", "{ended}\r\n"),
+    ("", "{move}\r\n{secret}", "\r\n"),
+    ("", "{move}\r{secret}\r", ""),
+    ("", "{move}\n{long}\n", ""),
+    ("{begun}|{ended}\n", "{move}\n{secret}\n{secret}|\n{secret}\n", ""),
+    ("{secret}\nrubbish\n", "rubbish\n{move}\nrubbish\n{secret}\nrubbish\n", ""),
+    ("  {secret}\n\n\t{secret}\n", "{move}\n\n {secret}\n", ""),
+    ("", "{move}\n{keyword}", "{behind}\n"),
+)
+"""Ways to say something private around a move: before it, with it, and when it is asked for the next; `|` is the end of
+a write. Each is said in one way of writing DEBUG after the other."""
+
+KEYWORDS = ("DEBUG", "debug", "DeBuG")
+
 _DIRECTIONS = ((1, 0), (0, 1), (1, 1), (1, -1))
 
 
@@ -37,6 +57,7 @@ class Player:
         self._own: set[Square] = set()
         self._all: set[Square] = set()
         self._reads_board = False
+        self._unsaid = ""
 
     def __call__(self, line: str) -> Sequence[Act]:
         word, _, rest = line.partition(" ")
@@ -44,9 +65,10 @@ class Player:
             return self._board(line)
         match word:
             case "START" | "RECTSTART":
-                return [Say(b"OK\r\n", 3)]
+                return [Say(f"OK\r\nDEBUG {SECRET} {self._name}\r\n".encode(), 3)]
             case "ABOUT":
-                return [Say(f'name="{self._name}", version="1.0"\r\n'.encode())]
+                about = f'name="{self._name}", version="1.0"\r\nDEBUG {SECRET} {self._name}\r\n'
+                return [Say(about.encode())]
             case "BOARD":
                 self._reads_board = True
                 return []
@@ -83,12 +105,36 @@ class Player:
         self._own.add(square)
         self._all.add(square)
         ms = chance.lognormvariate(4, 1)
+        before, move = self._say(square)
+        message = f"MESSAGE depth {chance.randint(3, 12)} ev {chance.randint(-99, 99)}\r\n"
         return [
-            Say(f"MESSAGE depth {chance.randint(3, 12)} ev {chance.randint(-99, 99)}\r\n".encode()),
-            Say(f"DEBUG {SECRET} {self._name} {len(self._all)}\r\n".encode()),
+            *before,
+            Say(message.encode()),
             Do(Kind.STDERR, f"{SECRET} of {self._name}: {square}\n".encode()),
-            Say(f"{square[0]},{square[1]}\r\n".encode(), ms),
+            replace(move[0], ms=ms),
+            *move[1:],
         ]
+
+    def _say(self, square: Square) -> tuple[list[Say], list[Say]]:
+        """What is written before a move and with it, in the form whose turn it is."""
+        number = len(self._own) - 1
+        keyword = KEYWORDS[number // len(FORMS) % len(KEYWORDS)]
+        behind = f" {SECRET} {self._name} {len(self._all)}"
+        words = {
+            "move": f"{square[0]},{square[1]}",
+            "secret": keyword + behind,
+            "begun": keyword[:3],
+            "ended": keyword[3:] + behind,
+            "keyword": keyword,
+            "behind": behind,
+            "long": f"{keyword} {'x' * 9000}{behind}",
+        }
+        before, now, self._unsaid, unsaid = *FORMS[number % len(FORMS)], self._unsaid
+        before = unsaid + ("|" if unsaid else "") + before
+        texts = [text.format(**words).encode().split(b"|") for text in (before, now)]
+        self._unsaid = self._unsaid.format(**words)
+        first, second = ([Say(part, 0) for part in parts if part] for parts in texts)
+        return first, second
 
     def _row(self, square: Square) -> int:
         return max(self._run(square, dx, dy) for dx, dy in _DIRECTIONS)

@@ -13,19 +13,25 @@ from judge.referee.spec import RecordFile
 from judge.referee.transcript import Kind
 from judge.referee.verify import verify
 from tests.contest.publish.conftest import Public
-from tests.contest.publish.cups import SECRET, Cup, player, referee
+from tests.contest.publish.cups import FORMS, SECRET, Cup, player, referee
 from tests.referee.games import brain, spec
 from tests.referee.world import Do, Say
 
 
 @pytest.fixture(scope="module")
 def file() -> RecordFile:
-    return referee(spec(), [player("one", 0.9)(1), player("two", 0.5)(2)])
+    return referee(spec(), [player("one", 0)(1), player("two", 0)(2)])
 
 
 def test_nothing_public_has_a_word_of_what_is_withheld(file: RecordFile) -> None:
     assert SECRET in file.model_dump_json()
     assert SECRET not in public_part(file).model_dump_json()
+    assert len(FORMS) <= sum(ply.seat == 0 for ply in file.record.plies)
+    for part in (
+        file.record.model_dump_json(),
+        *(note for s in file.record.seats for note in s.notes),
+    ):
+        assert SECRET not in part
 
 
 def test_what_is_left_verifies(file: RecordFile) -> None:
@@ -38,7 +44,7 @@ def test_what_is_left_verifies(file: RecordFile) -> None:
 def test_an_author_gets_what_his_own_agent_wrote_and_nothing_else(file: RecordFile) -> None:
     first, second = private_part(file, 0), private_part(file, 1)
 
-    assert first.said(Kind.READ).startswith(f"DEBUG {SECRET} one 1\r\n".encode())
+    assert first.said(Kind.READ).startswith(f"DEBUG {SECRET} one\r\n".encode())
     for part, own, other in ((first, b" one ", b" two "), (second, b" two ", b" one ")):
         assert own in part.said(Kind.READ)
         assert other not in part.said(Kind.READ)
@@ -70,27 +76,32 @@ def test_both_parts_and_the_public_one_are_the_whole_record(file: RecordFile) ->
         b"DEBUG no end of line",
         b"DEBUG " + b"x" * 70_000 + b"\r\n7,7\r\n",
         b"DEBUG \x00\xff\x0b7,7\r\n7,7\r\n",
+        b"7,7\nDEBUG ",
+        b"7,7\nDEB",
+        b"7,7\n \t",
     ],
 )
 def test_no_way_to_say_something_private_keeps_the_rest_from_verifying(said: bytes) -> None:
-    """An agent must not be able to spoil the export of a whole contest."""
-    first = brain(
-        "7,7",
-        BEGIN=[Do(Kind.STDERR, b"on stderr"), Say(said)],
-        START=[Say(b"DEBUG at first\r\nOK\r\n")],
-        ABOUT=[Say(b'DEBUG x\r\nname="x"\r\n')],
-    )
-    file = referee(spec(), [first, brain("9,9")])
+    """An agent must not be able to spoil the export of a whole contest, also where its line ends in its next turn."""
+    for second in (b"8,8\n", b"UG 8,8\n9,9\n", b"x\n8,8\n"):
+        first = brain(
+            START=[Say(b"DEBUG at first\r\nOK\r\n")],
+            ABOUT=[Say(b'DEBUG x\r\nname="x"\r\n')],
+            BEGIN=[Do(Kind.STDERR, b"on stderr"), Say(said)],
+            TURN=[Say(second)],
+        )
+        file = referee(spec(), [first, brain("9,9")])
 
-    assert () == tuple(verify(file).problems)
-    assert () == tuple(verify(public_part(file)).problems)
+        assert () == tuple(verify(file).problems)
+        assert () == tuple(verify(public_part(file)).problems)
 
 
 def test_no_file_of_the_export_has_a_word_of_it(exported: Public) -> None:
     found = [
         path.name
         for path in exported.directory.rglob("*")
-        if path.is_file() and SECRET.encode() in path.read_bytes()
+        if path.is_file()
+        and any(part.encode() in path.read_bytes() for part in (SECRET[:13], SECRET[-13:]))
     ]
     assert [] == found
 
