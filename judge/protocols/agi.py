@@ -136,12 +136,11 @@ class Agi:
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
         """Take what happened, return what to do."""
         match stimulus:
-            case Bytes(data):
+            case Bytes(data, clock):
+                self._clock = clock
                 return self._read(data)
-            case Ask(
-                PlaceStone() | AnswerSwap(adds=0) | OfferFifths() | ChooseFifth() as request, clock
-            ):
-                return self._ask(request, clock)
+            case Ask(PlaceStone() | AnswerSwap(adds=0) | OfferFifths() | ChooseFifth() as request):
+                return self._ask(request)
             case Tell(ColoursSettled()) if self._swap != "none":
                 # The right to swap is gone: the rules are set anew, so that nobody says CHANGE in good faith.
                 self._swap = "none"
@@ -168,8 +167,8 @@ class Agi:
         self._phase = Phase.GREETING
         return [self._say("AGI"), Await(Wait.START)]
 
-    def _ask(self, request: StonesRequest, clock: Clock) -> Sequence[Effect]:
-        self._asked = (request, clock)
+    def _ask(self, request: StonesRequest) -> Sequence[Effect]:
+        self._asked = request
         self._phase = Phase.SYNCING
         return [self._say("ISREADY"), Await(Wait.SYNC)]
 
@@ -221,10 +220,10 @@ class Agi:
         return [Ready(self._about)]
 
     def _synced(self, _rest: bytes) -> Sequence[Effect]:
-        request, clock = self._asked
+        request = self._asked
         self._phase = Phase.THINKING
         effects: list[Effect] = [
-            self._say(*self._set_position(request), _go(request, clock)),
+            self._say(*self._set_position(request), _go(request, self._clock)),
             Await(Wait.TURN),
         ]
         if self._options.stop_before_ms:

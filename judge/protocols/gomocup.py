@@ -111,24 +111,29 @@ class Gomocup:
         self._board = BrainBoard()
         self._laid: list[Placed] = []
         """Stones that a brain without SWAP2BOARD was asked for one by one."""
-        self._asked: tuple[StonesRequest, Clock] | None = None
+        self._asked: StonesRequest | None = None
         """The request that is being answered, or was answered last."""
+        self._clock = Clock(0, 0)
+        """What was left when something was last heard."""
 
     # --- stimuli -----------------------------------------------------------------------------------------------------
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
         """Take what happened, return what to do."""
         match stimulus:
-            case Bytes(data):
+            case Bytes(data, clock):
+                self._clock = clock
                 return self._read(data)
             case Ask(PlaceStone() | LayStones() | AnswerSwap() as request, clock):
-                return self._ask(request, clock)
+                self._clock = clock
+                return self._ask(request)
             case Tell() | Eof():
                 # A brain hears of the other's stone with its next request (TURN), and of nothing else.
                 return ()
             case Open():
                 return self._open(stimulus)
-            case Alarm():
+            case Alarm(clock):
+                self._clock = clock
                 return self._alarm()
             case Close():
                 self._phase = Phase.ENDING
@@ -148,11 +153,11 @@ class Gomocup:
         self._excuses = 0
         return [self._say(self._start_line), Await(Wait.START)]
 
-    def _ask(self, request: StonesRequest, clock: Clock) -> Sequence[Effect]:
+    def _ask(self, request: StonesRequest) -> Sequence[Effect]:
         effects: list[Effect] = []
         if self._lines.clear():
             effects.append(Note("discarded: an unfinished line that came before the request"))
-        self._asked = (request, clock)
+        self._asked = request
         self._laid = []
         if not isinstance(request, PlaceStone):
             return [*effects, *self._ask_swap2()]
@@ -171,7 +176,7 @@ class Gomocup:
     def _request(self) -> StonesRequest:
         if self._asked is None:
             raise RuntimeError("nothing was asked")
-        return self._asked[0]
+        return self._asked
 
     @property
     def _stones(self) -> Sequence[Placed]:
@@ -213,10 +218,8 @@ class Gomocup:
         return [self._say(self._time_left(), "SWAP2BOARD", *rows, "DONE"), Await(Wait.TURN)]
 
     def _time_left(self) -> str:
-        if self._asked is None:
-            raise RuntimeError("nothing was asked")
         self._excuses += 1
-        return f"INFO time_left {min(self._asked[1].time_left_ms, INT32_MAX)}"
+        return f"INFO time_left {min(self._clock.time_left_ms, INT32_MAX)}"
 
     # --- lines of the brain ------------------------------------------------------------------------------------------
 

@@ -107,7 +107,7 @@ class Qchess:
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
         """Take what happened, return what to do."""
         match stimulus:
-            case Bytes(data):
+            case Bytes(data=data):
                 return self._read(data)
             case Tell(Selected() | Moved() as event):
                 return [_say(announcement(event))]

@@ -102,7 +102,7 @@ class Stratego:
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
         """Take what happened, return what to do."""
         match stimulus:
-            case Bytes(data):
+            case Bytes(data=data):
                 return self._read(data)
             case Tell(Confirmed(text=text)):
                 return [_line(text)]

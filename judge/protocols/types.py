@@ -58,7 +58,8 @@ class Open:
 
 @dataclass(slots=True)
 class Clock:
-    """What is left when a request is made, in milliseconds; `time_left_ms` may be negative, or UNLIMITED_MS."""
+    """What is left now, in milliseconds: the limit of a turn, and of the match `time_left_ms`, all that is charged by
+    now taken off; it may be negative, or UNLIMITED_MS."""
 
     turn_ms: int
     time_left_ms: int
@@ -81,9 +82,10 @@ class Ask:
 
 @dataclass(slots=True)
 class Bytes:
-    """The agent wrote to its stdout."""
+    """The agent wrote to its stdout; `clock` is as it was read."""
 
     data: bytes
+    clock: Clock
 
 
 @dataclass(slots=True)
@@ -93,7 +95,9 @@ class Eof:
 
 @dataclass(slots=True)
 class Alarm:
-    """The moment asked for by `WakeAt` is there, or a courtesy answer did not come."""
+    """The moment asked for by `WakeAt` or `WakeAfter` is there, or a courtesy answer did not come."""
+
+    clock: Clock
 
 
 @dataclass(slots=True)
@@ -162,11 +166,21 @@ class WakeAt:
 
 
 @dataclass(slots=True)
+class WakeAfter:
+    """Feed `Alarm` this many milliseconds after what was just heard, unless the deadline comes first.
+
+    The wait goes on and is charged. A later wish to be woken takes the place of an earlier one.
+    """
+
+    ms: int
+
+
+@dataclass(slots=True)
 class Respawn:
     """End this process and start the agent anew: the rest of the effects speak to the new one."""
 
 
-Effect = Write | Await | Ready | Answer | Note | Search | WakeAt | Respawn
+Effect = Write | Await | Ready | Answer | Note | Search | WakeAt | WakeAfter | Respawn
 
 
 class AgentProtocol(Protocol):

@@ -57,10 +57,12 @@ class SeatClock:
         """What is left of the match, negative when overrun; None when it is unlimited."""
         return self._match_ns - self.charged_ns if self._match_ns else None
 
-    def shown(self) -> Clock:
-        """What an agent is told before a request."""
+    def shown(self, wait: Wait | None = None, elapsed_ns: int = 0) -> Clock:
+        """What an agent may be told: what is left, `elapsed_ns` of a wait that goes on taken off if it is paid for."""
         left = self.left_ns()
-        return Clock(self._told_turn_ms, UNLIMITED_MS if left is None else left // MS)
+        if left is None:
+            return Clock(self._told_turn_ms, UNLIMITED_MS)
+        return Clock(self._told_turn_ms, (left - (elapsed_ns if wait in PAID else 0)) // MS)
 
     def charge(self, wait: Wait, elapsed_ns: int) -> None:
         """Take the time of a wait off the match, if that wait is paid for."""

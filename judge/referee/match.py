@@ -42,6 +42,7 @@ from judge.protocols.types import (
     Stimulus,
     Tell,
     Wait,
+    WakeAfter,
     WakeAt,
     Write,
 )
@@ -230,7 +231,8 @@ class Referee:
         if happening.seat == seat:
             if happening.kind is Kind.READ:
                 self._judge_bytes(seat)
-                stimulus = Bytes(happening.data) if happening.data else Eof()
+                clock = talk.shown(side.clock, happening.ns)
+                stimulus = Bytes(happening.data, clock) if happening.data else Eof()
                 end = self._carry_out(seat, side.protocol.feed(stimulus), talk, happening.ns)
                 if end is not None:
                     talk.settle(side.clock, happening.ns)
@@ -239,8 +241,8 @@ class Referee:
         else:
             self._hear_unasked(happening)
         if alarm_at is not None and happening.ns >= alarm_at:
-            talk.alarm_before_ns = None
-            end = self._carry_out(seat, side.protocol.feed(Alarm()), talk, happening.ns)
+            talk.wake()
+            end = self._alarm(seat, talk, happening.ns)
         elif happening.ns >= talk.deadline.ns:
             end = self._miss_deadline(seat, talk, happening.ns)
         if end is not None:
@@ -250,10 +252,15 @@ class Referee:
     def _miss_deadline(self, seat: int, talk: Talk, now: int) -> Ready | Answer | None:
         side = self.sides[seat]
         if talk.deadline.missed is None:
-            return self._carry_out(seat, side.protocol.feed(Alarm()), talk, now)
+            return self._alarm(seat, talk, now)
         if side.stdout_ended or side.report is not None:
             raise self._faulted(seat, Cause.DEATH, talk, now)
         raise self._faulted(seat, _FAULT_OF_WAIT[talk.deadline.missed], talk, now)
+
+    def _alarm(self, seat: int, talk: Talk, now: int) -> Ready | Answer | None:
+        side = self.sides[seat]
+        alarm = Alarm(talk.shown(side.clock, now))
+        return self._carry_out(seat, side.protocol.feed(alarm), talk, now)
 
     def _carry_out(
         self, seat: int, effects: Sequence[Effect], talk: Talk, now: int | None = None
@@ -271,7 +278,9 @@ class Referee:
                     if wait is not talk.wait:
                         self._change_wait(side, talk, wait, now)
                 case WakeAt(before_deadline_ms):
-                    talk.alarm_before_ns = before_deadline_ms * MS
+                    talk.wake(before_ns=before_deadline_ms * MS)
+                case WakeAfter(ms):
+                    talk.wake(at_ns=(talk.since if now is None else now) + ms * MS)
                 case Respawn():
                     talk.settle(side.clock, now or talk.since)
                     side.renew()
@@ -330,7 +339,8 @@ class Referee:
             if side.is_out:
                 side.keep(Note(f"late: {len(happening.data)} bytes that came after its fault"))
                 return
-            for effect in side.protocol.feed(Bytes(happening.data)):
+            heard = Bytes(happening.data, side.clock.shown())
+            for effect in side.protocol.feed(heard):
                 self._carry_out_idle(happening.seat, effect)
 
     def _judge_what_happened_before(self, seat: int) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from judge.games.types import AgentFault
-from judge.protocols.types import AgentProtocol, Note, Open, Wait
+from judge.protocols.types import AgentProtocol, Clock, Note, Open, Wait
 from judge.referee.blame import Evidence, Void
 from judge.referee.clock import Deadline, SeatClock
 from judge.referee.transcript import Kind
@@ -100,6 +100,9 @@ class Talk:
     since: int = 0
     deadline: Deadline = _NO_DEADLINE
     alarm_before_ns: int | None = None
+    """How long before the deadline the protocol wants to be woken."""
+    alarm_ns: int | None = None
+    """When it wants to be, whatever the deadline is."""
     search: dict[str, str] = field(default_factory=dict)
     """What the agent said of its search, the latest of each keyword."""
     charged_ns: int = 0
@@ -107,8 +110,18 @@ class Talk:
 
     @property
     def alarm_at(self) -> int | None:
-        """When the protocol wants to be woken, if that is still to come."""
+        """When the protocol wants to be woken, if that is still to come and before the deadline."""
+        if self.alarm_ns is not None:
+            return self.alarm_ns if self.alarm_ns < self.deadline.ns else None
         return None if self.alarm_before_ns is None else self.deadline.ns - self.alarm_before_ns
+
+    def wake(self, at_ns: int | None = None, before_ns: int | None = None) -> None:
+        """Set the alarm for a moment, or for a time before the deadline; for neither: there is none any more."""
+        self.alarm_ns, self.alarm_before_ns = at_ns, before_ns
+
+    def shown(self, clock: SeatClock, now: int) -> Clock:
+        """What is left `now`, of which the wait that goes on is charged later."""
+        return clock.shown(self.wait, now - self.since)
 
     def settle(self, clock: SeatClock, now: int) -> None:
         """Charge what was waited for up to `now`."""

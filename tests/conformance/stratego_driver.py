@@ -33,6 +33,8 @@ from judge.protocols.types import (
     Write,
 )
 
+CLOCK = Clock(2000, UNLIMITED_MS)
+"""The managers told nothing of a match clock."""
 DATA = Path(__file__).parent / "data"
 UNENDED = b"<EOF-no-newline>"
 
@@ -178,9 +180,9 @@ class _Driver:
             if request.seat == NATURE:
                 self._tell(game.apply(decided(Drawn(next(self._tosses)))))
                 continue
-            answer = self._do(request.seat, Ask(request, Clock(2000, UNLIMITED_MS)))
+            answer = self._do(request.seat, Ask(request, CLOCK))
             while answer is None and self._unread[request.seat]:
-                answer = self._do(request.seat, Bytes(self._unread[request.seat].popleft()))
+                answer = self._do(request.seat, Bytes(self._unread[request.seat].popleft(), CLOCK))
             if answer is None:
                 fault = AgentFault(self._silence, request.seat, "said nothing in the recording")
                 self._tell(game.forfeit(fault))

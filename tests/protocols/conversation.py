@@ -11,16 +11,21 @@ from collections.abc import Iterable
 
 from judge.games.types import ReplyKind
 from judge.protocols.types import (
+    UNLIMITED_MS,
     AgentProtocol,
+    Alarm,
     Answer,
+    Ask,
     Await,
     Bytes,
+    Clock,
     Effect,
     Note,
     Ready,
     Respawn,
     Search,
     Stimulus,
+    WakeAfter,
     WakeAt,
     Write,
 )
@@ -33,9 +38,17 @@ class Conversation:
         self._protocol = protocol
         self._line_end = line_end
         self._heard: list[str] = []
+        self.clock = Clock(0, UNLIMITED_MS)
+        """What is left whenever the agent says something; a request sets it."""
+
+    def alarm(self) -> None:
+        """Wake the protocol."""
+        self.feed(Alarm(self.clock))
 
     def feed(self, stimulus: Stimulus) -> None:
         """Give the protocol a stimulus; what it does is compared by the next `goes`."""
+        if isinstance(stimulus, Ask):
+            self.clock = stimulus.clock
         self._hear(self._protocol.feed(stimulus))
 
     def goes(self, script: str) -> None:
@@ -44,7 +57,7 @@ class Conversation:
             mark, _, text = line.strip().partition(" ")
             if mark == "<":
                 self._expect_nothing()
-                self._hear(self._protocol.feed(Bytes(_bytes(text))))
+                self._hear(self._protocol.feed(Bytes(_bytes(text), self.clock)))
             else:
                 self._expect(f"{mark} {text}".strip())
         self._expect_nothing()
@@ -89,6 +102,8 @@ class Conversation:
                 return ["= search " + ", ".join(f"{key}={value}" for key, value in values.items())]
             case WakeAt(before):
                 return [f"= wake {before}"]
+            case WakeAfter(ms):
+                return [f"= wake after {ms}"]
             case Respawn():
                 return ["= respawn"]
 

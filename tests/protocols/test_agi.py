@@ -37,7 +37,6 @@ from judge.protocols.agi_words import (
 )
 from judge.protocols.types import (
     UNLIMITED_MS,
-    Alarm,
     Answer,
     Ask,
     Await,
@@ -105,7 +104,7 @@ class Talk(Conversation):
         """Make a request and let the engine say that it listens."""
         self.feed(Ask(request, clock))
         self.goes("> ISREADY\n= await sync")
-        self.feed(Bytes(b"READYOK\n"))
+        self.feed(Bytes(b"READYOK\n", self.clock))
 
 
 def ready(rule: str = "FORBIDDEN", game: dict[str, Any] = RENJU, **options: Any) -> Talk:
@@ -173,11 +172,11 @@ def test_the_conversation_of_the_seed() -> None:
         = note ignored: '……'
         """
     )
-    talk.feed(Alarm())
+    talk.alarm()
     talk.goes("> STOP\n< BESTMOVE 67 PONDER 89\n= search ponder=89\n= 6,6")
     talk.ask(place("78685A6967"))
     talk.goes("> DOMOVE 67\n> GO TIME 30000\n= wake 500\n< INFO ……\n= note INFO '……'")
-    talk.feed(Alarm())
+    talk.alarm()
     talk.goes("> STOP\n< BESTMOVE 89 PONDER 79\n= 8,8")
     talk.feed(Close())
     talk.goes("> QUIT\n= await close\n< BYE")
@@ -569,7 +568,7 @@ def test_without_readyok_there_is_no_go() -> None:
     talk = ready()
     talk.feed(Ask(place("78"), CLOCK))
     talk.goes("> ISREADY\n= await sync\n< OK\n< INFO DEPTH 3\n< AGIOK")
-    talk.feed(Alarm())
+    talk.alarm()
     talk.feed(Eof())
     talk.goes("")
 
@@ -578,7 +577,7 @@ def test_stop_is_sent_once_and_only_while_a_move_is_due() -> None:
     """Facts 5.2, row 12."""
     talk = thinking(stop_before_ms=0)
     talk.goes("< BESTMOVE 78\n= 7,7")
-    talk.feed(Alarm())
+    talk.alarm()
     talk.goes("")
 
 
@@ -629,7 +628,7 @@ def test_whatever_is_said_each_question_has_one_answer(
     protocol.feed(Open(0, RIF, ("one", "two"), Limits(30000, 180000, 0)))
 
     def ends(chunks: Sequence[bytes]) -> list[Answer | Ready]:
-        effects = [effect for chunk in chunks for effect in protocol.feed(Bytes(chunk))]
+        effects = [effect for chunk in chunks for effect in protocol.feed(Bytes(chunk, CLOCK))]
         assert all(isinstance(effect, EXPECTED) for effect in effects)
         return [effect for effect in effects if isinstance(effect, Answer | Ready)]
 
@@ -777,7 +776,7 @@ def test_the_examples_of_the_norm_are_true(
 
     for line in example(name):
         if line.startswith("< "):
-            feed(Bytes(line[2:].encode() + b"\n"))
+            feed(Bytes(line[2:].encode() + b"\n", CLOCK))
         else:
             if not written:
                 feed(left.popleft())

@@ -7,7 +7,7 @@ import pytest
 from judge.games.stones import Placed, PlaceStone
 from judge.protocols.gomocup import Gomocup
 from judge.protocols.gomocup_words import GomocupOptions, is_private, parse_about
-from judge.protocols.types import Alarm, Ask, Clock, Close, Limits, Open
+from judge.protocols.types import Ask, Clock, Close, Limits, Open
 from tests.protocols.conversation import Conversation
 
 INFOS = """
@@ -131,7 +131,7 @@ def test_a_brain_that_never_answers_about_is_ready_when_the_courtesy_is_over() -
         = await courtesy
         """
     )
-    conversation.feed(Alarm())
+    conversation.alarm()
     conversation.goes("= ready")
 
 
@@ -146,7 +146,7 @@ def test_an_answer_to_about_that_comes_too_late_is_set_aside() -> None:
         > ABOUT
         """
     )
-    conversation.feed(Alarm())
+    conversation.alarm()
     conversation.goes("= ready")
     ask(conversation)
     conversation.goes(

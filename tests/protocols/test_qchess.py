@@ -315,7 +315,7 @@ def test_any_bytes_give_one_answer_a_request_and_never_fail(
             first = effects(protocol, Selection(0))
             is_asked = Await(Wait.TURN) in first
             assert is_asked is not any(isinstance(effect, Answer) for effect in first)
-        answers = [e for e in protocol.feed(Bytes(chunk)) if not isinstance(e, Note)]
+        answers = [e for e in protocol.feed(Bytes(chunk, CLOCK)) if not isinstance(e, Note)]
         assert len(answers) <= is_asked
         assert all(isinstance(effect, Answer) for effect in answers)
         is_asked = is_asked and not answers

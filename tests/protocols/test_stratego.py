@@ -22,7 +22,6 @@ from judge.protocols import PROTOCOLS, new_protocol
 from judge.protocols.stratego import Stratego, StrategoOptions
 from judge.protocols.types import (
     UNLIMITED_MS,
-    Alarm,
     Answer,
     Ask,
     Bytes,
@@ -124,7 +123,7 @@ def test_start_then_the_board_then_a_move_then_what_came_of_it() -> None:
 def move_of(protocol: Stratego, data: bytes) -> Any:
     """The reply that `data` makes to a request for a half-move."""
     protocol.feed(Ask(HalfMove(RED, 1, BOARD), CLOCK))
-    effects = protocol.feed(Bytes(data))
+    effects = protocol.feed(Bytes(data, CLOCK))
     assert isinstance(effects[-1], Answer)
     return effects[-1].reply
 
@@ -170,7 +169,7 @@ def test_a_carriage_return_is_taken_off_or_kept() -> None:
 
 
 def answer_of(protocol: Stratego, data: bytes) -> Any:
-    effects = protocol.feed(Bytes(data))
+    effects = protocol.feed(Bytes(data, CLOCK))
     assert isinstance(effects[-1], Answer)
     return effects[-1].reply
 
@@ -209,7 +208,7 @@ def test_a_line_without_its_end_is_no_line() -> None:
     talk.ask(HalfMove(RED, 1, "a\n"))
     talk.goes("> a\n< 0 3 DOWN\\")
     talk.feed(Eof())
-    talk.feed(Alarm())
+    talk.alarm()
     talk.goes("")
 
 
@@ -221,7 +220,7 @@ def test_a_line_that_is_too_long_is_unreadable_and_only_its_beginning_is_kept(cu
     answers = [
         effect
         for at in range(0, len(data), cut)
-        for effect in protocol.feed(Bytes(data[at : at + cut]))
+        for effect in protocol.feed(Bytes(data[at : at + cut], CLOCK))
         if isinstance(effect, Answer)
     ]
     reply = answers[0].reply
@@ -234,7 +233,7 @@ def test_a_line_that_is_too_long_is_unreadable_and_only_its_beginning_is_kept(cu
 
 def test_lines_beyond_what_may_be_sent_ahead_are_dropped_and_that_is_noted_once() -> None:
     protocol = seated(lines_ahead=4).protocol
-    notes = [effect for _ in range(3) for effect in protocol.feed(Bytes(b"0 3 DOWN\n" * 3))]
+    notes = [effect for _ in range(3) for effect in protocol.feed(Bytes(b"0 3 DOWN\n" * 3, CLOCK))]
 
     assert [Note("dropped: lines beyond the 4 that may be sent ahead")] == notes
     for turn in range(4):

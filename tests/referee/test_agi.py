@@ -106,12 +106,12 @@ def test_what_is_said_of_the_search_stands_with_its_move() -> None:
 
 
 def test_a_readyok_is_charged_to_the_match_and_not_to_the_turn() -> None:
-    """1 ms for AGIOK, 5 s for each READYOK, 3 s for the turn."""
+    """1 ms for AGIOK, 5 s for each READYOK, 3 s for the turn; GO says what is left after the READYOK before it."""
     slow = engine(*ROW, ms=3000, lines={"ISREADY": [Say(b"READYOK\n", 5000)]})
     played = play(slow, engine(*OTHER_ROW), spec("gomocup-standard", "clock.match_ms=40000"))
     told = [line for line in played.world.bodies[0].heard if line.startswith("GO")]
 
-    assert ["GO TIME 30000", "GO TIME 26999", "GO TIME 18999", "GO TIME 10999"] == told[:4]
+    assert ["GO TIME 29999", "GO TIME 21999", "GO TIME 13999", "GO TIME 5999"] == told[:4]
     assert [3_000_000_000] * 4 == [ply.charged_ns for ply in played.referee.plies[::2]][:4]
 
 

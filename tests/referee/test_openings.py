@@ -108,3 +108,33 @@ def test_a_brain_that_refuses_every_size_is_refused() -> None:
     options = {"width": 20, "height": 20, "other_sizes": [19]}
     played = play(brain(), small(), spec(game={"name": "gomoku", "options": options}))
     assert (Verdict.REFUSED, 0) == (played.verdict, played.winner)
+
+
+# --- brains that know no SWAP2BOARD --------------------------------------------------------------
+
+
+def old(*moves: str, ms: float = 1.0, **lines: Sequence[Act]) -> Agent:
+    """A brain that answers each line of SWAP2BOARD ... DONE by UNKNOWN, and RESTART by OK after `ms`."""
+    plays = brain(*moves, ms=ms, **{"RESTART": [Say(b"OK\r\n", ms)], **lines})
+    is_asked = False
+
+    def hear(line: str) -> Sequence[Act]:
+        nonlocal is_asked
+        was_asked = is_asked
+        is_asked = line != "DONE" and (is_asked or line == "SWAP2BOARD")
+        return [Say(b"UNKNOWN\r\n", ms)] if was_asked or is_asked else plays(line)
+
+    return hear
+
+
+def swap2_of(first: Agent, second: Agent) -> Played:
+    options = {"width": 15, "height": 15, "rule": "standard", "swap": "swap2"}
+    return play(first, second, spec(game={"name": "gomoku", "options": options}))
+
+
+def test_time_left_is_what_is_left_at_each_request_of_a_turn() -> None:
+    """Seed 002, INFO: the remaining time, sent before every BEGIN and BOARD, though one turn goes on."""
+    played = swap2_of(old("0,0", "5,5", "1,0", ms=400), brain("SWAP"))
+
+    told = [line for line in played.world.bodies[0].heard if line.startswith("INFO time_left")]
+    assert [f"INFO time_left {119_999 - 400 * waits}" for waits in (0, 2, 4, 6)] == told[:4]
