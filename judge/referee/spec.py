@@ -74,8 +74,11 @@ class MatchSpec(_Value):
     @property
     def id(self) -> str:
         """The first 80 bits of the SHA-256 of the spec's canonical JSON."""
-        text = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()[:20]
+        return _id_of(self.model_dump(mode="json"))
+
+    def is_called(self, name: str) -> bool:
+        """Whether this id is the spec's, as it is or as an older judge wrote it, whose policies had fewer fields."""
+        return name in (self.id, _id_of(self.model_dump(mode="json", exclude_unset=True)))
 
     def game_options(self) -> dict[str, Any]:
         """The options that the game is made with."""
@@ -83,6 +86,11 @@ class MatchSpec(_Value):
         if self.opening:
             options["opening"] = [list(stone) for stone in self.opening]
         return options
+
+
+def _id_of(document: dict[str, Any]) -> str:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
 class PlyRecord(_Value):
