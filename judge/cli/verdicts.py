@@ -32,7 +32,8 @@ FAULTS: Mapping[Verdict, str] = {
     Verdict.START_TIME: "Answer the first command at once and load tables afterwards; see `clock.start_ms`.",
     Verdict.TURN_TIME: (
         "Leave a margin, look at the clock more often, and flush your output after every line: an answer in a "
-        "buffer is no answer. See `clock.turn_ms` and `clock.tolerance_ms`."
+        "buffer is no answer. See `clock.turn_ms` and `clock.tolerance_ms`. When you have answered you are stopped: "
+        "leave no call behind your answer that takes long and cannot be interrupted (`clock.still_ms`)."
     ),
     Verdict.MATCH_TIME: "Spread your time: INFO time_left says before each move what is left.",
     Verdict.MEMORY: (

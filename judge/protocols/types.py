@@ -177,8 +177,7 @@ class WakeAfter:
 
 @dataclass(slots=True)
 class Respawn:
-    """Start the agent anew when this process, which was told to end, has ended or its grace is over: the rest of the
-    effects speak to the new one."""
+    """End this process and start the agent anew: the rest of the effects speak to the new one."""
 
 
 Effect = Write | Await | Ready | Answer | Note | Search | WakeAt | WakeAfter | Respawn

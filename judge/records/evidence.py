@@ -137,7 +137,9 @@ def _last(entries: Sequence[Entry], holds: Callable[[Entry], bool]) -> int:
 def _clock(
     record: MatchRecord, seat: int, evidence: Evidence | None
 ) -> tuple[float | None, int | None]:
-    """Milliseconds charged and allowed for the last answer."""
+    """Milliseconds charged and allowed for the last answer, or for standing still behind it."""
+    if evidence is not None and evidence.ran_on_ms is not None:
+        return evidence.ran_on_ms, record.spec.policy.clock.still_ms
     if evidence is not None:
         return evidence.charged_ms, evidence.allowed_ms
     plies = [ply for ply in record.plies if ply.seat == seat]
@@ -183,11 +185,13 @@ def _rules(
     policy = record.spec.policy.model_dump(mode="json")
     clock = record.spec.policy.clock
     keys = _KEYS.get(verdict, ())
-    if verdict is Verdict.TURN_TIME and not clock.turn_ms:
-        keys = ("clock.asap_ms", "clock.tolerance_ms")
-    if verdict is Verdict.TURN_TIME and evidence is not None:
+    if evidence is not None and evidence.ran_on_ms is not None:
+        keys = ("clock.still_ms", "clock.ran_on_ms")
+    elif verdict is Verdict.TURN_TIME:
+        if not clock.turn_ms:
+            keys = ("clock.asap_ms", "clock.tolerance_ms")
         turn = (clock.turn_ms or clock.asap_ms) + clock.tolerance_ms
-        if evidence.allowed_ms == clock.sync_ms != turn:
+        if evidence is not None and evidence.allowed_ms == clock.sync_ms != turn:
             keys = ("clock.sync_ms",)
     for key in keys:
         value: Any = policy

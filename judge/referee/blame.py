@@ -30,6 +30,8 @@ class Cause(StrEnum):
     START_TIME = "start-time"
     TURN_TIME = "turn-time"
     MATCH_TIME = "match-time"
+    RAN_ON = "ran-on"
+    """Its turn was over, and it did not stand still: a system call that nothing interrupts goes on, for example."""
     DEATH = "death"
     """The agent's process ended, or its stdout did."""
 
@@ -54,6 +56,10 @@ class Evidence(BaseModel):
     """Time since the clock of this wait began."""
     allowed_ms: int = 0
     """What the policy allowed for it, tolerance included."""
+    ran_on_ms: float | None = None
+    """For how long it ran on in its opponent's time."""
+    ran_on_cpu_ms: float | None = None
+    """The CPU time that it used meanwhile."""
     bytes_read: int = 0
     """What the seat has printed since its last answer, or in the game, whichever bound was broken."""
     detail: str = ""
@@ -88,7 +94,9 @@ class Thresholds:
     starved_share: float
 
 
-_TIME = frozenset({Cause.START_TIME, Cause.TURN_TIME, Cause.MATCH_TIME})
+LATE = frozenset({Cause.START_TIME, Cause.TURN_TIME, Cause.MATCH_TIME})
+"""No whole answer was there in time."""
+
 _ANY_FAULT = frozenset(Cause) - {Cause.HOST}
 
 
@@ -137,6 +145,14 @@ def _time_words(what: str) -> Callable[[Evidence], str]:
         return f"{what}: {evidence.charged_ms:.0f} ms of {evidence.allowed_ms} ms allowed, tolerance included"
 
     return because
+
+
+def _ran_on_words(evidence: Evidence) -> str:
+    used = "?" if evidence.ran_on_cpu_ms is None else f"{evidence.ran_on_cpu_ms:.0f}"
+    return (
+        f"did not stand still when its turn was over: in {evidence.ran_on_ms or 0:.0f} ms of its opponent's time "
+        f"it used {used} ms of processor time"
+    )
 
 
 def _starved_words(evidence: Evidence) -> str:
@@ -211,7 +227,7 @@ TABLE: tuple[Row, ...] = (
         for cause, (words, when) in _BYTES_WORDS.items()
     ),
     Row(
-        _TIME,
+        LATE,
         _held,
         Verdict.VOID,
         lambda _: (
@@ -221,7 +237,7 @@ TABLE: tuple[Row, ...] = (
         _OVERRUN.model_copy(update={"held_by_others": True}),
     ),
     Row(
-        _TIME,
+        LATE,
         _starved,
         Verdict.VOID,
         _starved_words,
@@ -231,6 +247,15 @@ TABLE: tuple[Row, ...] = (
     *(
         Row(_one(cause), _always, Verdict(cause.value), _time_words(words), when, _OVERRUN)
         for cause, (words, when) in _TIME_WORDS.items()
+    ),
+    Row(
+        _one(Cause.RAN_ON),
+        _always,
+        Verdict.TURN_TIME,
+        _ran_on_words,
+        "it ran on when its turn was over: for the policy's `clock.still_ms`, before its opponent could begin, or in a "
+        "turn that its opponent lost on time; and it used more processor time meanwhile than `clock.ran_on_ms`",
+        Evidence(ran_on_ms=1000.2, ran_on_cpu_ms=998.7),
     ),
     Row(
         _one(Cause.DEATH),

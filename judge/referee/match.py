@@ -46,12 +46,12 @@ from judge.protocols.types import (
     WakeAt,
     Write,
 )
-from judge.referee.blame import Cause, Evidence, Thresholds, Void, judge
+from judge.referee.blame import LATE, Cause, Evidence, Thresholds, Void, judge
 from judge.referee.clock import MS, Deadline, SeatClock
 from judge.referee.policy import BytesPolicy, ClockPolicy
 from judge.referee.side import FaultError, Ply, Side, Talk
 from judge.referee.transcript import Kind
-from judge.referee.wire import Happening, Wire
+from judge.referee.wire import Happening, Measured, RanOn, Wire
 
 REPORT_GRACE_NS = 2_000_000_000
 """How long PID 1's word is waited for after an end of file, and the end of file after PID 1's word."""
@@ -87,6 +87,7 @@ class Referee:
         self._wire = wire
         self._bounds = bounds
         self._thresholds = Thresholds(clock.starved_share)
+        self._still_ns, self._ran_on_ns = clock.still_ms * MS, clock.ran_on_ms * MS
         self._chance = chance
         self._watch = watch
 
@@ -95,6 +96,7 @@ class Referee:
         while (end := self.game.end) is None:
             try:
                 if self._unopened:
+                    self._await_still(1 - self._unopened[0])
                     self._open(self._unopened.pop(0))
                 else:
                     self._step()
@@ -137,6 +139,7 @@ class Referee:
     def _ask(self, request: Request) -> Reply:
         seat = request.seat
         side = self.sides[seat]
+        self._await_still(1 - seat)
         for happening in self._wire.look():
             self._note_happening(happening)
             self._hear_unasked(happening)
@@ -164,15 +167,38 @@ class Referee:
             raise FaultError(_refusal(seat, end.reply))
 
     def _reopen(self) -> None:
-        """The game changed its terms: every seat hears them, from a new process; the old ones hear their goodbye."""
-        self._close()
+        """The game changed its terms: every seat hears them, from a new process."""
         self._unopened = list(SEATS)
         for side in self.sides:
             side.opening.game = self.game.describe()
             side.renew()
 
+    def _await_still(self, seat: int) -> None:
+        """No clock of the other seat begins before this one stands still: it pays for what it runs on, or loses by it.
+
+        One that uses no CPU time meanwhile waits for the host (a busy core, a slow disk): it is let be, and does no
+        harm.
+        """
+        side = self.sides[seat]
+        while (ran := self._wire.await_still(seat, self._still_ns)) is not None:
+            used_ns = ran.ns if ran.cpu_ns is None else ran.cpu_ns
+            self._charge(seat, min(used_ns, ran.ns))
+            if ran.ns < self._still_ns or used_ns <= self._ran_on_ns:
+                return
+            if not side.is_out:
+                raise self._ran_on(seat, ran)
+
+    def _charge(self, seat: int, ran_ns: int) -> None:
+        """Time that a seat took after its last answer is that answer's."""
+        self.sides[seat].clock.charge(Wait.TURN, ran_ns)
+        for number in range(len(self.plies) - 1, -1, -1):
+            ply = self.plies[number]
+            if ply.seat == seat:
+                self.plies[number] = ply._replace(charged_ns=ply.charged_ns + ran_ns)
+                return
+
     def _close(self) -> None:
-        """Both seats are let go and told goodbye."""
+        """Both seats are let go and told goodbye; whoever still runs after the grace, or floods, is killed."""
         deadline = 0
         living = [seat for seat in SEATS if self.sides[seat].is_living]
         for seat in living:
@@ -180,39 +206,19 @@ class Referee:
                 self._end(seat)
                 continue
             side = self.sides[seat]
-            result = "" if self.game.end is None else self.game.result(side.opening.names)
-            for effect in side.protocol.feed(Close(result)):
+            for effect in side.protocol.feed(Close(self.game.result(side.opening.names))):
                 self._carry_out_idle(seat, effect)
             deadline = side.clock.deadline(Wait.CLOSE, self._wire.thaw(seat)).ns
-        self._await_ends(living, deadline)
-
-    def _await_ends(self, leaving: Sequence[int], deadline: int) -> None:
-        """Let seats end that were told to; whoever still runs at the deadline, or floods, is killed."""
-        while any(self.sides[seat].is_living for seat in leaving):
+        while any(self.sides[seat].is_living for seat in living):
             happening = self._wire.wait(deadline)
             self._note_happening(happening)
-            if happening.seat not in leaving:
-                self._hear_unasked(happening)
-            elif self._is_too_loud(happening.seat):
+            if happening.seat >= 0 and self._is_too_loud(happening.seat):
                 self._end(happening.seat)
             if happening.ns >= deadline:
                 break
-        for seat in leaving:
+        for seat in living:
             if self.sides[seat].is_living:
                 self._end(seat)
-
-    def _replace(self, seat: int, talk: Talk, now: int) -> int:
-        """Start an agent anew whose process was told to end; the moment its time begins.
-
-        The old process has the grace of a goodbye to save what it keeps. Nobody is charged for that, nobody else runs,
-        and what it says then is no answer.
-        """
-        side = self.sides[seat]
-        talk.settle(side.clock, now)
-        self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)
-        side.renew()
-        talk.since, talk.wait = self._wire.respawn(seat), None
-        return talk.since
 
     def _end(self, seat: int) -> None:
         """End an agent, of which nothing more is to be heard."""
@@ -303,7 +309,10 @@ class Referee:
                 case WakeAfter(ms):
                     talk.wake(at_ns=(talk.since if now is None else now) + ms * MS)
                 case Respawn():
-                    now = self._replace(seat, talk, now or talk.since)
+                    talk.settle(side.clock, now or talk.since)
+                    side.renew()
+                    now = self._wire.respawn(seat)
+                    talk.since, talk.wait = now, None
                 case Search(values):
                     talk.search.update(values)
                 case Note():
@@ -398,17 +407,35 @@ class Referee:
     ) -> FaultError:
         """The verdict on a seat, from what is measured now; its time in `talk` is charged up to `now`.
 
-        Its protocol still waits for what did not come in time: it is fed no more of it.
+        A late one is not at fault where the other seat ran on in its time.
         """
         side = self.sides[seat]
-        side.is_out = True
         elapsed_ns, allowed_ms = 0, 0
         if talk is not None and talk.wait is not None:
             elapsed_ns, allowed_ms = now - talk.since, talk.deadline.allowed_ms
             talk.settle(side.clock, now)
         measured = self._wire.measure(seat)
-        readings = measured.readings
-        side.evidence = Evidence(
+        if cause in LATE and (measured.opponent_cpu_ns or 0) > self._ran_on_ns:
+            return self._ran_on(1 - seat, RanOn(elapsed_ns, measured.opponent_cpu_ns))
+        evidence = self._evidence(seat, measured)
+        evidence = evidence.model_copy(
+            update={"charged_ms": elapsed_ns / MS, "allowed_ms": allowed_ms}
+        )
+        if cause is Cause.GAME_BYTES:
+            evidence = evidence.model_copy(update={"bytes_read": side.game_bytes})
+        return self._found(seat, cause, evidence)
+
+    def _ran_on(self, seat: int, ran: RanOn) -> FaultError:
+        """The verdict on a seat that did not stand still in its opponent's time."""
+        evidence = self._evidence(seat, self._wire.measure(seat))
+        cpu_ms = None if ran.cpu_ns is None else ran.cpu_ns / MS
+        evidence = evidence.model_copy(update={"ran_on_ms": ran.ns / MS, "ran_on_cpu_ms": cpu_ms})
+        return self._found(seat, Cause.RAN_ON, evidence)
+
+    def _evidence(self, seat: int, measured: Measured) -> Evidence:
+        """What is known of a seat, whatever it did."""
+        side, readings = self.sides[seat], measured.readings
+        return Evidence(
             report=None if side.report is None else side.report.encode().decode(),
             oom_kills=readings.oom_kills,
             memory_peak_bytes=readings.memory_peak_bytes,
@@ -416,11 +443,14 @@ class Referee:
             others_share=measured.others_share,
             held_by_others=measured.held_by_others,
             cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // MS,
-            charged_ms=elapsed_ns / MS,
-            allowed_ms=allowed_ms,
-            bytes_read=side.game_bytes if cause is Cause.GAME_BYTES else side.turn_bytes,
+            bytes_read=side.turn_bytes,
         )
-        return FaultError(judge(cause, side.evidence, self._thresholds, seat))
+
+    def _found(self, seat: int, cause: Cause, evidence: Evidence) -> FaultError:
+        """The verdict on a seat. Its protocol still waits for what did not come in time: it is fed no more of it."""
+        side = self.sides[seat]
+        side.is_out, side.evidence = True, evidence
+        return FaultError(judge(cause, evidence, self._thresholds, seat))
 
 
 def _refusal(seat: int, reply: Reply) -> AgentFault:

@@ -53,6 +53,12 @@ class ClockPolicy(_Section):
     """How long an answer that may never come (ABOUT) is waited for; free."""
     close_ms: int = Field(default=1000, ge=0)
     """From the goodbye to the kill."""
+    still_ms: int = Field(default=1000, ge=1)
+    """How long an agent may take to stand still when its turn is over. It is waited for, before any clock of its
+    opponent begins; the processor time that it uses is charged to its match, and one that needs longer loses."""
+    ran_on_ms: int = Field(default=20, ge=0)
+    """How much processor time an agent may use while it should stand still. With less it does not lose by `still_ms`;
+    with more a turn that its opponent loses on time is its own fault."""
     starved_share: float = Field(default=0.1, gt=0, le=1)
     """A turn lost on time is void when others took more than this share of the slot's cores meanwhile."""
 
@@ -82,7 +88,6 @@ class LimitsPolicy(_Section):
     open_files: int = Limits.model_fields["open_files"].default
     file_bytes: int = Limits.model_fields["file_bytes"].default
     stack_bytes: int = Limits.model_fields["stack_bytes"].default
-    address_bytes: int = Limits.model_fields["address_bytes"].default
 
 
 class FoldersPolicy(_Section):

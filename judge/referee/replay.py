@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from judge.errors import InputError
 from judge.referee.transcript import Entry, Kind
-from judge.referee.wire import Happening, Measured
+from judge.referee.wire import Happening, Measured, RanOn
 
 _SEEN = frozenset({Kind.READ, Kind.STDERR, Kind.REPORT, Kind.OOM, Kind.EXPIRED})
 """The kinds that the world brings; all others are what the referee does."""
@@ -53,6 +53,15 @@ class ReplayWire:
     def freeze(self, seat: int) -> None:
         """Check that the seat was frozen here."""
         self._expect(seat, Kind.FROZEN)
+
+    def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 the record knows how long it was
+        """How it did not stand still, if the record says so."""
+        if not self._has(self._next):
+            return None
+        entry = self._entries[self._next]
+        if (entry.seat, entry.kind) != (seat, Kind.RAN_ON):
+            return None
+        return RanOn.decode(self._take().data)
 
     def look(self) -> Sequence[Happening]:
         """What the judge saw at such a look, if it did: all up to the mark that the look left."""

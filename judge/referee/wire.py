@@ -5,6 +5,7 @@ has no other source of time or bytes, so the same referee on the same entries re
 """
 
 import json
+import os
 import select
 import time
 from collections import deque
@@ -13,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 from judge.games.types import SEATS
 from judge.referee.transcript import Kind, Transcript
-from judge.sandbox.box import Box, Channel, Readings, Source
+from judge.sandbox.box import NO_FREEZER, Box, Channel, Readings, Source
 
 _KIND_OF_CHANNEL = {
     Channel.OUT: Kind.READ,
@@ -24,6 +25,12 @@ _KIND_OF_CHANNEL = {
 
 _SNAPSHOT_NS = 20_000_000
 """How old the last look at the cores' busy time may be when a wait begins; looking costs about 50 us."""
+
+_AT_ONCE_NS = 1_000_000
+"""A box that stands still within this time does so at once: it takes an honest one some microseconds."""
+
+_NAP_S = 0.0005
+"""How often a box that does not stand still at once is looked at."""
 
 _WRITABLE = select.EPOLLOUT
 
@@ -37,23 +44,43 @@ class Happening(NamedTuple):
     data: bytes
 
 
+class RanOn(NamedTuple):
+    """How a seat did not stand still: for how long, and the CPU time that it used (None where nobody can tell)."""
+
+    ns: int
+    cpu_ns: int | None
+
+    def encode(self) -> bytes:
+        """JSON, as it stands in a transcript."""
+        return json.dumps(self).encode()
+
+    @classmethod
+    def decode(cls, data: bytes) -> "RanOn":
+        """The inverse of `encode`; ValueError or TypeError for anything else."""
+        ns, cpu_ns = json.loads(data)
+        return cls(int(ns), None if cpu_ns is None else int(cpu_ns))
+
+
 class Measured(NamedTuple):
     """Readings for a verdict; see `judge.referee.blame.Evidence`."""
 
     readings: Readings
     others_share: float | None
     held_by_others: bool | None
+    opponent_cpu_ns: int | None = None
+    """CPU time that the other seat, which should stand still, used since this one's wait began."""
 
     def encode(self) -> bytes:
         """JSON, as it stands in a transcript."""
         values = [getattr(self.readings, name) for name in Readings.__slots__]
-        return json.dumps([*values, self.others_share, self.held_by_others]).encode()
+        return json.dumps([*values, *self[1:]]).encode()
 
     @classmethod
     def decode(cls, data: bytes) -> "Measured":
-        """The inverse of `encode`."""
-        *values, share, held = json.loads(data)
-        return cls(Readings(*values), share, held)
+        """The inverse of `encode`; what has come since a record was made is not known of it."""
+        values = json.loads(data)
+        count = len(Readings.__slots__)
+        return cls(Readings(*values[:count]), *values[count:])
 
 
 class Wire(Protocol):
@@ -69,7 +96,13 @@ class Wire(Protocol):
         """Let the agent go on; the moment its clock runs from."""
 
     def freeze(self, seat: int) -> None:
-        """Stop the whole box of a seat."""
+        """Stop the whole box of a seat; `await_still` confirms."""
+
+    def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
+        """Wait until a seat that was frozen stands still, for `bound_ns` at most; None: it does so at once.
+
+        No clock of the other seat runs meanwhile.
+        """
 
     def look(self) -> Sequence[Happening]:
         """What has happened already, without waiting: nobody was asked yet."""
@@ -81,7 +114,7 @@ class Wire(Protocol):
         """Readings of a seat's box, what others took of its cores since its wait began, and whether they held it."""
 
     def respawn(self, seat: int) -> int:
-        """Start the agent anew in a new box, the old one being closed; the moment its time begins."""
+        """End the agent and start it anew in a new box; the moment its time begins."""
 
     def mute(self, seat: int) -> None:
         """Hear nothing more of a seat: whatever it says or becomes from now on is not read."""
@@ -121,6 +154,8 @@ class LiveWire:
         self._outbox = [bytearray(), bytearray()]
         self._unconfirmed = [False, False]
         self._loose_cpu: list[int | None] = [None, None]
+        self._asked = -1
+        self._still_cpu: int | None = None
         self._snapshot = (0, 0)
         self._looked_at = time.monotonic_ns()
         self._late_ns = 0
@@ -145,6 +180,7 @@ class LiveWire:
         now = time.monotonic_ns()
         self._boxes[seat].start()
         self._transcript.add(now, seat, Kind.STARTED)
+        self._asked, self._still_cpu = seat, None
         return now
 
     def write(self, seat: int, data: bytes) -> None:
@@ -160,7 +196,7 @@ class LiveWire:
 
     def thaw(self, seat: int) -> int:
         """Let the agent go on. CPU that it used while it should have stood still dates its clock back."""
-        self._confirm_frozen(1 - seat)
+        self._unconfirmed[seat] = False
         dodged = self._cpu_used_loose(seat)
         # The moment is taken before the thaw: on a shared core the agent may run before the call returns.
         now = time.monotonic_ns()
@@ -170,13 +206,30 @@ class LiveWire:
         since = now - dodged
         self._boxes[seat].thaw()
         self._transcript.add(since, seat, Kind.THAWED)
+        self._asked, self._still_cpu = seat, None
         return since
 
     def freeze(self, seat: int) -> None:
-        """Stop the box; that it stands still is confirmed before the other seat is let go."""
+        """Stop the box."""
         self._boxes[seat].freeze()
         self._unconfirmed[seat] = True
         self._transcript.add(time.monotonic_ns(), seat, Kind.FROZEN)
+
+    def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
+        """Look until the box stands still: without a pause at first, for that is all that an honest one needs."""
+        if not self._unconfirmed[seat]:
+            return None
+        if self._stands_within(seat, min(_AT_ONCE_NS, bound_ns), os.sched_yield):
+            return None
+        began, cpu = time.monotonic_ns(), self._cpu(seat)
+        stands = self._stands_within(seat, bound_ns, lambda: time.sleep(_NAP_S))
+        self._looked_at = now = time.monotonic_ns()  # nobody's clock ran meanwhile
+        used = None if cpu is None else max(0, (self._cpu(seat) or 0) - cpu)
+        if not stands:
+            self._loose_cpu[seat] = cpu
+        ran = RanOn(now - began, used)
+        self._transcript.add(now, seat, Kind.RAN_ON, ran.encode())
+        return ran
 
     def look(self) -> Sequence[Happening]:
         """What has happened already."""
@@ -202,7 +255,8 @@ class LiveWire:
     def measure(self, seat: int) -> Measured:
         """Readings of the box, and what others did to it and took of the slot."""
         box, share = self._boxes[seat], self._others_share()
-        measured = Measured(box.readings(), share, box.is_held())
+        used = self._opponent_cpu() if seat == self._asked else None
+        measured = Measured(box.readings(), share, box.is_held(), used)
         self._transcript.add(time.monotonic_ns(), seat, Kind.EVIDENCE, measured.encode())
         return measured
 
@@ -251,6 +305,8 @@ class LiveWire:
             if now < spun_until:
                 ready = self._poll_for(0.0)
             else:
+                if self._still_cpu is None:
+                    self._still_cpu = self._cpu_of_the_other()
                 self._transcript.spill()
                 ready = self._poll_for(max(0.0, (until_ns - now) / 1e9))
             self._take(ready)
@@ -345,14 +401,31 @@ class LiveWire:
 
     # --- freezing and cores ------------------------------------------------------------------------------------------
 
-    def _confirm_frozen(self, seat: int) -> None:
-        """Remember the CPU time of a seat that does not stand still yet, so that it can be made to pay for more."""
-        if self._unconfirmed[seat]:
-            self._unconfirmed[seat] = False
-            if not self._boxes[seat].is_frozen():
-                self._loose_cpu[seat] = self._boxes[seat].cpu_ns()
+    def _stands_within(self, seat: int, span_ns: int, pause: Callable[[], None]) -> bool:
+        """Whether a box stands still now, or before the span is over."""
+        until = time.monotonic_ns() + span_ns
+        while not self._boxes[seat].is_frozen():
+            if time.monotonic_ns() >= until:
+                return False
+            pause()
+        self._unconfirmed[seat] = False
+        return True
+
+    def _cpu(self, seat: int) -> int | None:
+        """CPU time of a box that does not stand still, at whatever price: the Engine takes its time to tell."""
+        return self._boxes[seat].readings().cpu_ns
+
+    def _cpu_of_the_other(self) -> int | None:
+        """CPU time of the seat that should stand still while the other is asked; None where nobody can tell."""
+        box = self._boxes[1 - self._asked]
+        return None if self._asked < 0 or box.freezer == NO_FREEZER else box.cpu_ns()
+
+    def _opponent_cpu(self) -> int | None:
+        now = self._cpu_of_the_other()
+        return None if now is None or self._still_cpu is None else max(0, now - self._still_cpu)
 
     def _cpu_used_loose(self, seat: int) -> int:
+        """What a seat that was let be, for it used no CPU time, has used since."""
         before = self._loose_cpu[seat]
         if before is None:
             return 0

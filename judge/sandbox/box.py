@@ -15,6 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judge.sandbox.folders import FolderKind
 
+NO_FREEZER = "none"
+"""The freezer of a box that is never stopped; also the word of `BoxPolicy.freeze` for it."""
+
 
 class Channel(StrEnum):
     """Where bytes of a box come from."""
@@ -99,9 +102,6 @@ class Limits(BaseModel):
     file_bytes: int = Field(default=64 << 20, ge=0)
     """Largest file; more than a folder holds, so that a full one is ENOSPC and not a signal that ends the agent."""
     stack_bytes: int = Field(default=8 << 20, ge=0)
-    address_bytes: int = Field(default=64 << 30, ge=0)
-    """How much address space each process may lay out, which is no memory; 0: no limit. It bounds how long one call can
-    walk through it: nothing stops a process in the middle of a call. AddressSanitizer needs more than any limit."""
 
     @property
     def cap_bytes(self) -> int:
@@ -169,6 +169,10 @@ class Box(Protocol):
 
     name: str
     """What kind of box this is, for the record: `docker-pipes`, `docker-attach`, `process`."""
+
+    @property
+    def freezer(self) -> str:
+        """How the box is stopped, as `box.freeze` names it; NO_FREEZER where it never is."""
 
     def prepare(self) -> None:
         """Make everything ready; the agent does not run yet."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from judge.errors import HostError
+from judge.sandbox.box import NO_FREEZER
 from judge.sandbox.cgroup import UNIFIED
 from judge.sandbox.engine import Engine, EngineRefusalError
 
@@ -34,7 +35,7 @@ class Freezer(Protocol):
 class NoFreezer:
     """For agents that may ponder: nothing is ever stopped, and nobody waits for it."""
 
-    name = "none"
+    name = NO_FREEZER
 
     def freeze(self) -> None:
         """Do nothing."""
@@ -156,7 +157,7 @@ class EnginePause:
 
 def choose(wish: str, directories: Mapping[str, Path], engine: Engine, container: str) -> Freezer:
     """The freezer that a policy wants: for `auto` the first that this host lets us use."""
-    if wish == "none":
+    if wish == NO_FREEZER:
         return NoFreezer()
     if wish in ("auto", "unified") and UNIFIED in directories:
         with suppress(OSError):

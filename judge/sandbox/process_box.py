@@ -13,7 +13,16 @@ from pathlib import Path
 import structlog
 
 from judge.errors import HostError
-from judge.sandbox.box import BoxPolicy, Channel, Limits, Readings, Report, Source, Tenant
+from judge.sandbox.box import (
+    NO_FREEZER,
+    BoxPolicy,
+    Channel,
+    Limits,
+    Readings,
+    Report,
+    Source,
+    Tenant,
+)
 from judge.sandbox.folders import DIRECTORIES
 from judge.sandbox.hardening import PROGRAM, agent_words, environment
 from judge.sandbox.owner import MARK, kill_marked, make_directory, remove_directory
@@ -132,10 +141,15 @@ class ProcessBox:
         """What to poll for room to write; -1 when nobody reads any more."""
         return self._stdin
 
+    @property
+    def freezer(self) -> str:
+        """Signals, unless the policy stops nobody."""
+        return NO_FREEZER if self._policy.freeze == NO_FREEZER else "signals"
+
     def freeze(self) -> None:
         """Stop the agent's process group."""
         self._look_at_memory()
-        if self._policy.freeze != "none":
+        if self.freezer != NO_FREEZER:
             self._signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
@@ -147,10 +161,11 @@ class ProcessBox:
         return None
 
     def is_frozen(self) -> bool:
-        """Whether the agent's processes stand still (or wait for a vfork child that does)."""
-        if self._policy.freeze == "none" or not self._runs:
+        """Whether the processes of its group stand still (or wait for a vfork child that does)."""
+        if self.freezer == NO_FREEZER or not self._process or not self._runs:
             return True
-        return all(fields[0] in "TtDZX" for fields in self._family())
+        group = str(self._process.pid)
+        return all(fields[0] in "TtDZX" for fields in self._family() if fields[2] == group)
 
     def readings(self) -> Readings:
         """What /proc says of the agent's first process; after its end, what it and its children used."""

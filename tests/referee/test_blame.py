@@ -36,12 +36,21 @@ ROWS = [
         "1500 ms of 1500 ms",
     ),
     (9, Cause.MATCH_TIME, Evidence(), Verdict.MATCH_TIME, "the time of the match"),
-    (10, Cause.DEATH, Evidence(report="lost 0"), Verdict.VOID, "somebody outside"),
-    (11, Cause.DEATH, Evidence(report="exec-failed 13"), Verdict.CRASH, "Permission denied"),
-    (12, Cause.DEATH, Evidence(report="exited 0"), Verdict.CRASH, "exited with code 0"),
-    (13, Cause.DEATH, Evidence(report="signalled 9"), Verdict.CRASH, "signal 9 (SIGKILL)"),
-    (13, Cause.DEATH, Evidence(report="signalled 40"), Verdict.CRASH, "signal 40"),
-    (14, Cause.DEATH, Evidence(), Verdict.CRASH, "closed its stdout"),
+    (1, Cause.RAN_ON, Evidence(oom_kills=1), Verdict.MEMORY, "killed"),
+    (
+        10,
+        Cause.RAN_ON,
+        Evidence(ran_on_ms=1000.4, ran_on_cpu_ms=990.6, others_share=1, held_by_others=True),
+        Verdict.TURN_TIME,
+        "in 1000 ms of its opponent's time it used 991 ms of processor time",
+    ),
+    (10, Cause.RAN_ON, Evidence(ran_on_ms=1000.4), Verdict.TURN_TIME, "it used ? ms"),
+    (11, Cause.DEATH, Evidence(report="lost 0"), Verdict.VOID, "somebody outside"),
+    (12, Cause.DEATH, Evidence(report="exec-failed 13"), Verdict.CRASH, "Permission denied"),
+    (13, Cause.DEATH, Evidence(report="exited 0"), Verdict.CRASH, "exited with code 0"),
+    (14, Cause.DEATH, Evidence(report="signalled 9"), Verdict.CRASH, "signal 9 (SIGKILL)"),
+    (14, Cause.DEATH, Evidence(report="signalled 40"), Verdict.CRASH, "signal 40"),
+    (15, Cause.DEATH, Evidence(), Verdict.CRASH, "closed its stdout"),
 ]
 
 

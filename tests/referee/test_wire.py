@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from judge.referee.policy import ClockPolicy
 from judge.referee.transcript import Kind, Transcript
-from judge.referee.wire import Happening, LiveWire
+from judge.referee.wire import Happening, LiveWire, RanOn
 from judge.sandbox import open_box
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 
@@ -16,6 +17,17 @@ SOON_NS = 60_000_000_000
 """Far away: what is awaited comes, or the test fails."""
 
 ECHO = "import sys\nfor line in sys.stdin: sys.stdout.write(line); sys.stdout.flush()"
+
+
+RUNS_ON = f"""
+import os
+if os.fork() == 0:
+    page_table, sink = os.open("/proc/self/pagemap", os.O_RDONLY), bytearray(4 << 20)
+    while True:
+        os.preadv(page_table, [sink] * 511, 0)
+{ECHO}
+"""
+"""A child of it is in a call that nothing interrupts, nearly all the time: each lasts for most of a second."""
 
 
 @pytest.fixture
@@ -185,6 +197,57 @@ def test_a_seat_that_is_muted_is_not_read_and_the_other_is(
     seen = until(wire, lambda happening: (happening.seat, happening.kind) == (1, Kind.READ))
 
     assert {1} == {happening.seat for happening in seen}
+
+
+def test_an_honest_seat_stands_still_without_running_on(wires: Callable[..., LiveWire]) -> None:
+    wire = wires(ECHO, ECHO)
+    wire.start(0)
+    wire.write(0, b"hello\n")
+    until(wire, ends_a_line)
+    wire.freeze(0)
+
+    ran = wire.await_still(0, SOON_NS)
+
+    assert wire.boxes[0].is_frozen()
+    # On a busy host it takes a while until it is its turn to stop; it uses next to nothing for that.
+    assert ran is None or (ran.cpu_ns or 0) <= ClockPolicy().ran_on_ms * 1_000_000
+
+
+def test_who_runs_on_is_waited_for_until_it_stands(wires: Callable[..., LiveWire]) -> None:
+    transcript = Transcript()
+    wire = wires(RUNS_ON, ECHO, transcript=transcript)
+    _run_on(wire)
+
+    ran = wire.await_still(0, SOON_NS)
+
+    assert ran is not None
+    assert ran.cpu_ns
+    assert wire.boxes[0].is_frozen()
+    assert wire.await_still(0, SOON_NS) is None
+    (entry,) = [entry for entry in transcript.entries() if entry.kind is Kind.RAN_ON]
+    assert (0, ran) == (entry.seat, RanOn.decode(entry.data))
+
+
+def test_it_is_waited_for_no_longer_than_the_bound_and_again_the_next_time(
+    wires: Callable[..., LiveWire],
+) -> None:
+    wire = wires(RUNS_ON, ECHO)
+    _run_on(wire)
+
+    assert wire.await_still(0, 1) is not None
+    assert wire.await_still(0, SOON_NS) is not None
+    assert wire.boxes[0].is_frozen()
+
+
+def _run_on(wire: LiveWire) -> None:
+    """Let seat 0 answer, and freeze it in the middle of a call."""
+    wire.start(0)
+    wire.write(0, b"hello\n")
+    until(wire, ends_a_line)
+    used = wire.boxes[0].cpu_ns() or 0
+    while (wire.boxes[0].cpu_ns() or 0) <= used:
+        time.sleep(0.01)
+    wire.freeze(0)
 
 
 def test_the_judge_knows_for_how_long_it_was_deaf(wires: Callable[..., LiveWire]) -> None:

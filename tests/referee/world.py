@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from judge.referee.transcript import Entry, Kind, Transcript
-from judge.referee.wire import Happening, Measured
+from judge.referee.wire import Happening, Measured, RanOn
 from judge.sandbox.box import Readings, Report
 
 MS = 1_000_000
@@ -67,15 +67,17 @@ class World:
     """Implements the referee's wire."""
 
     def __init__(self, *agents: Agent, readings: Readings | None = None) -> None:
-        self._agents = agents
         self.bodies = [_Body(agent) for agent in agents]
-        self.before: list[_Body] = []
-        """Processes that were replaced."""
         self.transcript = Transcript()
         self.now = 5_000 * MS
         self.readings = [readings or Readings(), readings or Readings()]
         self.others_share: float | None = None
         self.held_by_others: bool | None = None
+        self.frozen = [False, False]
+        self.ran_on: dict[int, list[RanOn]] = {}
+        """How a seat does not stand still, each time that it was frozen, from its first; no more: it does."""
+        self.opponent_cpu_ms: int | None = None
+        """Processor time of the seat that is not asked, in a turn that is lost on time."""
         self.killed: list[int] = []
 
     @property
@@ -93,12 +95,22 @@ class World:
 
     def thaw(self, seat: int) -> int:
         self.bodies[seat].runs = True
+        self.frozen[seat] = False
         self._note(seat, Kind.THAWED)
         return self.now
 
     def freeze(self, seat: int) -> None:
         self.bodies[seat].runs = False
+        self.frozen[seat] = True
         self._note(seat, Kind.FROZEN)
+
+    def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
+        if not self.frozen[seat] or not self.ran_on.get(seat):
+            return None
+        ran = self.ran_on[seat].pop(0)
+        self.now += ran.ns
+        self._note(seat, Kind.RAN_ON, ran.encode())
+        return ran
 
     def look(self) -> Sequence[Happening]:
         """What takes no more time is in the pipe already, also when its seat stands still."""
@@ -130,14 +142,16 @@ class World:
         return happening
 
     def measure(self, seat: int) -> Measured:
-        measured = Measured(self.readings[seat], self.others_share, self.held_by_others)
+        used = (
+            None if self.opponent_cpu_ms is None or self.frozen[seat] else self.opponent_cpu_ms * MS
+        )
+        measured = Measured(self.readings[seat], self.others_share, self.held_by_others, used)
         self._note(seat, Kind.EVIDENCE, measured.encode())
         return measured
 
     def respawn(self, seat: int) -> int:
         self._note(seat, Kind.RESPAWNED)
-        self.before.append(self.bodies[seat])
-        self.bodies[seat] = _Body(self._agents[seat])
+        self.bodies[seat] = _Body(self.bodies[seat].agent)
         return self.start(seat)
 
     def mute(self, seat: int) -> None:

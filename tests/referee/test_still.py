@@ -1,0 +1,128 @@
+"""Who does not stand still when its turn is over pays for it, and never its opponent: on scripted agents."""
+
+import hashlib
+import json
+
+import pytest
+
+from judge.games.types import AgentFault, Verdict
+from judge.records.evidence import Rule, cases
+from judge.referee.transcript import Kind
+from judge.referee.verify import verify
+from judge.referee.wire import Measured, RanOn
+from judge.sandbox.box import Readings
+from tests.referee.games import BLACK_ROW, WHITE_ROW, Played, a_file, brain, spec
+from tests.referee.world import MS, World
+
+CALL = RanOn(1000 * MS, 990 * MS)
+"""A call that nothing interrupts and that lasts for as long as is waited for it."""
+
+
+def world(ran_on: dict[int, list[RanOn]], white_ms: float = 1.0) -> World:
+    """Two honest players, of whom one or both do not stand still."""
+    made = World(brain(*BLACK_ROW), brain(*WHITE_ROW, ms=white_ms))
+    made.ran_on = ran_on
+    return made
+
+
+def test_what_it_runs_on_is_charged_to_who_is_waited_for_and_not_to_its_opponent() -> None:
+    played = Played(world({0: [RanOn(300 * MS, 300 * MS)]}), spec())
+
+    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
+    first, second = (side.clock.charged_ns for side in played.referee.sides)
+    assert (306 * MS, 5 * MS) == (first, second)
+
+
+def test_after_a_move_the_wait_is_time_of_that_move() -> None:
+    played = Played(world({0: [RanOn(300 * MS, 290 * MS), RanOn(40 * MS, 80 * MS)]}), spec())
+
+    # the first one was its start-up's: no move was played
+    assert [41 * MS, MS, MS] == [ply.charged_ns for ply in played.referee.plies][:3]
+
+
+def test_who_does_not_stand_still_by_the_bound_loses_and_the_record_verifies() -> None:
+    match_spec = spec()
+    played = Played(world({0: [CALL]}, white_ms=10**9), match_spec)
+
+    assert (Verdict.TURN_TIME, 1) == (played.verdict, played.winner)
+    assert [Verdict.TURN_TIME, None] == played.faults
+    evidence = played.referee.sides[0].evidence
+    assert evidence is not None
+    assert (1000, 990) == (evidence.ran_on_ms, evidence.ran_on_cpu_ms)
+    assert not verify(a_file(played, match_spec)).problems
+
+
+def test_its_page_names_the_rule() -> None:
+    match_spec = spec()
+    (case,) = cases(a_file(Played(world({0: [CALL]}), match_spec), match_spec))
+
+    assert (1000, 1000) == (case.charged_ms, case.allowed_ms)
+    assert Rule("clock.still_ms", 1000) in case.rules
+
+
+def test_who_runs_on_in_the_other_ones_start_up_loses_before_it_begins() -> None:
+    played = Played(world({0: [CALL]}), spec())
+
+    assert Kind.STARTED not in {entry.kind for entry in played.world.entries if entry.seat == 1}
+    assert isinstance(played.end, AgentFault)
+    assert 0 == played.end.seat
+
+
+def test_one_that_uses_no_processor_time_waits_for_the_host_and_plays_on() -> None:
+    """It loses nothing by a core that is busy or a disk that is slow."""
+    played = Played(world({1: [RanOn(1000 * MS, 0)] * 2}), spec())
+
+    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
+    assert 5 * MS == played.referee.sides[1].clock.charged_ns
+
+
+def test_where_nobody_can_tell_its_processor_time_the_bound_alone_decides() -> None:
+    played = Played(world({1: [RanOn(1000 * MS, None)]}), spec())
+
+    assert (Verdict.TURN_TIME, 0) == (played.verdict, played.winner)
+
+
+@pytest.mark.parametrize("words", [{"turn_ms": 100}, {"match_ms": 200}, {"start_ms": 100}])
+def test_a_late_seat_is_not_at_fault_for_time_that_the_other_box_used(
+    words: dict[str, int],
+) -> None:
+    clock = {"tolerance_ms": 0, **words}
+    silent = brain(START=[]) if "start_ms" in words else brain()
+    stolen = World(brain("7,7"), silent)
+    stolen.opponent_cpu_ms = 80
+    played = Played(stolen, match_spec := spec(clock=clock))
+
+    assert (Verdict.TURN_TIME, 1) == (played.verdict, played.winner)
+    assert [Verdict.TURN_TIME, None] == played.faults
+    evidence = played.referee.sides[0].evidence
+    assert evidence is not None
+    assert 80 == evidence.ran_on_cpu_ms
+    assert not verify(a_file(played, match_spec)).problems
+
+
+def test_a_little_of_it_excuses_nobody() -> None:
+    stolen = World(brain("7,7"), brain())
+    stolen.opponent_cpu_ms = 20
+
+    played = Played(stolen, spec())
+
+    assert (Verdict.TURN_TIME, 0) == (played.verdict, played.winner)
+
+
+def test_evidence_of_an_earlier_judge_is_read() -> None:
+    old = b"[1, 2, 0, 5000000, 0.25, false]"
+
+    assert Measured(Readings(1, 2, 0, 5_000_000), 0.25, False) == Measured.decode(old)
+
+
+def test_a_record_of_an_earlier_judge_bears_the_id_of_the_fields_that_it_had() -> None:
+    match_spec = spec()
+    file = a_file(Played(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), match_spec), match_spec)
+    document = file.model_dump(mode="json")
+    old_spec = document["record"]["spec"]
+    del old_spec["policy"]["clock"]["still_ms"]
+    text = json.dumps(old_spec, sort_keys=True, separators=(",", ":"))
+    document["record"]["id"] = hashlib.sha256(text.encode()).hexdigest()[:20]
+
+    assert file.record.id != document["record"]["id"]
+    assert not verify(type(file).model_validate(document)).problems
