@@ -10,13 +10,15 @@ import queue
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from judge.cli import feed
 from judge.cli.gauges import Gauges
 from judge.cli.screen import MoveShown, Screen, SeatShown
 from judge.cli.tally import Tally
 from judge.errors import InputError
+from judge.games.types import SEATS
+from judge.protocols.person import NAME as PERSON
 from judge.records.views import BoardView, view_of
 from judge.referee.onlooker import GrowingWire, Onlooker
 from judge.referee.side import Ply
@@ -43,7 +45,8 @@ class Follower:
         self._lock = threading.Lock()
         self._news: queue.SimpleQueue[Sequence[Entry] | None] = queue.SimpleQueue()
         self._onlooker = Onlooker(spec, GrowingWire(self._more), self._heed)
-        self._gauges = Gauges(spec.id, spec.box, judge_pid)
+        agents = [seat for seat in SEATS if spec.seats[seat].protocol != PERSON]
+        self._gauges = Gauges(spec.id, spec.box, judge_pid, agents)
         self._moves: list[MoveShown] = []
         self._before: BoardView | None = None
         self._count = len(spec.opening)
@@ -134,15 +137,20 @@ class Follower:
         return news
 
 
-class Audience:
-    """All games of a feed, one after the other."""
+FollowerT = TypeVar("FollowerT", bound=Follower)
 
-    def __init__(self, judge_pid: int | None = None) -> None:
+
+class Audience(Generic[FollowerT]):
+    """All games of a feed, one after the other; each is followed by a `follower`."""
+
+    def __init__(self, follower: type[FollowerT], judge_pid: int | None = None) -> None:
         self._judge_pid = os.getppid() if judge_pid is None else judge_pid
+        self._follows = follower
         self._tally: Tally | None = None
         self._began = time.monotonic()
         self._number = 0
-        self._follower: Follower | None = None
+        self.follower: FollowerT | None = None
+        """The game that is played, or was played last."""
 
     def hear(self, kind: bytes, data: bytes) -> None:
         """A frame of the feed."""
@@ -154,21 +162,21 @@ class Audience:
             case feed.BEGIN:
                 spec = MatchSpec.model_validate_json(data)
                 self._number = spec.number + 1
-                self._follower = Follower(spec, self._judge_pid)
-            case feed.TRANSCRIPT if self._follower is not None:
-                self._follower.hear(data)
-            case feed.END if self._follower is not None:
-                self._end(self._follower, json.loads(data))
+                self.follower = self._follows(spec, self._judge_pid)
+            case feed.TRANSCRIPT if self.follower is not None:
+                self.follower.hear(data)
+            case feed.END if self.follower is not None:
+                self._end(self.follower, json.loads(data))
 
     def screen(self) -> Screen | None:
         """What is to be shown now; nothing before the first game."""
-        if self._follower is None:
+        if self.follower is None:
             return None
-        spec = self._follower.spec
+        spec = self.follower.spec
         games = self._tally.games if self._tally else 1
         number = f"game {self._number} of {games}" if games > 1 else "game"
         title = f"{number}  {spec.policy.name}  {spec.id}"
-        return self._follower.screen(title, self._tally if games > 1 else None)
+        return self.follower.screen(title, self._tally if games > 1 else None)
 
     def _end(self, follower: Follower, said: dict[str, Any]) -> None:
         follower.end(said["result"])

@@ -25,6 +25,7 @@ _FACE_LETTERS = {
     "bishop": "B",
     "queen": "Q",
     "king": "K",
+    "unknown": "",
 }
 """Letters of chess; other faces are short enough as they are."""
 
@@ -61,6 +62,8 @@ _LOOKS = {
         Style(color="#6b7a84"),
     ),
 }
+_SIGNS = {Mark.LAST: "[]", Mark.ROW: "()", Mark.CURSOR: "<>"}
+"""What stands on both sides of a square that is pointed out."""
 _LAKE = Style(color="#e8f5fa", bgcolor="#4f93b8")
 _LABEL = Style(dim=True)
 _BRACKET = Style(color="#ff5f5f", bold=True)
@@ -166,13 +169,14 @@ def _put_gap(
     line: Text, view: BoardView, look: _Look, left: Square, right: Square, is_inner: bool
 ) -> None:
     """The column between two squares: brackets of those that are marked, an offer apart."""
-    signs = {Mark.LAST: "[]", Mark.ROW: "()"}
-    closing, opening = (
-        signs.get(view.marks.get(left, Mark.OFFER)),
-        signs.get(view.marks.get(right, Mark.OFFER)),
-    )
+    before, behind = view.marks.get(left, Mark.OFFER), view.marks.get(right, Mark.OFFER)
+    closing, opening = _SIGNS.get(before), _SIGNS.get(behind)
     style = look.ground + _BRACKET if view.surface is Surface.LINES else _BRACKET
-    if closing and opening and is_inner:
+    if closing and before is Mark.CURSOR:
+        line.append(closing[1], style)
+    elif opening and behind is Mark.CURSOR:
+        line.append(opening[0], style)
+    elif closing and opening and is_inner:
         line.append("|", style)
     elif closing:
         line.append(closing[1], style)

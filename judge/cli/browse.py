@@ -5,7 +5,7 @@ import select
 import sys
 import termios
 import tty
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -43,17 +43,19 @@ _SEQUENCES = {
 """What terminals send for arrows, Home, End, Page Down and Page Up, as the letters that do the same."""
 
 
-def keys_of(data: bytes) -> Iterator[str]:
-    """What was typed, one letter a key; a lone Escape is `q`, a sequence that means nothing here is left out."""
+def keys_of(
+    data: bytes, sequences: Mapping[bytes, str] = _SEQUENCES, escape: str = "q"
+) -> Iterator[str]:
+    """What was typed, a key each; a lone Escape is `escape`, a sequence that means nothing here is left out."""
     at = 0
     while at < len(data):
         if data[at : at + 1] != b"\x1b":
             yield data[at : at + 1].decode("latin-1")
             at += 1
             continue
-        known = next((seq for seq in _SEQUENCES if data.startswith(seq, at)), None)
+        known = next((seq for seq in sequences if data.startswith(seq, at)), None)
         if known is not None:
-            yield _SEQUENCES[known]
+            yield sequences[known]
             at += len(known)
         elif data[at + 1 : at + 2] in (b"[", b"O"):
             at += 2
@@ -61,7 +63,7 @@ def keys_of(data: bytes) -> Iterator[str]:
                 at += 1
             at += 1
         else:
-            yield "q"
+            yield escape
             at += 1
 
 
@@ -104,7 +106,7 @@ def browse(game: Stepped, console: Console, keyboard: int) -> None:
     """Show a game, position by position, until the person has seen enough."""
     place = Place(len(game.steps) - 1)
     shown: tuple[object, ...] = ()
-    with _key_by_key(keyboard), Live(console=console, screen=True, auto_refresh=False) as live:
+    with key_by_key(keyboard), Live(console=console, screen=True, auto_refresh=False) as live:
         while not place.is_over:
             wanted = (place.at, place.typed, console.size)
             if wanted != shown:
@@ -169,7 +171,7 @@ def _typed(keyboard: int) -> list[str]:
 
 
 @contextmanager
-def _key_by_key(keyboard: int) -> Iterator[None]:
+def key_by_key(keyboard: int) -> Iterator[None]:
     """Each key at once and unechoed; as it was before when done."""
     before = termios.tcgetattr(keyboard)
     tty.setcbreak(keyboard)

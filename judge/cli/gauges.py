@@ -31,10 +31,14 @@ NOTHING: tuple[Memory, Memory] = ((None, None), (None, None))
 class Gauges:
     """Reads the memory of a game's two agents in a thread of its own: an Engine may take its time to answer."""
 
-    def __init__(self, match_id: str, kind: BoxKind, judge_pid: int) -> None:
+    def __init__(
+        self, match_id: str, kind: BoxKind, judge_pid: int, seats: Sequence[int] = SEATS
+    ) -> None:
+        """`seats` are those of agents."""
         self.memory = NOTHING
         """Of each seat, as it was read last."""
-        read = _processes(judge_pid) if kind == "process" else _containers(match_id, judge_pid)
+        is_process = kind == "process"
+        read = _processes(judge_pid, seats) if is_process else _containers(match_id, judge_pid)
         self._over = threading.Event()
         threading.Thread(target=self._watch, args=(read,), daemon=True).start()
 
@@ -83,11 +87,10 @@ def _meters(match_id: str, judge_pid: int) -> dict[int, cgroup.CgroupMeter]:
     return found
 
 
-def _processes(judge_pid: int) -> Callable[[], tuple[Memory, Memory]]:
+def _processes(judge_pid: int, seats: Sequence[int]) -> Callable[[], tuple[Memory, Memory]]:
     def read() -> tuple[Memory, Memory]:
-        peaks: list[int | None] = [_peak_bytes(pid) for pid in _agents(judge_pid)[:2]]
-        first, second = [*peaks, None, None][:2]
-        return (first, None), (second, None)
+        peaks = dict(zip(seats, map(_peak_bytes, _agents(judge_pid)), strict=False))
+        return (peaks.get(0), None), (peaks.get(1), None)
 
     return read
 

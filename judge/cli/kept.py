@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from judge.cli.person import is_person
 from judge.contest.folders import folder_turns
 from judge.referee.policy import Policy
 from judge.referee.spec import KeptFolders, RecordFile, SeatSpec
@@ -56,7 +57,7 @@ class KeptThroughRun:
         self._store.commit(file, path, self._committing(file.record.spec.number))
 
     def _seat(self, index: int) -> SeatSpec:
-        if not self._kinds:
+        if not self._kinds or is_person(self._seats[index]):
             return self._seats[index]
         heads = {kind.value: self._store.head(self._owners[index], kind) for kind in self._kinds}
         kept = KeptFolders(name=self._names[index], **heads)

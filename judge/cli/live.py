@@ -10,15 +10,18 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
+from typing import IO
 
 from rich.console import Console
 from rich.live import Live
 
 from judge.cli import feed
-from judge.cli.audience import Audience
+from judge.cli.audience import Audience, Follower
+from judge.cli.screen import Screen
 from judge.games.types import Verdict
 from judge.records.stepped import result_words
 from judge.referee.spec import MatchRecord, MatchSpec
@@ -33,9 +36,19 @@ LAST_WAIT_S = 10.0
 class LiveView:
     """The judge's end: starts the view and tells it what happens."""
 
-    def __init__(self, names: tuple[str, str], games: int) -> None:
-        command = [sys.executable, "-m", __name__]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE)
+    def __init__(
+        self,
+        names: tuple[str, str],
+        games: int,
+        module: str = __name__,
+        given: Sequence[int] = (),
+        stdout: IO[str] | None = None,
+    ) -> None:
+        """The view is what `module` shows; it may use the file descriptors `given`, whose numbers are its arguments."""
+        command = [sys.executable, "-m", module, *map(str, given)]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=stdout, pass_fds=given
+        )
         if self._process.stdin is None:
             raise RuntimeError("Popen made no pipe")
         self._feed = feed.Feed(os.dup(self._process.stdin.fileno()))
@@ -59,13 +72,20 @@ class LiveView:
 
     def close(self) -> None:
         """Let the view show the end, and wait until the terminal is as it was."""
-        _schedule(self._process.pid, os.SCHED_OTHER)
+        schedule(self._process.pid, os.SCHED_OTHER)
         self._feed.close()
         try:
             self._process.wait(LAST_WAIT_S)
         except subprocess.TimeoutExpired:
             self._process.terminate()
             self._process.wait()
+
+    def has_failed(self) -> bool:
+        """Whether the view, which is about to end, ends with a failure."""
+        try:
+            return self._process.wait(LAST_WAIT_S) != 0
+        except subprocess.TimeoutExpired:
+            return True
 
     def _send(self, kind: bytes, said: dict[str, object]) -> None:
         self._feed.send(kind, json.dumps(said).encode())
@@ -83,11 +103,11 @@ def points_of(record: MatchRecord, name: str) -> float | None:
 def view(console: Console, source: int) -> None:
     """Show what comes from the file descriptor `source` until it ends; the last position then stays on the terminal."""
     os.set_blocking(source, False)
-    audience, read = Audience(), bytearray()
+    audience, read = Audience(Follower), bytearray()
     goes_on = True
     with Live(console=console, screen=True, auto_refresh=False, transient=False) as live:
         while goes_on:
-            goes_on = _take(source, read)
+            goes_on = take(source, read)
             for kind, data in feed.frames(read):
                 audience.hear(kind, data)
             screen = audience.screen()
@@ -96,12 +116,16 @@ def view(console: Console, source: int) -> None:
             if goes_on:
                 # Not a wait for the pipe: whoever writes to it shall wake nobody.
                 time.sleep(INTERVAL_S)
-    last = audience.screen()
+    leave_last(console, audience.screen())
+
+
+def leave_last(console: Console, last: Screen | None) -> None:
+    """Leave the last position on the terminal."""
     if last is not None:
         console.print(last, height=min(console.height - 2, len(last.view.rows) + 4))
 
 
-def _take(source: int, read: bytearray) -> bool:
+def take(source: int, read: bytearray) -> bool:
     """Add what is there; False at the end."""
     while True:
         try:
@@ -113,14 +137,15 @@ def _take(source: int, read: bytearray) -> bool:
         read += data
 
 
-def _schedule(pid: int, policy: int) -> None:
+def schedule(pid: int, policy: int) -> None:
     """Say how all threads of a process get their time; where we may not, they get it as before."""
     with suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
             os.sched_setscheduler(int(thread.name), policy, os.sched_param(0))
 
 
-def _end(_signal: int, _frame: FrameType | None) -> None:
+def end_politely(_signal: int, _frame: FrameType | None) -> None:
+    """Leave by way of all that puts the terminal in order."""
     raise SystemExit(1)
 
 
@@ -128,9 +153,9 @@ def main() -> None:
     """The process of the view; its stdin is the feed, its stdout the terminal."""
     # Ctrl-C is for the judge; the view ends when its feed does, with the terminal put in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGTERM, end_politely)
     # It shares a core with a judge that must not wait: it runs only where nobody else wants to.
-    _schedule(os.getpid(), os.SCHED_IDLE)
+    schedule(os.getpid(), os.SCHED_IDLE)
     view(Console(file=sys.stdout), sys.stdin.fileno())
 
 

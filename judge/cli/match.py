@@ -4,7 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +12,8 @@ import typer
 
 from judge.cli.complete import agent_words, policy_words
 from judge.cli.kept import KeptThroughRun
+from judge.cli.live import LiveView
+from judge.cli.person import AtTheSeat, is_person, may_leave, seated, stage
 from judge.cli.presenters import Lines, Presenter, Shown
 from judge.cli.text import note
 from judge.contest.openings import (
@@ -35,7 +37,7 @@ from judge.sandbox.cores import place, whole_cores
 from judge.sandbox.images import keeper_image, runtime_image
 from judge.sandbox.owner import owned_directory
 from judge.sandbox.reaper import reap
-from judge.submissions.agents import Agent, stage_agent
+from judge.submissions.agents import ME, Agent
 from judge.submissions.folders import FolderStore
 
 NOT_TURNED: Sequence[Turn] = (lambda x, y: (x, y),)
@@ -58,7 +60,7 @@ def match(
         str,
         typer.Argument(
             metavar="A",
-            help="House agent, executable, or directory.",
+            help="House agent, executable, or directory; me: you play yourself.",
             autocompletion=agent_words,
         ),
     ],
@@ -98,6 +100,9 @@ def match(
         Path | None,
         typer.Option(help="Directory that keeps the agents' persistent folders between runs."),
     ] = None,
+    clock: Annotated[
+        bool, typer.Option("--clock", help="A person too has the policy's times.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document at the end.")
     ] = False,
@@ -107,19 +112,24 @@ def match(
 ) -> None:
     """Play games between agents A and B.
 
-    On a terminal the games are shown while they are played; elsewhere a line is printed for each move.
+    On a terminal the games are shown while they are played; elsewhere a line is printed for each move. Where A or B is
+    `me`, a person plays: type squares, or choose them by arrow keys and Enter; `?` helps.
     """
     chosen = load_policy(policy, set_ or [])
     openings, turns = _openings(opening, chosen, transform)
     kind = box_kind(box)
     played = []
-    with owned_directory() as staging, ExitStack() as closing:
-        agents = [stage_agent(named, staging) for named in (first, second)]
+    has_person = ME in (first, second)
+    leaving = may_leave() if has_person else nullcontext()
+    with leaving, owned_directory() as staging, ExitStack() as closing:
+        agents = [stage(named, staging) for named in (first, second)]
         seats = _seats(agents, chosen)
+        if has_person:
+            seats = seated(seats, clock)
         programs = {agent.digest: agent.program for agent in agents}
         slot = make_slot(kind)
         _make_directory(out)
-        make_ready(kind, chosen, [seat.runtime for seat in seats])
+        make_ready(kind, chosen, [seat.runtime for seat in seats if not is_person(seat)])
         names = [agent.calls_itself(chosen) for agent in agents]
         kept = KeptThroughRun(
             FolderStore(folders or staging / "folders"), chosen, seats, names, games
@@ -157,7 +167,8 @@ def _play(
     for attempt in range(1, spec.policy.attempts + 1):
         presenter.begin(spec, attempt)
         shelf = kept.shelf(spec.number)
-        venue = Venue(slot, shelf, watch=presenter.watch, follow=presenter.follow)
+        build = presenter.build
+        venue = Venue(slot, shelf, watch=presenter.watch, follow=presenter.follow, build=build)
         file = play(spec, programs, attempt, venue)
         path = out / f"{spec.id}-{attempt}.json"
         try:
@@ -177,11 +188,13 @@ def _presenter(
 ) -> Presenter:
     """JSON speaks alone; a person at a terminal sees the games, anybody else reads lines."""
     names = (seats[0].name, seats[1].name)
+    if any(map(is_person, seats)):
+        return AtTheSeat(names, games, Presenter() if as_json else None)
     if as_json:
         return Presenter()
     if quiet:
         return Lines(names, moves=False)
-    return Shown(names, games) if sys.stdout.isatty() else Lines(names)
+    return Shown(names, LiveView(names, games)) if sys.stdout.isatty() else Lines(names)
 
 
 def _openings(

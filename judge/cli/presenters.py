@@ -13,8 +13,10 @@ from rich.markup import escape
 from judge.cli.live import LiveView
 from judge.cli.text import safe
 from judge.games.types import Verdict
+from judge.referee.play import BoxBuilder
 from judge.referee.side import Ply
 from judge.referee.spec import MatchRecord, MatchSpec
+from judge.sandbox import open_box
 
 
 class Presenter:
@@ -22,6 +24,8 @@ class Presenter:
 
     watch: Callable[[Ply], None] | None = None
     follow: Callable[[bytes], None] | None = None
+    build: BoxBuilder = staticmethod(open_box)
+    """Makes the boxes of the seats."""
 
     def begin(self, spec: MatchSpec, attempt: int) -> None:
         """An attempt at a game begins."""
@@ -91,11 +95,13 @@ class Lines(Presenter):
 class Shown(Presenter):
     """The games on the whole terminal while they are played; their results as lines when it is free again."""
 
-    def __init__(self, names: tuple[str, str], games: int) -> None:
-        self._lines = Lines(names, moves=False)
+    def __init__(
+        self, names: tuple[str, str], view: LiveView, lines: Presenter | None = None
+    ) -> None:
+        self._lines = lines or Lines(names, moves=False)
         self._said: list[Callable[[], None]] = []
-        self._view: LiveView | None = LiveView(names, games)
-        self.follow = self._view.follow
+        self._view: LiveView | None = view
+        self.follow = view.follow
 
     def begin(self, spec: MatchSpec, attempt: int) -> None:
         """Show it."""

@@ -17,6 +17,7 @@ from judge.games.gomoku import Rule
 from judge.referee.policy import Policy, load_policy
 from judge.referee.spec import BoxKind
 from judge.sandbox.compiled import house_agent_names
+from judge.submissions.agents import PERSONS
 from judge.submissions.intake import IntakePolicy
 
 PLAN_FILE = "contest.toml"
@@ -172,8 +173,8 @@ class Planned:
     def locate(self, agent: AgentPlan) -> str:
         """The agent's path from here, or the name of a house agent; nothing else is looked for anywhere else."""
         path = self.folder / agent.path
-        is_house = agent.path in house_agent_names() and not path.exists()
-        return agent.path if is_house else str(path)
+        is_name = agent.path in (*house_agent_names(), *PERSONS) and not path.exists()
+        return agent.path if is_name else str(path)
 
 
 def load_plan(path: Path) -> Planned:

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from judge.errors import InputError
-from judge.protocols import agi, agi_words, gomocup, gomocup_words, qchess, stratego
+from judge.protocols import agi, agi_words, gomocup, gomocup_words, person, qchess, stratego
 from judge.protocols.types import AgentProtocol
 
 
@@ -37,6 +37,7 @@ PROTOCOLS: dict[str, ProtocolEntry] = {
     "agi": ProtocolEntry(agi.AgiOptions, agi.Agi, agi.is_private, agi_words.objection),
     "stratego": ProtocolEntry(stratego.StrategoOptions, stratego.Stratego, stratego.is_private),
     "qchess": ProtocolEntry(qchess.QchessOptions, qchess.Qchess, qchess.is_private),
+    person.NAME: ProtocolEntry(person.PersonOptions, person.Person, person.is_private),
 }
 
 

@@ -25,6 +25,8 @@ class Wait(StrEnum):
     """To decide a turn: charged to the turn and to the match."""
     ROW = "row"
     """One line of many, each with the whole reply limit (a set-up row)."""
+    PERSON = "person"
+    """A person who plays without a clock to decide: a deadline of its own, paid for by nobody."""
     SYNC = "sync"
     """To say that it listens, before a request is made: outside the turn, inside the match, a deadline of its own."""
     COURTESY = "courtesy"

@@ -1,7 +1,7 @@
 """A game as a picture that knows no game: squares, what stands on them, what is marked.
 
 Every renderer (terminal, SVG, GIF) reads a `BoardView` and nothing else, so a new game is shown everywhere as soon as
-it has a builder in `VIEWS`. A view shows all, hidden pieces and hidden types too: it is for those who may see it all.
+it has a builder in `VIEWS`. A view shows all, hidden pieces and hidden types too, unless it is made for one seat.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -12,7 +12,7 @@ from functools import lru_cache
 from judge.errors import InputError
 from judge.games.gomoku import Gomoku
 from judge.games.qchess_board import SIZE as CHESS_SIZE
-from judge.games.qchess_board import Piece
+from judge.games.qchess_board import UNKNOWN, Piece
 from judge.games.quantum_chess import QuantumChess
 from judge.games.stones import COLOURS, Placed, Square, square_name
 from judge.games.stratego import Stratego
@@ -40,6 +40,8 @@ class Mark(StrEnum):
     """It belongs to the row that won."""
     OFFER = "offer"
     """A fifth stone is offered on it (renju)."""
+    CURSOR = "cursor"
+    """Whoever looks has put a cursor there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +97,18 @@ class BoardView:
         return replace(self, marks={**dict.fromkeys(changed, Mark.LAST), **self.marks})
 
 
-def view_of(game: Game) -> BoardView:
-    """The view of a game as it stands; InputError for a game that has no pictures."""
+def view_of(game: Game, seat: int | None = None) -> BoardView:
+    """The view of a game as it stands, or of what `seat` may see of it; InputError for a game that has no pictures."""
     build = VIEWS.get(type(game))
     if build is None:
         raise InputError(f"{type(game).__name__} has no pictures")
-    return build(game)
+    return build(game, seat)
 
 
 # --- five in a row ---------------------------------------------------------------------------------------------------
 
 
-def stones_view(game: Gomoku) -> BoardView:
+def stones_view(game: Gomoku, seat: int | None = None) -> BoardView:  # noqa: ARG001 nothing is hidden
     """Numbered stones; the winning row and the offers of a fifth stone are marked."""
     bare = bare_stones_view(game.width, game.height, game.stones, game.dead)
     return replace(
@@ -166,17 +168,19 @@ def _run(own: set[Square], start: Square, dx: int, dy: int) -> list[Square]:
 _EMPTY, _LAKE, _ENEMY = ".", "+", "#"
 
 
-def stratego_view(game: Stratego) -> BoardView:
-    """Both armies by their letters; each is hidden from the other side."""
+def stratego_view(game: Stratego, seat: int | None = None) -> BoardView:
+    """Both armies by their letters; each is hidden from the other side, which sees `#`."""
     tokens: dict[Square, Token] = {}
     lakes = set()
-    for seat in SEATS:
-        for y, row in enumerate(game.seen_by(seat).splitlines()):
+    for looks in SEATS if seat is None else (seat,):
+        for y, row in enumerate(game.seen_by(looks).splitlines()):
             for x, letter in enumerate(row):
                 if letter == _LAKE:
                     lakes.add((x, y))
+                elif letter == _ENEMY and seat is not None:
+                    tokens[x, y] = _soldier(1 - looks, letter)
                 elif letter not in (_EMPTY, _ENEMY):
-                    tokens[x, y] = _soldier(seat, letter)
+                    tokens[x, y] = _soldier(looks, letter)
     last = game.half_moves[-1] if game.half_moves else None
     names = tuple(map(str, range(FIELD_SIZE)))
     return BoardView(
@@ -198,16 +202,18 @@ def _soldier(seat: int, letter: str) -> Token:
 # --- Quantum Chess ---------------------------------------------------------------------------------------------------
 
 
-def chess_view(game: QuantumChess) -> BoardView:
-    """Pieces with both their types, until they are known to be the same."""
+def chess_view(game: QuantumChess, seat: int | None = None) -> BoardView:
+    """Pieces with both their types, until they are known to be the same; what is hidden, is so from both seats."""
     names = tuple(map(str, range(CHESS_SIZE)))
-    tokens = {(piece.x, piece.y): _piece(piece) for piece in game.board.pieces}
+    shows_all = seat is None
+    tokens = {(piece.x, piece.y): _piece(piece, shows_all) for piece in game.board.pieces}
     return BoardView(Surface.CHEQUERED, names, names, tokens, ("white", "black"))
 
 
-def _piece(piece: Piece) -> Token:
+def _piece(piece: Piece, shows_all: bool) -> Token:
     faces = tuple(
-        Face(kind.value, not shown) for kind, shown in zip(piece.types, piece.shown, strict=True)
+        Face(kind.value if shown or shows_all else UNKNOWN, not shown)
+        for kind, shown in zip(piece.types, piece.shown, strict=True)
     )
     if len(set(faces)) == 1 and not faces[0].is_hidden:
         return Token(piece.colour, faces=faces[:1], shows=0)

@@ -47,6 +47,7 @@ class SeatClock:
             Wait.SYNC: Limit(policy.sync_ms * MS, 0, Verdict.TURN_TIME),
             Wait.TURN: turn,
             Wait.ROW: turn,
+            Wait.PERSON: Limit(policy.person_ms * MS, 0, Verdict.TURN_TIME),
             Wait.COURTESY: Limit(policy.courtesy_ms * MS, 0, None),
             Wait.CLOSE: Limit(policy.close_ms * MS, 0, None),
         }

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from judge.games.types import SEATS, Event, Game, Request
-from judge.protocols.types import AgentProtocol, Ask, Clock, Effect, Note, Search, Stimulus
+from judge.protocols.types import AgentProtocol, Ask, Clock, Effect, Note, Search, Stimulus, Tell
 from judge.referee.match import Referee
 from judge.referee.replay import ReplayWire
 from judge.referee.seating import build_referee
@@ -36,6 +36,8 @@ class Seen:
     """Its last answer."""
     search: dict[str, str] = field(default_factory=dict)
     """What it says of its search, the latest of each keyword, since its last request."""
+    told: list[Event] = field(default_factory=list)
+    """What it was told of the game: all that it may know of it beside its own answers and requests."""
     messages: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_MESSAGES))
     """What it said beside its answers, and what the judge noted of it; nothing private. As said, so to be escaped."""
 
@@ -84,6 +86,8 @@ class _Overheard:
         if isinstance(stimulus, Ask):
             self._seen.clock, self._seen.is_asked = stimulus.clock, True
             self._seen.search = {}
+        elif isinstance(stimulus, Tell):
+            self._seen.told.append(stimulus.event)
         effects = self._inside.feed(stimulus)
         for effect in effects:
             if isinstance(effect, Search):

@@ -237,7 +237,7 @@ def _wire(stage: _Stage, boxes: Sequence[Box], new_box: Callable[[int], Box]) ->
     is_alone = spec.policy.box.sharing == 1
     # Where the Engine carries the bytes, its work on the slot's cores is an agent's doing, and cannot be told apart.
     counts_cores = (
-        is_alone and bool(slot.cores) and all(box.name == "docker-pipes" for box in boxes)
+        is_alone and bool(slot.cores) and {box.name for box in boxes} <= {"docker-pipes", "person"}
     )
     return LiveWire(
         boxes,

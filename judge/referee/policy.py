@@ -51,6 +51,8 @@ class ClockPolicy(_Section):
     a late one, not to a turn."""
     courtesy_ms: int = Field(default=1000, ge=1)
     """How long an answer that may never come (ABOUT) is waited for; free."""
+    person_ms: int = Field(default=86_400_000, ge=1, le=2_000_000_000)
+    """How long a person who plays without a clock may take for an answer: a day; who is not back by then loses."""
     close_ms: int = Field(default=1000, ge=0)
     """From the goodbye to the kill."""
     still_ms: int = Field(default=1000, ge=1)

@@ -11,7 +11,7 @@ from judge.referee.clock import Deadline, SeatClock
 from judge.referee.transcript import Kind
 from judge.sandbox.box import Report
 
-TURNS = (Wait.TURN, Wait.ROW)
+TURNS = (Wait.TURN, Wait.ROW, Wait.PERSON)
 """The waits that are time of a turn."""
 
 KEPT_NOTES = 200

@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from judge.errors import HostError, InputError
 from judge.games import new_game
 from judge.protocols import protocol_entry
+from judge.protocols.person import NAME as PERSON
 from judge.referee.policy import Policy, runtime_of
 from judge.referee.spec import SeatSpec
 from judge.sandbox.images import BUILD_DIRECTORY, house_agent_names
@@ -30,6 +31,10 @@ from judge.submissions.programs import first_line, that_play
 from judge.submissions.recipe import NOT_BUILT, BuildTable, language_of
 from judge.submissions.windows import is_windows_program, width_of
 
+ME = "me"
+"""What stands in place of an agent where a person plays."""
+PERSONS = (ME, "human", "@human")
+"""What people try; a program in a file of such a name is given by a path."""
 MANIFEST = "agent.toml"
 INFO = "info"
 WINE = "wine"
@@ -108,8 +113,7 @@ def stage_agent(named: str, staging: Path) -> Agent:
     `named` is a house agent's name, a path to one executable, or a directory: with an agent.toml, with an `info` file
     of the UCC contests, or with the `pbrain-` programs of a Gomocup archive. Raises InputError.
     """
-    if named.lower() in ("human", "@human"):
-        raise InputError("human seats are not supported: both seats are programs")
+    refuse_person(named)
     source = Path(named)
     if named in house_agent_names():
         source = BUILD_DIRECTORY / named
@@ -133,6 +137,15 @@ def stage_agent(named: str, staging: Path) -> Agent:
             f"an {MANIFEST}, or a house agent such as {near[0]}"
         )
     return Agent(manifest, program, digest_of(program), brains)
+
+
+def refuse_person(named: str) -> None:
+    """InputError where `named` means a person, who takes part in nothing but `judge match`."""
+    if named.lower() in PERSONS:
+        raise InputError(
+            f"{named}: a person plays only in `judge match`, and is called {ME} there: judge match {ME} AGENT; "
+            f"elsewhere agents are programs (one in a file of that name is ./{named})"
+        )
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -184,6 +197,8 @@ def _checked(manifest: Manifest, path: Path) -> Manifest:
         raise InputError(
             f"{path}: the old protocol by files is not supported: the agent must speak the pipe protocol (gomocup)"
         )
+    if manifest.protocol == PERSON:
+        raise InputError(f"{path}: protocol {PERSON!r} is that of a person, not of a program")
     if manifest.protocol:
         protocol_entry(manifest.protocol)
     return manifest

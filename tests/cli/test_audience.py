@@ -4,7 +4,7 @@ import json
 import os
 
 from judge.cli import feed
-from judge.cli.audience import Audience
+from judge.cli.audience import Audience, Follower
 from judge.cli.screen import Screen
 from judge.records.stepped import steps_of
 from judge.referee.spec import RecordFile
@@ -22,9 +22,11 @@ def packed(entries: list[Entry]) -> bytes:
     return b"".join(parts)
 
 
-def shown(file: RecordFile, share: float = 1.0, games: int = 1) -> tuple[Audience, Screen]:
+def shown(
+    file: RecordFile, share: float = 1.0, games: int = 1
+) -> tuple[Audience[Follower], Screen]:
     """The screen when this share of the transcript was heard; the whole game is ended."""
-    audience = Audience(os.getpid())
+    audience = Audience(Follower, os.getpid())
     names = [seat.name for seat in file.record.seats]
     audience.hear(feed.SERIES, json.dumps({"names": names, "games": games}).encode())
     audience.hear(feed.BEGIN, file.record.spec.model_dump_json().encode())
@@ -38,7 +40,7 @@ def shown(file: RecordFile, share: float = 1.0, games: int = 1) -> tuple[Audienc
 
 
 def test_nothing_is_shown_before_the_first_game() -> None:
-    assert None is Audience(os.getpid()).screen()
+    assert None is Audience(Follower, os.getpid()).screen()
 
 
 def test_the_end_of_a_game_is_that_of_its_record() -> None:
@@ -106,7 +108,7 @@ def test_a_transcript_that_makes_no_sense_is_shown_as_far_as_it_does() -> None:
     """Whoever looks on is not the one to judge it."""
     file = recorded.gomoku()
     entries = unseal(file.transcript)
-    audience = Audience(os.getpid())
+    audience = Audience(Follower, os.getpid())
     audience.hear(feed.BEGIN, file.record.spec.model_dump_json().encode())
     audience.hear(feed.TRANSCRIPT, packed(entries[:20] + entries[:20] + entries))
     audience.hear(feed.END, b'{"result": "void", "points": null, "is_last_attempt": true}')

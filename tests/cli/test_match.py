@@ -240,7 +240,7 @@ def test_plain_lines_in_a_pipe(judge: Judge) -> None:
     ("arguments", "words"),
     [
         (("house-strong", "house-pyton"), "such as house-python"),
-        (("human", "house-python"), "human seats are not supported"),
+        (("human", "house-python"), "a person plays only in `judge match`"),
         (("house-strong", "house-python", "--opening", "h8h8"), "h8"),
         (
             ("house-strong", "house-python", "--opening", "no/file.txt"),

@@ -16,6 +16,7 @@ from judge.durable import write_durably
 from judge.errors import HostError, InputError
 from judge.referee.policy import load_policy
 from judge.sandbox.compiled import house_agent_names
+from judge.submissions.agents import refuse_person
 
 EXAMPLES = """
 Examples:
@@ -117,6 +118,8 @@ def init(
     path = folder / PLAN_FILE
     if path.exists():
         raise InputError(f"{path} is there already: edit it, or take another name")
+    for each in agent or []:
+        refuse_person(each)
     agents = [_agent_from_folder(each, folder) for each in agent or []]
     named_policy = _policy_from_folder(policy, folder)
     text = _text(own_name, named_policy, agents, format_, games, seed, set_ or [])

@@ -290,7 +290,7 @@ class _Painter:
 
     def _mark_crossing(self, square: Square, mark: Mark) -> None:
         x, y = self._middle(square)
-        colour = {Mark.LAST: _ACCENT, Mark.ROW: _ROW, Mark.OFFER: _ACCENT}[mark]
+        colour = _ROW if mark is Mark.ROW else _ACCENT
         width = max(2.0, self.cell * 0.085)
         radius = self.cell * (0.25 if mark is Mark.OFFER else 0.46)
         self._add(Disc(x, y, radius, None, colour, width))

@@ -1,0 +1,101 @@
+"""A line that a person types, by letters or by a cursor on the board."""
+
+from dataclasses import dataclass, field
+
+from judge.games.stones import LayStones, OfferFifths, Square, StonesRequest, square_name
+from judge.games.stratego.types import HalfMove, SetupRow
+from judge.games.types import Request
+
+UP, DOWN, LEFT, RIGHT = "up", "down", "left", "right"
+
+ARROWS = {
+    f"\x1b{between}{letter}".encode(): name
+    for between in "[O"
+    for letter, name in zip("ABCD", (UP, DOWN, RIGHT, LEFT), strict=True)
+}
+"""What terminals send for the arrow keys."""
+
+ESCAPE = "\x1b"
+MOST_CHARACTERS = 200
+
+_STEPS = {UP: (0, -1), DOWN: (0, 1), LEFT: (-1, 0), RIGHT: (1, 0)}
+
+
+@dataclass(slots=True)
+class Entry:
+    """What is typed so far. `width` and `height` are those of the board."""
+
+    width: int
+    height: int
+    text: str = ""
+    cursor: Square | None = None
+    helps: bool = False
+    """Whether help is asked for."""
+    _picked: int = 0
+    """How many squares the cursor has put into the text."""
+    _is_pointing: bool = field(default=False)
+    """Whether the cursor was moved since a square was taken or something was typed."""
+
+    def press(self, key: str, request: Request | None) -> str | None:
+        """A key, as `judge.cli.browse.keys_of` names it; the line, once it is whole."""
+        if key in _STEPS:
+            self._move(*_STEPS[key])
+        elif key in "\r\n":
+            return self._enter(request)
+        elif key == "\t":
+            self._pick(request)
+        elif key in "\x7f\b":
+            self.text, self._picked = self.text[:-1], 0
+        elif key in (ESCAPE, "\x15"):
+            self._clear()
+        elif key == "?":
+            self.helps = not self.helps
+        elif key.isprintable():
+            self.text = (self.text + key)[:MOST_CHARACTERS]
+            self._is_pointing = False
+        return None
+
+    def _move(self, dx: int, dy: int) -> None:
+        if self.cursor is None:
+            self.cursor = (self.width // 2, self.height // 2)
+        else:
+            x, y = self.cursor
+            self.cursor = (x + dx) % self.width, (y + dy) % self.height
+        self._is_pointing = True
+
+    def _enter(self, request: Request | None) -> str | None:
+        """Take the square under the cursor, or the line as it is; None where there is nothing, or more is to come."""
+        if request is None:
+            return None
+        if self._is_pointing and not isinstance(request, SetupRow):
+            self._pick(request)
+            if self._picked < _squares_of(request):
+                return None
+        line = self.text
+        self._clear()
+        return line or None
+
+    def _pick(self, request: Request | None) -> None:
+        if self.cursor is None or request is None:
+            return
+        is_named = isinstance(request, StonesRequest)
+        square = square_name(*self.cursor) if is_named else "{} {}".format(*self.cursor)
+        self.text = f"{self.text} {square}".strip()
+        self._picked += 1
+        self._is_pointing = False
+
+    def _clear(self) -> None:
+        self.text, self._picked, self._is_pointing = "", 0, False
+
+
+def _squares_of(request: Request) -> int:
+    """How many squares answer a request."""
+    match request:
+        case HalfMove():
+            return 2
+        case LayStones(count=count):
+            return count
+        case OfferFifths(count=count, offered=offered):
+            return count - len(offered)
+        case _:
+            return 1

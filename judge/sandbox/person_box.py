@@ -1,0 +1,91 @@
+"""A box without an agent: a person answers through a pipe that somebody else writes what was typed into."""
+
+import select
+from collections.abc import Callable, Sequence
+
+from judge.sandbox.box import Channel, Readings, Source
+from judge.sandbox.pipes import PipeSource
+
+
+class PersonBox:
+    """A seat of a person's. `answers` is the reading end of the pipe; `left` raises what the end of it means.
+
+    The pipe outlives the box: a person plays game after game. Nothing runs here, so nothing is frozen and nothing
+    is killed; what the person is told is in the transcript, from which it is shown.
+    """
+
+    name = "person"
+
+    def __init__(self, answers: int, left: Callable[[], None]) -> None:
+        self._answers = _Answers(answers, left)
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        """What is typed."""
+        return [self._answers]
+
+    @property
+    def stdin_fd(self) -> int:
+        """Nobody reads."""
+        return -1
+
+    def prepare(self) -> None:
+        """Forget what was typed before the game."""
+        while select.select([self._answers.fd], [], [], 0)[0]:
+            self._answers.read()
+
+    def enter(self) -> None:
+        """Do nothing."""
+
+    def start(self) -> None:
+        """Do nothing."""
+
+    def write(self, data: bytes) -> int:
+        """Take everything: it is shown from the transcript."""
+        return len(data)
+
+    def freeze(self) -> None:
+        """Do nothing: a person may think at any time."""
+
+    def is_frozen(self) -> bool:
+        """There is nothing that runs."""
+        return True
+
+    def thaw(self) -> None:
+        """Do nothing."""
+
+    def is_held(self) -> bool | None:
+        """Nobody can tell."""
+        return None
+
+    def readings(self) -> Readings:
+        """There is nothing to read."""
+        return Readings()
+
+    def cpu_ns(self) -> int | None:
+        """There is nothing that runs."""
+        return None
+
+    def kill(self) -> None:
+        """Do nothing."""
+
+    def leave(self) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing: the pipe is its owner's."""
+
+
+class _Answers(PipeSource):
+    """What is typed; its end is no end of file of an agent's."""
+
+    def __init__(self, fd: int, left: Callable[[], None]) -> None:
+        super().__init__(fd, Channel.OUT)
+        self._left = left
+
+    def read(self) -> Sequence[tuple[Channel, bytes]]:
+        """What is there now."""
+        read = super().read()
+        if self.ended:
+            self._left()
+        return read

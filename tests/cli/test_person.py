@@ -1,0 +1,388 @@
+"""A person plays: line by line in a pipe, by keys on a terminal, in every game, and sees no more than the seat may."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from judge.referee.spec import RecordFile, read_record
+from judge.referee.transcript import Kind, unseal
+from judge.referee.verify import verify
+from tests.cli.brains import write_brain
+from tests.cli.conftest import Judge, Ran
+from tests.cli.terminal import Terminal, is_in_order
+
+JUDGE = (sys.executable, "-m", "judge.cli")
+PATIENT = ("--set", "clock.turn_ms=60000", "--set", "clock.match_ms=0", "--box", "process")
+FREESTYLE = ("--policy", "gomocup-freestyle", *PATIENT)
+STRATEGO = ("--policy", "stratego-2012", *PATIENT)
+ENEMY_ROWS = ("b# " * 10).strip()
+
+
+def play(tmp_path: Path, typed: str, *arguments: str) -> Ran:
+    """`judge match ARGUMENTS...` of somebody who types this into a pipe."""
+    done = subprocess.run(
+        [*JUDGE, "match", *arguments],
+        cwd=tmp_path, input=typed, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def the_record(tmp_path: Path) -> RecordFile:
+    (path,) = (tmp_path / "records").glob("*.json")
+    file = read_record(path)
+    assert () == tuple(verify(file).problems)
+    return file
+
+
+def test_a_person_wins_in_a_pipe_and_no_slip_loses(tmp_path: Path) -> None:
+    ran = play(
+        tmp_path, "h8\nhello\nh8\nz99\nh9\nH10\n7,10\n7 11\n", "me", "house-instant", *FREESTYLE
+    )
+
+    assert 0 == ran.code, ran.err
+    assert "'hello' is no square: type h8 or 7,7; again:" in ran.out
+    assert "7,7 (h8) is taken by stone 1 (black); again:" in ran.out
+    assert "off the 20x20 board" in ran.out
+    assert "me wins (win): 5 in a row, h8 to h12" in ran.out
+    record = the_record(tmp_path).record
+    assert ("person", "person") == (
+        record.spec.seats[0].protocol,
+        record.spec.seats[0].runtime,
+    )
+    assert ("person", "process") == record.placement.box
+    # A person has no clock, and the agent is told that it plays one.
+    assert 0 == record.seats[0].charged_ms
+    assert record.plies[0].ms > 0
+    assert 0 == record.spec.seats[1].protocol_options["game_type"]
+
+
+def test_the_agent_stands_still_while_the_person_thinks(tmp_path: Path) -> None:
+    play(tmp_path, "h8\nh9\nresign\n", "me", "house-instant", *FREESTYLE)
+
+    file = the_record(tmp_path)
+    entries = [(entry.seat, entry.kind) for entry in unseal(file.transcript)]
+    asked = [at for at, entry in enumerate(entries) if entry == (0, Kind.THAWED)]
+    for at in asked:
+        others = [kind for seat, kind in entries[:at] if seat == 1]
+        assert Kind.FROZEN is [kind for kind in others if kind in (Kind.THAWED, Kind.FROZEN)][-1]
+    assert "resigned" == file.record.verdict
+
+
+def test_a_person_may_have_a_clock(tmp_path: Path) -> None:
+    arguments = ("me", "house-instant", "--policy", "gomocup-freestyle", "--box", "process")
+    limits = (
+        "--set",
+        "clock.turn_ms=100",
+        "--set",
+        "clock.tolerance_ms=0",
+        "--set",
+        "clock.start_ms=60000",
+    )
+    silent, writing = os.pipe()
+    try:
+        subprocess.run(
+            [*JUDGE, "match", *arguments, "--clock", *limits],
+            cwd=tmp_path, stdin=silent, capture_output=True, check=True, timeout=300,
+        )  # fmt: skip
+    finally:
+        os.close(silent)
+        os.close(writing)
+
+    record = the_record(tmp_path).record
+    assert ("turn-time", 1) == (record.verdict, record.winner)
+
+
+@pytest.mark.parametrize("typed", ["", "h8\n", "h8"])
+def test_who_leaves_leaves_no_record(tmp_path: Path, typed: str) -> None:
+    """The end of what is typed is the person's leaving; the game counts for nobody."""
+    ran = play(tmp_path, typed, "me", "house-instant", *FREESTYLE)
+
+    assert 130 == ran.code
+    assert "the game was left: it counts for nobody" in ran.err
+    assert "Traceback" not in ran.err
+    assert [] == list((tmp_path / "records").iterdir())
+
+
+def test_json_is_alone_on_stdout(tmp_path: Path) -> None:
+    ran = play(tmp_path, "h8\nresign\n", "me", "house-instant", *FREESTYLE, "--json")
+
+    assert "resigned" == ran.games[0]["verdict"]
+    assert "place a black stone" in ran.err
+
+
+def test_a_series_with_a_person_alternates(tmp_path: Path) -> None:
+    ran = play(tmp_path, "h8\nresign\nresign\n", "me", "house-instant", *FREESTYLE, "--games", "2")
+
+    assert 0 == ran.code, ran.err
+    assert "place a white stone" in ran.out
+    assert "score: me 0 - 2 house-instant, 0 drawn" in ran.out
+
+
+def test_swap2_gives_a_person_every_choice(tmp_path: Path) -> None:
+    policy = ("--policy", "gomocup-swap2", *PATIENT)
+    typed = "h8 i9\nh8 i9 j7\nresign\n"
+    ran = play(tmp_path, typed, "me", "house-instant", *policy)
+
+    assert 0 == ran.code, ran.err
+    assert "lay the first 3 stones" in ran.out
+    assert "2 stones where 3 are asked for; again:" in ran.out
+    the_record(tmp_path)
+
+
+def test_a_person_answers_the_swap_of_an_agent(tmp_path: Path) -> None:
+    policy = ("--policy", "gomocup-swap2", *PATIENT)
+    ran = play(tmp_path, "?\nswap\nresign\n", "house-instant", "me", *policy)
+
+    assert 0 == ran.code, ran.err
+    assert "swap (play black), or place a white stone (play white), or place 2 stones" in ran.out
+    assert "me plays black" in ran.out
+    record = the_record(tmp_path).record
+    assert [(1, "SWAP")] == [(ply.seat, ply.said) for ply in record.plies if ply.said == "SWAP"]
+
+
+def test_a_forbidden_move_of_renju_is_asked_again(tmp_path: Path) -> None:
+    policy = ("--policy", "renju-15", *PATIENT)
+    # The agent answers in the corner: six in a row is an overline.
+    typed = "e8\nf8\ng8\ni8\nj8\nh8\nresign\n"
+    ran = play(tmp_path, typed, "me", "house-instant", *policy)
+
+    assert "overline at 7,7 (h8): whoever plays it loses; again:" in ran.out
+    assert "resigned" == the_record(tmp_path).record.verdict
+
+
+def test_stratego_shows_a_person_its_own_army_only(tmp_path: Path) -> None:
+    typed = "FB99\nauto\n0 3 UP\n0 3 DOWN\n1 3 1 4\nresign\n"
+    ran = play(tmp_path, typed, "me", "house-stratego-instant", *STRATEGO)
+
+    assert 0 == ran.code, ran.err
+    assert "'FB99' has 4 pieces: a row has 10; again:" in ran.out
+    assert "Coords outside board" in ran.out or "ILLEGAL" in ran.out
+    record = the_record(tmp_path).record
+    assert "0 3 DOWN" in [ply.said for ply in record.plies]
+    # Of the enemy nothing but where it stands, and what was told of fights.
+    rows = [ply.said for ply in record.plies if ply.seat == 1][:4]
+    assert 4 == len(rows)
+    assert all(row not in ran.out for row in rows)
+    shown = ran.out[: ran.out.index("game 1:")]
+    assert f"7 {ENEMY_ROWS}" in shown
+    assert {"#"} == set(re.findall(r"\bb([0-9sBF#])", shown))
+
+
+def test_a_whole_set_up_is_tried_before_it_is_sent(tmp_path: Path) -> None:
+    rows = "FB9B4596B9\nBB67859589\n7B48365978\n9612s79383\n"
+    ran = play(tmp_path, f"{rows}auto\nresign\n", "house-stratego-instant", "me", *STRATEGO)
+
+    assert "bad set-up: row 4: too many pieces 3; again:" in ran.out
+    assert "resigned" == the_record(tmp_path).record.verdict
+
+
+def test_a_slip_costs_no_turn_where_it_would_cost_an_agent_one(tmp_path: Path) -> None:
+    policy = ("--policy", "stratego-2012:tolerant", *PATIENT)
+    ran = play(
+        tmp_path, "auto\n0 0 UP\nno_move\n0 3 DOWN\nresign\n",
+        "me", "house-stratego-instant", *policy,
+    )  # fmt: skip
+
+    assert 2 == ran.out.count("; again:")
+    said = [ply.said for ply in the_record(tmp_path).record.plies if ply.seat == 0]
+    assert ["0 3 DOWN", "resign"] == said[4:]
+
+
+def test_quantum_chess_shows_no_hidden_type(tmp_path: Path) -> None:
+    policy = ("--policy", "qchess-2013", *PATIENT)
+    typed = "0 1\n3 7\nhello\n0 0\nresign\n" + "resign\n"
+    ran = play(tmp_path, typed, "me", "house-qchess-instant", *policy)
+
+    assert 0 == ran.code, ran.err
+    assert "COLOUR black not white; again:" in ran.out
+    first = ran.out[: ran.out.index("select a piece")]
+    assert "R/?" in first
+    assert "/?P" not in first
+    assert "/?Q" not in first
+    the_record(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("me", "me"), ("human", "house-instant"), ("@human", "house-instant")]
+)
+def test_who_may_not_sit_there(judge: Judge, arguments: tuple[str, str]) -> None:
+    ran = judge("match", *arguments, "--policy", "gomocup-freestyle")
+
+    assert 2 == ran.code
+    assert "a person plays" in ran.err
+    assert 1 == len(ran.err.strip().splitlines())
+
+
+def test_contests_and_checks_refuse_a_person(judge: Judge, tmp_path: Path) -> None:
+    checked = judge("check", "me", "--policy", "gomocup-freestyle", "--box", "process")
+    begun = judge("contest", "init", "cup", "--policy", "gomocup-freestyle", "--agent", "me")
+    judge("contest", "init", "cup", "--policy", "gomocup-freestyle", "--agent", "house-instant")
+    plan = tmp_path / "cup" / "contest.toml"
+    plan.write_text(f'{plan.read_text()}\n[[agents]]\npath = "me"\n')
+    planned = judge("contest", "plan", "cup")
+    (tmp_path / "agent.toml").write_text(
+        'name = "x"\ncommand = ["./x"]\nprotocol = "person"\nruntime = "native"\n'
+    )
+    manifest = judge("match", ".", "house-instant", "--policy", "gomocup-freestyle")
+
+    for ran in (checked, begun, planned):
+        assert "a person plays only in `judge match`" in ran.err + ran.out
+    assert 2 == manifest.code
+    assert "that of a person, not of a program" in manifest.err
+
+
+# --- on a terminal ---------------------------------------------------------------------------------------------------
+
+
+def seat(tmp_path: Path, *arguments: str, size: tuple[int, int] = (80, 24)) -> Terminal:
+    return Terminal([*JUDGE, "match", *arguments], tmp_path, *size)
+
+
+def test_a_person_plays_by_keys_and_letters(tmp_path: Path) -> None:
+    """Five stones: by name, by numbers, by the cursor; the last position stays, the terminal is in order."""
+    terminal = seat(tmp_path, "me", "house-instant", *FREESTYLE)
+
+    first = terminal.until(lambda text: "you: place a black stone" in text)
+    assert "▶  ●  black me" in first
+    terminal.type("?")
+    terminal.until(lambda text: "a square: h8 or 7,7" in text)
+    terminal.type("?k9\r")
+    terminal.until(lambda text: " 9 · · · · · · · · · · ●" in text and "you: place" in text)
+    terminal.type("k9\r")
+    terminal.until(lambda text: "is taken by stone" in text)
+    terminal.type("10,9\r")
+    terminal.until(lambda text: "10 · · · · · · · · · · ●" in text and "you: place" in text)
+    # The cursor begins in the middle of the board, on k11.
+    terminal.type("\x1b[B")
+    terminal.until(lambda text: "<·>" in text)
+    terminal.type("\r")
+    terminal.until(lambda text: "<●>" in text and "you: place" in text)
+    terminal.type("\x1bOB\r")
+    terminal.until(lambda text: "12 · · · · · · · · · ·<●>" in text and "you: place" in text)
+    terminal.type("\x1b[B\r")
+    end = terminal.to_the_end()
+
+    assert 0 == terminal.code
+    assert "me wins (win): 5 in a row, k9 to k13" in end
+    assert is_in_order(terminal)
+    the_record(tmp_path)
+
+
+def test_ctrl_c_leaves_the_game_and_the_terminal_in_order(tmp_path: Path) -> None:
+    terminal = seat(tmp_path, "me", "house-instant", *FREESTYLE)
+    terminal.until(lambda text: "you: place a black stone" in text)
+
+    terminal.type("\x03")
+    end = terminal.to_the_end()
+
+    assert 130 == terminal.code
+    assert "the game was left: it counts for nobody" in end
+    assert is_in_order(terminal)
+    assert [] == list((tmp_path / "records").iterdir())
+
+
+def test_ctrl_d_leaves_too(tmp_path: Path) -> None:
+    terminal = seat(tmp_path, "me", "house-instant", *FREESTYLE)
+    terminal.until(lambda text: "you: place a black stone" in text)
+
+    terminal.type("\x04")
+    end = terminal.to_the_end()
+
+    assert 130 == terminal.code
+    assert "the game was left: it counts for nobody" in end
+    assert is_in_order(terminal)
+
+
+def test_stratego_on_a_terminal_by_the_cursor(tmp_path: Path) -> None:
+    terminal = seat(tmp_path, "me", "house-stratego-instant", *STRATEGO)
+
+    terminal.until(lambda text: "set up row 1 of 4" in text)
+    terminal.type("auto\r")
+    seen = terminal.until(lambda text: "turn 1: move a RED piece" in text)
+    assert 40 == seen.count("b#")
+    assert 1 == seen.count("rF")
+    # From the middle, 5 5, to 9 3 and from there to 9 4.
+    terminal.type("\x1b[A" + "\x1b[C" * 4 + "\x1b[A" * 2 + "\r")
+    terminal.until(lambda text: "> 9 3_" in text)
+    terminal.type("\x1b[B\r")
+    terminal.until(lambda text: "RED 9 3 DOWN OK" in text and "turn 2: move" in text)
+    terminal.type("resign\r")
+    end = terminal.to_the_end()
+
+    assert 0 == terminal.code
+    assert "surrendered" in end
+    rows = [ply.said for ply in the_record(tmp_path).record.plies if ply.seat == 1][:4]
+    written = terminal.written.decode("utf-8", "replace")
+    assert all(row not in written for row in rows)
+    assert is_in_order(terminal)
+
+
+def test_quantum_chess_on_a_terminal(tmp_path: Path) -> None:
+    terminal = seat(
+        tmp_path, "me", "house-qchess-instant", "--policy", "qchess-2013:classical", *PATIENT
+    )
+
+    terminal.until(lambda text: "you: select a piece" in text)
+    terminal.type("3 6\r")
+    terminal.until(lambda text: "you: move the piece on 3 6" in text)
+    terminal.type("3 4\r")
+    terminal.until(lambda text: "white 3 6 -> 3 4" in text and "you: select a piece" in text)
+    terminal.type("resign\r")
+    end = terminal.to_the_end()
+
+    assert 0 == terminal.code
+    assert "resigned" in end
+    the_record(tmp_path)
+
+
+def test_swap2_on_a_terminal_by_the_cursor(tmp_path: Path) -> None:
+    terminal = seat(tmp_path, "me", "house-instant", "--policy", "gomocup-swap2", *PATIENT)
+
+    terminal.until(lambda text: "you: lay the first 3 stones" in text)
+    terminal.type("\x1b[A\r")
+    terminal.until(lambda text: "> h8_" in text)
+    terminal.type("\x1b[A\r")
+    terminal.until(lambda text: "> h8 h7_" in text)
+    terminal.type("\x1b[A\r")
+    terminal.until(lambda text: "you: place a" in text or "you: swap" in text)
+    terminal.type("resign\r")
+    terminal.to_the_end()
+
+    assert 0 == terminal.code
+    assert "7,7 7,6 7,5" in [ply.said for ply in the_record(tmp_path).record.plies]
+
+
+def test_a_hostile_agent_writes_nothing_on_the_persons_terminal(tmp_path: Path) -> None:
+    brain = write_brain(tmp_path, "loud", "say('MESSAGE \\x1b]0;owned\\x07 my plan')")
+    terminal = seat(tmp_path, "me", brain, *FREESTYLE)
+
+    terminal.until(lambda text: "you: place a black stone" in text)
+    terminal.type("k11\r")
+    terminal.until(lambda text: "white a1" in text)
+    terminal.type("resign\r")
+    terminal.to_the_end()
+
+    assert b"\x1b]0;owned" not in terminal.written
+    # What an agent says beside its moves is not for its opponent.
+    assert b"my plan" not in terminal.written
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("nothing_left")
+def test_a_person_plays_an_agent_in_its_container(tmp_path: Path) -> None:
+    ran = play(
+        tmp_path, "h8\nh9\nh10\nh11\nh12\n", "me", "house-instant",
+        "--policy", "gomocup-freestyle", "--folders", "kept", "--json",
+    )  # fmt: skip
+
+    assert 0 == ran.code, ran.err
+    assert ("win", 0) == (ran.games[0]["verdict"], ran.games[0]["winner"])
+    record = json.loads((tmp_path / ran.games[0]["record"]).read_text())["record"]
+    assert "person" == record["placement"]["box"][0]
+    assert {} == record["seats"][0]["folders"]
+    the_record(tmp_path)

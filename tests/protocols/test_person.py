@@ -1,0 +1,128 @@
+"""A person's seat: what is asked and told, what is read, and that a slip of the fingers is no answer."""
+
+import pytest
+
+from judge.games.qchess_words import Destination, Moved, OnSquare, Selected, Selection, TurnLost
+from judge.games.stones import (
+    AnswerSwap,
+    ChooseFifth,
+    ColoursSettled,
+    LayStones,
+    OfferFifths,
+    Placed,
+    PlaceStone,
+    Stone,
+    StonePlaced,
+    Stones,
+    Swap,
+)
+from judge.games.stratego.types import (
+    Confirmed,
+    Direction,
+    HalfMove,
+    Move,
+    NoMove,
+    Row,
+    SetupRow,
+    Started,
+)
+from judge.games.types import Decision, Event, ReplyKind, Request
+from judge.protocols import new_protocol
+from judge.protocols.person import Person, PersonOptions
+from judge.protocols.person_words import UnclearError, how, question, read_answer, told
+from judge.protocols.types import Ask, Await, Clock, Limits, Open, Wait
+from tests.protocols.conversation import Conversation
+
+STONES: tuple[int, list[Placed], int, int, int, int] = (0, [], 0, 15, 15, 0)
+REQUESTS: tuple[Request, ...] = (
+    PlaceStone(*STONES),
+    LayStones(*STONES, 3),
+    AnswerSwap(*STONES, 2),
+    OfferFifths(*STONES, 2, (), ()),
+    ChooseFifth(*STONES, ((7, 7),)),
+    SetupRow(0, 0),
+    HalfMove(0, 1, ""),
+    Selection(0),
+    Destination(0, 3, 6),
+)
+EVENTS: tuple[Event, ...] = (
+    StonePlaced(None, 7, 7, 0, 0),
+    ColoursSettled(None, 1),
+    Started(0),
+    Confirmed(None, 0, 1, "3 6 UP OK"),
+    Selected(0, 0, 3, 6, 0, "pawn"),
+    Moved(0, 0, 3, 6, 3, 5),
+    TurnLost(None, "white EMPTY"),
+)
+
+
+def test_every_request_and_every_event_has_words() -> None:
+    assert {type(each) for each in (*REQUESTS, *EVENTS)} == Person.speaks
+    assert all(question(request) and how(request) for request in REQUESTS)
+    assert all(told(event, ("one", "two")) for event in EVENTS)
+
+
+@pytest.mark.parametrize(
+    ("request_", "typed", "decision", "said"),
+    [
+        (REQUESTS[0], "h8", Stone(7, 7), "7,7"),
+        (REQUESTS[0], " 7, 7 ", Stone(7, 7), "7,7"),
+        (REQUESTS[0], "H8", Stone(7, 7), "7,7"),
+        (REQUESTS[0], "7 7", Stone(7, 7), "7,7"),
+        (REQUESTS[1], "h8i9 9,6", Stones(((7, 7), (8, 8), (9, 6))), "7,7 8,8 9,6"),
+        (REQUESTS[2], "Swap", Swap(), "SWAP"),
+        (REQUESTS[2], "h8; i9", Stones(((7, 7), (8, 8))), "7,7 8,8"),
+        (REQUESTS[3], "a1", Stone(0, 0), "0,0"),
+        (REQUESTS[5], "fb9944432s", Row("FB9944432s"), "FB9944432s"),
+        (REQUESTS[6], "3 6 up", Move(3, 6, Direction.UP), "3 6 UP"),
+        (REQUESTS[6], "3 6 up 4", Move(3, 6, Direction.UP, 4), "3 6 UP 4"),
+        (REQUESTS[6], "3 6 3 4", Move(3, 6, Direction.UP, 2), "3 6 UP 2"),
+        (REQUESTS[6], "3,6 4,6", Move(3, 6, Direction.RIGHT), "3 6 RIGHT"),
+        (REQUESTS[6], "no_move", NoMove(), "NO_MOVE"),
+        (REQUESTS[7], "3,6", OnSquare(3, 6), "3 6"),
+        (REQUESTS[8], "3 5", OnSquare(3, 5), "3 5"),
+    ],
+)
+def test_what_is_typed_is_read(
+    request_: Request, typed: str, decision: Decision, said: str
+) -> None:
+    reply = read_answer(request_, typed)
+
+    assert (ReplyKind.DECIDED, said, decision) == (reply.kind, reply.said, reply.decision)
+
+
+@pytest.mark.parametrize("request_", REQUESTS, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize("typed", ["", "x", "hello", "7", "9" * 5000, "\x00", "h8 x"])
+def test_what_is_no_answer_is_said(request_: Request, typed: str) -> None:
+    with pytest.raises(UnclearError):
+        read_answer(request_, typed)
+
+
+@pytest.mark.parametrize("request_", REQUESTS, ids=lambda each: type(each).__name__)
+def test_a_person_may_resign(request_: Request) -> None:
+    assert ReplyKind.RESIGNED is read_answer(request_, " RESIGN ").kind
+
+
+def test_nobody_loses_by_a_slip() -> None:
+    talk = Conversation(new_protocol("person", {}), "\n")
+    talk.feed(Open(0, {}, ("me", "it"), Limits(1000, 0, 0)))
+    talk.goes("> me - it\n= ready")
+    talk.feed(Ask(REQUESTS[0], Clock(1000, 1000)))
+    talk.goes(
+        """
+        > ? place a black stone
+        = await person
+        < hello
+        > ! 'hello' is no square: type h8 or 7,7
+        < h8
+        = 7,7
+        < i9
+        = note discarded: 'i9' was typed before it was asked for
+        """
+    )
+
+
+def test_with_a_clock_a_person_is_waited_for_as_an_agent_is() -> None:
+    effects = Person(PersonOptions(clock=True)).feed(Ask(REQUESTS[0], Clock(1000, 1000)))
+
+    assert Await(Wait.TURN) in effects
