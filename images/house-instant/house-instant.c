@@ -7,9 +7,13 @@
  * has three in a line, so while both sides keep to their own colour nobody wins, under any rule.
  * Cells of one's own colour run out only where an opponent took some; then any free cell will do.
  *
+ * `house-instant centre` takes the cells ring by ring from the middle on, as people open; alone it takes them row by
+ * row.
+ *
  * One read brings one request, one write takes the answer back: no stdio, no allocation, no clock.
  */
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,7 +24,9 @@ enum content { FREE, OWN, OPPONENT, BLOCKED };
 static int width, height;              /* 0 until START or RECTSTART */
 static unsigned char cells[MAX_CELLS]; /* enum content */
 static int own_stones, opponent_stones;
-static int next_cell[2]; /* for each colour: no cell of that colour before this one is free */
+static int order[MAX_CELLS]; /* the cells as they are tried */
+static bool from_centre;
+static int next_cell[2]; /* for each colour: none of its cells before this place in the order is free */
 static bool reading_board;
 
 static char output[OUTPUT_BYTES];
@@ -147,10 +153,31 @@ static void take(int cell)
 /* The first free cell of a colour, or -1; what it passes is never looked at again. */
 static int free_cell(int colour)
 {
-    int *cell = &next_cell[colour];
-    while (*cell < width * height && (cells[*cell] != FREE || colour_of(*cell) != colour))
-        ++*cell;
-    return *cell < width * height ? *cell : -1;
+    int *next = &next_cell[colour];
+    while (*next < width * height && (cells[order[*next]] != FREE || colour_of(order[*next]) != colour))
+        ++*next;
+    return *next < width * height ? order[*next] : -1;
+}
+
+/* How many rings a cell is away from the middle. */
+static int ring_of(int cell)
+{
+    int across = abs(cell % width - width / 2), down = abs(cell / width - height / 2);
+    return across > down ? across : down;
+}
+
+static void order_cells(void)
+{
+    int count = 0, cell_count = width * height;
+    if (!from_centre) {
+        for (; count < cell_count; count++)
+            order[count] = count;
+        return;
+    }
+    for (int ring = 0; count < cell_count; ring++)
+        for (int cell = 0; cell < cell_count; cell++)
+            if (ring_of(cell) == ring)
+                order[count++] = cell;
 }
 
 /* ---- commands ---- */
@@ -178,6 +205,7 @@ static void start(int new_width, int new_height)
     }
     width = new_width;
     height = new_height;
+    order_cells();
     clear_board();
     answer("OK\r\n");
 }
@@ -305,9 +333,10 @@ static size_t serve_lines(char *input, size_t length)
     return line;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static char input[INPUT_BYTES];
+    from_centre = argc > 1 && strcmp(argv[1], "centre") == 0;
     size_t length = 0; /* bytes of a line that has not ended yet */
     for (;;) {
         if (length == sizeof input)

@@ -2,13 +2,16 @@
 
 A process that used no CPU while it was waited for, and says its answer after all when it is told to end, has had the
 answer in its output buffer. One that used the CPU all the time thinks too long. One that did neither waits for
-something: most often for the rest of a line that it thinks is not over.
+something: most often for the rest of a line that it thinks is not over. One that ended says why on stderr, in the words
+of its language.
 """
 
+import re
 from dataclasses import dataclass
 
 from judge.games.types import Verdict
-from judge.submissions.check.examinee import Examinee, Talk
+from judge.submissions.check.examinee import Talk
+from judge.submissions.escaped import plain
 
 BUSY_SHARE = 0.2
 """From this share of the waiting time on, used as CPU time, silence is work: a busy machine gives no more."""
@@ -19,8 +22,8 @@ FLUSH = (
 )
 _THINKS = "it thinks too long: read the limit that it is told, look at the clock often, and leave a reserve"
 _WAITS = (
-    "it used no CPU, so it waits for something: perhaps for another end of line (line_ending in agent.toml), for a "
-    "command that the judge does not send, or in a sleep"
+    "it used no CPU, so it waits for something: for the rest of a line or of a command, for a command that the judge "
+    "does not send, or in a sleep"
 )
 
 _MENDS = {
@@ -31,8 +34,50 @@ _MENDS = {
     Verdict.RESIGNED: "play on: who resigns here would lose a game that has just begun",
     Verdict.MEMORY: "use less memory: the cap holds for all that the process has, libraries and files in /tmp included",
     Verdict.OUTPUT: "print less: what a turn and a game may hold is limited (judge policies show)",
-    Verdict.CRASH: "run it by hand with the lines of the record (judge match --box process), and mend the crash",
+    Verdict.CRASH: "run it by hand with the lines of the record (judge match --box process), and fix the crash",
 }
+
+PYTHON_2 = (
+    "it is Python 2: write it for Python 3, or, where the contest's policy has a runtime for Python 2, begin it with "
+    '#!/usr/bin/python2 or say so in agent.toml: runtime = "python2"'
+)
+_CAUSES = (
+    (
+        r"Library (\S+) \(which is needed by .*\) not found",
+        "the DLL {0} is missing: link it statically (-static), or send it beside the program",
+    ),
+    (
+        r"error while loading shared libraries: ([^:\s]+)",
+        "the library {0} is missing here: link statically (-static), or send it and link with -Wl,-rpath,'$ORIGIN'",
+    ),
+    (
+        r"version `(\w+_[\d.]+)' not found",
+        "it was linked against newer libraries than those here ({0}): link statically (-static)",
+    ),
+    (
+        r"(?:ModuleNotFoundError|ImportError): No module named '?([^'\s]+)'?",
+        (
+            "the module {0} is missing: there is Python's standard library and nothing else; send it beside it, "
+            "where it is plain Python"
+        ),
+    ),
+    (
+        (
+            r"SyntaxError: (?:Missing parentheses in call to '(?:print|exec)'|multiple exception types must be"
+            r"|leading zeros in decimal)"
+        ),
+        PYTHON_2,
+    ),
+    (
+        r"(\S+) has been compiled by a more recent version of the Java Runtime",
+        "{0} is for a newer Java than the one here: compile it with --release 11",
+    ),
+    (
+        r"Could not find or load main class (\S+)",
+        "Java finds no class {0}: see the command in agent.toml, and what is beside it",
+    ),
+)
+"""What a program's last words mean: a pattern, and what to do, with what the pattern found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +89,20 @@ class Diagnosis:
 
 
 def diagnose(talk: Talk) -> Diagnosis:
-    """Why the agent was at fault in `talk`; what it wrote to stderr last is quoted."""
+    """Why the agent was at fault in `talk`; what it wrote last is quoted."""
     side = talk.side
     fault = side.fault
     if fault in (Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME):
         return _silence(talk)
-    said = f"; its last line on stderr: {talk.complaint!r}" if talk.complaint else ""
-    return Diagnosis(f"{side.why}{said}", "" if fault is None else mend_for(fault))
+    said = [side.why]
+    if fault is Verdict.CRASH:
+        if talk.awaited and talk.got_ready:
+            said.append(f"after {talk.awaited!r}")
+        if talk.printed:
+            said.append(f"its last words on stdout: {_last(talk.printed)}")
+    if talk.complaints:
+        said.append(f"its last words on stderr: {_last(talk.complaints)}")
+    return Diagnosis("; ".join(said), _cause(talk) or ("" if fault is None else mend_for(fault)))
 
 
 def mend_for(verdict: Verdict) -> str:
@@ -58,32 +110,36 @@ def mend_for(verdict: Verdict) -> str:
     return _MENDS.get(verdict, "")
 
 
-def look_again(examinee: Examinee, talk: Talk) -> Diagnosis:
-    """The same, where a turn took too long: the question is put once more, alone, so that the CPU time is its own."""
-    if talk.question is None or talk.side.fault is not Verdict.TURN_TIME:
-        return diagnose(talk)
-    again = examinee.asked([talk.question], talk.record.spec.policy)
-    if again.side.fault is Verdict.TURN_TIME:
-        return _silence(again)
-    first = diagnose(talk)
-    slowest = max(again.turns_ms, default=0.0)
-    return Diagnosis(
-        f"{first.evidence}; asked again in a new process it took {slowest:.0f} ms",
-        f"{_THINKS}, in long conversations too",
-    )
+def _last(lines: list[str]) -> str:
+    return " / ".join(repr(line) for line in lines[-3:])
+
+
+def _cause(talk: Talk) -> str:
+    """What to do by what it wrote itself; empty where that tells nothing."""
+    said = "\n".join([*talk.printed, *talk.complaints])
+    for pattern, mend in _CAUSES:
+        if found := re.search(pattern, said):
+            return mend.format(*(plain(group, 60) for group in found.groups()))
+    return ""
 
 
 def _silence(talk: Talk) -> Diagnosis:
     evidence = talk.side.evidence
-    why = talk.side.why
+    why = f"{talk.side.why}: it did not answer {talk.awaited!r}" if talk.awaited else talk.side.why
     if evidence is None or evidence.cpu_ms is None:
         return Diagnosis(f"{why}; this host cannot tell how much CPU it used", _THINKS)
-    used = f"{why}; its CPU time was {evidence.cpu_ms} ms"
-    if talk.last_asked:
-        used += f"; the last line that it was sent was {talk.last_asked!r}"
-    if talk.side.notes:
-        used += f", and of what it said was {talk.side.notes[-1]}"
-    if evidence.cpu_ms >= BUSY_SHARE * evidence.charged_ms:
+    # The kernel counts from the start on; it cannot have used more before this wait than it was awake.
+    cpu_ms = max(0.0, min(evidence.cpu_ms - talk.awake_before_ms, evidence.charged_ms))
+    used = f"{why}; its CPU time meanwhile was {cpu_ms:.0f} ms"
+    if talk.errors:
+        used += f"; it had said {_last(talk.errors)}"
+    elif talk.side.notes:
+        used += f"; of what it said was {talk.side.notes[-1]}"
+    if talk.complaints:
+        used += f"; its last words on stderr: {_last(talk.complaints)}"
+    if cause := _cause(talk):
+        return Diagnosis(used, cause)
+    if cpu_ms >= BUSY_SHARE * evidence.charged_ms:
         return Diagnosis(used, _THINKS)
     if talk.last_words.strip():
         late = talk.last_words[:60].decode("utf-8", "backslashreplace").strip()

@@ -14,12 +14,10 @@ from judge.referee.play import Slot
 from judge.referee.policy import Policy
 from judge.referee.spec import BoxKind
 from judge.submissions.agents import Agent
-from judge.submissions.check.diagnosis import Diagnosis, diagnose
+from judge.submissions.check.diagnosis import diagnose
 from judge.submissions.check.examinee import Examinee, Talk, find_partner
-from judge.submissions.check.interview import Question
 from judge.submissions.check.report import Finding, Grade, Report, worst
 from judge.submissions.check.stones import (
-    PLAIN,
     Verdicts,
     answers_of,
     ending_of,
@@ -87,7 +85,9 @@ def _examined(examinee: Examinee) -> Iterator[Verdicts]:
     found = list(_talked_to(examinee)) if is_stones else []
     yield from found
     stopped = any(talk.has_stopped for talk in examinee.talks)
-    if not stopped and not any(grade is Grade.FAIL for _, grade, *_ in found):
+    if not stopped and not any(
+        grade is Grade.FAIL for name, grade, *_ in found if name != "line-ending"
+    ):
         policy = hurried(examinee.policy) if is_stones else examinee.policy
         talks = [examinee.played(seat, policy) for seat in SEATS]
         yield from _games(talks)
@@ -104,10 +104,12 @@ def _talked_to(examinee: Examinee) -> Iterator[Verdicts]:
     """All that can be asked without playing whole games."""
     policy = hurried(examinee.policy)
     ending = _line_ending(examinee)
-    asked = interrogate(examinee, questions_for(policy), policy)
+    asked = interrogate(examinee, questions_for(policy), policy, ending)
+    if asked.ending is not None:
+        yield "line-ending", Grade.FAIL, asked.ending.evidence, asked.ending.mend
     first = asked.talks[0]
     if not first.got_ready:
-        yield _no_start(examinee, first, policy, ending)
+        yield _no_start(examinee, first)
         return
     yield _started(examinee, first)
     if first.side.about:
@@ -126,7 +128,8 @@ def _talked_to(examinee: Examinee) -> Iterator[Verdicts]:
     if examinee.protocol == "agi" and sends_stop(policy):
         yield from stop_of(examinee, examinee.policy)
     yield from quiet_of(examinee, asked, policy)
-    yield from ending_of(examinee, asked, policy, ending)
+    if asked.ending is None:
+        yield from ending_of(examinee, asked, policy, ending)
 
 
 def _line_ending(examinee: Examinee) -> str:
@@ -144,20 +147,12 @@ def _started(examinee: Examinee, talk: Talk) -> Verdicts:
     return "start", Grade.PASS, took, ""
 
 
-def _no_start(examinee: Examinee, talk: Talk, policy: Policy, ending: str) -> Verdicts:
-    """Why it did not start; silence may only mean that it waits for another end of line."""
+def _no_start(examinee: Examinee, talk: Talk) -> Verdicts:
+    """Why it did not start."""
     diagnosis = diagnose(talk)
     if examinee.has_window:
-        diagnosis = Diagnosis(f"{diagnosis.evidence}; {_WINDOW}", f"{diagnosis.mend}; {_NO_WINDOW}")
-    if talk.side.fault is Verdict.START_TIME and not talk.last_words.strip():
-        other = "lf" if ending == "crlf" else "crlf"
-        question = Question("start", seat=0)
-        again = examinee.asked(
-            [question], policy, options=PLAIN, protocol_options={"line_ending": other}
-        )
-        if again.got_ready:
-            what = f"{diagnosis.evidence}; with lines that are ended by {other} it starts"
-            return "start", Grade.FAIL, what, f'say so in agent.toml: line_ending = "{other}"'
+        window = f"{diagnosis.evidence}; {_WINDOW}"
+        return "start", Grade.FAIL, window, f"{diagnosis.mend}; {_NO_WINDOW}"
     return "start", Grade.FAIL, diagnosis.evidence, diagnosis.mend
 
 

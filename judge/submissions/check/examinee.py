@@ -1,7 +1,7 @@
 """The agent under examination: it is interviewed and it plays, each time in a new box beside a house agent."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,15 @@ from judge.submissions.agents import WINE, Agent, stage_agent
 from judge.submissions.check.interview import AGENT, Answer, Interview, Question
 from judge.submissions.windows import has_window
 
-PARTNERS = (
-    "house-instant",
-    "house-agi-instant",
-    "house-agi",
-    "house-stratego-instant",
-    "house-qchess-instant",
-)
-"""House agents to play against, quick ones first: the first that can speak the policy's game sits opposite."""
+PARTNERS: Mapping[str, tuple[str, ...]] = {
+    "house-instant": ("centre",),
+    "house-agi-instant": (),
+    "house-agi": (),
+    "house-stratego-instant": (),
+    "house-qchess-instant": (),
+}
+"""House agents to play against, quick ones first, and words that make them open as people do: the first that can speak
+the policy's game sits opposite."""
 
 _WRONGS = frozenset(
     {
@@ -38,6 +39,18 @@ _WRONGS = frozenset(
     }
 )
 """The faults after which there is no agent to go on with."""
+
+
+_NO_COMMANDS = (b"DONE",)
+"""Words that end a command and are none."""
+_LINE_CHARACTERS = 200
+"""More of a line that an agent wrote is not shown."""
+
+
+def _lines(data: bytes) -> list[str]:
+    """What an agent wrote, as lines that are not empty; hostile still."""
+    text = data.decode("utf-8", "backslashreplace")
+    return [line.strip()[:_LINE_CHARACTERS] for line in text.splitlines() if line.strip()]
 
 
 @dataclass(frozen=True)
@@ -102,12 +115,28 @@ class Talk:
         return b"".join(e.data for e in self._after_goodbye if e.kind is Kind.READ)
 
     @property
-    def last_asked(self) -> str:
-        """The last line that it was sent before the goodbye."""
+    def awaited(self) -> str:
+        """The last command that it was sent before the goodbye, without the lines that belong to it."""
         sent = [entry for entry in self._entries if entry.kind is Kind.WROTE]
         ended = 1 if self._goodbye is not None else 0
         lines = b"".join(entry.data for entry in sent[: len(sent) - ended]).splitlines()
-        return lines[-1].decode("utf-8", "backslashreplace") if lines else ""
+        commands = [line for line in lines if line[:1].isalpha() and line not in _NO_COMMANDS]
+        words = commands[-1:] or lines[-1:]
+        return words[0].decode("utf-8", "backslashreplace") if words else ""
+
+    @property
+    def awake_before_ms(self) -> float:
+        """How long it was awake before the wait that it was judged in: it used no more CPU time than that."""
+        total_ns = since_ns = 0
+        is_awake = False
+        for entry in self._entries:
+            if entry.kind in (Kind.STARTED, Kind.THAWED):
+                since_ns, is_awake = entry.ns, True
+            elif entry.kind is Kind.FROZEN and is_awake:
+                total_ns, is_awake = total_ns + entry.ns - since_ns, False
+            elif entry.kind is Kind.EVIDENCE:
+                break
+        return total_ns / MS
 
     @property
     def unasked(self) -> bytes:
@@ -126,11 +155,28 @@ class Talk:
         return self._first(Kind.RESPAWNED) is not None
 
     @property
-    def complaint(self) -> str:
-        """The last line that it wrote to stderr."""
-        text = b"".join(entry.data for entry in self._entries if entry.kind is Kind.STDERR)
-        lines = text.decode("utf-8", "backslashreplace").strip().splitlines()
-        return lines[-1].strip()[:200] if lines else ""
+    def errors(self) -> list[str]:
+        """The lines of its stdout that begin with ERROR or UNKNOWN."""
+        lines = _lines(self._joined(self._entries, Kind.READ))
+        return [line for line in lines if line.upper().startswith(("ERROR", "UNKNOWN"))]
+
+    @property
+    def printed(self) -> list[str]:
+        """The lines of its stdout since it was last sent anything, up to the goodbye: what it said before it ended."""
+        before = self._entries
+        if self._goodbye is not None:
+            before = before[: before.index(self._goodbye)]
+        sent = [number for number, entry in enumerate(before) if entry.kind is Kind.WROTE]
+        return _lines(self._joined(before[sent[-1] if sent else 0 :], Kind.READ))
+
+    @property
+    def complaints(self) -> list[str]:
+        """The lines that it wrote to stderr."""
+        return _lines(self._joined(self._entries, Kind.STDERR))
+
+    @staticmethod
+    def _joined(entries: Sequence[Entry], kind: Kind) -> bytes:
+        return b"".join(entry.data for entry in entries if entry.kind is kind)
 
     def wrote(self, line: bytes) -> bool:
         """Whether the judge sent this line."""
@@ -177,6 +223,8 @@ class Examinee:
     slot: Slot
     box: BoxKind
     talks: list[Talk] = field(default_factory=list)
+    line_ending: str = ""
+    """What the lines that it is sent end with, where that was found out; else as agent.toml, policy or protocol say."""
 
     @property
     def protocol(self) -> str:
@@ -207,6 +255,10 @@ class Examinee:
         seats = self._seats(policy, protocol_options or {})
         return self._talk(MatchSpec(seats=seats, policy=policy, box=self.box), AGENT, interview)
 
+    def disregard(self, talk: Talk) -> None:
+        """Count a conversation for nothing: it went as none goes in a contest."""
+        self.talks.remove(talk)
+
     def played(self, seat: int, policy: Policy) -> Talk:
         """A whole game in this seat."""
         agent, partner = self._seats(policy, {})
@@ -215,7 +267,8 @@ class Examinee:
 
     def _seats(self, policy: Policy, options: dict[str, Any]) -> tuple[SeatSpec, SeatSpec]:
         agent, partner = self.agent.seat(policy), self.partner.seat(policy)
-        own = agent.protocol_options | options
+        ending = {"line_ending": self.line_ending} if self.line_ending else {}
+        own = agent.protocol_options | ending | options
         return (
             agent.model_copy(update={"protocol_options": own}),
             partner.model_copy(update={"name": f"partner-{partner.name}"[:64]}),
@@ -248,13 +301,19 @@ class Examinee:
         return talk
 
 
+def _told(agent: Agent, words: tuple[str, ...]) -> Agent:
+    """The agent, started with more words."""
+    command = (*agent.manifest.command, *words)
+    return replace(agent, manifest=agent.manifest.model_copy(update={"command": command}))
+
+
 def find_partner(agent: Agent, policy: Policy, box: BoxKind, staging: Path) -> Agent:
     """The house agent to play against, staged; InputError that says why, where the agent itself cannot be seated."""
     seat = agent.seat(policy)
     check(MatchSpec(seats=(seat, seat), policy=policy, box=box))
-    for name in PARTNERS:
+    for name, words in PARTNERS.items():
         try:
-            partner = stage_agent(name, staging)
+            partner = _told(stage_agent(name, staging), words)
             check(MatchSpec(seats=(seat, partner.seat(policy)), policy=policy, box=box))
         except InputError:
             continue

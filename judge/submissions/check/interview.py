@@ -174,7 +174,7 @@ def _fault(game: Game, seat: int) -> End | None:
 
 
 def obliging(request: Request) -> Reply:
-    """A harmless, legal answer: the middle of the board in the opening, its rim later."""
+    """A harmless, legal answer: the middle of the board in the opening, away from the other stones later."""
     match request:
         case PlaceStone() | AnswerSwap():
             return decided(Stone(*_free(request)[0]))
@@ -190,19 +190,27 @@ def obliging(request: Request) -> Reply:
 
 OPENED = 5
 """The stones after which no opening stage goes on."""
+APART = 3
+"""So far from every other stone the interviewer plays later: it makes no threat there, and no foul."""
 
 
 def _free(request: StonesRequest) -> list[Square]:
-    """Free squares, the best first: near the middle while the game is opened, then every other one from the rim on."""
+    """Free squares, the best first: nearest to the middle, and later on away from the stones."""
     taken = {(x, y) for x, y, _ in request.stones}
-    step = 1 if len(taken) < OPENED else 2
     squares = [
-        (x, y)
-        for y in range(0, request.height, step)
-        for x in range(0, request.width, step)
-        if (x, y) not in taken
+        (x, y) for y in range(request.height) for x in range(request.width) if (x, y) not in taken
     ]
     middle = request.width // 2, request.height // 2
-    if step == 1:
-        squares.sort(key=lambda at: max(abs(at[0] - middle[0]), abs(at[1] - middle[1])))
-    return squares
+    is_late = len(taken) >= OPENED
+
+    def badness(at: Square) -> tuple[bool, int]:
+        return is_late and any(_distance(at, stone) < APART for stone in taken), _distance(
+            at, middle
+        )
+
+    return sorted(squares, key=badness)
+
+
+def _distance(one: Square, other: Square) -> int:
+    """In steps of a king."""
+    return max(abs(one[0] - other[0]), abs(one[1] - other[1]))

@@ -7,7 +7,7 @@ from judge.games import new_game
 from judge.games.stones import Stone, square_name
 from judge.games.types import Verdict
 from judge.referee.policy import Policy
-from judge.submissions.check.diagnosis import Diagnosis, diagnose, look_again, mend_for
+from judge.submissions.check.diagnosis import Diagnosis, diagnose, mend_for
 from judge.submissions.check.examinee import Examinee, Talk
 from judge.submissions.check.interview import Answer, Question
 from judge.submissions.check.positions import positions, squares_of
@@ -25,7 +25,25 @@ MAX_FAULTS = 2
 PLAIN = {"swap": "none", "fifths": 1}
 """Options of a game without an opening stage."""
 
+HASTY_MS = 3000
+"""How long it may take to start where lines end in the way that the policy does not use."""
+
 _TIMES = (Verdict.TURN_TIME, Verdict.MATCH_TIME)
+_AT_FAULT = {
+    Verdict.START_TIME: "start",
+    Verdict.TURN_TIME: "time",
+    Verdict.MATCH_TIME: "time",
+    Verdict.MEMORY: "memory",
+}
+"""The checks that a fault fails, whatever was tried when it came."""
+_NOT_UNDERSTOOD = (Verdict.REFUSED, Verdict.UNREADABLE)
+_NAMES = {"crlf": "CR LF", "lf": "LF alone"}
+_WELL_ALONE = "this was late in a long conversation: in a new process, as a contest begins every game, it answered"
+_BETWEEN = {
+    "TAKEBACK": "answer TAKEBACK by OK, having removed the stone, or by UNKNOWN; few contests ever send it",
+    "RESTART": "answer RESTART by OK and clear the board, or by UNKNOWN",
+}
+"""Commands that lead from one position to another, and how to mend their silence."""
 
 Verdicts = tuple[str, Grade, str, str]
 """A check's name, its grade, the evidence, and a mend; an empty mend is the table's."""
@@ -57,6 +75,10 @@ class Asked:
     turns_ms: list[float] = field(default_factory=list)
     stopped: list[tuple[Question, Verdict, Diagnosis]] = field(default_factory=list)
     talks: list[Talk] = field(default_factory=list)
+    passing: list[Verdicts] = field(default_factory=list)
+    """Warnings of what went wrong late in a long conversation, and well in a new process."""
+    ending: Diagnosis | None = None
+    """Why it is asked with lines that end in another way than it would be in a contest."""
 
     @property
     def sound(self) -> Question:
@@ -66,24 +88,120 @@ class Asked:
         well = (answer.question for answer in asked if answer.fault is None)
         return replace(next(well, self.answers[0].question), turns=1)
 
+    def take(self, talk: Talk) -> None:
+        """Count a conversation."""
+        self.talks.append(talk)
+        self.answers += talk.answers
+        self.turns_ms += talk.turns_ms
 
-def interrogate(examinee: Examinee, questions: Sequence[Question], policy: Policy) -> Asked:
-    """Ask all questions; behind one that ended the agent's process the next ones are put to a new one."""
+
+def interrogate(
+    examinee: Examinee, questions: Sequence[Question], policy: Policy, ending: str
+) -> Asked:
+    """Ask all questions; behind one that ended the agent's process the next ones are put to a new one.
+
+    A contest has a new process for every game: what goes wrong late in a conversation is asked once more, in a process
+    of its own, and is a warning where that goes well. Where the first question fails, and only there, lines that do not
+    end in `ending` but in the other way are tried; where that goes well, all is asked so (`Examinee.line_ending`).
+    """
     asked = Asked()
     left = list(questions)
     while left and len(asked.stopped) < MAX_FAULTS:
         talk = examinee.asked(left, policy, options=PLAIN)
-        asked.talks.append(talk)
-        asked.answers += talk.answers
-        asked.turns_ms += talk.turns_ms
-        fault = talk.side.fault
-        if not talk.has_stopped or talk.question is None or fault is None:
+        if not asked.talks and asked.ending is None and _failed_at_once(talk):
+            asked.ending = _other_ending(examinee, questions[0], talk, policy, ending)
+            if asked.ending is not None:
+                examinee.disregard(talk)
+                continue
+        asked.take(talk)
+        fault, question = talk.side.fault, talk.question
+        if not talk.has_stopped or question is None or fault is None:
             break
-        # Once is enough to know the cause: it takes as long again.
-        diagnosis = diagnose(talk) if asked.stopped else look_again(examinee, talk)
-        asked.stopped.append((talk.question, fault, diagnosis))
-        left = left[left.index(talk.question) + 1 :]
+        left = left[left.index(question) + 1 :]
+        if talk.answers and talk.answers[0].question != question:
+            alone = examinee.asked([question], policy, options=PLAIN)
+            if not alone.has_stopped:
+                examinee.disregard(talk)
+                asked.take(alone)
+                asked.passing.append(_passing(talk, question, fault))
+                continue
+            talk, fault = alone, alone.side.fault or fault
+        asked.stopped.append((question, fault, diagnose(talk)))
+    _ask_late_faults_again(examinee, asked, policy)
     return asked
+
+
+def _failed_at_once(talk: Talk) -> bool:
+    """Whether it did not start, or did not answer the first question at all: perhaps it never saw a line's end."""
+    if talk.answers:
+        fault = talk.answers[0].fault
+        return fault is not None and fault.verdict in _NOT_UNDERSTOOD
+    return talk.side.fault in (Verdict.START_TIME, Verdict.TURN_TIME, *_NOT_UNDERSTOOD)
+
+
+def _other_ending(
+    examinee: Examinee, question: Question, talk: Talk, policy: Policy, ending: str
+) -> Diagnosis | None:
+    """Why it is to be asked with lines that end in the other way: because it answers then; None where it does not."""
+    other = "lf" if ending == "crlf" else "crlf"
+    once = replace(question, turns=1)
+    again = examinee.asked(
+        [once], _hasty(policy), options=PLAIN, protocol_options={"line_ending": other}
+    )
+    examinee.disregard(again)
+    if again.has_stopped or not again.answers or again.answers[0].fault is not None:
+        return None
+    examinee.line_ending = other
+    first = talk.side.why or next((_say_fault(answer) for answer in talk.answers), "")
+    awaited = f" {talk.awaited!r}" if talk.awaited else ""
+    what = f"it does not understand lines that end in {_NAMES[ending]}"
+    return Diagnosis(
+        f"{what}{awaited and f', such as{awaited}'} ({first}); with {_NAMES[other]} it answers, and all else was "
+        "tried so",
+        f'say so in agent.toml: line_ending = "{other}"',
+    )
+
+
+def _hasty(policy: Policy) -> Policy:
+    """The policy with little time to start, for what is tried on the side."""
+    clock = policy.clock.model_copy(update={"start_ms": min(HASTY_MS, policy.clock.start_ms)})
+    return policy.model_copy(update={"clock": clock})
+
+
+def _passing(talk: Talk, question: Question, fault: Verdict) -> Verdicts:
+    """The warning of a fault that did not come again in a new process."""
+    is_time = fault in _TIMES
+    name = {Verdict.MEMORY: "memory", Verdict.OUTPUT: "quiet"}.get(fault, question.check)
+    mend = ""
+    if is_time:
+        command = talk.awaited.partition(" ")[0]
+        name = "restart" if command in _BETWEEN else "time"
+        mend = _BETWEEN.get(command, "")
+    seen = diagnose(talk)
+    return name, Grade.WARNING, f"{seen.evidence}; {_WELL_ALONE}", mend or seen.mend
+
+
+def _ask_late_faults_again(examinee: Examinee, asked: Asked, policy: Policy) -> None:
+    """Put what was answered wrongly behind other questions to a new process, up to a check's first failure there."""
+    failed: set[str] = set()
+    for talk in list(asked.talks):
+        for answer in talk.answers:
+            name = _concern_of(answer)
+            if answer.fault is None or name in failed:
+                continue
+            if answer.question == talk.answers[0].question:
+                failed.add(name)
+                continue
+            alone = examinee.asked([answer.question], policy, options=PLAIN)
+            if alone.has_stopped or any(one.fault for one in alone.answers):
+                failed.add(name)
+                continue
+            asked.answers.remove(answer)
+            asked.take(alone)
+            mend = mend_for(answer.fault.verdict)
+            asked.passing.append(
+                (name, Grade.WARNING, f"{_say_fault(answer)}; {_WELL_ALONE}", mend)
+            )
 
 
 def questions_for(policy: Policy) -> list[Question]:
@@ -123,6 +241,7 @@ def sends_stop(policy: Policy) -> bool:
 
 def answers_of(asked: Asked) -> Iterator[Verdicts]:
     """Check by check: illegal answers fail, weak ones warn."""
+    yield from asked.passing
     for name in ("begin", "turn", "board", "win", "block", "rule"):
         crashed = [
             diagnosis
@@ -202,9 +321,10 @@ def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Verdicts]:
         question = Question("opening", f"seat {seat}", seat=seat, turns=4)
         talk = examinee.asked([question], policy)
         if talk.has_stopped:
-            faults.append(look_again(examinee, talk))
+            faults.append(diagnose(talk))
+        said = f"; it said {talk.errors[-1]!r}" if talk.errors else ""
         faults += [
-            Diagnosis(_say_fault(answer), _mend_of(answer))
+            Diagnosis(f"{_say_fault(answer)}{said}", _mend_of(answer))
             for answer in talk.answers
             if answer.fault is not None
         ]
@@ -230,7 +350,8 @@ def quiet_of(examinee: Examinee, asked: Asked, policy: Policy) -> Iterator[Verdi
     talk = examinee.asked([question], loose, options=PLAIN, pause_s=PAUSE_S)
     if talk.has_stopped:
         diagnosis = diagnose(talk)
-        yield "quiet", Grade.FAIL, diagnosis.evidence, diagnosis.mend
+        name = _AT_FAULT.get(talk.side.fault or Verdict.OUTPUT, "quiet")
+        yield name, Grade.FAIL, diagnosis.evidence, diagnosis.mend
     elif talk.unasked:
         said = talk.unasked[:60].decode("utf-8", "backslashreplace")
         what = f"behind its answers it said {len(talk.unasked)} bytes more, first {said!r}"
@@ -243,14 +364,9 @@ def ending_of(examinee: Examinee, asked: Asked, policy: Policy, ending: str) -> 
     """The line ending that the policy does not use."""
     chosen = examinee.agent.manifest.line_ending
     other = "lf" if ending == "crlf" else "crlf"
-    hasty = policy.model_copy(
-        update={
-            "clock": policy.clock.model_copy(update={"start_ms": min(3000, policy.clock.start_ms)})
-        }
-    )
     talk = examinee.asked(
         [asked.sound],
-        hasty,
+        _hasty(policy),
         options=PLAIN,
         protocol_options={"line_ending": other},
     )
