@@ -11,3 +11,7 @@ class InputError(JudgeError):
 
 class HostError(JudgeError):
     """The Engine, the kernel or the disk failed: no agent is to blame, the game is void."""
+
+
+class NotReadyError(HostError):
+    """The host lacks what somebody must bring first, such as an image: whatever needs it can wait for that."""

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from judge.cli.match import make_slot
+from judge.cli.ready import bring_for_strangers
 from judge.cli.text import note
 from judge.contest.entrants import desk_of
 from judge.contest.plan import PLAN_FILE, load_plan
@@ -36,7 +37,7 @@ def processor(desk: Desk) -> Processor:
         note(f"judge: removed what an earlier judge left: {line}")
     # Several at a time have no cores of their own: the Engine's scheduler shares them out.
     slot = make_slot("docker") if desk.intake.workers == 1 else Slot()
-    return partial(process, slot=slot, limits=desk.intake.limits)
+    return partial(process, slot=slot, limits=desk.intake.limits, need=bring_for_strangers)
 
 
 def by_hand() -> str:

@@ -15,6 +15,7 @@ from judge.cli.kept import KeptThroughRun
 from judge.cli.live import LiveView
 from judge.cli.person import AtTheSeat, is_person, may_leave, seated, stage
 from judge.cli.presenters import Lines, Presenter, Shown
+from judge.cli.ready import bring
 from judge.cli.text import note
 from judge.contest.openings import (
     Opening,
@@ -253,6 +254,7 @@ def make_ready(kind: BoxKind, policy: Policy, runtimes: Sequence[str]) -> None:
         note(f"judge: removed what an earlier judge left: {line}")
     if kind == "docker":
         demands.meet(policy.box)
+        bring({*runtimes, "keeper"} if policy.folders.kept else {*runtimes})
         for runtime in set(runtimes):
             runtime_image(runtime)
         if policy.folders.kept:

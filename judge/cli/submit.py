@@ -96,6 +96,8 @@ def tell_end(desk: Desk, register: Register, ended: Submission, contest: Path) -
         note(f"next: mend it and submit it again; what was said: judge submissions log {of}")
         if ended.agent is not None:
             note(f"or let it in all the same: judge submissions approve {of} --why REASON")
+    elif ended.state is State.RECEIVED:
+        note(f"it waits, and nothing is held against it; next: judge submissions retry {of}")
     elif ended.state is State.FAILED:
         note(f"next: mend the host (judge doctor), then: judge submissions retry {of}")
 

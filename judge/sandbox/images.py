@@ -25,7 +25,7 @@ import requests
 from docker.errors import APIError, BuildError, ImageNotFound
 from docker.models.images import Image
 
-from judge.errors import HostError, InputError
+from judge.errors import HostError, InputError, NotReadyError
 from judge.sandbox.compiled import (
     BUILD_DIRECTORY,
     GCC_FLAGS,
@@ -49,6 +49,7 @@ __all__ = [
     "contents",
     "house_agent_names",
     "keeper_image",
+    "lacking",
     "listing",
     "runtime_image",
 ]
@@ -220,6 +221,12 @@ def _state(recipe: Recipe, image: Image | None) -> ImageState:
     )
 
 
+def lacking(names: Iterable[str]) -> list[str]:
+    """Which of these names are images of ours that are missing or out of date. Raises `HostError`."""
+    wanted = {*names}
+    return [state.name for state in listing() if state.name in wanted and not state.current]
+
+
 # ---- building -----------------------------------------------------------------------------------
 
 
@@ -386,7 +393,9 @@ def _ours(recipe: Recipe, image: Image | None) -> str:
     state = _state(recipe, image)
     if not state.current:
         what = "out of date" if state.id else "missing"
-        raise HostError(f"The image {recipe.tag} is {what}; run: judge images build {recipe.name}")
+        raise NotReadyError(
+            f"The image {recipe.tag} is {what}; run: judge images build {recipe.name}"
+        )
     return state.id
 
 

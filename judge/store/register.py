@@ -139,9 +139,10 @@ class Register(RegisterReader):
         names the one that is wanted, in whatever order.
         """
         with self._writing() as connection:
+            is_due = submissions.c.due_at <= self._stamp()
             due = or_(
-                submissions.c.state == State.RECEIVED,
-                (submissions.c.state == State.FAILED) & (submissions.c.due_at <= self._stamp()),
+                (submissions.c.state == State.RECEIVED) & (submissions.c.due_at.is_(None) | is_due),
+                (submissions.c.state == State.FAILED) & is_due,
             )
             query = self._all().where(due).order_by(submissions.c.id)
             if only is not None:
@@ -267,6 +268,15 @@ class Register(RegisterReader):
             row = self._row(connection, number)
             if row.state == State.PROCESSING and row.attempt == attempt:
                 self._change(connection, row, JUDGE, State.RECEIVED, why)
+            return submission_of(self._row(connection, number))
+
+    def postpone(self, number: int, attempt: int, why: str, again_s: float) -> Submission:
+        """The host lacks something: it waits as it was received, due again in `again_s` seconds, without end."""
+        with self._writing() as connection:
+            row = self._row(connection, number)
+            if row.state == State.PROCESSING and row.attempt == attempt:
+                due = stamp(self._now() + timedelta(seconds=again_s))
+                self._change(connection, row, JUDGE, State.RECEIVED, why, due_at=due)
             return submission_of(self._row(connection, number))
 
     def give_back(self, is_gone: Callable[[str], bool], allowed: int) -> list[int]:

@@ -44,7 +44,7 @@ class Submission:
     attempt: int
     """How often it was taken up, and by that which processing is current."""
     due_at: str | None
-    """When a failed one is tried again."""
+    """When one that failed, or that waits for something that the host lacks, is tried again."""
     digest: str | None
     """Of the agent that came of it."""
     agent: str | None

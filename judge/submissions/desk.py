@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from judge.errors import HostError, InputError
+from judge.errors import HostError, InputError, NotReadyError
 from judge.referee.policy import Policy
 from judge.sandbox.runtimes import RUNTIMES
 from judge.store.files import Files
@@ -167,6 +167,9 @@ def process_taken(
         return register.finish(taken.id, taken.attempt, _kept(desk.files, outcome))
     except InputError as error:
         return register.finish(taken.id, taken.attempt, Came(str(error), "", *[None] * 4))
+    except NotReadyError as error:
+        # Nothing was tried yet: it waits until the organiser has brought what is missing.
+        return register.postpone(taken.id, taken.attempt, str(error), desk.intake.again_s)
     except HostError as error:
         return failed(str(error))
     except OSError as error:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
-from judge.errors import HostError, InputError
+from judge.errors import HostError, InputError, NotReadyError
 from judge.referee.play import Slot
 from judge.referee.policy import Policy
 from judge.referee.seating import check
@@ -51,6 +51,8 @@ from judge.submissions.trees import Trees
 from judge.submissions.workbench import Bench
 
 REFUSAL_CHARACTERS = 600
+_PARTNERS = ("native",)
+"""The runtimes of the house agents that sit opposite in the check."""
 
 
 class Stage(StrEnum):
@@ -111,6 +113,10 @@ def unheard(step: Step) -> None:
     """A step that nobody wants to hear of at once."""
 
 
+def unneeded(image: str) -> None:
+    """An image that nobody builds only because it is needed."""
+
+
 def process(
     upload: Path,
     filename: str,
@@ -121,17 +127,21 @@ def process(
     tell: Callable[[Step], None] = unheard,
     limits: IntakeLimits | None = None,
     slot: Slot | None = None,
+    need: Callable[[str], None] = unneeded,
 ) -> Outcome:
     """Make an agent of the file `upload`, which its sender calls `filename`, for a contest with this policy.
 
     Agents are staged below the directory `agents`. `name` and `author` are what the contest calls them, whatever the
-    files say. `tell` hears of each step at once. Boxes are made on the cores of `slot`.
+    files say. `tell` hears of each step at once. Boxes are made on the cores of `slot`. `need` is called with the
+    name of each image or runtime before it is used, and may build it.
 
-    Raises HostError when the host failed: then nothing is said about the upload, and it can be processed again. Nothing
-    that an upload does raises anything.
+    Raises HostError when the host failed (NotReadyError: it lacks something): then nothing is said about the upload,
+    and it can be processed again. Nothing that an upload does raises anything.
     """
     with owned_directory() as room:
-        desk = _Desk(upload, filename, policy, limits or IntakeLimits(), slot or Slot(), room, tell)
+        desk = _Desk(
+            upload, filename, policy, limits or IntakeLimits(), slot or Slot(), room, tell, need
+        )
         try:
             desk.receive(name)
             tree = desk.build(desk.unpack())
@@ -158,6 +168,7 @@ class _Desk:
         slot: Slot,
         room: Path,
         tell: Callable[[Step], None],
+        need: Callable[[str], None],
     ) -> None:
         self._upload = upload
         self._filename = filename
@@ -166,6 +177,7 @@ class _Desk:
         self._slot = slot
         self._room = room
         self._tell = tell
+        self._need = need
         self._bench = Bench(_box_policy(policy), slot.cores, room)
         self._steps: list[Step] = []
         self._origin = Origin()
@@ -214,6 +226,7 @@ class _Desk:
             target = self._room / "unpacked" / self._called
             target.parent.mkdir()
             if unpack.is_archive(self._filename):
+                self._need(unpack.IMAGE)
                 self._note(unpacker=images.content(unpack.IMAGE))
             step.text = unpack.unpack(
                 self._upload, self._filename, target, self._limits, self._bench
@@ -227,6 +240,7 @@ class _Desk:
             if recipe is None:
                 step.text = "there is nothing to build"
                 return tree
+            self._need(build.IMAGE)
             self._note(toolchain=images.content(build.IMAGE), recipe=str(recipe))
             target = self._room / "built" / tree.name
             target.parent.mkdir()
@@ -255,6 +269,7 @@ class _Desk:
             named = agent.manifest.model_copy(update=update)
             agent = replace(agent, manifest=named, own_name=agent.manifest.name)
             seat = agent.seat(self._policy)
+            self._need(seat.runtime)
             self._runtime_image = _image(seat.runtime)
             self._note(runtime=images.content(seat.runtime))
             trees = Trees(agents)
@@ -269,6 +284,8 @@ class _Desk:
         if agent is None:
             return
         with self._stage(Stage.CHECKED) as step:
+            for image in (*_PARTNERS, *(("keeper",) if self._policy.folders.kept else ())):
+                self._need(image)
             seat = agent.seat(self._policy)
             check(MatchSpec(seats=(seat, seat), policy=self._policy, box="docker"))
             try:
@@ -365,7 +382,7 @@ def _image(runtime: str) -> str:
     try:
         return images.runtime_image(runtime)
     except InputError as error:
-        raise HostError(str(error)) from error  # a policy names it, not an agent
+        raise NotReadyError(str(error)) from error  # a policy names it, not an agent
 
 
 def _without(text: str, tree: Path | None) -> str:
