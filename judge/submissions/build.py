@@ -6,6 +6,7 @@ from pathlib import Path
 
 from judge.sandbox.workshop import End, Work
 from judge.submissions.builder import UNFIT
+from judge.submissions.complaints import advice, first_error
 from judge.submissions.escaped import log_of, plain
 from judge.submissions.limits import BuildLimits, IntakeLimits
 from judge.submissions.recipe import Recipe
@@ -56,7 +57,7 @@ def build(tree: Path, recipe: Recipe, target: Path, limits: IntakeLimits, bench:
     carried = carry_out(task, bench, target, limits.tree)
     log = log_of(carried.work.talk)
     if not carried.work.is_done:
-        return Built(log, _why(carried.work, log, limits.build))
+        return Built(log, _why(carried.work, log, limits.build, tree))
     if carried.refusal:
         return Built(log, f"what the build left cannot be taken: {carried.refusal}")
     if recipe.manifest:
@@ -68,7 +69,7 @@ def _copy(tree: Path, target: Path) -> None:
     shutil.copytree(tree, target)
 
 
-def _why(done: Work, log: str, limits: BuildLimits) -> str:
+def _why(done: Work, log: str, limits: BuildLimits, tree: Path) -> str:
     """One sentence on a build that failed."""
     match done.end:
         case End.TIME:
@@ -82,4 +83,5 @@ def _why(done: Work, log: str, limits: BuildLimits) -> str:
     last = plain(log.rpartition("\n")[2]) or f"{done.report.kind} {done.report.number}"
     if done.report.kind == "exited" and done.report.number == UNFIT:
         return last
-    return f"the build failed: {last}"
+    said = [f"the build failed: {last}", first_error(log), advice(log, tree)]
+    return "; ".join(part for part in said if part)

@@ -52,6 +52,21 @@ def test_a_program_with_a_window_is_warned_and_plays(judge: Judge, tmp_path: Pat
     assert "link it with /SUBSYSTEM:CONSOLE or -mconsole" in checked.out
 
 
+def test_a_dll_that_is_missing_is_named(judge: Judge, tmp_path: Path) -> None:
+    library, source = tmp_path / "helper.c", tmp_path / "main.c"
+    library.write_text("__declspec(dllexport) int helper(void) { return 1; }\n")
+    source.write_text("int helper(void);\nint main(void) { return helper(); }\n")
+    dll = compile_windows([library], tmp_path / "helper-of-mine.dll", 64, "-shared")
+    compile_windows([source, dll], tmp_path / "pbrain-x.exe", 64)
+    dll.unlink()
+
+    checked = judge("check", "pbrain-x.exe", "--policy", "gomocup-freestyle", *SHORT)
+
+    assert checked.code == 1
+    assert "exited with code 53" in checked.out
+    assert "the DLL helper-of-mine.dll is missing: link it statically" in checked.out
+
+
 @pytest.mark.parametrize(("how", "verdict"), [("null", "crash"), ("memory", "memory")])
 def test_a_program_that_fails_loses_for_what_it_did(
     judge: Judge, tmp_path: Path, how: str, verdict: str

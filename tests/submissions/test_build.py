@@ -103,11 +103,64 @@ def test_names_of_files_are_words_and_nothing_more(bench: Bench) -> None:
 def test_an_error_is_in_the_log(bench: Bench) -> None:
     come = built(bench, {"main.c": "int main(void) { return x; }\n"})
 
-    assert "the build failed: gcc ended with code 1" == come.failure
+    assert come.failure.startswith(
+        "the build failed: gcc ended with code 1; ./main.c:1:25: error: "
+    )
     assert "main.c:1:25: error: 'x' undeclared" in come.log.replace("\u2018", "'").replace(
         "\u2019", "'"
     )
     assert not (bench.room / "built").exists()
+
+
+COMPLAINTS: dict[str, tuple[dict[str, bytes], str]] = {
+    "UTF-16": (
+        {"main.cpp": "int main() {}\n".encode("utf-16")},
+        "'main.cpp' is UTF-16: save it as UTF-8",
+    ),
+    "windows": (
+        {"main.cpp": b"#include <windows.h>\nint main() {}\n"},
+        "windows.h is of Windows: send the .exe, or sources for Linux",
+    ),
+    "elsewhere": (
+        {"main.c": b'#include "x/y.h"\nint main(void) {}\n', "ext/lib/x/y.h": b""},
+        '[build] flags = ["-I./ext/lib"]',
+    ),
+    "gone": (
+        {"main.c": b'#include "json.h"\nint main(void) {}\n'},
+        "'json.h' is neither here nor in what was sent",
+    ),
+    "Latin-1": (
+        {
+            "Main.java": "class Main { String é; public static void main(String[] w) {} }".encode(
+                "latin-1"
+            )
+        },
+        '[build] flags = ["-encoding", "ISO-8859-1"]',
+    ),
+    "linker": (
+        {"main.c": b"int f(void);\nint main(void) { return f(); }\n"},
+        "undefined reference to `f'",
+    ),
+    "rust": ({"main.rs": b"fn main() { x }\n"}, "error[E0425]: cannot find value `x`"),
+    "Python 2": ({"main.py": b"print 'x'\n"}, 'runtime = "python2"'),
+}
+"""What is sent, and what its author has to hear."""
+
+
+@pytest.mark.parametrize("case", COMPLAINTS)
+def test_the_first_error_and_the_fix_are_said(bench: Bench, case: str) -> None:
+    files, words = COMPLAINTS[case]
+    tree = bench.room / "sent"
+    for name, content in files.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_bytes(content)
+    recipe = recipe_for(Sources(tree, "bot"))
+    assert recipe
+
+    come = build(tree, recipe, bench.room / "built", LIMITS, bench)
+
+    assert come.failure.startswith("the build failed: ")
+    assert words in come.failure
 
 
 INCLUDES = {

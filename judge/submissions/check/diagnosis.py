@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from judge.games.types import Verdict
 from judge.submissions.check.examinee import Talk
+from judge.submissions.complaints import PYTHON_2, PYTHON_2_ERROR
 from judge.submissions.escaped import plain
 
 BUSY_SHARE = 0.2
@@ -37,10 +38,6 @@ _MENDS = {
     Verdict.CRASH: "run it by hand with the lines of the record (judge match --box process), and fix the crash",
 }
 
-PYTHON_2 = (
-    "it is Python 2: write it for Python 3, or, where the contest's policy has a runtime for Python 2, begin it with "
-    '#!/usr/bin/python2 or say so in agent.toml: runtime = "python2"'
-)
 _CAUSES = (
     (
         r"Library (\S+) \(which is needed by .*\) not found",
@@ -61,13 +58,7 @@ _CAUSES = (
             "where it is plain Python"
         ),
     ),
-    (
-        (
-            r"SyntaxError: (?:Missing parentheses in call to '(?:print|exec)'|multiple exception types must be"
-            r"|leading zeros in decimal)"
-        ),
-        PYTHON_2,
-    ),
+    (PYTHON_2_ERROR, PYTHON_2),
     (
         r"(\S+) has been compiled by a more recent version of the Java Runtime",
         "{0} is for a newer Java than the one here: compile it with --release 11",
