@@ -1,4 +1,4 @@
-/* Attacks on the kernel's surface: G1 to G12, G14. Each call is made in a process of its own, with arguments that a
+/* Attacks on the kernel's surface: G1 to G12, G14, G15. Each call is made in a process of its own, with arguments that a
  * kernel which lets it through would take; what came of it is said. Expected: plays on, every call denied.
  *
  * What must stay true in all of them: the box is the same afterwards, and so is the host.
@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
@@ -31,9 +32,9 @@
 #define SYS_memfd_secret 447
 #endif
 
-enum { KEY_SESSION = -3, USERFAULTFD_USER_ONLY = 1, AF_VSOCK_ = 40, AF_ALG_ = 38 };
+enum { KEY_SESSION = -3, USERFAULTFD_USER_ONLY = 1, AF_VSOCK_ = 40, AF_ALG_ = 38, MADV_POPULATE_READ_ = 22 };
 
-static char zeros[4096] __attribute__((aligned(8)));
+static char zeros[4096] __attribute__((aligned(4096)));
 
 /* G1  Changing what is mounted. */
 static long mount_something(void) { return mount("none", "/tmp", "tmpfs", 0, NULL); }
@@ -230,6 +231,28 @@ static void g14(void) {
     try_apart("tioclinux", ask_console);
 }
 
+/* G15  Calls that walk through all the addresses that they are given, with no look at what wants to stop them: over
+ * terabytes each lasts for seconds, which are the opponent's. Here they are made small, and the terabytes apart.
+ */
+static long lay_out_terabytes(void) {
+    return mmap(NULL, 4L << 40, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED ? -1 : 0;
+}
+
+static long look_what_is_there(void) {
+    unsigned char there;
+    return mincore(zeros, sizeof zeros, &there);
+}
+
+static long populate(void) { return madvise(zeros, sizeof zeros, MADV_POPULATE_READ_); }
+static long page_out(void) { return madvise(zeros, sizeof zeros, MADV_PAGEOUT); }
+
+static void g15(void) {
+    try_apart("terabytes", lay_out_terabytes);
+    try_apart("mincore", look_what_is_there);
+    try_apart("populate", populate);
+    try_apart("pageout", page_out);
+}
+
 const struct attack attacks[] = {
     {.name = "mounts", .before = g1},
     {.name = "namespaces", .before = g2},
@@ -244,5 +267,6 @@ const struct attack attacks[] = {
     {.name = "numbers", .before = g11},
     {.name = "devices", .before = g12},
     {.name = "requests", .before = g14},
+    {.name = "walks", .before = g15},
     {0},
 };

@@ -1,7 +1,8 @@
 /* PID 1 of a box: starts one agent when the judge says so and tells what became of it, where the agent cannot reach.
  *
- *     init COMMAND [WORD...]
+ *     init BYTES COMMAND [WORD...]
  *
+ * BYTES   How much address space each of the agent's processes may lay out; 0: no limit.
  * stdin   The judge's word, once. 'P': the agent gets the named pipes /io/in, /io/out and /io/err. 'A' and 16 more
  *         bytes, the mark: the agent gets our own stdin and stdout, and the mark follows its last byte on stdout.
  *         The end of stdin means that the judge is gone: we exit, and the kernel kills everything in the container.
@@ -22,6 +23,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -91,7 +93,9 @@ static int open_pipe(const char *path, int mode) {
     return fd;
 }
 
-/* Of all in the container the kernel shall kill PID 1 last; an agent may undo this, but only to be our equal. */
+/* Of all in the container the kernel had better kill PID 1 last. It is a wish and no wall: an agent may take this back,
+ * to the number that the Engine gave us all, and below that number where the Engine has no CAP_SYS_RESOURCE. The judge
+ * tells a PID 1 that died of memory from the container's counters and the Engine's word. */
 static void go_first(void) {
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* else the file is root's; there is no agent yet who could look at us */
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -99,13 +103,22 @@ static void go_first(void) {
         close(fd);
 }
 
-static void become_agent(struct streams streams, char **command, int failure) {
+/* Reserved addresses are no memory, but one call that walks through terabytes of them lasts for seconds, and nothing
+ * stops it meanwhile. The Engine has no word for this limit. It is the hard one too, which nobody in here can raise. */
+static void bound_addresses(rlim_t bytes) {
+    struct rlimit limit;
+    if (bytes && getrlimit(RLIMIT_AS, &limit) == 0 && bytes < limit.rlim_max)
+        must(setrlimit(RLIMIT_AS, &(struct rlimit){bytes, bytes}) == 0);
+}
+
+static void become_agent(struct streams streams, rlim_t addresses, char **command, int failure) {
     sigset_t none;
     sigemptyset(&none);
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
     setsid();
     go_first();
+    bound_addresses(addresses);
     dup2(streams.in, STDIN_FILENO);
     dup2(streams.out, STDOUT_FILENO);
     dup2(streams.err, STDERR_FILENO);
@@ -117,13 +130,13 @@ static void become_agent(struct streams streams, char **command, int failure) {
 }
 
 /* Starts the agent and returns its process id, or 0 and the errno if it cannot be executed. */
-static pid_t start(struct streams streams, char **command, int *error) {
+static pid_t start(struct streams streams, rlim_t addresses, char **command, int *error) {
     int failure[2];
     must(pipe2(failure, O_CLOEXEC) == 0);
     pid_t agent = fork();
     must(agent >= 0);
     if (agent == 0)
-        become_agent(streams, command, failure[1]);
+        become_agent(streams, addresses, command, failure[1]);
     close(failure[1]);
     int failed = read(failure[0], error, sizeof *error) == sizeof *error;
     close(failure[0]);
@@ -226,13 +239,13 @@ int main(int argc, char **argv) {
     char word, mark[MARK];
     int status = 0, error = 0, err = -1;
 
-    must(argc > 1);
+    must(argc > 2);
     int signals = take_care();
     take(&word, 1);
     if (word == 'A')
         take(mark, sizeof mark);
     struct streams streams = streams_of(word, &err);
-    pid_t agent = start(streams, argv + 1, &error);
+    pid_t agent = start(streams, strtoull(argv[1], NULL, 10), argv + 2, &error);
     let_go(streams);
     if (agent) {
         report("started", 0);

@@ -135,4 +135,14 @@ SURFACE_OF_THE_KERNEL = (
         ),
         control="there is no terminal and no quota in a box that they could reach",
     ),
+    Attack(
+        id="G15", title="makes calls that walk through terabytes of addresses", program="kernel", words=("walks",),
+        danger="one call would last through the opponent's turn: nothing stops it, neither a freezer nor SIGKILL",
+        engine_allows=("mincore", "populate", "pageout"),
+        expected=Expected(denied=("terabytes", "mincore", "populate", "pageout"), by=NOT_PERMITTED | {"ENOMEM"}),
+        control=Control(
+            off="the filter of system calls, and the limit of address space", weaken=unfiltered,
+            policy={"limits": {"address_bytes": 0}}, expected=Expected(got=("terabytes", "mincore", "pageout")),
+        ),
+    ),
 )  # fmt: skip

@@ -179,7 +179,8 @@ class WakeAfter:
 
 @dataclass(slots=True)
 class Respawn:
-    """End this process and start the agent anew: the rest of the effects speak to the new one."""
+    """Start the agent anew when this process, which was told to end, has ended or its grace is over: the rest of the
+    effects speak to the new one."""
 
 
 Effect = Write | Await | Ready | Answer | Note | Search | WakeAt | WakeAfter | Respawn

@@ -167,7 +167,8 @@ class Referee:
             raise FaultError(_refusal(seat, end.reply))
 
     def _reopen(self) -> None:
-        """The game changed its terms: every seat hears them, from a new process."""
+        """The game changed its terms: every seat hears them, from a new process; the old ones hear their goodbye."""
+        self._close()
         self._unopened = list(SEATS)
         for side in self.sides:
             side.opening.game = self.game.describe()
@@ -198,7 +199,7 @@ class Referee:
                 return
 
     def _close(self) -> None:
-        """Both seats are let go and told goodbye; whoever still runs after the grace, or floods, is killed."""
+        """Both seats are let go and told goodbye."""
         deadline = 0
         living = [seat for seat in SEATS if self.sides[seat].is_living]
         for seat in living:
@@ -206,19 +207,39 @@ class Referee:
                 self._end(seat)
                 continue
             side = self.sides[seat]
-            for effect in side.protocol.feed(Close(self.game.result(side.opening.names))):
+            result = "" if self.game.end is None else self.game.result(side.opening.names)
+            for effect in side.protocol.feed(Close(result)):
                 self._carry_out_idle(seat, effect)
             deadline = side.clock.deadline(Wait.CLOSE, self._wire.thaw(seat)).ns
-        while any(self.sides[seat].is_living for seat in living):
+        self._await_ends(living, deadline)
+
+    def _await_ends(self, leaving: Sequence[int], deadline: int) -> None:
+        """Let seats end that were told to; whoever still runs at the deadline, or floods, is killed."""
+        while any(self.sides[seat].is_living for seat in leaving):
             happening = self._wire.wait(deadline)
             self._note_happening(happening)
-            if happening.seat >= 0 and self._is_too_loud(happening.seat):
+            if happening.seat not in leaving:
+                self._hear_unasked(happening)
+            elif self._is_too_loud(happening.seat):
                 self._end(happening.seat)
             if happening.ns >= deadline:
                 break
-        for seat in living:
+        for seat in leaving:
             if self.sides[seat].is_living:
                 self._end(seat)
+
+    def _replace(self, seat: int, talk: Talk, now: int) -> int:
+        """Start an agent anew whose process was told to end; the moment its time begins.
+
+        The old process has the grace of a goodbye to save what it keeps. Nobody is charged for that, nobody else runs,
+        and what it says then is no answer.
+        """
+        side = self.sides[seat]
+        talk.settle(side.clock, now)
+        self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)
+        side.renew()
+        talk.since, talk.wait = self._wire.respawn(seat), None
+        return talk.since
 
     def _end(self, seat: int) -> None:
         """End an agent, of which nothing more is to be heard."""
@@ -309,10 +330,7 @@ class Referee:
                 case WakeAfter(ms):
                     talk.wake(at_ns=(talk.since if now is None else now) + ms * MS)
                 case Respawn():
-                    talk.settle(side.clock, now or talk.since)
-                    side.renew()
-                    now = self._wire.respawn(seat)
-                    talk.since, talk.wait = now, None
+                    now = self._replace(seat, talk, now or talk.since)
                 case Search(values):
                     talk.search.update(values)
                 case Note():

@@ -90,6 +90,7 @@ class LimitsPolicy(_Section):
     open_files: int = Limits.model_fields["open_files"].default
     file_bytes: int = Limits.model_fields["file_bytes"].default
     stack_bytes: int = Limits.model_fields["stack_bytes"].default
+    address_bytes: int = Limits.model_fields["address_bytes"].default
 
 
 class FoldersPolicy(_Section):

@@ -76,7 +76,7 @@ class Side:
 
     def renew(self) -> None:
         """Its process is replaced by a new one."""
-        self.stdout_ended, self.report = False, None
+        self.stdout_ended, self.report, self.is_ended = False, None, False
 
     def keep(self, note: Note) -> None:
         """Keep a note, while there are not too many."""

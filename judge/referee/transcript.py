@@ -230,18 +230,30 @@ def _private_spans(
     entries: Sequence[Entry], seat: int, is_private: Callable[[int, bytes], bool]
 ) -> list[tuple[int, int]]:
     """The (begin, end) offsets of runs of private lines in all that a seat wrote to stdout."""
-    said = b"".join(
-        entry.data for entry in entries if entry.seat == seat and entry.kind is Kind.READ
-    )
     spans: list[tuple[int, int]] = []
     end = 0
-    for line in said.splitlines(keepends=True):
-        begin, end = end, end + len(line)
-        if is_private(seat, line.rstrip(b"\r\n")):
-            if spans and spans[-1][1] == begin:
-                begin = spans.pop()[0]
-            spans.append((begin, end))
+    for said in _said_by_processes(entries, seat):
+        for line in said.splitlines(keepends=True):
+            begin, end = end, end + len(line)
+            if is_private(seat, line.rstrip(b"\r\n")):
+                if spans and spans[-1][1] == begin:
+                    begin = spans.pop()[0]
+                spans.append((begin, end))
     return spans
+
+
+def _said_by_processes(entries: Sequence[Entry], seat: int) -> Iterator[bytes]:
+    """All that each process of a seat wrote to stdout: no line goes on in the next one's."""
+    said = bytearray()
+    for entry in entries:
+        if entry.seat != seat:
+            continue
+        if entry.kind is Kind.READ:
+            said += entry.data
+        elif entry.kind is Kind.RESPAWNED:
+            yield bytes(said)
+            said.clear()
+    yield bytes(said)
 
 
 class _Cutter:

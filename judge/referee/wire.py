@@ -114,7 +114,7 @@ class Wire(Protocol):
         """Readings of a seat's box, what others took of its cores since its wait began, and whether they held it."""
 
     def respawn(self, seat: int) -> int:
-        """End the agent and start it anew in a new box; the moment its time begins."""
+        """Start the agent anew in a new box, the old one being closed; the moment its time begins."""
 
     def mute(self, seat: int) -> None:
         """Hear nothing more of a seat: whatever it says or becomes from now on is not read."""

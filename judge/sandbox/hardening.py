@@ -39,7 +39,7 @@ def container_config(
     uid = policy.uid + tenant.seat
     return {
         "Image": image,
-        "Entrypoint": [INIT],
+        "Entrypoint": [INIT, str(limits.address_bytes)],
         "Cmd": list(command),
         "User": f"{uid}:{uid}",
         "WorkingDir": WORK,
@@ -123,11 +123,11 @@ def _isolation(policy: BoxPolicy, seccomp: str | None) -> dict[str, Any]:
 
 
 def _quotas(limits: Limits) -> dict[str, Any]:
-    """What the agent cannot exceed. No RLIMIT_AS (it is not memory) and no RLIMIT_NPROC (it counts the whole host)."""
+    """What the agent cannot exceed. No RLIMIT_NPROC (it counts the whole host); RLIMIT_AS is PID 1's to set."""
     return {
         "Memory": limits.cap_bytes,
         "MemorySwap": limits.cap_bytes,  # equal: no swap
-        "OomScoreAdj": 500,  # the host kills an agent before the judge
+        "OomScoreAdj": 500,  # a host out of memory had better kill an agent; PID 1 says what it is worth
         "PidsLimit": limits.processes + 1,  # PID 1 is ours
         "Ulimits": [
             _ulimit("core", 0),

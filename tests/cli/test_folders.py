@@ -170,6 +170,76 @@ def test_of_a_round_that_starts_from_the_first_state_only_the_last_game_counts(
     assert ["0 of the run, 1 ever"] * 3 == [name for name, _ in found(second, tmp_path)]
 
 
+# Knows neither RESTART nor SWAP2BOARD. When it is told to end it takes a while, and counts that in both folders.
+ENDS = """#!/usr/bin/env python3
+import os, sys, time
+
+def say(text):
+    sys.stdout.write(text + "\\r\\n")
+    sys.stdout.flush()
+
+def ends(folder):
+    path = folder + "/pbrain-ends/ends"
+    return int(open(path).read()) if os.path.exists(path) else 0
+
+folders, taken, rows, is_board = ["."], set(), 0, False
+for line in sys.stdin:
+    word, _, rest = line.strip().partition(" ")
+    if line.startswith("INFO folder "):
+        folders.append(rest.partition(" ")[2])
+        say("MESSAGE ends so far: %s" % [ends(folder) for folder in folders])
+    elif word == "START":
+        say("OK")
+    elif word == "ABOUT":
+        say('name="ends"')
+    elif word == "BOARD":
+        is_board = True
+    elif is_board and word != "DONE":
+        taken.add(tuple(map(int, word.split(",")[:2])))
+    elif word in ("TURN", "BEGIN") or is_board:
+        is_board = False
+        if word == "TURN":
+            taken.add(tuple(map(int, rest.split(","))))
+        move = next((x, y) for y in range(15) for x in range(15) if (x, y) not in taken)
+        taken.add(move)
+        say("%d,%d" % move)
+    elif word in ("SWAP2BOARD", "RESTART"):
+        say("UNKNOWN")
+    elif word == "DONE":
+        say("UNKNOWN")
+    elif word == "END":
+        time.sleep(0.2)
+        for folder in folders:
+            os.makedirs(folder + "/pbrain-ends", exist_ok=True)
+            count = ends(folder) + 1
+            open(folder + "/pbrain-ends/ends", "w").write(str(count))
+        break
+"""
+
+
+@everywhere
+def test_what_a_replaced_process_saves_at_its_end_is_there_for_the_next(
+    judge: Judge, tmp_path: Path, box: str
+) -> None:
+    """Seed 002: whoever does not know RESTART is ended by END, has its time for that, and is executed again."""
+    if box == "docker":
+        build(["keeper", "python"])
+    agent = tmp_path / "pbrain-ends.py"
+    agent.write_text(ENDS)
+    agent.chmod(0o755)
+
+    game = ("--policy", "gomocup-swap2:fast", "--json", "--set", "game.options.draw_at=20")
+    slow = ("--set", "clock.close_ms=10000", "--set", "clock.tolerance_ms=10000")
+    folders = ("--set", "folders.temporary=true", "--set", "folders.persistent=true")
+    ran = judge("match", str(agent), "house-instant", *game, *slow, *folders, "--box", box)
+
+    (record,) = records(ran, tmp_path)
+    (seat,) = (seat for seat in record["seats"] if seat["name"] == "pbrain-ends")
+    told = [note for note in seat["notes"] if "ends so far" in note]
+    assert [f"ends so far: [{count}, {count}]" for count in range(3)] == told[:3]
+    assert 0 == judge("verify", *(game["record"] for game in ran.games)).code
+
+
 def test_a_policy_without_folders_keeps_nothing(judge: Judge, tmp_path: Path, counts: str) -> None:
     off = ("--set", "folders.temporary=false", "--set", "folders.persistent=false")
 

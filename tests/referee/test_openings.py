@@ -1,13 +1,14 @@
 """Swaps and sizes through the referee, with scripted brains: who plays what, and that a replay agrees."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from judge.games.gomoku import Gomoku
 from judge.games.types import Verdict
+from judge.referee.transcript import Kind
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Played, brain, play, spec
-from tests.referee.world import Act, Agent, Say
+from tests.referee.world import Act, Agent, Say, exits
 
 
 def swapper(*answers: str) -> Agent:
@@ -101,6 +102,8 @@ def test_a_brain_that_refuses_a_size_is_offered_the_others(seat: int) -> None:
     assert [15, 15] == [played.referee.game.describe()[side] for side in ("width", "height")]
     for body in played.world.bodies:
         assert ["START 15"] == [line for line in body.heard if line.startswith("START")]
+    assert all(body.heard[-1] == "END" for body in played.world.before)
+    assert ([], []) == (still_running_when_replaced(played), played.world.killed)
 
 
 def test_a_brain_that_refuses_every_size_is_refused() -> None:
@@ -138,3 +141,63 @@ def test_time_left_is_what_is_left_at_each_request_of_a_turn() -> None:
 
     told = [line for line in played.world.bodies[0].heard if line.startswith("INFO time_left")]
     assert [f"INFO time_left {119_999 - 400 * waits}" for waits in (0, 2, 4, 6)] == told[:4]
+
+
+# --- processes that are replaced -----------------------------------------------------------------
+
+
+def still_running_when_replaced(played: Played) -> list[int]:
+    """The seats whose old process had neither ended nor been killed when the new one was started."""
+    running, found = set[int](), []
+    for entry in played.world.entries:
+        if entry.kind is Kind.STARTED:
+            running.add(entry.seat)
+        elif entry.kind in (Kind.REPORT, Kind.KILLED):
+            running.discard(entry.seat)
+        elif entry.kind is Kind.RESPAWNED and entry.seat in running:
+            found.append(entry.seat)
+    return found
+
+
+def test_a_brain_without_restart_has_the_grace_of_end_and_nobody_pays_for_it() -> None:
+    """Seed 002, END: the manager waits until the brain is finished. Each of two stones costs it 300 ms here."""
+    said = [Say(b"saved 7,7\r\n8,8\r\n", 200), *exits(0, 100)]
+    first = old("0,0", "5,5", "1,0", "0,1", RESTART=[Say(b"UNKNOWN\r\n")], END=said)
+    played = swap2_of(first, brain("SWAP", "9,9"))
+
+    assert ["0,0 5,5 1,0", "SWAP"] == [ply.said for ply in played.referee.plies[:2]]
+    heard = [body.heard for body in played.world.before]
+    assert [["RESTART", "END"]] * 2 == [lines[-2:] for lines in heard[:2]]
+    assert [] == still_running_when_replaced(played)
+    assert [] == played.world.killed
+    assert played.referee.sides[0].clock.charged_ns < 20_000_000 + TURN_LOST_NS
+    frozen = stands_still(played, 1)
+    assert all(frozen(entry.ns) for entry in played.world.entries if entry.kind is Kind.RESPAWNED)
+
+
+def test_one_that_does_not_end_is_killed_after_the_grace_and_then_replaced() -> None:
+    first = old("0,0", "5,5", "1,0", "0,1", RESTART=[Say(b"UNKNOWN\r\n")], END=[])
+    played = swap2_of(first, brain("SWAP", "9,9"))
+
+    assert "0,0 5,5 1,0" == played.referee.plies[0].said
+    assert [] == still_running_when_replaced(played)
+    ended = [entry for entry in played.world.entries if entry.data == b"END\r\n"]
+    killed = [entry for entry in played.world.entries if entry.kind is Kind.KILLED]
+    assert [1_000_000_000] * 3 == [
+        kill.ns - end.ns for end, kill in zip(ended[:3], killed[:3], strict=True)
+    ]
+    assert played.referee.sides[0].clock.charged_ns < 20_000_000 + TURN_LOST_NS
+
+
+TURN_LOST_NS = 6_000_000_000
+"""What the last turn of each game here is charged: nothing is said, until the turn and its tolerance are over."""
+
+
+def stands_still(played: Played, seat: int) -> Callable[[int], bool]:
+    """Whether a seat is frozen at a moment."""
+    marks = [
+        (entry.ns, entry.kind is Kind.FROZEN)
+        for entry in played.world.entries
+        if entry.seat == seat and entry.kind in (Kind.THAWED, Kind.FROZEN, Kind.STARTED)
+    ]
+    return lambda ns: [frozen for at, frozen in marks if at <= ns][-1]

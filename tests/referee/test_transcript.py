@@ -136,3 +136,14 @@ def test_each_seat_is_cut_by_its_own_lines() -> None:
         (1, b"DEBUG b\n", True),
         (0, b"UG c\nDEBUG d\n", True),
     ] == [(e.seat, e.data, e.private) for e in mark_private(said, is_debug)]
+
+
+def test_no_line_goes_on_in_the_process_that_takes_its_place() -> None:
+    """What an ended process did not finish makes nothing of the next one private."""
+    said = [
+        Entry(1, 0, Kind.READ, b"DEBUG half of"),
+        Entry(2, 0, Kind.RESPAWNED, b""),
+        Entry(3, 0, Kind.READ, b"OK\n"),
+    ]
+
+    assert [True, False, False] == [entry.private for entry in mark_private(said, is_debug)]

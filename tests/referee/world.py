@@ -67,7 +67,10 @@ class World:
     """Implements the referee's wire."""
 
     def __init__(self, *agents: Agent, readings: Readings | None = None) -> None:
+        self._agents = agents
         self.bodies = [_Body(agent) for agent in agents]
+        self.before: list[_Body] = []
+        """Processes that were replaced."""
         self.transcript = Transcript()
         self.now = 5_000 * MS
         self.readings = [readings or Readings(), readings or Readings()]
@@ -151,7 +154,8 @@ class World:
 
     def respawn(self, seat: int) -> int:
         self._note(seat, Kind.RESPAWNED)
-        self.bodies[seat] = _Body(self.bodies[seat].agent)
+        self.before.append(self.bodies[seat])
+        self.bodies[seat] = _Body(self._agents[seat])
         return self.start(seat)
 
     def mute(self, seat: int) -> None:

@@ -397,6 +397,14 @@ def test_the_temporary_folder_ends_at_the_inode(guest: Guest) -> None:
 
 
 @in_containers
+def test_address_space_ends_at_its_number_and_is_no_memory(lodge: Lodge) -> None:
+    guest = lodge(limits=Limits(address_bytes=2 << 30)).move_in()
+    assert guest.ask("reserve 1024") == "reserve 0"
+    assert guest.ask("reserve 1024") == f"reserve {errno.ENOMEM}"
+    assert lodge(limits=Limits(address_bytes=0)).move_in().ask("reserve 4194304") == "reserve 0"
+
+
+@in_containers
 def test_an_agent_that_eats_memory_is_killed_at_the_cap(lodge: Lodge) -> None:
     guest = lodge("puppet", limits=SMALL).move_in()
     guest.tell("eat")

@@ -38,7 +38,7 @@ def host(**options: Any) -> dict[str, Any]:
 
 def test_pid_1_is_ours_and_runs_the_agent() -> None:
     body = config()
-    assert body["Entrypoint"] == ["/judge/init"]
+    assert body["Entrypoint"] == ["/judge/init", str(64 << 30)]
     assert body["Cmd"] == ["/agent/brain", "-v"]
     assert host()["Init"] is False
 
@@ -106,7 +106,13 @@ def test_processes_are_the_agent_s_own_and_pid_1() -> None:
     assert host(limits=Limits(processes=10))["PidsLimit"] == 11
 
 
-def test_resource_limits_name_neither_address_space_nor_processes() -> None:
+def test_pid_1_is_told_how_much_address_space_an_agent_has() -> None:
+    limits = Limits(address_bytes=0)
+    body = config(limits=limits)
+    assert body["Entrypoint"] == ["/judge/init", "0"]
+
+
+def test_resource_limits_name_no_processes_and_none_that_the_engine_does_not_know() -> None:
     limits = {limit["Name"]: (limit["Soft"], limit["Hard"]) for limit in host()["Ulimits"]}
     assert limits["core"] == (0, 0)
     assert limits["nofile"] == (256, 256)

@@ -45,7 +45,7 @@ NO_FILTER = {
 
 NEEDS_NO_RIGHTS = {
     "ptrace", "process_vm_readv", "process_vm_writev", "unshare-files", "keyctl", "add_key",
-    "name_to_handle_at", "inotify_init1", "sched_setaffinity",
+    "name_to_handle_at", "inotify_init1", "sched_setaffinity", "madvise-cold", "madvise-pageout",
     "sched_setattr", "setpriority", "ioprio_set", "sync", "syncfs", "sync_file_range", "shmget", "semget", "msgget",
     "mknod-fifo", "fchown", "flock", "fcntl-lease", "fcntl-notify", "fcntl-owner",
     "personality-no-randomize", "personality-read-implies-exec", "personality-32", "setuid",
@@ -120,7 +120,7 @@ def test_without_a_filter_the_same_calls_are_made(lodge: Lodge, tmp_path: Path) 
     guest = caller(lodge, str(none))
     said = answers(guest, "denied") | answers(guest, "missing")
     assert dict.fromkeys(NEEDS_NO_RIGHTS, "0") == {name: said[name] for name in NEEDS_NO_RIGHTS}
-    assert said["memfd_create"] == said["pidfd_open"] == "0"
+    assert said["memfd_create"] == said["pidfd_open"] == said["mincore"] == "0"
     families = answers(guest, "sockets")
     assert families["2"] == families["16"] == "0"  # AF_INET and AF_NETLINK
     assert answers(guest, "doors")["x86-getpid"] == "0"

@@ -239,6 +239,12 @@ static void how_many(const char *unused) {
     answer("variables", count);
 }
 
+/* Lays out that many MiB of addresses, which it does not use; tells the errno. */
+static void reserve(const char *size) {
+    void *at = mmap(NULL, (size_t)number_of(size) << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    answer("reserve", at == MAP_FAILED ? errno : 0);
+}
+
 /* Reads that many bytes, then tells their sum. */
 static void swallow(const char *bytes) {
     static unsigned char block[65536];
@@ -313,6 +319,7 @@ static const struct {
     {"cwd", print_cwd},
     {"environment", environment},
     {"variables", how_many},
+    {"reserve", reserve},
     {"swallow", swallow},
     {"spout", spout},
     {"shout", shout},
