@@ -3,7 +3,7 @@
 import select
 from collections.abc import Callable, Sequence
 
-from judge.sandbox.box import Channel, Readings, Source
+from judge.sandbox.box import NO_FREEZER, Channel, Readings, Source
 from judge.sandbox.pipes import PipeSource
 
 
@@ -43,6 +43,11 @@ class PersonBox:
     def write(self, data: bytes) -> int:
         """Take everything: it is shown from the transcript."""
         return len(data)
+
+    @property
+    def freezer(self) -> str:
+        """None: a person may think whenever it likes to."""
+        return NO_FREEZER
 
     def freeze(self) -> None:
         """Do nothing: a person may think at any time."""
