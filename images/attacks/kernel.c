@@ -1,4 +1,4 @@
-/* Attacks on the kernel's surface: G1 to G12, G14, G15. Each call is made in a process of its own, with arguments that a
+/* Attacks on the kernel's surface: G1 to G12, G14 to G17. Each call is made in a process of its own, with arguments that a
  * kernel which lets it through would take; what came of it is said. Expected: plays on, every call denied.
  *
  * What must stay true in all of them: the box is the same afterwards, and so is the host.
@@ -119,6 +119,37 @@ static void g6(void) {
     try_apart("vsock", hypervisor);
     try_apart("packet", packet);
     try_apart("netlink", netlink);
+}
+
+/* G6.old  The same through the door for 32-bit programs, where one call makes sockets of every family and has its
+ * arguments in memory.
+ */
+#ifdef __x86_64__
+static long old_socket(unsigned family, unsigned kind) {
+    static unsigned words[3]; /* in the lowest 4 GiB: the program is static */
+    long done;
+    words[0] = family, words[1] = kind;
+    __asm__ volatile("int $0x80" : "=a"(done) : "a"(102L), "b"(1L), "c"(words) : "memory", "r8", "r9", "r10", "r11");
+    if ((int)done >= 0)
+        return (int)done;
+    errno = -(int)done;
+    return -1;
+}
+#else
+static long old_socket(unsigned family, unsigned kind) {
+    (void)family, (void)kind, errno = ENOSYS;
+    return -1;
+}
+#endif
+
+static long old_internet(void) { return old_socket(AF_INET, SOCK_DGRAM); }
+static long old_hypervisor(void) { return old_socket(AF_VSOCK_, SOCK_STREAM); }
+static long old_netlink(void) { return old_socket(AF_NETLINK, SOCK_RAW); }
+
+static void g6_x86(void) {
+    try_apart("inet", old_internet);
+    try_apart("vsock", old_hypervisor);
+    try_apart("netlink", old_netlink);
 }
 
 /* G7  Another process's inside: of its own child, which no right protects. */
@@ -253,6 +284,39 @@ static void g15(void) {
     try_apart("pageout", page_out);
 }
 
+/* G16  Terminals of its own. The host has some thousands for all, and kernel threads do the work of writing to one. */
+static long open_terminal(const char *path) {
+    int terminal = open(path, O_RDWR | O_NOCTTY);
+    return terminal < 0 || !isatty(terminal) ? -1 : 0;
+}
+
+static long open_ptmx(void) { return open_terminal("/dev/ptmx"); }
+static long open_ptmx_itself(void) { return open_terminal("/dev/pts/ptmx"); }
+
+static void g16(void) {
+    try_apart("ptmx", open_ptmx);
+    try_apart("pts/ptmx", open_ptmx_itself);
+}
+
+/* G17  Hands descriptors to itself. Those that are lost on their way are collected by kernel threads, on its core. */
+static long send_descriptor(void) {
+    int ends[2], one = 1;
+    union {
+        char bytes[CMSG_SPACE(sizeof one)];
+        struct cmsghdr head;
+    } control = {.head = {.cmsg_len = CMSG_LEN(sizeof one), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+    struct msghdr message = {
+        .msg_iov = &(struct iovec){zeros, 1},
+        .msg_iovlen = 1,
+        .msg_control = control.bytes,
+        .msg_controllen = sizeof control.bytes,
+    };
+    memcpy(CMSG_DATA(&control.head), &one, sizeof one);
+    return socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == -1 ? -1 : sendmsg(ends[0], &message, 0);
+}
+
+static void g17(void) { try_apart("descriptor", send_descriptor); }
+
 const struct attack attacks[] = {
     {.name = "mounts", .before = g1},
     {.name = "namespaces", .before = g2},
@@ -260,6 +324,7 @@ const struct attack attacks[] = {
     {.name = "keys", .before = g4},
     {.name = "rings", .before = g5},
     {.name = "families", .before = g6},
+    {.name = "old-families", .before = g6_x86},
     {.name = "insides", .before = g7},
     {.name = "nameless", .before = g8},
     {.name = "ipc", .before = g9},
@@ -268,5 +333,7 @@ const struct attack attacks[] = {
     {.name = "devices", .before = g12},
     {.name = "requests", .before = g14},
     {.name = "walks", .before = g15},
+    {.name = "terminals", .before = g16},
+    {.name = "descriptors", .before = g17},
     {0},
 };

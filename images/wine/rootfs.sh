@@ -10,6 +10,7 @@ WINE_IMAGE=${WINE_ROOTFS%/*}
 DLLS64=usr/lib/x86_64-linux-gnu/wine/x86_64-windows
 DLLS32=usr/lib/i386-linux-gnu/wine/i386-windows
 PREFIX=judge/wine
+LIBRARY=(gcc -std=c11 -O2 -Wall -Wextra -Werror -fno-builtin -fPIC -shared -nostdlib -Wl,--build-id=none)
 export WINE_ROOTFS
 
 fail() {
@@ -32,6 +33,7 @@ mmdebstrap() {
 finish() {
     [[ -n ${JUDGE_INIT:-} && $1 == /*/* ]] || fail "finish is for build to call: it removes files"
     add_zlib "$1"
+    add_sockets "$1"
     remove_unneeded "$1"
     make_prefix "$1"
     share_files "$1"
@@ -47,6 +49,14 @@ add_zlib() {
 mark_as_own() {
     [[ -e $1 ]] || return 0
     { head -c 64 "$1" && printf 'Wine builtin DLL' && head -c 16 /dev/zero && tail -c +97 "$1"; } >"$2"
+}
+
+# sockets.c says what for. The loader puts the width's folder in the place of its $LIB.
+add_sockets() {
+    "${LIBRARY[@]}" -m64 -o "$1/usr/lib/x86_64-linux-gnu/judge-sockets.so" "$WINE_IMAGE/sockets.c"
+    "${LIBRARY[@]}" -m32 -o "$1/usr/lib/i386-linux-gnu/judge-sockets.so" "$WINE_IMAGE/sockets.c"
+    # shellcheck disable=SC2016  # see above
+    echo '/usr/$LIB/judge-sockets.so' >"$1/etc/ld.so.preload"
 }
 
 # Moving pictures, sound and web pages are a third of Wine.

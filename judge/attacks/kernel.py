@@ -2,7 +2,7 @@
 
 from judge.attacks.attack import NOT_PERMITTED, Attack, Control, Expected
 from judge.attacks.scenes import listeners
-from judge.attacks.weak_box import on_the_hosts_network, unfiltered
+from judge.attacks.weak_box import on_the_hosts_network, unfiltered, unmasked
 
 UNREACHABLE = NOT_PERMITTED | {"ENETUNREACH", "EAFNOSUPPORT", "EADDRNOTAVAIL", "EPROTONOSUPPORT"}
 REFUSED = UNREACHABLE | {"ECONNREFUSED", "ENOENT"}
@@ -91,6 +91,13 @@ SURFACE_OF_THE_KERNEL = (
         ),
     ),
     Attack(
+        id="G6.old", title="opens such sockets as 32-bit programs do, under the profile for Wine", program="kernel",
+        words=("old-families",), policy={"box": {"seccomp": "wine32"}},
+        danger="no network namespace bounds AF_VSOCK: it could speak with the hypervisor and the host",
+        expected=Expected(denied=("inet", "vsock", "netlink")), engine_allows=("vsock",),
+        control=_unfiltered("inet", "netlink"),
+    ),
+    Attack(
         id="G7", title="reads another process", program="kernel", words=("insides",), danger=SURFACE,
         engine_allows=("ptrace", "process_vm_readv"), expected=Expected(denied=("ptrace", "process_vm_readv")),
         control=_unfiltered("ptrace", "process_vm_readv"),
@@ -144,5 +151,18 @@ SURFACE_OF_THE_KERNEL = (
             off="the filter of system calls, and the limit of address space", weaken=unfiltered,
             policy={"limits": {"address_bytes": 0}}, expected=Expected(got=("terabytes", "mincore", "pageout")),
         ),
+    ),
+    Attack(
+        id="G16", title="opens terminals", program="kernel", words=("terminals",),
+        danger="the host's terminals would run out, and kernel threads would use the core in the agent's place",
+        expected=Expected(denied=("ptmx", "pts/ptmx"), by=NOT_PERMITTED | {"ENOENT", "ENOTTY", "ENXIO"}),
+        control=Control(
+            off="the masks of paths", weaken=unmasked, expected=Expected(got=("ptmx", "pts/ptmx"))
+        ),
+    ),
+    Attack(
+        id="G17", title="hands descriptors to itself through a socket", program="kernel", words=("descriptors",),
+        danger="kernel threads would use the core in the agent's place, and a late turn could be void",
+        engine_allows=("descriptor",), expected=Expected(denied=("descriptor",)), control=_unfiltered("descriptor"),
     ),
 )  # fmt: skip

@@ -50,6 +50,11 @@ def unfiltered(config: Config, _names: Names) -> None:
     config["HostConfig"]["SecurityOpt"] = [*options, "seccomp=unconfined"]
 
 
+def unmasked(config: Config, _names: Names) -> None:
+    """No path is masked."""
+    config["HostConfig"]["MaskedPaths"] = []
+
+
 def with_new_privileges(config: Config, _names: Names) -> None:
     """A program of another user may become that user.
 

@@ -153,6 +153,9 @@ def walls(host: Host) -> Iterator[Finding]:
     else:
         fix = "use a kernel with CONFIG_SECCOMP_FILTER"
         yield Finding("seccomp", Light.RED, "system calls cannot be filtered", fix)
+    there = "AF_VSOCK" in host.files.get("/proc/net/protocols", "")
+    says = "here: the profiles of the judge deny it, the Engine's own may not"
+    yield Finding("vsock", Light.GREEN, says if there else "not to be seen here")
     if named := sorted(has & {"apparmor", "selinux"}):
         yield Finding("mac", Light.GREEN, f"containers are confined by {' and '.join(named)}")
     else:
@@ -248,6 +251,23 @@ def boxes(host: Host) -> Iterator[Finding]:
     else:
         fix = "use an Engine on Linux whose local volumes may be tmpfs"
         yield Finding("folders", Light.RED, "a sized volume does not end at its byte", fix)
+    yield from _inside(trial.opens_terminals, trial.lowers_oom_score)
+
+
+def _inside(opens_terminals: bool, lowers_oom_score: bool) -> Iterator[Finding]:
+    """What a container could do that an agent's should not."""
+    if opens_terminals:
+        says = "boxes can open them: one agent can use up the host's, and have kernel threads work"
+        fix = "use an Engine and a runtime that heed MaskedPaths"
+        yield Finding("terminals", Light.RED, says, fix)
+    else:
+        yield Finding("terminals", Light.GREEN, "boxes have none")
+    if lowers_oom_score:
+        says = "a host out of memory may kill the judge before an agent, who can lower its score"
+        fix = "leave memory free, or start the Engine with CAP_SYS_RESOURCE"
+        yield Finding("oom", Light.YELLOW, says, fix)
+    else:
+        yield Finding("oom", Light.GREEN, "a host out of memory kills an agent before the judge")
 
 
 def _freezer(name: str, took_us: int) -> Finding:

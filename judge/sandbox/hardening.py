@@ -18,6 +18,26 @@ FOLDERS = {FolderKind.TEMPORARY: WORK, FolderKind.PERSISTENT: PERSISTENT}
 SCRATCH = "/tmp"  # noqa: S108 - a mount point inside the container
 PIPES = "/io"
 
+MASKED = (
+    # the Engine's own list, of all its versions: whoever gives a list gives all of it
+    "/proc/acpi",
+    "/proc/asound",
+    "/proc/interrupts",
+    "/proc/kcore",
+    "/proc/keys",
+    "/proc/latency_stats",
+    "/proc/sched_debug",
+    "/proc/scsi",
+    "/proc/timer_list",
+    "/proc/timer_stats",
+    "/sys/devices/virtual/powercap",
+    "/sys/firmware",
+    # terminals: the host has a few thousand for all boxes, and kernel threads do the work of writing to one
+    "/dev/pts",
+    "/dev/ptmx",
+)
+"""What an agent finds empty; a path that a host does not have is passed over."""
+
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -101,7 +121,7 @@ def _word(word: str, staged: Path, program: str, runtime: str) -> str:
 
 
 def _isolation(policy: BoxPolicy, seccomp: str | None) -> dict[str, Any]:
-    """What the agent cannot reach. Masked paths stay as the Engine has them."""
+    """What the agent cannot reach."""
     security = ["no-new-privileges"]
     if seccomp is not None:
         security.append(f"seccomp={seccomp}")
@@ -112,6 +132,7 @@ def _isolation(policy: BoxPolicy, seccomp: str | None) -> dict[str, Any]:
         "Privileged": False,
         "SecurityOpt": security,
         "ReadonlyRootfs": True,
+        "MaskedPaths": list(MASKED),
         "NetworkMode": "none",
         "CgroupnsMode": "private",  # no host path in /proc/self/cgroup
         "Init": False,  # PID 1 is ours

@@ -23,6 +23,7 @@ FILES = (
     "/proc/cpuinfo",
     "/proc/loadavg",
     "/proc/meminfo",
+    "/proc/net/protocols",
     "/proc/self/mountinfo",
     "/proc/swaps",
     "/sys/devices/system/clocksource/clocksource0/current_clocksource",

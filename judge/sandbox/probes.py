@@ -15,9 +15,16 @@ from judge.sandbox.owner import Owner, owned_directory
 PATIENCE_S = 60.0
 FREEZES = 5
 FOLDER_BYTES = 1 << 20
-FILL = (
-    f'head -c 4M /dev/zero >/probe/file 2>/dev/null; [ "$(wc -c </probe/file)" = {FOLDER_BYTES} ]'
-)
+SCRIPT = f"""
+head -c 4M /dev/zero >/probe/file 2>/dev/null
+found=0
+[ "$(wc -c </probe/file)" = {FOLDER_BYTES} ] || found=1
+(: <>/dev/ptmx) && [ -t 3 ] 3<>/dev/ptmx && found=$((found + 2))
+(echo 0 >/proc/self/oom_score_adj) && found=$((found + 4))
+exit $found
+"""
+"""What an agent could try; tells in its exit code what it could do."""
+NO_END, TERMINAL, LESS_LIKELY = 1, 2, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,10 @@ class Trial:
     readings: Readings
     folder_ends: bool
     """Whether a tmpfs volume ends exactly at its size."""
+    opens_terminals: bool = False
+    """Whether an agent can open a terminal, though they are masked."""
+    lowers_oom_score: bool = False
+    """Whether an agent can make itself as unlikely as the judge to be killed by a host that is out of memory."""
 
 
 def try_boxes() -> Trial:
@@ -47,7 +58,16 @@ def try_boxes() -> Trial:
             box.enter()
             freeze_us = min(_freeze(box) for _ in range(FREEZES))
             name, freezer, readings = box.name, box.freezer, box.readings()
-        return Trial(name, freezer, freeze_us, readings, _folder_ends(tenant, policy))
+        found = _found_inside(tenant, policy)
+        return Trial(
+            name,
+            freezer,
+            freeze_us,
+            readings,
+            folder_ends=not found & NO_END,
+            opens_terminals=bool(found & TERMINAL),
+            lowers_oom_score=bool(found & LESS_LIKELY),
+        )
 
 
 def _freeze(box: DockerBox) -> int:
@@ -61,11 +81,11 @@ def _freeze(box: DockerBox) -> int:
     return took // 1000
 
 
-def _folder_ends(tenant: Tenant, policy: BoxPolicy) -> bool:
-    """Fill a volume as a folder of an agent is made of; whether it took just as many bytes as it should."""
+def _found_inside(tenant: Tenant, policy: BoxPolicy) -> int:
+    """Fill a volume as a folder of an agent is made of, and try what an agent should not be able to: see `SCRIPT`."""
     config = container_config(
         image=runtime_image("native"),
-        command=["-c", FILL],
+        command=["-c", SCRIPT],
         tenant=tenant,
         limits=Limits(),
         policy=policy,
@@ -78,7 +98,7 @@ def _folder_ends(tenant: Tenant, policy: BoxPolicy) -> bool:
         try:
             engine.start(container)
             engine.wait(container)
-            return bool(engine.state(container)["ExitCode"] == 0)
+            return int(engine.state(container)["ExitCode"])
         finally:
             engine.remove(container)
 

@@ -123,7 +123,7 @@ VETERAN = replace(
         "Runtimes": {"runc": {}},
     },
     images=[ImageState("python", "judge/python:1", "", False, "", 0, 0)],
-    trial=Trial("docker-attach", "v1", 158, Readings(cpu_ns=1), False),
+    trial=Trial("docker-attach", "v1", 158, Readings(cpu_ns=1), False, True, True),
 )
 """A virtual machine of 2018, where hardly anything holds."""
 
@@ -166,10 +166,11 @@ def test_a_laptop_will_do() -> None:
 
 def test_a_veteran_will_not() -> None:
     assert of_light(VETERAN, Light.RED) == {
-        "seccomp", "limits", "swap", "folders", "images", "disk",
+        "seccomp", "limits", "swap", "folders", "images", "disk", "terminals",
     }  # fmt: skip
     assert of_light(VETERAN, Light.YELLOW) == {
         "engine", "storage", "mac", "cgroups", "pipes", "freezer", "readings", "cores", "load", "steal", "clock",
+        "oom",
     }  # fmt: skip
     assert one("limits", VETERAN).says == "the Engine cannot limit: processes"
 
@@ -234,6 +235,12 @@ def test_a_setting_that_this_kernel_has_not_is_passed_over() -> None:
     assert finding.fix.startswith("sysctl -w fs.protected_fifos=1")
 
 
+def test_a_host_with_a_hypervisor_s_sockets_says_who_denies_them() -> None:
+    virtual = replace(SERVER, files={**SERVER.files, "/proc/net/protocols": "AF_VSOCK 1320 0"})
+    assert "the profiles of the judge deny" in one("vsock", virtual).says
+    assert "not to be seen" in one("vsock", SERVER).says
+
+
 # --- this host -----------------------------------------------------------------------------------
 
 
@@ -255,5 +262,7 @@ def test_this_host_s_boxes_are_tried() -> None:
     assert host.lacks == {}
     assert host.trial is not None
     assert host.trial.folder_ends
+    assert not host.trial.opens_terminals
+    assert one("vsock", host).light is Light.GREEN
     assert host.trial.freezer in ("unified", "v1", "engine")
     assert one("seccomp", host).light is Light.GREEN

@@ -55,6 +55,12 @@ def test_an_agent_has_no_rights() -> None:
     assert host()["ReadonlyRootfs"] is True
 
 
+def test_terminals_are_masked_and_all_that_the_engine_masks_too() -> None:
+    assert {"/dev/ptmx", "/dev/pts", "/proc/kcore", "/proc/keys", "/sys/firmware"} <= set(
+        host()["MaskedPaths"]
+    )
+
+
 def test_a_seccomp_profile_is_handed_over_as_text() -> None:
     assert host(seccomp="{}")["SecurityOpt"] == ["no-new-privileges", "seccomp={}"]
 

@@ -43,6 +43,8 @@ enum { FAMILY_MAX = 46 };
 
 static char page[4096] __attribute__((aligned(4096)));
 static struct iovec vector = {page, 8};
+static struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
+static struct mmsghdr messages = {.msg_hdr = {.msg_iov = &vector, .msg_iovlen = 1}};
 static unsigned long all_cores = ~0UL;
 static const char file[] = "/work/file", other[] = "/work/other";
 static int open_file; /* of ours, in /work */
@@ -50,6 +52,7 @@ static int open_file; /* of ours, in /work */
 #define CALL(name, ...) {#name, SYS_##name, {__VA_ARGS__}}
 #define CALL_AS(label, name, ...) {label, SYS_##name, {__VA_ARGS__}}
 #define P(pointer) ((long)(pointer))
+#define SOCKET_FD 8 /* so is one end of a pair of sockets */
 #define FILE_FD 9 /* `open_file` is there in every child */
 
 static const struct call denied[] = {
@@ -97,6 +100,8 @@ static const struct call denied[] = {
     CALL(set_mempolicy, 0, 0, 0),
     CALL(migrate_pages, 0, 1, P(page), P(page)),
     CALL(move_pages, 0, 0, 0, 0, 0, 0),
+    CALL(sendmsg, SOCKET_FD, P(&message), 0),
+    CALL(sendmmsg, SOCKET_FD, P(&messages), 1, 0),
     CALL_AS("madvise-populate-read", madvise, P(page), 4096, 22),
     CALL_AS("madvise-populate-write", madvise, P(page), 4096, 23),
     CALL_AS("madvise-collapse", madvise, P(page), 4096, 25),
@@ -274,7 +279,7 @@ struct old_call {
     uint32_t number, arguments[4];
 };
 
-static uint32_t inet_socket[] = {AF_INET, SOCK_DGRAM, 0};
+static uint32_t inet_socket[] = {AF_INET, SOCK_DGRAM, 0}, vsock_socket[] = {AF_VSOCK, SOCK_STREAM, 0};
 
 static int make_old(const void *what) {
     const struct old_call *call = what;
@@ -302,6 +307,7 @@ static void try_doors(void) {
         {"x86-socket-inet", 359, {AF_INET, SOCK_DGRAM}},
         {"x86-socket-unix", 359, {AF_UNIX, SOCK_DGRAM}},
         {"x86-socketcall-inet", 102, {1, (uint32_t)(uintptr_t)inet_socket}},
+        {"x86-socketcall-vsock", 102, {1, (uint32_t)(uintptr_t)vsock_socket}},
         {"x86-fcntl64-lease", 221, {FILE_FD, F_SETLEASE, F_WRLCK}},
         {"x86-ioctl-tiocsti", 54, {0, TIOCSTI}},
         {"x86-personality", 136, {0x0040000}},
@@ -418,6 +424,9 @@ static void do_what_is_needed(void) {
 
 int main(void) {
     char line[32];
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0)
+        dup2(pair[0], SOCKET_FD);
     open_file = dup2(open(file, O_RDWR | O_CREAT, 0600), FILE_FD);
     while (open_file == FILE_FD && scanf("%31s", line) == 1 && strcmp(line, "end")) {
         if (!strcmp(line, "denied"))
