@@ -12,6 +12,7 @@ import shlex
 import shutil
 import stat
 import tomllib
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,8 @@ WINE = "wine"
 """The runtime for Windows programs, and what starts them there."""
 MAX_TEXT = 1 << 16
 """How many characters an agent.toml or an `info` file may have."""
+MAX_WORD_BYTES = 4096
+"""How long a word of a command or of `[build]` may be; the kernel takes 128 KiB, and a path is no longer than this."""
 MAX_FILES = 10_000
 MAX_BYTES = 1 << 30
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
@@ -187,12 +190,41 @@ def _explain(error: ValidationError) -> str:
     return f"{key}: {first['msg']}"
 
 
+def _refuse_odd_words(manifest: Manifest, path: Path) -> None:
+    """Refuse what no command line or header can hold: else starting the agent would fail, and the host seem at fault."""
+    for field, word in _words(manifest.model_dump(exclude={"description"})):
+        odd = next((c for c in word if unicodedata.category(c) == "Cc"), "")
+        if odd:
+            raise InputError(
+                f"{path}: {field}: it has the control character U+{ord(odd):04X}: write it without"
+            )
+        if len(word.encode()) > MAX_WORD_BYTES:
+            raise InputError(
+                f"{path}: {field}: it is longer than {MAX_WORD_BYTES} bytes: put it in a file"
+            )
+    if "\0" in manifest.description:
+        raise InputError(f"{path}: description: it has the control character U+0000")
+
+
+def _words(value: object, field: str = "") -> Iterator[tuple[str, str]]:
+    """All words in a part of a manifest, each with the field that it stands in: `command, word 2`."""
+    if isinstance(value, str):
+        yield field, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _words(inner, f"{field}.{key}" if field else key)
+    elif isinstance(value, tuple):
+        for number, inner in enumerate(value, 1):
+            yield from _words(inner, f"{field}, word {number}")
+
+
 def _checked(manifest: Manifest, path: Path) -> Manifest:
     if not is_name(manifest.name):
         raise InputError(
             f"{path}: name {manifest.name!r}: only A-Z, a-z, 0-9, dash, underscore and dot, "
             "1 to 64 of them, no dot first"
         )
+    _refuse_odd_words(manifest, path)
     if manifest.protocol in ("file", "gomocup-file"):
         raise InputError(
             f"{path}: the old protocol by files is not supported: the agent must speak the pipe protocol (gomocup)"

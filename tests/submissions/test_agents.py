@@ -96,6 +96,14 @@ def test_the_digest_follows_names_contents_and_executable_bits(tmp_path: Path) -
         ('name = "mine"\ncommand = ["./run"]\nprotocol = "gomocop"\n', "perhaps 'gomocup'"),
         ('name = "mine"\ncommand = ["./run"]\nprotocol = "file"\n', "old protocol by files"),
         ("name = \n", "agent.toml"),
+        (r'name = "mine"' "\n" r'command = ["./run", "a\u0000b"]', "command, word 2: it has the"),
+        (r'name = "mine"' "\n" r'command = ["./run\n"]', "control character U+000A"),
+        (r'name = "mine"' "\n" r'command = ["./run", "\u009b1m"]', "character U+009B"),
+        (GOOD + r'language = "C\u0007"', "language: it has the control character U+0007"),
+        (GOOD + r'runtime = "native\u0000"', "runtime: it has the control"),
+        (GOOD + r'description = "a\u0000b"', "description: it has the control"),
+        (GOOD + '[build]\nkind = "c"\nflags = ["-O2", "-D\\u0000"]', "build.flags, word 2: it has"),
+        (f'name = "mine"\ncommand = ["./run", "{"x" * 4097}"]', "word 2: it is longer than 4096"),
     ],
 )
 def test_a_wrong_manifest_is_refused_with_the_mend(
@@ -105,6 +113,20 @@ def test_a_wrong_manifest_is_refused_with_the_mend(
         stage_agent(str(directory(tmp_path, manifest)), staging)
 
     assert words in str(error.value)
+
+
+def test_an_info_file_with_a_nul_is_refused_as_a_manifest_is(tmp_path: Path, staging: Path) -> None:
+    source = directory(tmp_path, GOOD)
+    (source / "agent.toml").unlink()
+    (source / "info").write_text("run a\0b\nme\nC\n")
+
+    with pytest.raises(InputError, match=r"command, word 2: it has the control character U\+0000"):
+        stage_agent(str(source), staging)
+
+
+def test_a_description_may_have_lines(tmp_path: Path, staging: Path) -> None:
+    text = GOOD + 'description = """one\n\ttwo"""\n'
+    assert stage_agent(str(directory(tmp_path, text)), staging).manifest.description == "one\n\ttwo"
 
 
 def test_a_link_that_leads_out_is_refused_and_one_inside_is_copied(
