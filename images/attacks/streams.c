@@ -1,4 +1,4 @@
-/* Attacks by what an agent prints, and by what it does with its streams: E1 to E15, E17, I5, V7 and V8.
+/* Attacks by what an agent prints, and by what it does with its streams: E1 to E15, E17, E18, I5, V7 and V8.
  *
  * What must stay true in all of them: the judge's memory does not grow with what is printed, it is never deaf to the
  * opponent for long, nothing that is printed is taken for a word of the judge's, and the record can be read by others.
@@ -29,7 +29,7 @@ static void repeat(int fd, const char *what, size_t length, long total) {
 
 static void repeat_text(int fd, const char *what, long total) { repeat(fd, what, strlen(what), total); }
 
-/* --- E1 to E5: too much --------------------------------------------------------------------------
+/* --- E1 to E5, E18: too much --------------------------------------------------------------------------
  *
  * The first word is how many KiB. Expected: output, as soon as the bound of a turn is passed; with a bound that is
  * larger (the control) it plays on. Of stderr only so much is kept, the rest is read: plays on.
@@ -64,6 +64,25 @@ static void print_long_line(void) {
 static void flood_with_empty_lines(void) { repeat_text(1, "\n", number(0) * KIBIBYTE); }
 static void flood_with_lines(void) { repeat_text(1, "DEBUG\n", number(0) * KIBIBYTE); }
 static void flood_with_words(void) { repeat_text(1, "x\r\n", number(0) * KIBIBYTE); }
+
+/* E18  A write for every letter, or for every line; the first word is how many. Expected: letters cost no more than the
+ * line that they make; lines are output as soon as so many of them pass the bound of a turn. */
+static void sip(const char *letter) {
+    put(1, letter, 1);
+    usleep(50); /* so that it is read before the next one is there */
+}
+
+static void sip_letters(void) {
+    put(1, "DEBUG ", 6);
+    for (long n = number(0); n > 0; n--)
+        sip("x");
+    put(1, "\r\n", 2);
+}
+
+static void sip_lines(void) {
+    for (long n = number(0); n > 0; n--)
+        sip("\n");
+}
 
 /* I5  Prints in the opponent's time, where the policy lets agents ponder: the first word is for how many KiB. Expected:
  * output at its next request, and neither the judge's memory nor its disk has grown by it. */
@@ -214,6 +233,8 @@ const struct attack attacks[] = {
     {.name = "empty-lines", .before = flood_with_empty_lines},
     {.name = "lines", .before = flood_with_lines},
     {.name = "words", .before = flood_with_words},
+    {.name = "sip-letters", .before = sip_letters},
+    {.name = "sip-lines", .before = sip_lines},
     {.name = "out-of-turn", .after = flood_out_of_turn},
     {.name = "bytes", .before = print_bytes},
     {.name = "escapes", .before = print_escapes},

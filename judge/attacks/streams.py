@@ -14,12 +14,16 @@ GIBIBYTE = str(1 << 20)
 SOME = "2048"
 FEW = "512"
 BOUNDS = {"bytes": {"turn_bytes": 1 << 20, "game_bytes": 16 << 20, "stderr_bytes": 1 << 20}}
-NARROW = {"bytes": {"turn_bytes": 1 << 18, "game_bytes": 1 << 20}}
+NARROW = {"bytes": {"turn_bytes": 1 << 18, "game_bytes": 8 << 20}}
 """For what takes long to look at."""
 WIDE = Control(
     off="the bound of a turn: it is 8 MiB",
-    policy={"bytes": {"turn_bytes": 8 << 20, "game_bytes": 16 << 20}},
+    policy={"bytes": {"turn_bytes": 8 << 20, "game_bytes": 16 << 20, "least_bytes": 1}},
 )
+SIPS = "6000"
+"""Writes: at 128 bytes a line, three times what a turn may hold under `NARROW`."""
+MANY = 2100
+"""Entries of a transcript: a little more than the lines of such a turn."""
 GROWTH_BYTES = 64 << 20
 """By how much a judge may grow for a game: a transcript at its bound, some times over."""
 TOO_MUCH = "the judge's memory, disk or time would be the agent's"
@@ -44,6 +48,16 @@ def _keeps_a_bound_of_stderr(seen: Seen) -> str:
 def _keeps_all_of_stderr(seen: Seen) -> str:
     kept = len(seen.bytes_of(Kind.STDERR))
     return "" if kept > 1 << 20 else f"only {kept} bytes of stderr were kept"
+
+
+def _stays_short(seen: Seen) -> str:
+    entries = len(seen.entries)
+    return _stays_flat(seen) if entries < MANY else f"the transcript has {entries} entries"
+
+
+def _grows_long(seen: Seen) -> str:
+    entries = len(seen.entries)
+    return "" if entries > MANY else f"the transcript has only {entries} entries"
 
 
 def _is_cut(seen: Seen) -> str:
@@ -126,6 +140,19 @@ BY_PRINTING = (
     Attack(
         id="E5.words", title="prints millions of words", program="streams", words=("words", GIBIBYTE),
         danger=TOO_MUCH, policy=NARROW, expected=OUTPUT, control=_wide("words", FEW),
+    ),
+    Attack(
+        id="E18", title="prints empty lines, each in a write of its own", program="streams", words=("sip-lines", SIPS),
+        danger=TOO_MUCH, policy=NARROW,
+        expected=Expected(verdict=Verdict.OUTPUT, because="the bound of a turn", proof=_stays_short),
+        control=Control(
+            off="what a line counts at least: it is 1 byte", policy=WIDE.policy, expected=Expected(proof=_grows_long)
+        ),
+    ),
+    Attack(
+        id="E18.letters", title="prints a long line letter by letter", program="streams", words=("sip-letters", SIPS),
+        danger=TOO_MUCH, policy=NARROW, expected=Expected(proof=_stays_short),
+        control=BY_ITSELF + "a transcript has lines, not letters",
     ),
     Attack(
         id="E6", title="prints NUL, invalid UTF-8, UTF-16 and lone returns", program="streams", words=("bytes",),

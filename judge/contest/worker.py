@@ -134,7 +134,7 @@ def alone(lock: Path) -> Iterator[None]:
 
 def played(file: RecordFile, states: Mapping[str, bytes]) -> Played:
     """What a job gives back."""
-    data = file.model_dump_json(ensure_ascii=True).encode()
+    data = file.to_json()
     return Played(ended_by(file, hashlib.sha256(data).hexdigest()), data, states)
 
 

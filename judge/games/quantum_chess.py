@@ -151,6 +151,12 @@ class QuantumChess:
             field = ".".join(str(part) for part in first["loc"])
             raise InputError(f"quantum-chess options: {field}: {first['msg']}") from error
 
+    @property
+    def longest(self) -> int | None:
+        """Two answers a turn: a turn ends with a move or passes, and so many may pass between two moves."""
+        moves, passes = self.options.max_moves, self.options.max_passes
+        return 2 * (moves + 1) * (passes + 1) if moves and passes else None
+
     def describe(self) -> dict[str, Any]:
         """What a protocol may tell before play: `variant`, and `board` and `played` where the game goes on from those.
 

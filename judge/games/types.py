@@ -150,6 +150,10 @@ class Game(Protocol):
     def end(self) -> End | None:
         """How the game ended; None while it goes on."""
 
+    @property
+    def longest(self) -> int | None:
+        """How many answers it may ask for at most; None where its rules know no limit."""
+
     def describe(self) -> dict[str, Any]:
         """What a protocol must know before play (sizes, rule), as plain data."""
 

@@ -61,7 +61,8 @@ class Evidence(BaseModel):
     ran_on_cpu_ms: float | None = None
     """The CPU time that it used meanwhile."""
     bytes_read: int = 0
-    """What the seat has printed since its last answer, or in the game, whichever bound was broken."""
+    """What the seat has printed since its last answer, or in the game, whichever bound was broken, as the policy counts
+    it: a line is `bytes.least_bytes` at least."""
     detail: str = ""
     """Words of the host on its own failure."""
 
@@ -164,7 +165,9 @@ def _starved_words(evidence: Evidence) -> str:
 
 
 def _bytes_words(what: str) -> Callable[[Evidence], str]:
-    return lambda evidence: f"printed {evidence.bytes_read} bytes, more than the bound {what}"
+    return lambda evidence: (
+        f"printed what counts as {evidence.bytes_read} bytes, more than the bound {what}"
+    )
 
 
 _TIME_WORDS = {

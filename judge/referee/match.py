@@ -79,7 +79,7 @@ class Referee:
     ) -> None:
         self.game = game
         self.sides = [
-            Side(protocol, SeatClock(clock), opening)
+            Side(protocol, SeatClock(clock), opening, bounds.least_bytes)
             for protocol, opening in zip(protocols, openings, strict=True)
         ]
         self.plies: list[Ply] = []

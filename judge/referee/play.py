@@ -102,7 +102,7 @@ def play(
     transcript.tell()
     if isinstance(played.end, Void):
         log.warning("void", match=spec.id, attempt=attempt, why=played.end.reason)
-    sealed = seal(mark_private(list(transcript.entries()), _privacy(spec)))
+    sealed = seal(mark_private(transcript, _privacy(spec)))
     transcript.close()
     slot = venue.slot
     record = record_of(
@@ -247,6 +247,7 @@ def _wire(stage: _Stage, boxes: Sequence[Box], new_box: Callable[[int], Box]) ->
         len(slot.cores),
         spec.policy.bytes.stderr_bytes,
         SPIN_NS if slot.is_apart and is_alone else 0,
+        spec.policy.bytes.least_bytes,
     )
 
 

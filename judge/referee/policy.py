@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judge.documents import choices, parse, read_text, validated
 from judge.errors import InputError
+from judge.games import new_game
+from judge.referee.bounds import LARGEST_RECORD, Bounds, bounds
 from judge.sandbox.box import BoxPolicy, Limits
 from judge.sandbox.folders import FolderKind
 from judge.sandbox.runtimes import RUNTIMES
@@ -70,10 +72,12 @@ class BytesPolicy(_Section):
 
     turn_bytes: int = Field(default=1 << 20, ge=1024)
     """Between two answers of its own; more loses the game."""
-    game_bytes: int = Field(default=16 << 20, ge=1024)
+    game_bytes: int = Field(default=8 << 20, ge=1024)
     """In the whole game; more loses it."""
     stderr_bytes: int = Field(default=1 << 20, ge=0)
     """How much of stderr is kept; the rest is read and thrown away."""
+    least_bytes: int = Field(default=128, ge=1)
+    """What a line counts at least, and a piece of stderr: each costs the judge as much as so many bytes."""
 
 
 class LimitsPolicy(_Section):
@@ -139,6 +143,12 @@ class Policy(_Section):
     attempts: int = Field(default=3, ge=1)
     """How often a void game is played before it is left to the organiser."""
 
+    def bounds(self) -> Bounds:
+        """How large a record of a game can become, and the judge with it; InputError for a game that is none."""
+        longest = new_game(self.game.name, self.game.options).longest
+        limits = self.bytes
+        return bounds(longest, limits.game_bytes, limits.stderr_bytes, limits.least_bytes)
+
     def enforced(self) -> Limits:
         """What a box is built with; its cap of memory is the agent's own plus all that it can write to."""
         folders = self.folders
@@ -182,7 +192,23 @@ def load_policy(name: str, overrides: Sequence[str] = ()) -> Policy:
         _merge(document, variants[variant])
     for override in overrides:
         _override(document, override)
-    return validated(Policy, document, path, text)
+    policy = validated(Policy, document, path, text)
+    _check_bounds(policy, path)
+    return policy
+
+
+def _check_bounds(policy: Policy, path: Path) -> None:
+    """Every record that the judge writes is one that it reads."""
+    try:
+        largest = policy.bounds().record_bytes
+    except InputError:
+        return  # the game's own options are at fault, and named when it is made
+    if largest > LARGEST_RECORD:
+        raise InputError(
+            f"{path}: a record of such a game could have {largest >> 20} MiB, and none is read of more than "
+            f"{LARGEST_RECORD >> 20}: lower bytes.game_bytes ({policy.bytes.game_bytes}) or bytes.stderr_bytes, "
+            "raise bytes.least_bytes, or give the game a limit"
+        )
 
 
 def policy_names() -> list[str]:

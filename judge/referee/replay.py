@@ -121,7 +121,10 @@ class ReplayWire:
 
 
 def _rejoined(entries: Sequence[Entry]) -> list[Entry]:
-    """Chunks that were cut at the border of a private line, joined again as they were read."""
+    """Chunks that were cut at the border of a private line, joined again as they were read and counted.
+
+    The parts of a chunk have its time, which no other read of the seat has, and are private by turns.
+    """
     joined: list[Entry] = []
     for entry in entries:
         last = joined[-1] if joined else None
@@ -129,10 +132,11 @@ def _rejoined(entries: Sequence[Entry]) -> list[Entry]:
             last is not None
             and entry.kind is last.kind is Kind.READ
             and (entry.ns, entry.seat) == (last.ns, last.seat)
+            and entry.private is not last.private
             and entry.data
             and last.data
         ):
-            joined[-1] = last._replace(data=last.data + entry.data)
+            joined[-1] = entry._replace(data=last.data + entry.data)
         else:
             joined.append(entry)
     return joined

@@ -17,7 +17,18 @@ TURNS = (Wait.TURN, Wait.ROW, Wait.PERSON)
 KEPT_NOTES = 200
 """How many notes a seat are kept; all that was said stands in the transcript."""
 
+KEPT_NOTE_CHARACTERS = 1 << 20
+"""How long all kept notes of a seat may be together; the one that goes beyond it is the last."""
+
 _NO_DEADLINE = Deadline(0, None, 0)
+
+
+def counted(data: bytes, least: int) -> int:
+    """What a read counts toward the bounds of a turn and a game: its bytes, or `least` for each line and for the read.
+
+    So nobody gets more entries in a transcript than bytes, however little stands in each. `\\r\\n` ends one line.
+    """
+    return max(len(data), least * max(1, data.count(b"\n"), data.count(b"\r"))) if data else 0
 
 
 class Ply(NamedTuple):
@@ -36,11 +47,14 @@ class Side:
     protocol: AgentProtocol
     clock: SeatClock
     opening: Open
+    least_bytes: int = 1
+    """What a line counts at least; see `judge.referee.policy.BytesPolicy`."""
     about: Mapping[str, str] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     fault: AgentFault | None = None
     evidence: Evidence | None = None
     turn_bytes: int = 0
+    """What it has printed since its last answer, as `counted`."""
     game_bytes: int = 0
     stdout_ended: bool = False
     report: Report | None = None
@@ -50,6 +64,7 @@ class Side:
     """A fault of it was found: it is asked nothing more, and its protocol is fed nothing that it says from now on."""
     is_ended: bool = False
     """The judge has ended it, and listens no more."""
+    _room_for_notes: int = KEPT_NOTE_CHARACTERS
 
     @property
     def is_dead(self) -> bool:
@@ -64,8 +79,9 @@ class Side:
     def see(self, kind: Kind, data: bytes) -> None:
         """Keep what happened to the seat, whoever is waited for."""
         if kind is Kind.READ:
-            self.turn_bytes += len(data)
-            self.game_bytes += len(data)
+            count = counted(data, self.least_bytes)
+            self.turn_bytes += count
+            self.game_bytes += count
             self.stdout_ended = self.stdout_ended or not data
         elif kind is Kind.REPORT:
             report = Report.decode(data)
@@ -80,8 +96,9 @@ class Side:
 
     def keep(self, note: Note) -> None:
         """Keep a note, while there are not too many."""
-        if len(self.notes) < KEPT_NOTES:
+        if len(self.notes) < KEPT_NOTES and self._room_for_notes > 0:
             self.notes.append(note)
+            self._room_for_notes -= len(note.text)
 
 
 class FaultError(Exception):

@@ -15,6 +15,7 @@ from judge.durable import write_durably
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.referee.blame import Evidence
+from judge.referee.bounds import LARGEST_RECORD
 from judge.referee.policy import Policy
 from judge.referee.transcript import SealedTranscript
 from judge.sandbox.folders import FolderKind
@@ -181,16 +182,24 @@ class RecordFile(BaseModel):
     record: MatchRecord
     transcript: SealedTranscript
 
+    def to_json(self) -> bytes:
+        """The file's bytes, all ASCII; at most as many as `Policy.bounds` says."""
+        return self.__pydantic_serializer__.to_json(self, ensure_ascii=True)
+
 
 def write_record(path: Path, file: RecordFile) -> None:
     """Write a record so that it is there whole or not at all, whatever is killed; raises OSError."""
-    write_durably(path, file.model_dump_json(ensure_ascii=True).encode())
+    write_durably(path, file.to_json())
 
 
 def read_record(path: Path) -> RecordFile:
     """Read a record file; InputError that names the file and the field when it is none."""
     try:
-        return RecordFile.model_validate_json(path.read_bytes())
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST_RECORD + 1)
+        if len(data) > LARGEST_RECORD:
+            raise InputError(f"{path}: larger than any record ({LARGEST_RECORD} bytes)")
+        return RecordFile.model_validate_json(data)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
     except ValidationError as error:

@@ -7,17 +7,21 @@ SHA-256 over all of these: whoever withholds a private part leaves its digest, a
 """
 
 import hashlib
+import io
 import os
 import struct
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import islice
 from typing import IO, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 from judge.errors import HostError, InputError
+from judge.games.types import SEATS
 
 _HEADER = struct.Struct("<QbcI")
 SPILL_BYTES = 1 << 20
@@ -142,18 +146,18 @@ class Transcript:
             self._spilled.truncate(end)
             raise
 
-    def entries(self) -> Iterator[Entry]:
-        """Every entry so far, in order."""
-        packed = bytes(self._buffer)
+    def __iter__(self) -> Iterator[Entry]:
+        """Every entry so far, in order; what was spilled is read as it is asked for."""
         if self._spilled is not None:
-            self._spilled.seek(0)
-            packed = self._spilled.read() + packed
-        return unpack(packed)
+            with open(self._spilled.fileno(), "rb", closefd=False) as spilled:
+                spilled.seek(0)
+                yield from _entries_of(spilled)
+        yield from unpack(bytes(self._buffer))
 
     def last_read(self) -> Entry | None:
         """What was read last of an agent's stdout; None where nothing was."""
         last = None
-        for entry in self.entries():
+        for entry in self:
             if entry.kind is Kind.READ:
                 last = entry
         return last
@@ -167,20 +171,22 @@ class Transcript:
 
 def unpack(packed: bytes) -> Iterator[Entry]:
     """The entries that `packed` holds: a transcript in memory, or what its follower was given at one time."""
-    offset = 0
-    while offset < len(packed):
-        ns, seat, kind, length = _HEADER.unpack_from(packed, offset)
-        offset += _HEADER.size
-        yield Entry(ns, seat, Kind(kind.decode()), packed[offset : offset + length])
-        offset += length
+    return _entries_of(io.BytesIO(packed))
 
 
-def seal(entries: Sequence[Entry]) -> SealedTranscript:
+def _entries_of(stream: IO[bytes]) -> Iterator[Entry]:
+    while header := stream.read(_HEADER.size):
+        ns, seat, kind, length = _HEADER.unpack(header)
+        yield Entry(ns, seat, Kind(kind.decode()), stream.read(length))
+
+
+def seal(entries: Iterable[Entry]) -> SealedTranscript:
     """Cut entries into blocks and compute the digest."""
     blocks = []
     chain = hashlib.sha256()
-    for start in range(0, len(entries), BLOCK_ENTRIES):
-        block = _block(entries[start : start + BLOCK_ENTRIES])
+    rest = iter(entries)
+    while some := list(islice(rest, BLOCK_ENTRIES)):
+        block = _block(some)
         chain.update(_public_digest(block) + bytes.fromhex(block.private_sha256))
         blocks.append(block)
     return SealedTranscript(sha256=chain.hexdigest(), blocks=blocks)
@@ -209,51 +215,63 @@ def withhold(sealed: SealedTranscript) -> SealedTranscript:
     return SealedTranscript(sha256=sealed.sha256, blocks=blocks)
 
 
-def mark_private(entries: Sequence[Entry], is_private: Callable[[int, bytes], bool]) -> list[Entry]:
+def mark_private(
+    entries: Iterable[Entry], is_private: Callable[[int, bytes], bool]
+) -> Iterator[Entry]:
     """Set private what only an agent's author may see: stderr, and lines of stdout for which `is_private(seat, line)`.
 
-    A chunk that holds public and private lines is cut at their borders; its parts keep the chunk's time.
+    A chunk that holds public and private lines is cut at their borders; its parts keep the chunk's time. `entries` are
+    gone through twice, for a line may be known to be private by its end only.
     """
-    cutters = [_Cutter(_private_spans(entries, seat, is_private)) for seat in (0, 1)]
-    marked: list[Entry] = []
+    spans = _private_spans(entries, is_private)
+    cutters = [_Cutter(each) for each in spans]
     for entry in entries:
         if entry.kind is Kind.STDERR:
-            marked.append(entry._replace(private=True))
+            yield entry._replace(private=True)
         elif entry.kind is Kind.READ:
-            marked.extend(cutters[entry.seat].cut(entry))
+            yield from cutters[entry.seat].cut(entry)
         else:
-            marked.append(entry)
-    return marked
+            yield entry
 
 
 def _private_spans(
-    entries: Sequence[Entry], seat: int, is_private: Callable[[int, bytes], bool]
-) -> list[tuple[int, int]]:
-    """The (begin, end) offsets of runs of private lines in all that a seat wrote to stdout."""
-    spans: list[tuple[int, int]] = []
-    end = 0
-    for said in _said_by_processes(entries, seat):
-        for line in said.splitlines(keepends=True):
-            begin, end = end, end + len(line)
-            if is_private(seat, line.rstrip(b"\r\n")):
-                if spans and spans[-1][1] == begin:
-                    begin = spans.pop()[0]
-                spans.append((begin, end))
-    return spans
-
-
-def _said_by_processes(entries: Sequence[Entry], seat: int) -> Iterator[bytes]:
-    """All that each process of a seat wrote to stdout: no line goes on in the next one's."""
-    said = bytearray()
+    entries: Iterable[Entry], is_private: Callable[[int, bytes], bool]
+) -> tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]]]:
+    """By seat, the (begin, end) offsets of runs of private lines in all that it wrote to stdout."""
+    streams = _Stream(), _Stream()
     for entry in entries:
-        if entry.seat != seat:
+        if entry.seat not in SEATS:
             continue
+        stream = streams[entry.seat]
         if entry.kind is Kind.READ:
-            said += entry.data
+            for piece in entry.data.splitlines(keepends=True):
+                stream.unended += piece
+                if piece.endswith((b"\n", b"\r")):
+                    stream.end_line(is_private(entry.seat, bytes(stream.unended).rstrip(b"\r\n")))
         elif entry.kind is Kind.RESPAWNED:
-            yield bytes(said)
-            said.clear()
-    yield bytes(said)
+            # What another process says is no part of this one's last line.
+            stream.end_line(is_private(entry.seat, bytes(stream.unended)))
+    for seat, stream in zip(SEATS, streams, strict=True):
+        stream.end_line(is_private(seat, bytes(stream.unended)))
+    return streams[0].spans, streams[1].spans
+
+
+@dataclass(slots=True)
+class _Stream:
+    """What a seat wrote to stdout, as far as it has been gone through."""
+
+    at: int = 0
+    unended: bytearray = field(default_factory=bytearray)
+    """What it wrote of a line that has not ended yet."""
+    spans: list[tuple[int, int]] = field(default_factory=list)
+
+    def end_line(self, is_private: bool) -> None:
+        begin, self.at = self.at, self.at + len(self.unended)
+        self.unended.clear()
+        if is_private:
+            if self.spans and self.spans[-1][1] == begin:
+                begin = self.spans.pop()[0]
+            self.spans.append((begin, self.at))
 
 
 class _Cutter:

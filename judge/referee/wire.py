@@ -32,6 +32,9 @@ _AT_ONCE_NS = 1_000_000
 _NAP_S = 0.0005
 """How often a box that does not stand still at once is looked at."""
 
+UNENDED_BYTES = 4096
+"""How much of a line is waited for before it is news."""
+
 _WRITABLE = select.EPOLLOUT
 
 
@@ -135,6 +138,7 @@ class LiveWire:
         cores: int,
         stderr_bytes: int,
         spin_ns: int = 0,
+        least_bytes: int = 1,
     ) -> None:
         """`busy_ns` reads how long the slot's `cores` were busy, where that can be told apart from the judge.
 
@@ -148,6 +152,9 @@ class LiveWire:
         self._cores = max(1, cores)
         self._spin_ns = spin_ns
         self._stderr_room = [stderr_bytes, stderr_bytes]
+        self._least_bytes = least_bytes
+        self._unended = [bytearray(), bytearray()]
+        """What was read of a line that has not ended yet: it is no news before it has, or before somebody asks."""
         self._epoll = select.epoll()
         self._sources: dict[int, tuple[int, Source]] = {}
         self._inbox: deque[Happening] = deque()
@@ -234,6 +241,7 @@ class LiveWire:
     def look(self) -> Sequence[Happening]:
         """What has happened already."""
         self._take(self._poll_for(0.0))
+        self._hand_out_unended()
         if not self._inbox:
             return ()
         seen = list(self._inbox)
@@ -277,6 +285,7 @@ class LiveWire:
         for fd in [fd for fd, (owner, _) in self._sources.items() if owner == seat]:
             self._unwatch(fd)
         self._inbox = deque(item for item in self._inbox if item.seat != seat)
+        self._unended[seat].clear()
 
     def kill(self, seat: int) -> None:
         """End the agent."""
@@ -310,8 +319,10 @@ class LiveWire:
                 self._transcript.spill()
                 ready = self._poll_for(max(0.0, (until_ns - now) / 1e9))
             self._take(ready)
-            if not ready and self._looked_at >= until_ns:
-                self._late_ns = max(self._late_ns, self._looked_at - max(now, until_ns))
+            if self._looked_at >= until_ns and not self._inbox:
+                self._hand_out_unended()
+                if not ready:
+                    self._late_ns = max(self._late_ns, self._looked_at - max(now, until_ns))
                 return
 
     def _poll_for(self, span_s: float) -> list[tuple[int, int]]:
@@ -338,14 +349,49 @@ class LiveWire:
         if source.ended:
             self._unwatch_ended(seat)
         for channel, data in chunks:
+            if channel is Channel.OUT and self._is_unended(seat, data):
+                continue
             kept = self._bounded(seat, data) if channel is Channel.ERR else data
             if kept or not data:
-                self._inbox.append(Happening(now, seat, _KIND_OF_CHANNEL[channel], kept))
+                self._happen(now, seat, _KIND_OF_CHANNEL[channel], kept)
+
+    def _is_unended(self, seat: int, data: bytes) -> bool:
+        """Whether `data` ends no line: then it is kept for the read that does, so that an agent that writes letter by
+        letter makes no more entries than one that writes line by line."""
+        unended = self._unended[seat]
+        if not data or b"\n" in data or b"\r" in data or len(unended) + len(data) > UNENDED_BYTES:
+            return False
+        unended += data
+        return True
+
+    def _happen(self, now: int, seat: int, kind: Kind, data: bytes) -> None:
+        """News for the inbox; what stdout said before it comes with it, or before it."""
+        unended = self._unended[seat]
+        if unended and kind is not Kind.STDERR:
+            if kind is Kind.READ and data:
+                data = bytes(unended) + data
+            else:
+                self._inbox.append(Happening(now, seat, Kind.READ, bytes(unended)))
+            unended.clear()
+        last = self._inbox[-1] if self._inbox else None
+        if data and last and last.data and (now, seat, kind) == last[:3] and kind is Kind.READ:
+            # One moment has one read of a seat: the parts of a chunk are known by it (`judge.referee.replay`).
+            self._inbox[-1] = last._replace(data=last.data + data)
+            return
+        self._inbox.append(Happening(now, seat, kind, data))
+
+    def _hand_out_unended(self) -> None:
+        """Somebody wants to know what there is, ended or not."""
+        for seat in SEATS:
+            if self._unended[seat]:
+                data = bytes(self._unended[seat])
+                self._unended[seat].clear()
+                self._inbox.append(Happening(time.monotonic_ns(), seat, Kind.READ, data))
 
     def _bounded(self, seat: int, data: bytes) -> bytes:
         """What is kept of stderr; the rest has been read, so that the agent does not block on it."""
-        kept = data[: self._stderr_room[seat]]
-        self._stderr_room[seat] -= len(kept)
+        kept = data[: max(0, self._stderr_room[seat])]
+        self._stderr_room[seat] -= max(len(kept), self._least_bytes)
         return kept
 
     def _flush(self, fd: int) -> None:

@@ -110,6 +110,6 @@ def test_a_transcript_that_does_not_fit_on_disk_is_whole_all_the_same(
     with pytest.raises(HostError, match="make room in"):
         transcript.spill()
 
-    said = b"".join(entry.data for entry in transcript.entries())
+    said = b"".join(entry.data for entry in transcript)
     transcript.close()
     assert b"a" * 24_000 + b"b" * 12_000 == said

@@ -123,7 +123,7 @@ def test_a_readyok_is_charged_to_the_match_and_not_to_the_turn() -> None:
         ({"GO": []}, Verdict.TURN_TIME),
         ({"GO": [Say(b"BESTMOVE 01")]}, Verdict.TURN_TIME),
         ({"GO": [Say(b"READYOK\n"), Say(b"move 01\n")]}, Verdict.TURN_TIME),
-        ({"GO": [Say(b"INFO DEPTH 1\n", 1)] * 40000}, Verdict.TURN_TIME),
+        ({"GO": [Say(b"INFO DEPTH 1\n", 10)] * 4000}, Verdict.TURN_TIME),
         ({"GO": [Say(b"BESTMOVE 7G\n")]}, Verdict.UNREADABLE),
         ({"GO": [Say(b"BESTMOVE 70\n")]}, Verdict.ILLEGAL),
         ({"GO": [Say(b"BESTMOVE F1\n")]}, Verdict.ILLEGAL),

@@ -127,7 +127,7 @@ def test_a_follower_is_given_everything_once_and_in_order() -> None:
             transcript.spill()
     transcript.spill()
 
-    assert list(transcript.entries()) == [entry for packed in heard for entry in unpack(packed)]
+    assert list(transcript) == [entry for packed in heard for entry in unpack(packed)]
     transcript.spill()
     assert 4 == len(heard)
     transcript.close()

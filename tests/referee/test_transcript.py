@@ -36,9 +36,7 @@ def test_what_is_added_comes_back_in_order_and_time_counts_from_the_first() -> N
     transcript.add(1_000_000, 0, Kind.STARTED)
     transcript.add(1_000_007, 1, Kind.READ, b"\x00\xff")
 
-    assert [Entry(0, 0, Kind.STARTED, b""), Entry(7, 1, Kind.READ, b"\x00\xff")] == list(
-        transcript.entries()
-    )
+    assert [Entry(0, 0, Kind.STARTED, b""), Entry(7, 1, Kind.READ, b"\x00\xff")] == list(transcript)
 
 
 def test_a_large_transcript_is_spilled_and_read_back() -> None:
@@ -47,12 +45,12 @@ def test_a_large_transcript_is_spilled_and_read_back() -> None:
         transcript.add(n, 0, Kind.READ, bytes([n]) * (SPILL_BYTES // 16))
         transcript.spill()
 
-    assert [bytes([n]) for n in range(40)] == [entry.data[:1] for entry in transcript.entries()]
+    assert [bytes([n]) for n in range(40)] == [entry.data[:1] for entry in transcript]
     transcript.close()
 
 
 def test_sealing_and_unsealing_is_the_identity() -> None:
-    marked = mark_private(entries(), is_debug)
+    marked = list(mark_private(entries(), is_debug))
     sealed = SealedTranscript.model_validate_json(seal(marked).model_dump_json())
 
     assert marked == unseal(sealed)
@@ -60,7 +58,7 @@ def test_sealing_and_unsealing_is_the_identity() -> None:
 
 def test_private_lines_are_cut_out_of_their_chunks_across_borders() -> None:
     """A DEBUG line that arrives in two reads is private in both; the move behind it is public."""
-    marked = mark_private(entries(), is_debug)
+    marked = list(mark_private(entries(), is_debug))
 
     assert [
         (b"OK\r\n", False),
@@ -116,7 +114,7 @@ def test_a_flood_of_private_lines_is_one_piece_a_chunk() -> None:
     """However short its lines are, it costs no more than its bytes."""
     flood = [Entry(n, 0, Kind.READ, b"DEBUG\n" * 1000) for n in range(100)]
 
-    marked = mark_private(flood, is_debug)
+    marked = list(mark_private(flood, is_debug))
 
     assert [e._replace(private=True) for e in flood] == marked
 

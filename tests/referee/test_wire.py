@@ -36,7 +36,10 @@ def wires() -> Iterator[Callable[..., LiveWire]]:
     open_wires = []
 
     def make(
-        *programs: str, stderr_bytes: int = 1000, transcript: Transcript | None = None
+        *programs: str,
+        stderr_bytes: int = 1000,
+        transcript: Transcript | None = None,
+        least_bytes: int = 1,
     ) -> LiveWire:
         def box(seat: int) -> Box:
             tenant = Tenant(
@@ -52,7 +55,9 @@ def wires() -> Iterator[Callable[..., LiveWire]]:
         boxes = [box(0), box(1)]
         for each in boxes:
             each.prepare()
-        wire = LiveWire(boxes, transcript or Transcript(), box, None, 1, stderr_bytes)
+        wire = LiveWire(
+            boxes, transcript or Transcript(), box, None, 1, stderr_bytes, least_bytes=least_bytes
+        )
         open_wires.append(wire)
         return wire
 
@@ -175,7 +180,7 @@ def test_everything_is_in_the_transcript(wires: Callable[..., LiveWire]) -> None
     wire.measure(0)
     wire.kill(0)
 
-    kinds = [entry.kind for entry in transcript.entries()]
+    kinds = [entry.kind for entry in transcript]
     assert [Kind.STARTED, Kind.WROTE] == kinds[:2]
     assert [Kind.FROZEN, Kind.THAWED, Kind.EVIDENCE, Kind.KILLED] == kinds[-4:]
     assert [h.kind for h in seen] == [
@@ -224,7 +229,7 @@ def test_who_runs_on_is_waited_for_until_it_stands(wires: Callable[..., LiveWire
     assert ran.cpu_ns
     assert wire.boxes[0].is_frozen()
     assert wire.await_still(0, SOON_NS) is None
-    (entry,) = [entry for entry in transcript.entries() if entry.kind is Kind.RAN_ON]
+    (entry,) = [entry for entry in transcript if entry.kind is Kind.RAN_ON]
     assert (0, ran) == (entry.seat, RanOn.decode(entry.data))
 
 
@@ -260,3 +265,68 @@ def test_the_judge_knows_for_how_long_it_was_deaf(wires: Callable[..., LiveWire]
     wire.look()
 
     assert wire.late_ns >= max(before, deaf_ns)
+
+
+LETTERS = """
+import os, time
+for letter in b"MESSAGE written letter by letter, as a brain without a buffer does it\\n":
+    os.write(1, bytes([letter]))
+    time.sleep(0.0001)
+"""
+
+
+def test_a_line_that_comes_letter_by_letter_is_one_read(wires: Callable[..., LiveWire]) -> None:
+    """Nobody needs more of a transcript, or of the bytes of a game, because he does not buffer."""
+    wire = wires(LETTERS, ECHO)
+    wire.start(0)
+
+    seen = until(wire, ends_a_line)
+
+    (read,) = [each for each in seen if each.kind is Kind.READ]
+    assert b"MESSAGE written letter by letter, as a brain without a buffer does it\n" == read.data
+
+
+def test_what_stands_of_a_line_is_there_at_the_deadline_and_before_an_end(
+    wires: Callable[..., LiveWire],
+) -> None:
+    wire = wires("import sys\nprint('7,', end='', flush=True)\nsys.stdin.read(1)", ECHO)
+    wire.start(0)
+    begun = until_read(wire)
+    wire.write(0, b"x")
+    ended = until(wire, lambda h: h.kind is Kind.READ)
+
+    assert (0, Kind.READ, b"7,") == begun[1:]
+    assert b"" == ended[-1].data
+
+
+def until_read(wire: LiveWire) -> Happening:
+    """What is read at a deadline, sooner or later."""
+    while (happening := wire.wait(time.monotonic_ns() + 1_000_000)).kind is not Kind.READ:
+        pass
+    return happening
+
+
+def test_a_line_without_an_end_is_news_before_it_is_long(wires: Callable[..., LiveWire]) -> None:
+    wire = wires("import os, time\nwhile True: os.write(1, b'x' * 100)", ECHO)
+    wire.start(0)
+
+    seen = until(wire, lambda h: h.kind is Kind.READ)
+
+    assert set(b"x") == set(seen[-1].data)
+    wire.mute(0)
+
+
+def test_pieces_of_stderr_are_bounded_as_their_bytes_are(wires: Callable[..., LiveWire]) -> None:
+    drip = """
+import os, time
+for _ in range(100):
+    os.write(2, b"e")
+    time.sleep(0.001)
+print("done", flush=True)
+"""
+    wire = wires(drip, ECHO, stderr_bytes=640, least_bytes=64)
+    wire.start(0)
+
+    seen = until(wire, ends_a_line)
+
+    assert 10 >= sum(each.kind is Kind.STDERR for each in seen)

@@ -85,7 +85,7 @@ class World:
 
     @property
     def entries(self) -> list[Entry]:
-        return list(self.transcript.entries())
+        return list(self.transcript)
 
     def start(self, seat: int) -> int:
         self.bodies[seat].runs = True

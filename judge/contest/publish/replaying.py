@@ -10,14 +10,12 @@ from judge.contest.course import match_id
 from judge.contest.publish.manifest import read_bounded
 from judge.contest.worker import ended_by
 from judge.errors import InputError
+from judge.referee.bounds import LARGEST_RECORD
 from judge.referee.spec import KeptFolders, MatchRecord, MatchSpec, RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.folders import FolderKind
 from judge.store.types import Ended
-
-LARGEST_RECORD = 256 << 20
-"""Bytes; the transcript of a game is bounded by its policy and far below."""
 
 States = Mapping[FolderKind, str]
 """Digests of the states of an agent's folders."""

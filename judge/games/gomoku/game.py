@@ -60,6 +60,10 @@ class OpeningError(InputError):
         self.stone = stone
 
 
+OPENING_ANSWERS = 16
+"""More than any opening asks for that lays no stone."""
+
+
 class Gomoku:
     """One game. Whose colour it is follows from the count of stones: even is black."""
 
@@ -103,6 +107,12 @@ class Gomoku:
             "fifths": options.fifths,
             "other_sizes": list(self._sizes),
         }
+
+    @property
+    def longest(self) -> int:
+        """An answer for each square of the largest board, and those that choose colours and fifths."""
+        sizes = [self.width * self.height, *(size * size for size in self._sizes)]
+        return max(sizes) + OPENING_ANSWERS
 
     def renegotiate(self) -> bool:
         """Go on with the next size that holds the opening, around the same centre; False where there is none."""

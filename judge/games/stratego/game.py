@@ -27,6 +27,7 @@ from judge.games.stratego.types import (
     BLUE,
     COLOURS,
     RED,
+    SETUP_ROWS,
     SIZE,
     Confirmed,
     HalfMove,
@@ -92,6 +93,12 @@ class Stratego:
     def from_options(cls, options: Mapping[str, Any]) -> Self:
         """The game of plain values: `rules` names a set, other keys override it; InputError names the field."""
         return cls(read_options(options))
+
+    @property
+    def longest(self) -> int | None:
+        """The rows of both set-ups, and two half-moves a turn up to the limit of turns."""
+        limit = self.options.turn_limit
+        return None if limit is None else 2 * (SETUP_ROWS + limit)
 
     def describe(self) -> dict[str, Any]:
         """What a protocol may tell of the game: `width` and `height` in squares."""

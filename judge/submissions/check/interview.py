@@ -103,6 +103,11 @@ class Interview:
         """The question that is being asked, or was asked last."""
         return self._question
 
+    @property
+    def longest(self) -> int:
+        """One answer a question."""
+        return len(self._left) + 1
+
     def describe(self) -> dict[str, Any]:
         """The game of the questions."""
         return self._describe
