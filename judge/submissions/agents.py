@@ -191,7 +191,7 @@ def _explain(error: ValidationError) -> str:
 
 
 def _refuse_odd_words(manifest: Manifest, path: Path) -> None:
-    """Refuse what no command line or header can hold: else starting the agent would fail, and the host seem at fault."""
+    """Refuse what no command line can hold: to start the agent would fail, and the host would seem at fault."""
     for field, word in _words(manifest.model_dump(exclude={"description"})):
         odd = next((c for c in word if unicodedata.category(c) == "Cc"), "")
         if odd:
