@@ -79,6 +79,8 @@ class Reply:
     kind: ReplyKind
     said: str = ""
     decision: Decision | None = None
+    complaint: str = ""
+    """What it said before that it cannot do, as it was spoken, bounded and public; often why the answer is wrong."""
 
 
 def decided(decision: Decision, said: str = "") -> Reply:

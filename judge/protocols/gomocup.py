@@ -14,11 +14,18 @@ brains in the wild print far more than they should, and the deadline is the refe
     THINKING     a move                         a move, a mangled move, or one UNKNOWN/ERROR too many
     ENDING       the exit                       -
 
-Three rules keep the two sides in step. What arrives while nothing is asked is discarded (it can not be the answer to
-what comes later). One UNKNOWN or ERROR is forgiven for each INFO line sent since the last answer, because brains answer
-lines that the protocol says have no answer, and for each line of a command that the brain did not know; the next one is
-about the command itself: an optional command is replaced by a mandatory one, a mandatory one is refused. A line is
-ended by CR, LF or CRLF; the end of the stream does not end one.
+Rules that keep the two sides in step:
+
+- What arrives while nothing is asked is discarded: it can not be the answer to what comes later.
+- An UNKNOWN or ERROR may be late: an answer to a line before the last command, of which brains answer more than the
+  protocol says (INFO), and optional ones by UNKNOWN a line. One is forgiven for each such line; the next one is about
+  the command itself: an optional command is replaced by a mandatory one, a mandatory one is refused.
+- Where it is in doubt which line was meant, what follows decides, and where nothing does within `refusal_ms`, the
+  command was: RESTART and SWAP2BOARD, and of the mandatory commands the first, for an ERROR there is how a brain says
+  that it cannot live with what INFO told it (seed 002, INFO).
+- A brain that has shown no answer to INFO yet means SWAP2BOARD by its first UNKNOWN or ERROR. After an ERROR, said by
+  one that knows the command, an answer may still come: its OK to RESTART parts that from what is asked next.
+- A line is ended by CR, LF or CRLF; the end of the stream does not end one.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,14 +38,13 @@ from judge.games.stones import (
     LayStones,
     Placed,
     PlaceStone,
-    Square,
     Stone,
     StonePlaced,
     Stones,
     StonesRequest,
     Swap,
 )
-from judge.games.types import Event, Reply, ReplyKind, Request, decided
+from judge.games.types import Event, Reply, ReplyKind, Request
 from judge.protocols.gomocup_board import BrainBoard, Way
 from judge.protocols.gomocup_words import (
     ABOUT_CHARACTERS,
@@ -73,6 +79,7 @@ from judge.protocols.types import (
     Stimulus,
     Tell,
     Wait,
+    WakeAfter,
     Write,
 )
 
@@ -108,6 +115,15 @@ class Gomocup:
         self._phase = Phase.IDLE
         self._excuses = 0
         """How many UNKNOWN or ERROR lines may still be answers to something else than the last command."""
+        self._doubt: bytes | None = None
+        """What one of them said that is about the last command after all, if nothing else comes."""
+        self._complaints = 0
+        """How often it said UNKNOWN or ERROR before its answer to ABOUT."""
+        self._answers_info = False
+        self._complaint = ""
+        """The last ERROR line since it was asked, as it was said."""
+        self._has_moved = False
+        """Whether this process has answered TURN, BEGIN or BOARD."""
         self._board = BrainBoard()
         self._laid: list[Placed] = []
         """Stones that a brain without SWAP2BOARD was asked for one by one."""
@@ -151,6 +167,8 @@ class Gomocup:
         self._lines.begin()
         self._board.clear()
         self._excuses = 0
+        self._doubt = None
+        self._has_moved = False
         return [self._say(self._start_line), Await(Wait.START)]
 
     def _ask(self, request: StonesRequest) -> Sequence[Effect]:
@@ -158,17 +176,30 @@ class Gomocup:
         if self._lines.clear():
             effects.append(Note("discarded: an unfinished line that came before the request"))
         self._asked = request
+        self._complaint = ""
         self._laid = []
         if not isinstance(request, PlaceStone):
             return [*effects, *self._ask_swap2()]
         return [*effects, *self._put_position()]
 
     def _alarm(self) -> Sequence[Effect]:
-        if self._phase is not Phase.GREETING:
+        if self._phase is Phase.GREETING:
+            # ABOUT itself may still be answered by UNKNOWN, late; or it was, and the last complaint is about it.
+            self._excuses += 1
+            self._complaints -= 1
+            return self._greeted({})
+        said, self._doubt = self._doubt, None
+        if said is None:
             return ()
-        # ABOUT itself may still be answered by UNKNOWN, late.
-        self._excuses += 1
-        return self._greeted({})
+        match self._phase:
+            case Phase.SWAPPING:
+                return self._do_without_swap2(said, Way.RESTART)
+            case Phase.RESTARTING if self._excuses:
+                return self._execute_again()
+            case Phase.THINKING:
+                return self._refused(said)
+            case _:
+                return ()
 
     # --- how a request is put ----------------------------------------------------------------------------------------
 
@@ -188,9 +219,14 @@ class Gomocup:
         """The colour that the brain is to place."""
         return (self._request.colour + len(self._laid)) & 1
 
+    @property
+    def _opening(self) -> int:
+        """How many of the stones are no moves."""
+        return self._request.opening + len(self._laid)
+
     def _put_position(self) -> list[Effect]:
         """Let the brain's board become the position, and the brain think about it."""
-        match self._board.way_to(self._stones, self._own):
+        match self._board.way_to(self._stones, self._own, self._opening):
             case Way.THINK:
                 return self._think()
             case Way.TAKEBACK:
@@ -202,18 +238,20 @@ class Gomocup:
 
     def _restart(self) -> list[Effect]:
         self._phase = Phase.RESTARTING
+        self._doubt = None
         return [self._say("RESTART"), Await(Wait.START)]
 
     def _think(self) -> list[Effect]:
         self._phase = Phase.THINKING
+        self._doubt = None
         request = self._request
         dead = request.dead if isinstance(request, PlaceStone) else ()
-        opening = request.opening + len(self._laid)
-        question = self._board.question(self._stones, self._own, opening, dead)
+        question = self._board.question(self._stones, self._own, self._opening, dead)
         return [self._say(self._time_left(), *question), Await(Wait.TURN)]
 
     def _ask_swap2(self) -> list[Effect]:
         self._phase = Phase.SWAPPING
+        self._doubt = None
         rows = [f"{x},{y}" for x, y, _ in self._request.stones]
         return [self._say(self._time_left(), "SWAP2BOARD", *rows, "DONE"), Await(Wait.TURN)]
 
@@ -249,6 +287,8 @@ class Gomocup:
 
     def _line(self, line: bytes) -> Sequence[Effect]:
         word, rest = classify(line)
+        if word is Word.ERROR:
+            self._complaint = text_of(line[:200]).strip()
         step = _STEPS[self._phase].get(word)
         if step is not None:
             return step(self, rest)
@@ -263,6 +303,7 @@ class Gomocup:
             return [self._say(*self._info_lines), *self._put_position()]
         self._phase = Phase.GREETING
         self._excuses = len(self._info_lines)
+        self._complaints = 0
         # INFO before ABOUT: a brain that answers ABOUT has by then done the work that INFO max_memory may cause,
         # outside its turn.
         return [self._say(*self._info_lines, "ABOUT"), Await(Wait.COURTESY)]
@@ -277,18 +318,31 @@ class Gomocup:
         self._excuses = 0
         return self._greeted(parse_about(text_of(rest[:ABOUT_CHARACTERS]).strip()))
 
-    def _about_excused(self, rest: bytes) -> Sequence[Effect]:
-        return self._excused(rest) or self._greeted({})
+    def _about_unknown(self, rest: bytes) -> Sequence[Effect]:
+        excused = self._excused(rest)
+        if excused:
+            self._complaints += 1
+        return excused or self._greeted({})
+
+    def _acknowledged(self, rest: bytes) -> Sequence[Effect]:
+        """OK: to an INFO line, while there may be one that was not acknowledged yet."""
+        return self._excused(b"OK " + rest) or self._greeted({})
 
     def _greeted(self, about: dict[str, str]) -> Sequence[Effect]:
+        self._answers_info = self._complaints > 0
         self._phase = Phase.IDLE
         return [Ready(about)]
 
     def _restarted(self, _rest: bytes) -> Sequence[Effect]:
+        # Whoever answers RESTART has read every line before it.
+        self._excuses = 0
         self._board.clear()
         return self._put_position()
 
-    def _restart_refused(self, _rest: bytes) -> Sequence[Effect]:
+    def _restart_refused(self, rest: bytes) -> Sequence[Effect]:
+        return self._doubted(rest) or self._execute_again()
+
+    def _execute_again(self) -> Sequence[Effect]:
         # Seed 002, RESTART: if the brain answers UNKNOWN, the manager sends END and executes the brain again.
         return [self._say("END"), Respawn(), *self._start()]
 
@@ -302,57 +356,73 @@ class Gomocup:
     def _moved(self, rest: bytes) -> Sequence[Effect]:
         ((x, y),) = squares_in(rest)
         self._excuses = 0
+        self._has_moved = True
         self._board.add((x, y))
         request = self._request
         if not isinstance(request, LayStones):
-            return self._answered(Stone(x, y), ((x, y),))
+            return self._answered(Stone(x, y), say_squares([(x, y)], rest))
         self._laid.append((x, y, self._own))
         if len(self._laid) < request.count:
             return self._restart()
         laid = tuple((x, y) for x, y, _ in self._laid)
-        return self._answered(Stones(laid), laid)
+        return self._answered(Stones(laid), say_squares(laid))
 
     def _mangled(self, rest: bytes) -> Sequence[Effect]:
         self._phase = Phase.IDLE
-        return [Answer(Reply(ReplyKind.UNREADABLE, text_of(rest[:200])))]
+        said = text_of(rest[:200])
+        return [Answer(Reply(ReplyKind.UNREADABLE, said, complaint=self._complaint))]
 
     def _suggested(self, rest: bytes) -> Sequence[Effect]:
         # Seed 002, SUGGEST: in a tournament the manager always answers the move that the brain has suggested.
         stone = suggested(rest)
+        self._doubt = None
         if stone is None:
             return self._mangled(b"SUGGEST " + rest)
         return [self._say(f"PLAY {stone.x},{stone.y}"), Await(Wait.TURN)]
 
-    def _move_refused(self, rest: bytes) -> Sequence[Effect]:
-        excused = self._excused(rest)
-        if excused:
-            return excused
+    def _move_unknown(self, rest: bytes) -> Sequence[Effect]:
+        return self._excused(rest) or self._refused(rest)
+
+    def _move_failed(self, rest: bytes) -> Sequence[Effect]:
+        if self._has_moved or self._answers_info:
+            return self._move_unknown(rest)
+        return self._doubted(rest) or self._refused(rest)
+
+    def _refused(self, rest: bytes) -> Sequence[Effect]:
         self._phase = Phase.IDLE
         return [Answer(Reply(ReplyKind.REFUSED, text_of(rest[:200])))]
 
     def _swapped(self, _rest: bytes) -> Sequence[Effect]:
-        return self._answered(Swap(), ())
+        return self._answered(Swap(), "SWAP")
 
     def _set_stones(self, rest: bytes) -> Sequence[Effect]:
         """Squares in answer to SWAP2BOARD, or several where one is due: their number is for the rules to judge."""
         squares = squares_in(rest)
         stays = len(squares) == 1 and isinstance(self._request, AnswerSwap)
-        return self._answered(Stone(*squares[0]) if stays else Stones(squares), squares)
+        stones = Stone(*squares[0]) if stays else Stones(squares)
+        return self._answered(stones, say_squares(squares, rest))
 
-    def _swap2_refused(self, rest: bytes) -> Sequence[Effect]:
-        excused = self._excused(rest)
-        if excused:
-            return excused
+    def _swap2_unknown(self, rest: bytes) -> Sequence[Effect]:
+        doubted = self._doubted(rest) if self._answers_info else ()
+        return doubted or self._do_without_swap2(b"UNKNOWN " + rest, Way.THINK)
+
+    def _swap2_failed(self, rest: bytes) -> Sequence[Effect]:
+        doubted = self._doubted(rest) if self._answers_info else ()
+        return doubted or self._do_without_swap2(b"ERROR " + rest, Way.RESTART)
+
+    def _do_without_swap2(self, said: bytes, way: Way) -> Sequence[Effect]:
         # Seed 002, UNKNOWN: in place of an optional command the manager tries a mandatory one. A brain that can not
         # swap is asked for stones, which is one of the choices that it has. Each line of the optional command that is
         # still unread may be unknown too.
-        self._excuses += len(self._request.stones) + 1
-        return [Note("SWAP2BOARD is unknown to it: asked by BEGIN or BOARD"), *self._put_position()]
+        self._excuses = max(0, self._excuses - 1) + len(self._request.stones) + 1
+        asked = self._restart() if way is Way.RESTART else self._put_position()
+        why = text_of(said[:80]).strip()
+        return [Note(f"SWAP2BOARD was answered by {why!r}: asked by BEGIN or BOARD"), *asked]
 
-    def _answered(self, decision: Stone | Stones | Swap, squares: Sequence[Square]) -> list[Effect]:
+    def _answered(self, decision: Stone | Stones | Swap, said: str) -> list[Effect]:
         self._phase = Phase.IDLE
         self._excuses = 0
-        return [Answer(decided(decision, say_squares(squares) or "SWAP"))]
+        return [Answer(Reply(ReplyKind.DECIDED, said, decision, self._complaint))]
 
     def _excused(self, rest: bytes) -> Sequence[Effect]:
         """A note, if this UNKNOWN or ERROR may be the answer to something else than the last command."""
@@ -360,7 +430,15 @@ class Gomocup:
             return ()
         self._excuses -= 1
         said = text_of(rest[:80])
-        return [Note(f"ignored: UNKNOWN or ERROR, taken for an answer to INFO: {said!r}")]
+        return [Note(f"ignored: {said!r}, taken for an answer to an earlier line")]
+
+    def _doubted(self, rest: bytes) -> Sequence[Effect]:
+        """The same, where it is about the last command after all if nothing else comes."""
+        excused = self._excused(rest)
+        if not excused:
+            return ()
+        self._doubt = rest
+        return [*excused, WakeAfter(self._options.refusal_ms)]
 
     def _say(self, *lines: str) -> Write:
         return Write((self._end.join(lines) + self._end).encode())
@@ -373,9 +451,9 @@ _STEPS: dict[Phase, dict[Word, Callable[[Gomocup, bytes], Sequence[Effect]]]] = 
         Word.UNKNOWN: Gomocup._start_refused,
     },
     Phase.GREETING: {
-        Word.UNKNOWN: Gomocup._about_excused,
-        Word.ERROR: Gomocup._about_excused,
-        Word.OK: Gomocup._about,
+        Word.UNKNOWN: Gomocup._about_unknown,
+        Word.ERROR: Gomocup._about_unknown,
+        Word.OK: Gomocup._acknowledged,
         Word.TEXT: Gomocup._about,
     },
     Phase.RESTARTING: {
@@ -393,16 +471,16 @@ _STEPS: dict[Phase, dict[Word, Callable[[Gomocup, bytes], Sequence[Effect]]]] = 
         Word.SQUARES: Gomocup._set_stones,
         Word.SWAP: Gomocup._swapped,
         Word.MANGLED: Gomocup._mangled,
-        Word.ERROR: Gomocup._swap2_refused,
-        Word.UNKNOWN: Gomocup._swap2_refused,
+        Word.ERROR: Gomocup._swap2_failed,
+        Word.UNKNOWN: Gomocup._swap2_unknown,
     },
     Phase.THINKING: {
         Word.MOVE: Gomocup._moved,
         Word.SQUARES: Gomocup._set_stones,
         Word.MANGLED: Gomocup._mangled,
         Word.SUGGEST: Gomocup._suggested,
-        Word.ERROR: Gomocup._move_refused,
-        Word.UNKNOWN: Gomocup._move_refused,
+        Word.ERROR: Gomocup._move_failed,
+        Word.UNKNOWN: Gomocup._move_unknown,
     },
     Phase.IDLE: {},
     Phase.ENDING: {},

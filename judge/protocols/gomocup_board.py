@@ -13,16 +13,19 @@ class Way(StrEnum):
     THINK = "think"
     """By the question itself: BEGIN, TURN or BOARD."""
     TAKEBACK = "takeback"
-    """Its last stone is not in the position: TAKEBACK, and look again."""
+    """Its last stone was taken back in the game that it plays: TAKEBACK, and look again."""
     RESTART = "restart"
-    """It is another match: RESTART and BOARD (seed 002, BOARD: if there is any open match, RESTART comes before it)."""
+    """It is another match: RESTART and BOARD (seed 002, BOARD: if there is any open match, RESTART comes before it).
+
+    Also the same stones where a swap has made others of them its own: no other command changes whose a stone is.
+    """
 
 
 class BrainBoard:
-    """The stones that a brain knows of, in play order."""
+    """The stones that a brain knows of, in play order, each with whether it takes it for its own."""
 
     def __init__(self) -> None:
-        self._known: list[Square] = []
+        self._known: list[tuple[Square, bool]] = []
 
     def clear(self) -> None:
         """The brain has begun anew: its board is empty."""
@@ -30,7 +33,7 @@ class BrainBoard:
 
     def add(self, square: Square) -> None:
         """The brain has placed a stone itself."""
-        self._known.append(square)
+        self._known.append((square, True))
 
     def take_back(self) -> None:
         """The brain has removed its last stone."""
@@ -39,14 +42,21 @@ class BrainBoard:
     @property
     def last(self) -> Square:
         """The last stone that it knows of."""
-        return self._known[-1]
+        return self._known[-1][0]
 
-    def way_to(self, stones: Sequence[Placed], own: int) -> Way:
-        """How the board becomes `stones`, where the brain is to place the colour `own`."""
-        if not self._known or self._is_one_behind(stones, own):
+    def way_to(self, stones: Sequence[Placed], own: int, opening: int) -> Way:
+        """How the board becomes `stones`, where the brain is to place the colour `own`.
+
+        The first `opening` of them are no moves: a position without a move behind them is a match that begins.
+        """
+        if not self._known:
             return Way.THINK
-        before = [(x, y) for x, y, _ in stones[:-1]]
-        return Way.TAKEBACK if before and self._known[: len(before)] == before else Way.RESTART
+        before = _seen_by(own, stones[:-1])
+        is_told_one = bool(stones) and stones[-1][2] != own
+        if is_told_one and self._known == before:
+            return Way.THINK
+        is_a_game = is_told_one and len(stones) > max(1, opening)
+        return Way.TAKEBACK if is_a_game and self._known[: len(before)] == before else Way.RESTART
 
     def question(
         self, stones: Sequence[Placed], own: int, opening: int, dead: Collection[Square]
@@ -59,15 +69,12 @@ class BrainBoard:
             return ["BEGIN"]
         if self._known or (len(stones) == 1 and opening == 0):
             x, y, _ = stones[-1]
-            self._known.append((x, y))
+            self._known.append(((x, y), False))
             return [f"TURN {x},{y}"]
-        self._known = [(x, y) for x, y, _ in stones]
+        self._known = _seen_by(own, stones)
         return ["BOARD", *board_rows(stones, own, dead), "DONE"]
 
-    def _is_one_behind(self, stones: Sequence[Placed], own: int) -> bool:
-        """Whether the board lacks one stone of the opponent's, the last: the one before it tells, none else is new."""
-        known = len(self._known)
-        if len(stones) != known + 1 or stones[-1][2] == own:
-            return False
-        x, y, _ = stones[known - 1]
-        return (x, y) == self._known[-1]
+
+def _seen_by(own: int, stones: Sequence[Placed]) -> list[tuple[Square, bool]]:
+    """The stones as who plays the colour `own` sees them."""
+    return [((x, y), colour == own) for x, y, colour in stones]

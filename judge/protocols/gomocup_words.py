@@ -15,6 +15,10 @@ INT32_MAX = 2147483647
 CONTINUOUS = 2
 """INFO rule (seed 002): added where the game goes on until the board is full."""
 
+FAR_DIGITS = 9
+FAR = 10**FAR_DIGITS
+"""What a longer number is read as: no board is so large, and thousands of digits would take time."""
+
 ABOUT_CHARACTERS = 512
 """How much of an answer to ABOUT is kept."""
 
@@ -32,6 +36,9 @@ class GomocupOptions(BaseModel):
     """A longer line of the brain is cut to this; play goes on."""
     game_type: int = Field(default=1, ge=0, le=3)
     """INFO game_type: 0 human opponent, 1 brain, 2 tournament, 3 network tournament."""
+    refusal_ms: int = Field(default=1000, ge=1)
+    """How long something is waited for behind an UNKNOWN or ERROR that may be about the last command or another, in
+    milliseconds; the wait is charged as the turn is."""
     info: Mapping[InfoWord, int | InfoWord] = Field(default_factory=dict)
     """Further INFO keys, sent as they are behind the usual ones (`evaluate`, or Yixin's `max_depth`, `thread_num`)."""
 
@@ -52,10 +59,10 @@ class Word(StrEnum):
     TEXT = "text"
 
 
-_PAIR = rb"[+-]?\d{1,9}\s*,\s*[+-]?\d{1,9}"
+_PAIR = rb"[+-]?\d+\s*,\s*[+-]?\d+"
 _MOVE = re.compile(rb"\s*(" + _PAIR + rb")\s*")
 _SQUARES = re.compile(rb"\s*" + _PAIR + rb"(?:\s+" + _PAIR + rb")+\s*")
-_NUMBER = re.compile(rb"[+-]?\d+")
+_NUMBER = re.compile(rb"([+-]?)0*(\d+)")
 _LIKE_A_MOVE = re.compile(rb"\s*[+-]?\d+\s*,")
 _KEYWORD = re.compile(
     rb"\s*(OK|ERROR|UNKNOWN|MESSAGE|DEBUG|SUGGEST|SWAP)(?![A-Za-z0-9_])\s*", re.IGNORECASE
@@ -80,8 +87,11 @@ def classify(line: bytes) -> tuple[Word, bytes]:
 
 
 def squares_in(text: bytes) -> tuple[Square, ...]:
-    """The squares of a line that is a MOVE or SQUARES."""
-    numbers = [int(number) for number in _NUMBER.findall(text)]
+    """The squares of a line that is a MOVE or SQUARES; a number of more than nine digits is FAR, off every board."""
+    numbers = [
+        (-1 if sign == b"-" else 1) * (int(digits) if len(digits) <= FAR_DIGITS else FAR)
+        for sign, digits in _NUMBER.findall(text)
+    ]
     return tuple(zip(numbers[::2], numbers[1::2], strict=True))
 
 
@@ -90,8 +100,10 @@ def suggested(rest: bytes) -> Stone | None:
     return Stone(*squares_in(rest)[0]) if _MOVE.fullmatch(rest) else None
 
 
-def say_squares(squares: Sequence[Square]) -> str:
-    """`7,7 8,8`, as it is said and kept."""
+def say_squares(squares: Sequence[Square], line: bytes = b"") -> str:
+    """`7,7 8,8`, as it is kept; of a `line` with a number too long to be read, its beginning."""
+    if line and any(abs(number) == FAR for square in squares for number in square):
+        return text_of(line[:200]).strip()
     return " ".join(f"{x},{y}" for x, y in squares)
 
 

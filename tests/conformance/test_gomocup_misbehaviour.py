@@ -41,7 +41,7 @@ AT_THE_FIRST_MOVE: list[tuple[str, Sequence[Act], Verdict | None, str]] = [
     ("NUL and escapes", says("\x00\x1b[2J\xff\n0,0\n"), None, "set aside"),
     ("off the board", says("15,0\n"), Verdict.ILLEGAL, "others call it a crash"),
     ("negative", says("-1,0\n"), Verdict.ILLEGAL, "others wrap it around"),
-    ("a huge number", says("99999999999999999999,0\n"), Verdict.UNREADABLE, "no number of ours"),
+    ("a huge number", says("99999999999999999999,0\n"), Verdict.ILLEGAL, "a number, off every board"),
     # --- too much, too early, too often ---
     ("two moves at once", says("0,0\n14,14\n"), None, "the second is discarded; others play it"),
     ("two moves, two reads", says("0,0\n", "14,14\n", ms=0), None, "the same"),

@@ -20,7 +20,7 @@ from judge.games.stones import (
     Stones,
     Swap,
 )
-from judge.games.types import AgentFault, Decision, Event, Verdict, decided
+from judge.games.types import AgentFault, Decision, Event, Reply, ReplyKind, Verdict, decided
 from tests.games.test_gomoku import board
 
 
@@ -121,10 +121,20 @@ def test_case_3_option_1_the_first_seat_takes_black() -> None:
         ([], stones((7, 7), (7, 7), (9, 9)), 0, "taken by stone 1"),
         ([], stones((7, 7), (15, 7), (9, 9)), 0, "off the 15x15 board"),
         ([], Swap(), 0, "a swap where the first stones are asked for"),
-        ([stones(*THREE)], stones((1, 1), (2, 2), (3, 3)), 1, "3 stones where 2 are asked for"),
+        (
+            [stones(*THREE)],
+            stones((1, 1), (2, 2), (3, 3)),
+            1,
+            "3 stones where one or two stones, or SWAP",
+        ),
         ([stones(*THREE)], stones((1, 1), (7, 7)), 1, "taken by stone 1"),
         ([stones(*THREE)], Stone(7, 7), 1, "taken by stone 1"),
-        ([stones(*THREE), stones((1, 1), (2, 2))], stones((3, 3), (4, 4)), 0, "2 stones where"),
+        (
+            [stones(*THREE), stones((1, 1), (2, 2))],
+            stones((3, 3), (4, 4)),
+            0,
+            "2 stones where a swap or one stone",
+        ),
         ([stones(*THREE), Swap()], Swap(), 0, "a swap where one stone is asked for"),
         ([stones(*THREE), Swap()], stones((3, 3), (4, 4)), 0, "2 stones where one stone"),
     ],
@@ -310,3 +320,12 @@ def test_the_game_says_what_it_will_ask() -> None:
     assert {LayStones, AnswerSwap, PlaceStone} == swap2().requests
     assert {PlaceStone, OfferFifths, ChooseFifth} == offering().requests
     assert {StonePlaced, ColoursSettled} == swap2().events
+
+
+def test_what_an_agent_complained_of_stands_in_the_reason_of_its_fault() -> None:
+    game = swap2()
+    answer(game, stones(*THREE))
+    game.apply(Reply(ReplyKind.DECIDED, "7,7", Stone(7, 7), "ERROR Color is not a valid value"))
+    assert_illegal(
+        game, 1, "taken by stone 1 (black); before that it said 'ERROR Color is not a valid value'"
+    )

@@ -4,7 +4,8 @@
                 and a line that ends in `\\` is not ended at all)
 > TURN 7,7      a line the judge must write now; nothing else may be written
 = 7,7           the answer that must come of it; also `= ready`, `= refused TEXT`, `= unreadable TEXT`,
-                `= respawn`, `= await turn`, `= note TEXT`
+                `= respawn`, `= await turn`, `= note TEXT`, `= wake after 1000`,
+                `= complaint ERROR TEXT` (behind the answer)
 """
 
 from collections.abc import Iterable
@@ -53,7 +54,7 @@ class Conversation:
 
     def goes(self, script: str) -> None:
         """Play the script; every effect since the last call must be in it, in order."""
-        for line in script.strip().splitlines():
+        for line in filter(str.strip, script.splitlines()):
             mark, _, text = line.strip().partition(" ")
             if mark == "<":
                 self._expect_nothing()
@@ -86,10 +87,12 @@ class Conversation:
                 ]
             case Answer(reply):
                 said = reply.said
+                words = [f"= complaint {reply.complaint}"] if reply.complaint else []
                 return [
                     f"= {said}"
                     if reply.kind is ReplyKind.DECIDED
-                    else f"= {reply.kind} {said}".strip()
+                    else f"= {reply.kind} {said}".strip(),
+                    *words,
                 ]
             case Ready(about):
                 said = ", ".join(f'{key}="{value}"' for key, value in about.items())
@@ -109,8 +112,8 @@ class Conversation:
 
 
 def _is_aside(text: str) -> bool:
-    """What is awaited, noted and said of the search need not be written in every script."""
-    return text.startswith(("= await", "= note", "= search"))
+    """What need not be written in every script."""
+    return text.startswith(("= await", "= note", "= search", "= wake", "= complaint"))
 
 
 def _bytes(text: str) -> bytes:

@@ -52,9 +52,9 @@ def ask(conversation: Conversation, *stones: Placed, seat: int = 0, opening: int
     conversation.feed(Ask(request, Clock(5000, 90000)))
 
 
-def thinking() -> Conversation:
+def thinking(**options: Any) -> Conversation:
     """A conversation in which the first move is awaited."""
-    conversation = greeted()
+    conversation = greeted(**options)
     ask(conversation)
     conversation.goes("> INFO time_left 90000\n> BEGIN\n= await turn")
     return conversation
@@ -305,7 +305,11 @@ REPLIES = [
     ("MESSAGE x", "", "allowed at any time"),
     ("message x", "", "in any case of letters"),
     ("UNKNOWN x", "", "the first may be the answer to INFO time_left"),
-    ("ERROR x", "", "the same"),
+    (
+        "ERROR x",
+        "= wake after 1000",
+        "the same, unless nothing follows: then INFO was too much for it",
+    ),
     (" 3 , 4 ", "= 3,4", "a pair of numbers, whatever blanks surround it"),
     ("3,4", "= 3,4", "plain"),
     ("+3,4", "= 3,4", "a sign is a number's"),
@@ -318,7 +322,9 @@ REPLIES = [
     ("3,", "= unreadable 3,", "the same"),
     ("-1,4", "= -1,4", "readable; that it is off the board is for the rules to say"),
     ("99,3", "= 99,3", "the same"),
-    ("1234567890,3", "= unreadable 1234567890,3", "no board has ten digits"),
+    ("12345678901234567890,3", "= 12345678901234567890,3", "the same"),
+    ("-" + "9" * 5000 + ",+3", "= -" + "9" * 199, "the same, however long it is"),
+    ("0" * 5000 + "7,07", "= 7,7", "zeros before a number change nothing"),
     ("3,4\\r\\", "= 3,4", "CR alone ends a line: brains need not know the manager's system"),
     ("3,4\\", "", "no end of line, no reply"),
     ("3;4", "", "not a pair of numbers: text"),
@@ -338,7 +344,64 @@ def test_one_unknown_more_than_there_were_infos_refuses_the_move() -> None:
 
 
 def test_an_error_to_a_move_refuses_it() -> None:
-    thinking().goes("< ERROR unknown key\n< ERROR out of memory\n= refused out of memory")
+    thinking().goes(
+        "< ERROR unknown key\n= wake after 1000\n< ERROR out of memory\n= refused out of memory"
+    )
+
+
+def test_an_error_to_the_first_move_refuses_it_when_no_move_follows_soon() -> None:
+    """Seed 002, INFO: an unachievable limit is told at the first TURN, BEGIN or BOARD. Chatter is no move."""
+    conversation = thinking(refusal_ms=300)
+    conversation.goes("< ERROR too little memory\n= wake after 300\n< MESSAGE sorry")
+    conversation.alarm()
+    conversation.goes("= refused too little memory")
+
+
+@pytest.mark.parametrize("said", ["10,10", "SUGGEST 10,10\n> PLAY 10,10\n< 10,10"])
+def test_a_move_that_follows_an_error_counts(said: str) -> None:
+    conversation = thinking()
+    conversation.goes(f"< ERROR unknown key\n= wake after 1000\n< {said}\n= 10,10")
+    conversation.alarm()
+    conversation.goes("")
+
+
+def test_an_error_to_a_later_move_may_be_chatter_to_the_end_of_the_turn() -> None:
+    conversation = thinking()
+    conversation.goes("< 10,10\n= 10,10")
+    ask(conversation, (10, 10, 0), (11, 10, 1))
+    conversation.goes("> INFO time_left 90000\n> TURN 11,10\n< ERROR hash full\n< 9,9\n= 9,9")
+
+
+def test_a_brain_that_answers_info_lines_may_answer_time_left_and_think() -> None:
+    """It has shown that it does: its first ERROR is not about BEGIN."""
+    conversation = opened()
+    conversation.goes(
+        f"""
+        > START 20
+        < OK
+        {INFOS}
+        > ABOUT
+        < ERROR INFO\\nERROR INFO\\nERROR INFO\\nERROR INFO\\nERROR INFO
+        < name="x"
+        = ready name="x"
+        """
+    )
+    ask(conversation)
+    conversation.goes("> INFO time_left 90000\n> BEGIN\n< ERROR INFO\n< 9,9\n= 9,9")
+
+
+@pytest.mark.parametrize("infos", [0, 1, 5])
+def test_an_ok_to_info_lines_is_no_answer_to_about(infos: int) -> None:
+    conversation = opened()
+    conversation.goes(f"> START 20\n< OK\n{INFOS}\n> ABOUT")
+    for _ in range(infos):
+        conversation.goes("< OK")
+    conversation.goes('< name="SomeBrain"\n= ready name="SomeBrain"')
+
+
+def test_an_ok_more_than_there_were_infos_is_an_answer_to_about() -> None:
+    conversation = opened()
+    conversation.goes(f"> START 20\n< OK\n{INFOS}\n> ABOUT\n< OK\\nOK\\nOK\\nOK\\nOK\\nOK\n= ready")
 
 
 def test_a_board_that_a_brain_does_not_know_is_refused_and_the_rest_is_discarded() -> None:

@@ -16,8 +16,8 @@ THREE: tuple[Placed, ...] = ((7, 7, 0), (8, 7, 1), (9, 9, 0))
 FIVE: tuple[Placed, ...] = (*THREE, (8, 8, 1), (8, 6, 0))
 
 
-def ready() -> Conversation:
-    """A brain on a board of 15, rule standard, that has answered ABOUT."""
+def ready(*, answers_info: bool = False) -> Conversation:
+    """A brain on a board of 15, rule standard, that has answered ABOUT, and each INFO too if it does that."""
     game = {"width": 15, "height": 15, "rule": "standard", "swap": "swap2"}
     conversation = Conversation(Gomocup(GomocupOptions()))
     conversation.feed(Open(0, game, ("one", "two"), Limits(5000, 120000, 367001600)))
@@ -31,10 +31,11 @@ def ready() -> Conversation:
         > INFO game_type 1
         > INFO rule 1
         > ABOUT
-        < name="swapper"
-        = ready name="swapper"
         """
     )
+    if answers_info:
+        conversation.goes("< UNKNOWN\\nUNKNOWN\\nUNKNOWN\\nUNKNOWN\\nUNKNOWN")
+    conversation.goes('< name="swapper"\n= ready name="swapper"')
     return conversation
 
 
@@ -195,35 +196,130 @@ def test_an_answer_is_read_and_its_sense_left_to_the_rules(said: str, outcome: s
     conversation.goes(f"< {said}\n{outcome}")
 
 
-def test_a_brain_without_swap2board_is_asked_for_a_stone() -> None:
-    """Seed 002, UNKNOWN: a mandatory command in place of the optional one; every line of it may be unknown."""
-    conversation = ready()
+THREE_ROWS = "> 7,7\n> 8,7\n> 9,9"
+
+
+def swapping(*, answers_info: bool = False) -> Conversation:
+    """A brain that is asked what to do with three stones."""
+    conversation = ready(answers_info=answers_info)
     choose(conversation, THREE)
+    conversation.goes(f"> INFO time_left 90000\n> SWAP2BOARD\n{THREE_ROWS}\n> DONE\n= await turn")
+    return conversation
+
+
+BOARD = """
+> INFO time_left 90000
+> BOARD
+> 7,7,2
+> 8,7,1
+> 9,9,2
+> DONE
+= await turn
+"""
+"""How a brain without SWAP2BOARD is asked for the fourth stone."""
+
+
+@pytest.mark.parametrize("late", ["", "< UNKNOWN\n", "< UNKNOWN\n" * 4])
+def test_a_brain_without_swap2board_is_asked_for_a_stone_at_once(late: str) -> None:
+    """Seed 002, UNKNOWN: a mandatory command in place of the optional one, whose every line may be unknown."""
+    swapping().goes(f"< UNKNOWN command\n{BOARD}\n{late}\n< 8,8\n= 8,8")
+
+
+def test_of_a_brain_that_answers_info_lines_the_second_unknown_is_about_swap2board() -> None:
+    """It said so to INFO before: the first is its answer to time_left."""
+    conversation = swapping(answers_info=True)
+    conversation.goes("< UNKNOWN INFO\n= wake after 1000")
     conversation.goes(
+        f"< UNKNOWN SWAP2BOARD\n{BOARD}\n< UNKNOWN\\nUNKNOWN\\nUNKNOWN\\nUNKNOWN\n< 8,8\n= 8,8"
+    )
+
+
+def test_where_nothing_follows_the_first_it_was_about_swap2board() -> None:
+    """An answer that comes all the same is parted by RESTART from that to BOARD."""
+    conversation = swapping(answers_info=True)
+    conversation.goes("< UNKNOWN\n= wake after 1000")
+    conversation.alarm()
+    conversation.goes(f"> RESTART\n= await start\n< SWAP\n< OK\n{BOARD}\n< 8,8\n= 8,8")
+
+
+def test_a_brain_that_answers_info_lines_may_answer_swap2board() -> None:
+    swapping(answers_info=True).goes("< UNKNOWN INFO\n= wake after 1000\n< SWAP\n= SWAP")
+
+
+@pytest.mark.parametrize("late", ["7,7 8,7 9,9", "UNKNOWN DONE", "ERROR row\\nERROR row\\n8,8 8,6"])
+def test_an_answer_that_follows_an_error_is_not_the_answer_to_board(late: str) -> None:
+    """Who says ERROR knows the command, and may answer it still: RESTART parts that from what is asked next."""
+    conversation = swapping()
+    conversation.goes("< ERROR Color is not a valid value, input\n> RESTART\n= await start")
+    conversation.goes(f"< {late}\n< OK\n{BOARD}\n< 8,8\n= 8,8")
+
+
+def test_an_error_stands_with_the_answer_that_follows_it() -> None:
+    """It is often the reason why the answer is wrong."""
+    conversation = swapping()
+    conversation.goes(
+        f"""
+        < ERROR Color is not a valid value
+        > RESTART
+        < OK
+        {BOARD}
+        < 7,7
+        = 7,7
+        = complaint ERROR Color is not a valid value
         """
+    )
+
+
+def test_a_late_unknown_is_no_refusal_of_restart() -> None:
+    """It laid by BEGIN and BOARD, so its match is open; each line of the second SWAP2BOARD is unknown to it too."""
+    conversation = laid_three()
+    choose(conversation, FIVE, adds=0)
+    conversation.goes(
+        f"""
         > INFO time_left 90000
         > SWAP2BOARD
-        > 7,7
-        > 8,7
-        > 9,9
+        {THREE_ROWS}
+        > 8,8
+        > 8,6
         > DONE
-        < UNKNOWN command
-        < UNKNOWN command
+        < UNKNOWN
+        > RESTART
+        < UNKNOWN\\nUNKNOWN\\nUNKNOWN\\nUNKNOWN\\nUNKNOWN\\nUNKNOWN
+        < OK
         > INFO time_left 90000
         > BOARD
         > 7,7,2
         > 8,7,1
         > 9,9,2
+        > 8,8,1
+        > 8,6,2
         > DONE
-        < UNKNOWN command\\nUNKNOWN command\\nUNKNOWN command
-        < 8,8
-        = 8,8
+        < 6,8
+        = 6,8
         """
     )
 
 
-def test_a_brain_without_swap2board_lays_three_stones_by_mandatory_commands() -> None:
-    """BEGIN, and then the board as the other colour sees it; its open match is ended by RESTART."""
+@pytest.mark.parametrize("strays", [0, 6])
+def test_a_refusal_of_restart_is_told_from_late_unknowns(strays: int) -> None:
+    """By their number, or, where fewer came than lines were unknown, by nothing that follows."""
+    conversation = laid_three()
+    choose(conversation, FIVE, adds=0)
+    conversation.goes(
+        f"> INFO time_left 90000\n> SWAP2BOARD\n{THREE_ROWS}\n> 8,8\n> 8,6\n> DONE\n< UNKNOWN\n> RESTART"
+    )
+    for _ in range(strays):
+        conversation.goes("< UNKNOWN")
+    if strays:
+        conversation.goes("< UNKNOWN RESTART\n> END\n= respawn\n> START 15\n= await start")
+    else:
+        conversation.goes("< UNKNOWN RESTART\n= wake after 1000")
+        conversation.alarm()
+        conversation.goes("> END\n= respawn\n> START 15\n= await start")
+
+
+def laid_three() -> Conversation:
+    """A brain without SWAP2BOARD that has laid three stones by mandatory commands."""
     conversation = ready()
     lay(conversation)
     conversation.goes(
@@ -231,8 +327,7 @@ def test_a_brain_without_swap2board_lays_three_stones_by_mandatory_commands() ->
         > INFO time_left 90000
         > SWAP2BOARD
         > DONE
-        < ERROR swap2 not supported
-        < UNKNOWN DONE
+        < UNKNOWN
         > INFO time_left 90000
         > BEGIN
         < 7,7
@@ -254,6 +349,34 @@ def test_a_brain_without_swap2board_lays_three_stones_by_mandatory_commands() ->
         = 7,7 8,7 9,9
         """
     )
+    return conversation
+
+
+def test_who_laid_the_stones_one_by_one_and_is_swapped_hears_restart_and_board() -> None:
+    """Its own stones are now 2 and the others 1: TAKEBACK and TURN would leave it two of the wrong owner."""
+    conversation = laid_three()
+    place(conversation, *THREE, opening=3, colour=1)
+    conversation.goes(
+        """
+        > RESTART
+        < OK
+        > INFO time_left 90000
+        > BOARD
+        > 7,7,2
+        > 8,7,1
+        > 9,9,2
+        > DONE
+        < 1,1
+        = 1,1
+        """
+    )
+
+
+def test_who_laid_the_stones_one_by_one_and_keeps_them_hears_a_turn() -> None:
+    """They are on its board, each with its owner."""
+    conversation = laid_three()
+    place(conversation, *THREE, (8, 8, 1), opening=4, colour=0)
+    conversation.goes("> INFO time_left 90000\n> TURN 8,8\n< 1,1\n= 1,1")
 
 
 def test_a_brain_that_stayed_by_a_stone_goes_on_by_turns() -> None:
@@ -263,7 +386,7 @@ def test_a_brain_that_stayed_by_a_stone_goes_on_by_turns() -> None:
     conversation.goes("> INFO time_left 90000\n> SWAP2BOARD\n> 7,7\n> 8,7\n> 9,9\n> DONE")
     conversation.goes(
         """
-        < UNKNOWN\\nUNKNOWN
+        < UNKNOWN
         > INFO time_left 90000
         > BOARD
         > 7,7,2
@@ -299,6 +422,27 @@ def test_stones_that_are_taken_back_are_taken_back_one_by_one() -> None:
         > TURN 6,6
         < 1,1
         = 1,1
+        """
+    )
+
+
+def test_another_match_from_a_like_position_is_no_undo() -> None:
+    """Seed 002, RESTART: used after the match is finished. Nothing was taken back in a position that is all opening."""
+    conversation = ready()
+    place(conversation, (7, 7, 0), (8, 8, 1), opening=2, colour=0)
+    conversation.goes("> INFO time_left 90000\n> BOARD\n> 7,7,1\n> 8,8,2\n> DONE\n< 9,9\n= 9,9")
+    place(conversation, (7, 7, 0), (6, 6, 1), opening=2, colour=0)
+    conversation.goes(
+        """
+        > RESTART
+        < OK
+        > INFO time_left 90000
+        > BOARD
+        > 7,7,1
+        > 6,6,2
+        > DONE
+        < 9,9
+        = 9,9
         """
     )
 

@@ -259,6 +259,7 @@ def test_stderr_is_kept_and_judges_nothing() -> None:
     [
         ("15,3", Verdict.ILLEGAL),
         ("-1,3", Verdict.ILLEGAL),
+        ("12345678901234567890,3", Verdict.ILLEGAL),
         ("7,7", Verdict.ILLEGAL),
         ("7,7 and more", Verdict.UNREADABLE),
     ],
@@ -274,6 +275,31 @@ def test_refusing_to_start_loses() -> None:
     played = play(brain(START=[Say(b"ERROR size\n")]), brain())
 
     assert (Verdict.REFUSED, 1) == (played.verdict, played.winner)
+
+
+def test_an_error_to_the_first_move_is_a_refusal_when_nothing_follows() -> None:
+    """Not after the whole turn, which may last for hours; the wait is charged."""
+    hours = {"turn_ms": 7_200_000, "match_ms": 7_200_000}
+    played = play(brain(BEGIN=[Say(b"ERROR too little memory\n", 5)]), brain(), spec(clock=hours))
+
+    assert (Verdict.REFUSED, 1) == (played.verdict, played.winner)
+    assert "'too little memory'" in played.end.reason
+    # 1 ms for START, 5 for the ERROR, a second for what may follow it.
+    assert 1_006_000_000 == played.referee.sides[0].clock.charged_ns
+
+
+def test_a_deadline_before_the_end_of_that_wait_stands() -> None:
+    short = {"turn_ms": 500, "tolerance_ms": 0}
+    played = play(brain(BEGIN=[Say(b"ERROR\n")]), brain(), spec(clock=short))
+
+    assert (Verdict.TURN_TIME, 1) == (played.verdict, played.winner)
+
+
+def test_a_move_in_that_time_counts_at_its_last_moment() -> None:
+    late = [Say(b"ERROR hm\n"), Say(b"0,0\n", 1000)]
+    played = play(brain(*BLACK_ROW[1:], BEGIN=late), brain(*WHITE_ROW))
+
+    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
 
 
 def test_a_suggestion_is_part_of_the_turn() -> None:

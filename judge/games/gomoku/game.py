@@ -200,7 +200,14 @@ class Gomoku:
         """
         if self._end is not None:
             raise RuntimeError("the game is over: nothing is pending")
-        request = self.pending()
+        events = self._take(self.pending(), reply)
+        end = self.end
+        if reply.complaint and isinstance(end, AgentFault):
+            reason = f"{end.reason}; before that it said {quote(reply.complaint)}"
+            self._end = AgentFault(end.verdict, end.seat, reason)
+        return events
+
+    def _take(self, request: StonesRequest, reply: Reply) -> Sequence[Event]:
         decision = reply.decision
         if reply.kind is not ReplyKind.DECIDED:
             return self.forfeit(_no_stone(request.seat, reply))
@@ -235,10 +242,8 @@ class Gomoku:
     def _place_many(self, request: LayStones | AnswerSwap, stones: Stones) -> Sequence[Event]:
         """Stones set at once in the opening, colours in turn."""
         asked = request.count if isinstance(request, LayStones) else request.adds
-        if asked == 0:
-            return self._illegal(request, f"{_say(stones)} where {_ASKED[AnswerSwap]}")
         if len(stones.squares) != asked:
-            return self._illegal(request, f"{_say(stones)} where {asked} are asked for")
+            return self._illegal(request, f"{_say(stones)} where {_say_asked(request)}")
         events: list[Event] = []
         for x, y in stones.squares:
             objection = self._board.objection(x, y)
@@ -391,6 +396,15 @@ _ASKED: Mapping[type[Request], str] = {
     OfferFifths: "fifth stones are asked for",
     ChooseFifth: "one of the offered fifth stones is asked for",
 }
+
+
+def _say_asked(request: LayStones | AnswerSwap) -> str:
+    if isinstance(request, LayStones):
+        return f"{request.count} are asked for"
+    if not request.adds:
+        return _ASKED[AnswerSwap]
+    several = "two" if request.adds == 2 else str(request.adds)
+    return f"one or {several} stones, or SWAP, are allowed"
 
 
 def _say(decision: Decision) -> str:
