@@ -95,7 +95,12 @@ def match(
         list[str] | None,
         typer.Option("--set", help="Change a number of the policy: clock.turn_ms=1000."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="All chance comes from it.")] = 0,
+    seed: Annotated[
+        int,
+        typer.Option(
+            help="All chance comes from it. It is fixed, so that games can be repeated, and can be foretold."
+        ),
+    ] = 0,
     out: Annotated[Path, typer.Option(help="Directory for the records.")] = Path("records"),
     folders: Annotated[
         Path | None,

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from judge.contest.chance import new_secret
 from judge.contest.course import Course, Table
 from judge.contest.frozen import Frozen, freeze, program, thaw
 from judge.contest.plan import Planned
@@ -42,13 +43,19 @@ class Contest:
     """One contest that has begun."""
 
     def __init__(self, store: Store, planned: Planned) -> None:
-        """InputError where it has not begun."""
+        """InputError where it has not begun, or its store does not have the secret that it committed to."""
         self.store = store
         self.name = planned.name
         self.planned = planned
         self.files = Files(planned.files)
         self.frozen: Frozen = thaw(store.plan(planned.name))
-        self.course = Course(self.frozen)
+        self.secret = store.secret(planned.name)
+        """What its chance follows from; nobody may see it before the contest is over. None where a seed was given."""
+        self.course = Course(self.frozen, self.secret)
+        if self.course.seed is None:
+            raise InputError(
+                f"the store has lost the secret of {self.name}'s chance; bring the store back from a copy"
+            )
         self._programs: dict[str, Path] = {}
 
     @property
@@ -98,6 +105,8 @@ class Contest:
     def job(self, issued: Issued) -> Job:
         """What a worker needs to play a game. InputError where an agent's files or folders are not what they were."""
         spec = MatchSpec.model_validate_json(issued.match.spec)
+        seed = self.course.seed_of(issued.match, issued.attempt)
+        spec = spec.model_copy(update={"seed": seed})
         if self.frozen.policy.folders.kept:
             seats = tuple(self._with_folders(seat, issued) for seat in spec.seats)
             spec = spec.model_copy(update={"seats": seats})
@@ -208,11 +217,12 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any]) -> Contest:
     """Freeze a contest and put it into the store with its first games, or open it where it is there already."""
     if not has_begun(store, planned):
         with owned_directory() as staging:
-            frozen = freeze(planned, staging, dict(host))
+            secret = None if planned.plan.seed is not None else new_secret()
+            frozen = freeze(planned, staging, dict(host), secret)
         entered = [
             Entry(entry.name, entry.rank, entry.model_dump_json()) for entry in frozen.entries
         ]
-        store.create(planned.name, frozen.model_dump_json(), entered)
+        store.create(planned.name, frozen.model_dump_json(), entered, secret)
     contest = Contest(store, planned)
     if not store.paired(planned.name):
         contest.more()

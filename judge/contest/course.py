@@ -4,18 +4,21 @@ All of it is pure: the same document, pairings and results give the same games a
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from judge.contest.chance import commitment_to, contest_key, game_seed
 from judge.contest.formats import all_rounds
 from judge.contest.frozen import Frozen
-from judge.contest.openings import Turn, schedule, symmetries
+from judge.contest.openings import Opening, Turn, schedule, symmetries
 from judge.contest.pairings import Entry, Fixture, Pairing, Status, fixtures
 from judge.contest.points import Scoring, points_table, score
 from judge.contest.results import GameResult, Played, failure_shares, without
 from judge.contest.standings import Cell, Line, crosstable, records_of, standings
+from judge.errors import InputError
 from judge.games import new_game
 from judge.games.types import Verdict
+from judge.referee.chance import Key, Seed
 from judge.referee.spec import MatchSpec
 from judge.store.types import Brief, Paired, Result, Scheduled
 
@@ -45,9 +48,18 @@ class Table:
 class Course:
     """The course of one contest."""
 
-    def __init__(self, frozen: Frozen) -> None:
-        """InputError where its policy scores not every word that a game can end with."""
+    def __init__(self, frozen: Frozen, secret: Key | None = None) -> None:
+        """`secret` is what the contest has committed to; None: not known yet, then nothing is told that hangs on it.
+
+        InputError for another secret, and where its policy scores not every word that a game can end with.
+        """
+        if secret is not None and commitment_to(secret) != frozen.commitment:
+            raise InputError(
+                "the secret of the contest's chance is not the one that it committed to"
+            )
         self.frozen = frozen
+        self.seed: Seed | None = frozen.seed if secret is None else contest_key(secret, frozen.name)
+        """What all chance of the contest follows from; None where that is not known."""
         self._scoring = Scoring(points_table(frozen.policy), frozen.duel)
         self._turns = _turns(frozen)
         self._entries = frozen.by_name()
@@ -55,18 +67,24 @@ class Course:
     # --- what comes ---------------------------------------------------------------------------------
 
     def next(
-        self, paired: Sequence[Paired], results: Iterable[Result | Brief], out: Collection[str] = ()
+        self,
+        paired: Sequence[Paired],
+        results: Iterable[Result | Brief],
+        out: Collection[str] = (),
+        lots: Seed | None = None,
     ) -> Drawn:
         """The next round, or all of them where none depends on a result; nothing when the contest is over.
 
-        `paired` are all pairings so far, played as far as they ever will be; `out` are the disqualified.
+        `paired` are all pairings so far, played as far as they ever will be; `out` are the disqualified. `lots` decides
+        what is drawn by lot where the contest's own seed is not known: never how many games there are.
         """
         frozen, entries = self.frozen, self.entries(out)
+        seed = self.seed if self.seed is not None else lots or 0
         if frozen.format.in_advance and not paired:
-            rounds = all_rounds(frozen.format, entries, frozen.seed)
+            rounds = all_rounds(frozen.format, entries, seed)
         else:
             played = self.played(paired, results)
-            rounds = [frozen.format.next_round(entries, played, frozen.seed)]
+            rounds = [frozen.format.next_round(entries, played, seed)]
         return self._drawn([pairing for each in rounds for pairing in each], len(paired))
 
     def games(self, paired: Iterable[Paired]) -> tuple[Scheduled, ...]:
@@ -75,18 +93,22 @@ class Course:
 
     def _drawn(self, pairings: Sequence[Pairing], earlier: int) -> Drawn:
         """`earlier` pairings have their numbers already."""
-        games = self.frozen.format.games
-        found = [
-            self._scheduled(fixture, (earlier + place) * games + fixture.game + 1)
-            for place, pairing in enumerate(pairings)
-            for fixture in fixtures(pairing, games)
-        ]
+        found = [self._scheduled(*each) for each in self._fixtures(pairings, earlier)]
         return Drawn(tuple(map(_stored, pairings)), tuple(found))
+
+    def _fixtures(self, pairings: Iterable[Pairing], earlier: int) -> Iterator[tuple[Fixture, int]]:
+        """Every game with its number."""
+        games = self.frozen.format.games
+        for place, pairing in enumerate(pairings, earlier):
+            for fixture in fixtures(pairing, games):
+                yield fixture, place * games + fixture.game + 1
 
     def _scheduled(self, fixture: Fixture, number: int) -> Scheduled:
         spec = self.spec(fixture, number)
+        # Everybody is told the id before the game: a hidden opening could be tried out from it.
+        told = spec.model_copy(update={"opening": ()}) if self.frozen.hides_openings else spec
         return Scheduled(
-            id=spec.id,
+            id=told.id_as_read,
             number=number,
             round=fixture.round,
             table=fixture.table,
@@ -97,21 +119,45 @@ class Course:
         )
 
     def spec(self, fixture: Fixture, number: int) -> MatchSpec:
-        """The match that a game of the schedule is, but for the states of its agents' folders."""
+        """The match that a game of the schedule is, but for the states of its agents' folders.
+
+        Where the contest has committed to its chance, the commitment stands for the seed, which each attempt has of its
+        own (`seed_of`); an opening that is not known yet is left out.
+        """
         frozen = self.frozen
+        possible = self._openings(fixture)
         return MatchSpec(
             seats=(self._entries[fixture.first].seat, self._entries[fixture.second].seat),
             policy=frozen.policy,
-            opening=schedule(
-                frozen.openings,
-                fixture.opening,
-                frozen.seed if frozen.shuffle else None,
-                self._turns,
-            ),
-            seed=_seed(frozen, fixture),
+            opening=possible[0] if len(possible) == 1 else (),
+            seed=frozen.commitment or _fixed_seed(frozen, fixture),
             number=number,
             box=frozen.box,
         )
+
+    def seed_of(self, match: Scheduled, attempt: int) -> Seed | None:
+        """The seed of one attempt of a game; None where the contest's own is not known."""
+        if isinstance(self.seed, str):
+            return game_seed(self.seed, match.round, match.table, match.game, attempt)
+        return None if self.seed is None else _fixed_seed(self.frozen, match)
+
+    def openings(self, paired: Iterable[Paired]) -> Mapping[int, Sequence[Opening]]:
+        """For each game by its number the openings that it may begin from: one, unless the order is not known."""
+        return {
+            number: self._openings(fixture)
+            for fixture, number in self._fixtures(map(_pairing, paired), 0)
+        }
+
+    def _openings(self, fixture: Fixture) -> Sequence[Opening]:
+        frozen = self.frozen
+        if frozen.hides_openings and self.seed is None:
+            pass_, count = fixture.opening // len(frozen.openings), len(frozen.openings)
+            return [
+                schedule(frozen.openings, pass_ * count + place, None, self._turns)
+                for place in range(count)
+            ]
+        seed = self.seed if frozen.shuffle else None
+        return [schedule(frozen.openings, fixture.opening, seed, self._turns)]
 
     # --- what was -----------------------------------------------------------------------------------
 
@@ -160,12 +206,10 @@ class Course:
         }
 
 
-def match_id(spec: MatchSpec) -> str:
-    """The id of the match that a played spec belongs to: the states of folders are no part of a schedule."""
-    if all(seat.folders is None for seat in spec.seats):
-        return spec.id
-    bare = tuple(seat.model_copy(update={"folders": None}) for seat in spec.seats)
-    return spec.model_copy(update={"seats": bare}).id
+def bare(spec: MatchSpec) -> MatchSpec:
+    """What of a played spec is known before the game: no chance, and not the states of folders."""
+    seats = tuple(seat.model_copy(update={"folders": None}) for seat in spec.seats)
+    return spec.model_copy(update={"seats": seats, "seed": 0, "opening": ()})
 
 
 def game_result(result: Result | Brief) -> GameResult:
@@ -225,7 +269,8 @@ def _turns(frozen: Frozen) -> Sequence[Turn]:
     return symmetries(game["width"], game["height"])
 
 
-def _seed(frozen: Frozen, fixture: Fixture) -> int:
-    """The game's own seed, which also tells it from the same game of another contest; below 2**53, for JSON's sake."""
-    text = f"{frozen.name} {frozen.seed} {fixture.round} {fixture.table} {fixture.game}"
+def _fixed_seed(frozen: Frozen, game: Fixture | Scheduled) -> int:
+    """A game's seed where the organiser fixed the contest's, which also tells it from the same game of another contest;
+    below 2**53, for JSON's sake."""
+    text = f"{frozen.name} {frozen.seed} {game.round} {game.table} {game.game}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])

@@ -130,6 +130,10 @@ def _why_not(needed: Callable[[], object]) -> list[str]:
     return []
 
 
+_ANY_SEED = 0
+"""How many games there are hangs on no lot."""
+
+
 def _rounds(planned: Planned, count: int) -> Sequence[Sequence[Pairing]]:
     """The rounds of a contest in which the better seed wins everything."""
     entries = [Entry(f"{number:04}", number) for number in range(1, count + 1)]
@@ -137,9 +141,9 @@ def _rounds(planned: Planned, count: int) -> Sequence[Sequence[Pairing]]:
     if planned.lacks_agents(count) is not None:
         return []
     if chosen.in_advance:
-        return all_rounds(chosen, entries, planned.plan.seed)
+        return all_rounds(chosen, entries, _ANY_SEED)
     rounds, played = [], list[Played]()
-    while pairings := chosen.next_round(entries, played, planned.plan.seed):
+    while pairings := chosen.next_round(entries, played, _ANY_SEED):
         rounds.append(pairings)
         played += [Played(pairing, (), _points(pairing)) for pairing in pairings]
     return rounds

@@ -4,15 +4,15 @@ Policies, agents and images may change on disk while a contest runs; what is pla
 """
 
 import hashlib
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 import judge
+from judge.contest.chance import commitment_to, contest_key
 from judge.contest.entrants import entrants
 from judge.contest.formats import AnyFormat
 from judge.contest.openings import Opening
@@ -20,6 +20,7 @@ from judge.contest.plan import FailuresPlan, Planned
 from judge.contest.points import Duel, points_table
 from judge.durable import move_durably
 from judge.errors import HostError, InputError
+from judge.referee.chance import Key, Seed, numbers
 from judge.referee.policy import Policy
 from judge.referee.seating import check
 from judge.referee.spec import BoxKind, MatchSpec, SeatSpec
@@ -67,7 +68,11 @@ class Frozen(_Value):
     format: AnyFormat
     duel: Duel | None = None
     failures: FailuresPlan
-    seed: int
+    seed: int | None = None
+    """The organiser's own, from which all chance can be foretold; None: chance is committed to."""
+    commitment: Key | None = None
+    """To the secret that all chance follows from (`judge.contest.chance`)."""
+    seeding: Literal["listed", "drawn"] = "listed"
     openings: tuple[Opening, ...] = Field(min_length=1)
     shuffle: bool
     transform: bool
@@ -77,6 +82,17 @@ class Frozen(_Value):
     """The runtimes that the entries need, by name."""
     host: dict[str, Any] = Field(default_factory=dict)
     """What the contest's host said of itself; information only."""
+
+    @model_validator(mode="after")
+    def _has_one_chance(self) -> Self:
+        if (self.seed is None) == (self.commitment is None):
+            raise ValueError("a contest has a seed or a commitment, and not both")
+        return self
+
+    @property
+    def hides_openings(self) -> bool:
+        """Whether the order of the openings is secret until the contest is over."""
+        return self.commitment is not None and self.shuffle
 
     def by_name(self) -> Mapping[str, FrozenEntry]:
         """The entries by their names."""
@@ -93,18 +109,21 @@ def thaw(document: str) -> Frozen:
         raise InputError(f"not a contest of this judge: {field}: {first['msg']}") from None
 
 
-def freeze(planned: Planned, staging: Path, host: dict[str, Any]) -> Frozen:
+def freeze(planned: Planned, staging: Path, host: dict[str, Any], secret: Key | None) -> Frozen:
     """Copy the agents and fix all that decides the contest; InputError for whatever would only show in a game.
 
-    `staging` is an empty directory.
+    `staging` is an empty directory. All chance follows from `secret`; None: from the plan's own seed.
     """
     plan = planned.plan
+    seed = plan.seed if secret is None else contest_key(secret, plan.name)
+    if seed is None:
+        raise ValueError("a contest without a seed needs a secret")
     points_table(planned.policy)
     entered = entrants(planned, staging, _raised)
     if (why := planned.lacks_agents(len(entered))) is not None:
         raise InputError(why)
     names = distinct([each.name for each in entered], planned.path)
-    ranks = _ranks(names, plan.seed, drawn=plan.seeding == "drawn")
+    ranks = ranks_of(len(names), plan.seeding, seed)
     entries = tuple(
         FrozenEntry(
             name=each.name,
@@ -130,7 +149,9 @@ def freeze(planned: Planned, staging: Path, host: dict[str, Any]) -> Frozen:
         format=plan.format,
         duel=plan.duel,
         failures=plan.failures,
-        seed=plan.seed,
+        seed=None if secret is not None else plan.seed,
+        commitment=None if secret is None else commitment_to(secret),
+        seeding=plan.seeding,
         openings=tuple(planned.openings()),
         shuffle=plan.openings.shuffle,
         transform=plan.openings.transform,
@@ -190,8 +211,9 @@ def distinct(names: Sequence[str], path: Path) -> Sequence[str]:
     return names
 
 
-def _ranks(names: Sequence[str], seed: int, *, drawn: bool) -> list[int]:
-    ranks = list(range(1, len(names) + 1))
-    if drawn:
-        random.Random(f"{seed} seeds").shuffle(ranks)
+def ranks_of(count: int, seeding: Literal["listed", "drawn"], seed: Seed) -> list[int]:
+    """The ranks of so many agents, in the order in which they entered: as they are listed, or by lot."""
+    ranks = list(range(1, count + 1))
+    if seeding == "drawn":
+        numbers(seed, "seeds").shuffle(ranks)
     return ranks

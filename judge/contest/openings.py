@@ -9,7 +9,6 @@ Two notations, told apart by whether there is a letter:
   texts read alike.
 """
 
-import random
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 from judge.errors import InputError
 from judge.games.gomoku import Gomoku, OpeningError, Rule
 from judge.games.stones import Square, quote, square_at, square_name
+from judge.referee.chance import Seed, numbers
 
 Opening = tuple[Square, ...]
 """Squares x, y from 0 in play order."""
@@ -78,7 +78,7 @@ def read_openings(
 
 
 def schedule(
-    openings: Sequence[Opening], pair: int, seed: int | None, turns: Sequence[Turn]
+    openings: Sequence[Opening], pair: int, seed: Seed | None, turns: Sequence[Turn]
 ) -> Opening:
     """The opening of the pair of games number `pair`, from 0.
 
@@ -89,7 +89,7 @@ def schedule(
     number, place = divmod(pair, len(openings))
     order = list(range(len(openings)))
     if seed is not None:
-        random.Random(f"{seed} {number}").shuffle(order)
+        numbers(seed, number).shuffle(order)
     turn = turns[number % len(turns)]
     return tuple(turn(x, y) for x, y in openings[order[place]])
 

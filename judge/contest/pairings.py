@@ -3,7 +3,6 @@
 Agents are known here by their ids alone. All of it is plain data: a row of the store or a line of a schedule.
 """
 
-import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -91,13 +90,6 @@ def fixtures(pairing: Pairing, games: int, start: int = 0) -> list[Fixture]:
         )
         for game in range(games)
     ]
-
-
-def seeded(agents: Iterable[str], seed: int) -> list[Entry]:
-    """Entries for agents of whom nothing is known: their seeds are drawn by lot, which `seed` decides."""
-    drawn = sorted(agents)
-    random.Random(f"{seed} seeds").shuffle(drawn)
-    return [Entry(agent, rank) for rank, agent in enumerate(drawn, 1)]
 
 
 def by_seed(entries: Iterable[Entry]) -> list[Entry]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -44,7 +44,7 @@ class OpeningsPlan(_Table):
     file: str = ""
     """From the file's own folder; empty: every game begins on an empty board."""
     shuffle: bool = False
-    """In an order that the seed decides, else in the file's."""
+    """In an order that chance decides, else in the file's."""
     transform: bool = False
     """Turned and mirrored when they come again."""
 
@@ -74,8 +74,9 @@ class Plan(_Table):
     """A name, `name:variant`, or a .toml file from the file's own folder."""
     change: tuple[str, ...] = ()
     """Single numbers of the policy, as `section.key=value`."""
-    seed: int = Field(default=0, ge=0, lt=2**53)
-    """All chance comes from it: lots, openings' order, and the games' own."""
+    seed: Annotated[int, Field(ge=0, lt=2**53)] | None = None
+    """The organiser's own, from which everybody who knows it can foretell all chance: lots, the openings' order and
+    that of the games. None: chance follows from a secret that is drawn when the contest begins."""
     seeding: Literal["listed", "drawn"] = "listed"
     """Who is the first seed: the agents as they are listed, or by lot."""
     store: str = "sqlite:///contest.db"

@@ -1,6 +1,5 @@
 """From a spec and a wire to a referee, live or in a replay; and from how a game ended to the words of a record."""
 
-import random
 from collections.abc import Callable
 
 from judge.errors import InputError
@@ -16,6 +15,7 @@ from judge.games.types import (
 )
 from judge.protocols import new_protocol, protocol_entry
 from judge.protocols.types import AgentProtocol, Limits, Open
+from judge.referee.chance import Seed, numbers
 from judge.referee.match import Referee
 from judge.referee.side import Ply
 from judge.referee.spec import MatchSpec
@@ -51,9 +51,9 @@ def check(spec: MatchSpec) -> None:
         _protocol(spec, seat, game)
 
 
-def nature(seed: int) -> Callable[[Request], Reply]:
+def nature(seed: Seed) -> Callable[[Request], Reply]:
     """Answers chance from a seed: the same seed, the same answers."""
-    generator = random.Random(seed)
+    generator = numbers(seed)
 
     def answer(request: Request) -> Reply:
         if not isinstance(request, Chance):

@@ -16,6 +16,7 @@ from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.referee.blame import Evidence
 from judge.referee.bounds import LARGEST_RECORD
+from judge.referee.chance import Seed
 from judge.referee.policy import Policy
 from judge.referee.transcript import SealedTranscript
 from judge.sandbox.folders import FolderKind
@@ -66,8 +67,9 @@ class MatchSpec(_Value):
     policy: Policy
     opening: tuple[tuple[int, int], ...] = ()
     """Stones set before the first move, in play order; seat 0 has the first colour."""
-    seed: int = 0
-    """All chance of the game comes from it."""
+    seed: Seed = 0
+    """All chance of the game comes from it. In a schedule the contest's commitment may stand in its place: the game is
+    given its seed when it is played (`judge.contest.course`)."""
     number: int = 0
     """Tells games of one pairing apart."""
     box: BoxKind = "docker"
@@ -77,9 +79,14 @@ class MatchSpec(_Value):
         """The first 80 bits of the SHA-256 of the spec's canonical JSON."""
         return _id_of(self.model_dump(mode="json"))
 
+    @property
+    def id_as_read(self) -> str:
+        """The id by those fields alone that were given: what an older judge wrote lacks those that came later."""
+        return _id_of(self.model_dump(mode="json", exclude_unset=True))
+
     def is_called(self, name: str) -> bool:
         """Whether this id is the spec's, as it is or as an older judge wrote it, whose policies had fewer fields."""
-        return name in (self.id, _id_of(self.model_dump(mode="json", exclude_unset=True)))
+        return name in (self.id, self.id_as_read)
 
     def game_options(self) -> dict[str, Any]:
         """The options that the game is made with."""
@@ -182,9 +189,12 @@ class RecordFile(BaseModel):
     record: MatchRecord
     transcript: SealedTranscript
 
-    def to_json(self) -> bytes:
-        """The file's bytes, all ASCII; at most as many as `Policy.bounds` says."""
-        return self.__pydantic_serializer__.to_json(self, ensure_ascii=True)
+    def to_json(self, *, as_read: bool = False) -> bytes:
+        """The file's bytes, all ASCII; at most as many as `Policy.bounds` says.
+
+        `as_read`: with those fields alone that it was read with, of which the id of an older judge's is a digest.
+        """
+        return self.__pydantic_serializer__.to_json(self, ensure_ascii=True, exclude_unset=as_read)
 
 
 def write_record(path: Path, file: RecordFile) -> None:

@@ -1,5 +1,6 @@
 """From a URL to an engine whose transactions are safe, with the tables of today."""
 
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -27,6 +28,7 @@ def connect(url: str) -> Engine:
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
         raise InputError(f"store {url}: {error}") from None
     if engine.dialect.name == "sqlite":
+        _keep_to_owner(parsed.database)
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_immediate)
     try:
@@ -34,6 +36,24 @@ def connect(url: str) -> Engine:
     except DBAPIError as error:
         raise HostError(f"store {parsed.render_as_string()}: {error.orig}") from None
     return engine
+
+
+def _keep_to_owner(database: str | None) -> None:
+    """A contest's secret is in the file: a new one is its owner's alone, one that is there is nobody's but its group's.
+
+    What SQLite writes beside it gets the file's own mode.
+    """
+    if not database or database == ":memory:":
+        return
+    path = Path(database)
+    with suppress(
+        OSError
+    ):  # the database says why it cannot be opened; somebody else's file keeps its mode
+        if not path.exists():
+            path.touch(mode=0o600)
+        for file in (path, *(Path(f"{path}-{end}") for end in ("wal", "shm", "journal"))):
+            if file.exists() and file.stat().st_mode & 0o007:
+                file.chmod(file.stat().st_mode & 0o770)
 
 
 _migrating = Lock()

@@ -52,6 +52,12 @@ class Reader:
         with self._engine.connect() as connection:
             return str(contest_row(connection, contest).plan)
 
+    def secret(self, contest: str) -> str | None:
+        """What its chance follows from, which nobody may see before it is over; None where its plan has a seed."""
+        with self._engine.connect() as connection:
+            found: str | None = contest_row(connection, contest).secret
+            return found
+
     def state(self, contest: str) -> str:
         """`open`, `paused` or `stopped`, with the reason behind a colon."""
         with self._engine.connect() as connection:

@@ -32,15 +32,22 @@ class Store(Reader):
 
     # --- a contest and its schedule ----------------------------------------------------------------------------------
 
-    def create(self, name: str, plan: str, entered: Sequence[Entry]) -> None:
-        """Begin a contest with its entries, which are frozen from now on; InputError if there is one of that name."""
+    def create(
+        self, name: str, plan: str, entered: Sequence[Entry], secret: str | None = None
+    ) -> None:
+        """Begin a contest with its entries, which are frozen from now on; InputError if there is one of that name.
+
+        `secret` is what its chance follows from, where the plan has only a commitment to it.
+        """
         with self._engine.begin() as connection:
             if connection.scalar(select(contests.c.name).where(contests.c.name == name)):
                 raise InputError(
                     f"there is a contest {name!r} already; go on with it or take another name"
                 )
             connection.execute(
-                insert(contests).values(name=name, plan=plan, created_at=_now(), state="open")
+                insert(contests).values(
+                    name=name, plan=plan, created_at=_now(), state="open", secret=secret
+                )
             )
             for entry in entered:
                 connection.execute(

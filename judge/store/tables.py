@@ -40,6 +40,8 @@ contests = Table(
     Column("plan", Text, nullable=False),
     Column("created_at", String(32), nullable=False),
     Column("state", String(16), nullable=False),
+    # What its chance follows from; nobody but the judge reads it before the contest is over.
+    Column("secret", String(64)),
 )
 
 entries = Table(

@@ -12,9 +12,11 @@ from typing import Any
 import docker
 from docker.models.containers import Container
 
-from judge.contest.contest import open_store
+from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
+from judge.referee.spec import MatchSpec
 from judge.sandbox.owner import directories, started_ticks
+from judge.store.types import Issued
 from tests.cli.brains import write_brain
 from tests.cli.conftest import owner_of
 from tests.cli.terminal import PATIENCE_S
@@ -116,8 +118,13 @@ def is_of(box: Container, folder: Path, number: int) -> bool:
     """Whether a box is of a game of a contest without kept folders, by its number in the schedule."""
     planned = load_plan(folder)
     with closing(open_store(planned)) as store:
-        ids = {match.number: match.id for match, *_ in store.games(planned.name)}
-    return bool(box.labels["judge.match"] == ids[number])
+        contest = Contest(store, planned)
+        jobs = {
+            match.number: contest.job(Issued(match, attempt))
+            for match, _, attempt, _ in store.games(planned.name)
+        }
+    spec = MatchSpec.model_validate_json(jobs[number].spec)
+    return bool(box.labels["judge.match"] == spec.id)
 
 
 def left(pids: Sequence[int]) -> list[str]:

@@ -1,5 +1,6 @@
 """`judge contest` as an organiser uses it: one file, one command, and orders while it runs."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ import docker
 import pytest
 from sqlalchemy import create_engine, text
 
+from judge.contest.plan import load_plan
 from judge.sandbox.images import build
 from tests.cli.conftest import Judge, Ran
 from tests.cli.contests import (
@@ -71,11 +73,17 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     assert "judge: cup is over; judge contest standings cup/contest.toml" in ran.err
     again = judge("contest", "run", "cup")
     assert (0, "") == (again.code, again.out)
+    chance = document(judge("contest", "status", "cup", "--json"))["chance"]
+    assert chance["commitment"] == hashlib.sha256(bytes.fromhex(chance["secret"])).hexdigest()
+    assert f"its SHA-256 is {chance['commitment']}" in ran.err
+    told = ran.out + ran.err + (tmp_path / "cup/log.jsonl").read_text()
+    assert chance["secret"] not in told + judge("contest", "log", "cup", "--json").out
 
     assert 2 == judge("contest", "void", "1", "cup").code
     voided = judge("contest", "void", "1", "cup", "--why", "the wrong board")
     assert (0, True) == (voided.code, "to be played again" in voided.out)
     assert {"done": 1, "pending": 1} == _counts(judge)
+    assert document(judge("contest", "status", "cup", "--json"))["chance"]["secret"] is None
     ran = judge("contest", "run", "cup")
     assert [(1, 2)] == [(each["game"], each["attempt"]) for each in lines(ran)]
 
@@ -347,6 +355,19 @@ def test_init_refuses_what_could_not_be_run(
     assert (2, "") == (ran.code, ran.out)
     assert sentence in ran.err
     assert [] == list(tmp_path.iterdir())
+
+
+def test_chance_is_drawn_unless_a_seed_is_asked_for(judge: Judge, tmp_path: Path) -> None:
+    """A file of `init` has no seed, and the plan says what one means."""
+    for name, options in (("drawn", ()), ("fixed", ("--seed", "7"))):
+        made = judge("contest", "init", name, "--policy", "gomocup-fastgame", *options)
+        assert 0 == made.code, made.err
+    seeds = [load_plan(tmp_path / name).plan.seed for name in ("drawn", "fixed")]
+    drawn, fixed = (judge("contest", "plan", name).out for name in ("drawn", "fixed"))
+
+    assert [None, 7] == seeds
+    assert "chance   drawn when the contest begins" in drawn
+    assert "chance   fixed by seed = 7: whoever knows it can foretell all chance" in fixed
 
 
 def test_init_writes_what_it_was_given(judge: Judge, tmp_path: Path) -> None:

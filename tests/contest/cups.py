@@ -1,11 +1,12 @@
 """Whole contests without games: entries that have no programs, a real store, and results by a rule."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from judge.contest.chance import commitment_to
 from judge.contest.contest import Contest
 from judge.contest.formats import AnyFormat
 from judge.contest.frozen import Frozen, FrozenEntry
@@ -16,6 +17,12 @@ from judge.store.store import Store
 from judge.store.types import Ended, Entry, Result, Scheduled, Seat
 
 POLICY = load_policy("gomocup-standard")
+
+CHANCE = "5c" * 32
+"""The secret of these cups, where they have one."""
+
+COMMITTED: Mapping[str, Any] = {"seed": None, "commitment": commitment_to(CHANCE)}
+"""What of a document says so."""
 
 Rule = Callable[[Scheduled], Ended]
 """How a game ends."""
@@ -80,10 +87,13 @@ def _seat(name: str) -> SeatSpec:
     )
 
 
-def enter(store: Store, document: Frozen, folder: Path = Path("nowhere")) -> Contest:
-    """Begin a contest in a store."""
+def enter(
+    store: Store, document: Frozen, folder: Path = Path("nowhere"), secret: str | None = CHANCE
+) -> Contest:
+    """Begin a contest in a store; `secret` is what it has committed to, if it has."""
     entered = [Entry(entry.name, entry.rank, "{}") for entry in document.entries]
-    store.create(document.name, document.model_dump_json(), entered)
+    secret = None if document.commitment is None else secret
+    store.create(document.name, document.model_dump_json(), entered, secret)
     contest = reopen(store, document, folder)
     contest.more()
     return contest

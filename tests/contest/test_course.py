@@ -3,15 +3,16 @@
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.contest.contest import Contest
-from judge.contest.course import match_id
 from judge.contest.formats import AnyFormat
 from judge.contest.formats.gauntlet import Gauntlet
 from judge.contest.formats.groups import Groups, Leagues
@@ -25,6 +26,7 @@ from judge.referee.spec import MatchSpec
 from judge.store.store import Store
 from judge.store.types import Ended, MatchState, Paired, Scheduled
 from tests.contest.cups import (
+    COMMITTED,
     better_seed,
     by_chance,
     cup,
@@ -57,14 +59,22 @@ chosen = st.integers(1, 3).flatmap(lambda games: st.sampled_from(formats(games))
 
 
 @settings(max_examples=15, deadline=None)
-@given(chosen, st.integers(2, 6), st.integers(0, 99), st.integers(1, 30), st.booleans())
+@given(
+    chosen,
+    st.integers(2, 6),
+    st.none() | st.integers(0, 99),
+    st.integers(1, 30),
+    st.booleans(),
+)
 def test_whatever_happens_in_it_a_contest_is_played_to_its_end_once(
-    format_: AnyFormat, count: int, seed: int, stop_after: int, is_duel: bool
+    format_: AnyFormat, count: int, seed: int | None, stop_after: int, is_duel: bool
 ) -> None:
-    """Somebody else goes on with it after some games, and a third one plays the same from the beginning."""
+    """Somebody else goes on with it after some games, and a third one plays the same from the beginning; without a
+    seed from the same secret."""
+    chance = COMMITTED if seed is None else {"seed": seed}
     duel = Duel() if is_duel else None
-    document = frozen(format_, count, seed=seed, openings=OPENINGS, shuffle=True, duel=duel)
-    rule = by_chance(seed)
+    document = frozen(format_, count, **chance, openings=OPENINGS, shuffle=True, duel=duel)
+    rule = by_chance(seed or 0)
     with closing(Store("sqlite:///:memory:")) as store:
         first = play(enter(store, document), rule, stop_after)
         contest = reopen(store, document)
@@ -75,7 +85,6 @@ def test_whatever_happens_in_it_a_contest_is_played_to_its_end_once(
         assert scheduled(contest) == games
         assert len(games) == len({game.number for game in games})
         assert len(games) == len({game.id for game in games})
-        assert {match_id(MatchSpec.model_validate_json(g.spec)) == g.id for g in games} <= {True}
         _has_all_its_games(contest, games)
         with closing(Store("sqlite:///:memory:")) as other:
             again = enter(other, document)
@@ -271,9 +280,10 @@ def test_the_best_of_a_league_join_the_one_above() -> None:
         assert {"1", "2", "3"} == in_first
 
 
-def test_openings_come_shuffled_once_each_and_then_turned() -> None:
-    """Eight games are four pairs: three openings in an order that the seed decides, then the first of a new order."""
-    options = {"openings": OPENINGS, "shuffle": True, "transform": True}
+@pytest.mark.parametrize("chance", [{"seed": 1}, COMMITTED], ids=["seed", "secret"])
+def test_openings_come_shuffled_once_each_and_then_turned(chance: Mapping[str, Any]) -> None:
+    """Eight games are four pairs: three openings in an order that chance decides, then the first of a new order."""
+    options = {"openings": OPENINGS, "shuffle": True, "transform": True, **chance}
     with cup(RoundRobin(games=8), 2, **options) as contest:
         opened = [MatchSpec.model_validate_json(game.spec).opening for game in scheduled(contest)]
 
@@ -301,11 +311,13 @@ def test_all_pairings_play_the_same_openings() -> None:
     assert 1 == len({tuple(opened) for opened in of.values()})
 
 
-def test_contests_of_one_store_share_no_game() -> None:
-    """The same agents, the same seed, the same openings: only the name tells them apart."""
+@pytest.mark.parametrize("by", ["name", "secret"])
+def test_contests_of_one_store_share_no_game(by: str) -> None:
+    """The same agents, the same seed, the same openings: only the name tells them apart, or what they committed to."""
+    chance = {} if by == "name" else COMMITTED
     with closing(Store("sqlite:///:memory:")) as store:
         one = enter(store, frozen(RoundRobin(), 4))
-        other = enter(store, frozen(RoundRobin(), 4, name="plate"))
+        other = enter(store, frozen(RoundRobin(), 4, name="plate", **chance))
 
         assert 12 == len(scheduled(one)) == len(scheduled(other))
         assert not {g.id for g in scheduled(one)} & {g.id for g in scheduled(other)}

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from judge.contest.chance import commitment_to, contest_key
 from judge.contest.contest import begin, open_store
-from judge.contest.frozen import Frozen, freeze, program, thaw
+from judge.contest.frozen import Frozen, freeze, program, ranks_of, thaw
 from judge.contest.plan import Planned, load_plan
 from judge.errors import InputError
 from judge.sandbox.images import runtime_image
 from judge.submissions.agents import digest_of
+from tests.contest.cups import CHANCE
 
 PLAN = """
 name = "cup"
@@ -45,7 +47,9 @@ def frozen(planned: Planned, **changes: object) -> Frozen:
     staging = planned.folder / "staging"
     staging.mkdir()
     try:
-        return freeze(replace(planned, plan=planned.plan.model_copy(update=changes)), staging, {})
+        plan = planned.plan.model_copy(update=changes)
+        secret = CHANCE if plan.seed is None else None
+        return freeze(replace(planned, plan=plan), staging, {}, secret)
     finally:
         shutil.rmtree(staging)
 
@@ -96,6 +100,18 @@ def test_an_agent_that_was_changed_is_refused(planned: Planned, way: str) -> Non
         InputError, match=f"{digest}: the agent's files are missing or were changed"
     ):
         program(planned.agents, digest)
+
+
+@pytest.mark.docker
+def test_a_contest_without_a_seed_commits_to_its_secret_and_does_not_tell_it(
+    planned: Planned,
+) -> None:
+    found = frozen(planned, seed=None, seeding="drawn")
+
+    assert (None, commitment_to(CHANCE)) == (found.seed, found.commitment)
+    assert CHANCE not in found.model_dump_json()
+    key = contest_key(CHANCE, found.name)
+    assert ranks_of(3, "drawn", key) == [entry.rank for entry in found.entries]
 
 
 @pytest.mark.docker

@@ -1,10 +1,9 @@
 """From a pairing to its games, and who sits where when two meet again."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.contest.pairings import Fixture, Pairing, fixtures, seeded, set_tables
+from judge.contest.pairings import Fixture, Pairing, fixtures, set_tables
 
 
 def test_two_games_share_an_opening_with_seats_changed() -> None:
@@ -54,16 +53,3 @@ def test_who_meets_again_changes_seats() -> None:
         (pairing.first, pairing.second, pairing.meeting) for pairing in tables
     ]
     assert [1, 2, 3] == [pairing.table for pairing in tables]
-
-
-@pytest.mark.parametrize("seed", [0, 1, 7])
-def test_a_lot_for_seeds_depends_on_the_seed_and_not_on_the_order(seed: int) -> None:
-    drawn = seeded(["x", "y", "z"], seed)
-
-    assert drawn == seeded(["z", "x", "y"], seed)
-    assert [1, 2, 3] == [entry.seed for entry in drawn]
-    assert {"x", "y", "z"} == {entry.id for entry in drawn}
-
-
-def test_lots_differ() -> None:
-    assert 1 < len({tuple(entry.id for entry in seeded("abc", seed)) for seed in range(8)})

@@ -7,5 +7,7 @@ from tests.referee.games import Played, a_record, spec
 
 def record_file(played: Played, match_spec: MatchSpec | None = None) -> RecordFile:
     """What `judge match` would have written; `match_spec` as it was given to `play`."""
+    sealed = seal(played.world.entries)
     record = a_record(match_spec or spec(), played.end, played.referee)
-    return RecordFile(record=record, transcript=seal(played.world.entries))
+    named = record.model_copy(update={"transcript_sha256": sealed.sha256})
+    return RecordFile(record=named, transcript=sealed)

@@ -11,7 +11,9 @@ from judge.records.qchess_replay import log_of, replay
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, SeatSpec
 from judge.referee.transcript import Kind
+from judge.referee.verify import verify
 from judge.sandbox.box import Report
+from tests.records.kept import record_file
 from tests.referee.games import Played, a_record
 from tests.referee.world import Act, Agent, Do, Say, World, exits
 
@@ -85,6 +87,18 @@ def test_the_hidden_types_come_from_the_seed_and_are_told_to_nobody() -> None:
 
     assert heard[0] == heard[1]
     assert ["white", "SELECTION?"] == heard[0][0][:2]
+
+
+def test_a_key_hides_other_types_than_another_and_its_record_verifies() -> None:
+    """The first piece that is chosen shows a type: over ten keys not always the same."""
+    shown = []
+    for number in range(10):
+        match_spec = spec("qchess-2013").model_copy(update={"seed": f"{number}" * 64})
+        played = play(player("0 6", "0 5", "3 7"), player("3 0"), match_spec)
+        shown.append(played.world.bodies[1].heard[1])
+        assert [] == verify(record_file(played, match_spec)).problems
+
+    assert 1 < len(set(shown))
 
 
 def test_every_answer_has_a_limit_of_its_own() -> None:

@@ -1,5 +1,6 @@
 """Issue, fix, roll back: every game has exactly one result, whatever comes late, twice or never."""
 
+import stat
 import threading
 from pathlib import Path
 
@@ -240,6 +241,27 @@ def test_the_migrations_make_the_tables_that_the_program_uses(url: str) -> None:
             column["name"] for column in found.get_columns(table.name)
         }
     engine.dispose()
+
+
+def test_a_store_with_its_secret_is_no_business_of_other_users(tmp_path: Path) -> None:
+    """A new one is its owner's alone; one that is there already is taken from all but its group."""
+    path = tmp_path / "round.db"
+    store = Store(f"sqlite:///{path}")
+    store.create("cup", "{}", [], "5c" * 32)
+    assert "5c" * 32 == store.secret("cup")
+    beside = [path, *tmp_path.glob("round.db-*")]
+    assert {0o600} == {stat.S_IMODE(file.stat().st_mode) for file in beside}
+    store.close()
+
+    path.chmod(0o664)
+    Store(f"sqlite:///{path}").close()
+    assert 0o660 == stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_secret_stands_in_no_log(store: Store) -> None:
+    store.create("cup", "{}", [], "5c" * 32)
+
+    assert "5c" * 32 not in str(store.journal("cup")) + store.plan("cup")
 
 
 @pytest.mark.parametrize("url", ["mysql://x/y", "round.db", "sqlite:/x"], indirect=False)

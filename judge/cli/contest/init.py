@@ -46,7 +46,7 @@ name = $name
 about = ""
 policy = $policy   # every number that is enforced: judge policies show
 change = $changes   # single numbers of the policy, such as "clock.turn_ms=1000"
-seed = $seed             # all chance comes from it
+$seed
 seeding = "listed"   # the agents below, best first; or "drawn" by lot
 store = "sqlite:///contest.db"   # or postgresql+psycopg://...
 
@@ -62,7 +62,7 @@ $options# ranking = ["points", "direct", "sonneborn-berger", "wins"]
 
 # [openings]     # one a line, such as h8i9j7 or 0,0, 1,1
 # file = "openings.txt"
-# shuffle = true     # in an order that the seed decides
+# shuffle = true     # in an order that chance decides
 # transform = true   # turned and mirrored when they come again
 
 [failures]       # who fails by itself in more than this share of its games is disqualified
@@ -75,6 +75,11 @@ cores = 1        # processors that a game has to itself; both agents share them,
 # Who takes part, best first: a house agent, an executable, a directory with an agent.toml, or an unpacked Gomocup
 # archive. name = is what the tables call it, where its own name will not do.
 $agents""")
+
+_FIXED = (
+    "   # fixes all chance: whoever knows it can foretell the games; without this line it is drawn"
+)
+_NO_SEED = "# seed = 1     # would fix all chance, which could then be foretold; it is drawn when the contest begins"
 
 _NOBODY = """\
 # [[agents]]
@@ -98,7 +103,10 @@ def init(
     ] = None,
     format_: Annotated[str, typer.Option("--format", help=", ".join(_FORMATS))] = "round-robin",
     games: Annotated[int, typer.Option(min=1, help="Games of a pairing.")] = 2,
-    seed: Annotated[int, typer.Option(min=0, help="All chance comes from it.")] = 1,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Fix all chance, which can then be foretold; else it is drawn."),
+    ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help="Change a number of the policy: clock.turn_ms=1000."),
@@ -176,7 +184,7 @@ def _text(
     agents: Sequence[str],
     format_: str,
     games: int,
-    seed: int,
+    seed: int | None,
     changes: Sequence[str],
 ) -> str:
     entered = "\n".join(f"[[agents]]\npath = {_quoted(agent)}\n" for agent in agents)
@@ -184,7 +192,7 @@ def _text(
         name=_quoted(name),
         policy=_quoted(policy),
         changes=f"[{', '.join(map(_quoted, changes))}]",
-        seed=seed,
+        seed=_NO_SEED if seed is None else f"seed = {seed}{_FIXED}",
         format=_quoted(format_),
         formats=", ".join(_FORMATS),
         games=games,

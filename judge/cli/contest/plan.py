@@ -18,7 +18,12 @@ def plan(contest: ContestFile = HERE, as_json: Json = False) -> None:
     found = forecast(planned)
     slots = len(slots_here(planned.plan.slots.cores, sharing=planned.policy.box.sharing))
     if as_json:
-        print(json.dumps(dataclasses.asdict(found) | {"slots": slots, "hours": found.hours(slots)}))
+        print(
+            json.dumps(
+                dataclasses.asdict(found)
+                | {"slots": slots, "hours": found.hours(slots), "seed": planned.plan.seed}
+            )
+        )
     else:
         _show(planned, found, slots)
     if found.missing:
@@ -39,10 +44,18 @@ def _show(planned: Planned, found: Forecast, slots: int) -> None:
         else f"at most {_duration(hours)} if everybody uses all time, on {slots} slot{'s' * (slots != 1)}"
     )
     print(f"  time     {longest}")
+    print(f"  chance   {_chance(planned)}")
     for sentence in found.missing:
         print(f"  missing  {safe(sentence, 2000)}")
     if not found.missing:
         print(f"nothing is missing; judge contest run {planned.path}")
+
+
+def _chance(planned: Planned) -> str:
+    seed = planned.plan.seed
+    if seed is None:
+        return "drawn when the contest begins, committed to from then on, revealed at its end"
+    return f"fixed by seed = {seed}: whoever knows it can foretell all chance; leave it out to have it drawn"
 
 
 def _clocks(planned: Planned) -> str:

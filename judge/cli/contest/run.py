@@ -20,9 +20,10 @@ from judge.cli.contest.slots import slots_here
 from judge.cli.machines import Keys, refuse_without_dask
 from judge.cli.match import make_ready
 from judge.cli.text import note
-from judge.contest.contest import Contest, begin, open_store
+from judge.contest.contest import Contest, begin, has_begun, open_store
 from judge.contest.frozen import images_of
 from judge.contest.plan import Planned, load_plan
+from judge.contest.publish.source import chance_words
 from judge.contest.round import Round, Stop
 from judge.contest.slots import Players, Slots
 from judge.contest.worker import log_to
@@ -80,7 +81,10 @@ def run(
     )
     with _alone(planned), closing(open_store(planned)) as store, _logged(planned.folder):
         make_ready(planned.plan.box, planned.policy, [])
+        is_new = not has_begun(store, planned)
         found = begin(store, planned, _host())
+        if is_new:
+            note(f"judge: the chance of {found.name}: {chance_words(found.frozen, None)}")
         make_ready(planned.plan.box, found.frozen.policy, sorted(found.frozen.images))
         found.check_agents()
         _check_images(found, accept_images)

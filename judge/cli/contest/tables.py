@@ -14,6 +14,7 @@ from judge.cli.contest.opened import HERE, ContestFile, Json, opened
 from judge.cli.text import safe
 from judge.contest.contest import Contest, Standing
 from judge.contest.formats.sequential import Sequential
+from judge.contest.publish.source import chance_words
 from judge.contest.ratings import rate
 from judge.contest.sprt import SprtState
 from judge.contest.standings import Cell, Line
@@ -37,6 +38,7 @@ def status(
         f"{document['contest']}: {document['state']}, {counts['done']} of {total} scheduled games done"
     )
     print("  " + ", ".join(f"{count} {state}" for state, count in counts.items() if count))
+    print(f"  chance        {document['chance']['words']}")
     for agent, why in document["disqualified"].items():
         print(f"  disqualified  {safe(agent)}: {safe(why)}")
     for agent, count in document["failures"].items():
@@ -57,6 +59,7 @@ def _status(contest: Contest, games: bool) -> dict[str, Any]:
         "games": {
             state.value: count for state, count in contest.store.counts(contest.name).items()
         },
+        "chance": _chance(contest),
         "disqualified": dict(standing.out),
         "failures": {
             line.agent: line.done.failures for line in standing.table.lines if line.done.failures
@@ -78,6 +81,18 @@ def _status(contest: Contest, games: bool) -> dict[str, Any]:
             for match, state, attempts, why in shown
         ]
     return document
+
+
+def _chance(contest: Contest) -> dict[str, Any]:
+    """Where its chance comes from; the secret is told when nothing hangs on it any more."""
+    frozen = contest.frozen
+    secret = contest.secret if contest.is_over() else None
+    return {
+        "seed": frozen.seed,
+        "commitment": frozen.commitment,
+        "secret": secret,
+        "words": chance_words(frozen, secret),
+    }
 
 
 def standings(contest: ContestFile = HERE, as_json: Json = False) -> None:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from judge.contest.pairings import Entry, Pairing, Status, next_number, set_tables
 from judge.contest.results import Played, without
 from judge.contest.standings import BY_POINTS, Ranking, Tiers, rank, records_of
+from judge.referee.chance import Seed
 
 
 class Format(BaseModel, ABC):
@@ -32,11 +33,11 @@ class Format(BaseModel, ABC):
 
     @abstractmethod
     def next_round(
-        self, entries: Sequence[Entry], played: Sequence[Played], seed: int
+        self, entries: Sequence[Entry], played: Sequence[Played], seed: Seed
     ) -> list[Pairing]:
         """The pairings of the round after `played`, tables from 1; none when the contest is over.
 
-        All chance comes from `seed`.
+        All chance comes from `seed`: `numbers(seed, purpose)`, where the purpose names the format.
         """
 
     def order(self, entries: Sequence[Entry], played: Sequence[Played]) -> Tiers:
@@ -70,7 +71,7 @@ def next_playable(rounds: Sequence[Sequence[Pair]], played: Sequence[Played]) ->
     return []
 
 
-def all_rounds(chosen: Format, entries: Sequence[Entry], seed: int) -> list[list[Pairing]]:
+def all_rounds(chosen: Format, entries: Sequence[Entry], seed: Seed) -> list[list[Pairing]]:
     """Every round of a format that is `in_advance`."""
     rounds: list[list[Pairing]] = []
     played: list[Played] = []

@@ -8,6 +8,7 @@ from pydantic import Field
 from judge.contest.formats.base import Format, Pair, next_playable
 from judge.contest.pairings import Entry, Pairing, by_seed
 from judge.contest.results import Played
+from judge.referee.chance import Seed
 
 
 class Gauntlet(Format):
@@ -23,7 +24,7 @@ class Gauntlet(Format):
         self,
         entries: Sequence[Entry],
         played: Sequence[Played],
-        seed: int,  # noqa: ARG002 nothing is drawn
+        seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[Pairing]:
         """Each challenger's next opponent, nobody twice in a round."""
         return next_playable(gauntlet(by_seed(entries), self.challengers), played)

@@ -19,6 +19,7 @@ from judge.contest.formats.round_robin import berger
 from judge.contest.pairings import Entry, Pairing, by_seed, next_number, set_tables
 from judge.contest.results import Played
 from judge.contest.standings import Ranking, Tiers
+from judge.referee.chance import Seed
 
 FINAL = "final"
 
@@ -82,7 +83,7 @@ class _Staged(Format):
         self,
         entries: Sequence[Entry],
         played: Sequence[Played],
-        seed: int,  # noqa: ARG002 nothing is drawn
+        seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[Pairing]:
         """The next round of the first stage that is not over."""
         earlier = [each.pairing for each in played]

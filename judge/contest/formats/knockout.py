@@ -10,6 +10,7 @@ from judge.contest.formats.base import Format
 from judge.contest.pairings import Entry, Pairing, by_seed, next_number, set_tables
 from judge.contest.results import Played
 from judge.contest.standings import Tiers
+from judge.referee.chance import Seed
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Knockout(Format):
         self,
         entries: Sequence[Entry],
         played: Sequence[Played],
-        seed: int,  # noqa: ARG002 nothing is drawn
+        seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[Pairing]:
         """The first stage in which somebody must play; replays are a round of their own."""
         earlier = [each.pairing for each in played]

@@ -8,6 +8,7 @@ from pydantic import Field
 from judge.contest.formats.base import Format, Pair, next_playable
 from judge.contest.pairings import Entry, Pairing, by_seed
 from judge.contest.results import Played
+from judge.referee.chance import Seed
 
 
 class RoundRobin(Format):
@@ -23,7 +24,7 @@ class RoundRobin(Format):
         self,
         entries: Sequence[Entry],
         played: Sequence[Played],
-        seed: int,  # noqa: ARG002 nothing is drawn
+        seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[Pairing]:
         """A round of the Berger table."""
         return next_playable(berger(by_seed(entries), self.cycles), played)
@@ -37,7 +38,7 @@ class DoubleRoundRobin(Format):
     name: Literal["double-round-robin"] = "double-round-robin"
 
     def next_round(
-        self, entries: Sequence[Entry], played: Sequence[Played], seed: int
+        self, entries: Sequence[Entry], played: Sequence[Played], seed: Seed
     ) -> list[Pairing]:
         """A round of the Berger table, or of its second cycle."""
         return RoundRobin(games=self.games, cycles=2).next_round(entries, played, seed)

@@ -9,6 +9,7 @@ from judge.contest.formats.base import Format
 from judge.contest.pairings import Entry, Pairing, by_seed, next_number, set_tables
 from judge.contest.results import Played
 from judge.contest.sprt import Decision, Sprt, SprtState, count_pairs
+from judge.referee.chance import Seed
 
 
 class Sequential(Format):
@@ -27,7 +28,7 @@ class Sequential(Format):
         self,
         entries: Sequence[Entry],
         played: Sequence[Played],
-        seed: int,  # noqa: ARG002 nothing is drawn
+        seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[Pairing]:
         """The two, once more, while the test wants to see more; nothing for other than two."""
         if len(entries) != 2:

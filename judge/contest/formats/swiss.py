@@ -11,7 +11,6 @@ ones ever outweighs a greater (facts/runners.md 4.1; in spirit FIDE Handbook C.0
 6. within a group the first of the upper half meets the first of the lower half, and so on; across groups, neighbours.
 """
 
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -25,6 +24,7 @@ from judge.contest.pairings import Entry, Pairing, by_seed, next_number, set_tab
 from judge.contest.points import DECIMALS
 from judge.contest.results import Played
 from judge.contest.standings import BY_SWISS_POINTS, Ranking
+from judge.referee.chance import Seed, numbers
 
 Cost = tuple[int, ...]
 """Of one pairing, the weightiest part first."""
@@ -41,7 +41,7 @@ class Swiss(Format):
     ranking: Ranking = BY_SWISS_POINTS
 
     def next_round(
-        self, entries: Sequence[Entry], played: Sequence[Played], seed: int
+        self, entries: Sequence[Entry], played: Sequence[Played], seed: Seed
     ) -> list[Pairing]:
         """The matching of least cost; `seed` draws who sits first at the first table of the first round."""
         earlier = [each.pairing for each in played]
@@ -50,7 +50,7 @@ class Swiss(Format):
         if number > self.rounds or len(active) < 2:
             return []
         field = _Field(active, played, has_seats=self.games % 2 == 1)
-        lot = random.Random(f"{seed} swiss").randrange(2)
+        lot = numbers(seed, "swiss").randrange(2)
         pairs = [(*field.seats(one, other, lot), "") for one, other in field.match()]
         return set_tables(pairs, number, earlier)
 

@@ -27,12 +27,13 @@ from judge.contest.publish.games import (
 from judge.contest.publish.keys import fingerprint, public_pem
 from judge.contest.publish.manifest import write_manifest
 from judge.contest.publish.publication import Publication, PublishedGame
+from judge.contest.publish.reading import CHANCE, DOCUMENT, Revealed
 from judge.contest.publish.sheet import Frame
 from judge.contest.publish.site import Proof, agent_stem, site
 from judge.contest.publish.source import publication_of, source_of
 from judge.errors import HostError, InputError
 
-DOCUMENT, PGN = "contest.json", "games.pgn"
+PGN = "games.pgn"
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 
 
@@ -90,6 +91,13 @@ def _write(contest: Contest, target: Path, private: Path, key: Ed25519PrivateKey
     source = source_of(contest)
     publication = publication_of(source)
     (target / DOCUMENT).write_bytes(f"{source.document}\n".encode())
+    if source.secret is not None and source.frozen.commitment is not None:
+        revealed = Revealed(
+            contest=source.frozen.name,
+            commitment=source.frozen.commitment,
+            secret=source.secret,
+        )
+        (target / CHANCE).write_text(f"{revealed.model_dump_json(indent=1)}\n")
     for name, data in tables(publication).items():
         (target / "data" / name).write_bytes(data)
     done = _write_games(publication, contest.planned.files, target, private)
@@ -99,6 +107,8 @@ def _write(contest: Contest, target: Path, private: Path, key: Ed25519PrivateKey
         public_pem(key.public_key()).decode(),
         fingerprint(key.public_key()),
         _fixed(source.frozen, source.document),
+        source.frozen.commitment or "",
+        source.secret or "",
     )
     for path, data in site(publication, about, proof):
         (target / path).write_bytes(data)

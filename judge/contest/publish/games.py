@@ -83,7 +83,7 @@ def read_stored(files: Path, digest: str) -> RecordFile:
 def write_public(file: RecordFile, path: Path) -> RecordFile:
     """Write what everybody may see of a record, and return it."""
     public = public_part(file)
-    path.write_bytes(public.to_json())
+    path.write_bytes(public.to_json(as_read=True))
     return public
 
 

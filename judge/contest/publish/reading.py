@@ -11,10 +11,14 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from judge.contest.chance import commitment_to
 from judge.contest.frozen import Frozen, thaw
 from judge.contest.publish.manifest import read_bounded
 from judge.errors import InputError
+from judge.referee.chance import Key
 from judge.store.types import Line, Paired
+
+DOCUMENT, CHANCE = "contest.json", "chance.json"
 
 LARGEST_TABLE = 256 << 20
 """Bytes; ten thousand games have a hundredth of that."""
@@ -68,13 +72,28 @@ class _LogRow(_Row):
     text: str
 
 
+class Revealed(BaseModel):
+    """What `chance.json` says when a contest is over: the secret that all its chance follows from."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    contest: str
+    commitment: Key
+    """SHA-256 of the secret's 32 bytes, which contest.json has had from the start."""
+    secret: Key
+
+
 @dataclass(frozen=True, slots=True)
 class Export:
-    """The parts of an export that are not recomputed; `games` and `uncounted` by the number of the game."""
+    """The parts of an export that are not recomputed; `games` and `uncounted` by the number of the game.
+
+    `secret` is what the contest's chance follows from, once it was revealed.
+    """
 
     directory: Path
     frozen: Frozen
     document: str
+    secret: Key | None
     out: Mapping[str, str]
     pairings: Sequence[Paired]
     games: Mapping[int, GameRow]
@@ -84,15 +103,17 @@ class Export:
 
 def read_export(directory: Path) -> Export:
     """Read what is not recomputed; InputError names the file that is not what an export has there."""
-    document = read_bounded(directory / "contest.json", LARGEST_TABLE).decode("utf-8", "replace")
+    document = read_bounded(directory / DOCUMENT, LARGEST_TABLE).decode("utf-8", "replace")
+    frozen = thaw(document)
     games = _table(directory, "games", list[GameRow])
     attempts: dict[int, list[AttemptRow]] = {}
     for row in _table(directory, "attempts", list[AttemptRow]):
         attempts.setdefault(row.number, []).append(row)
     return Export(
         directory=directory,
-        frozen=thaw(document),
+        frozen=frozen,
         document=document.removesuffix("\n"),
+        secret=_secret(directory / CHANCE, frozen),
         out={row.agent: row.why for row in _table(directory, "disqualified", list[_OutRow])},
         pairings=[
             Paired(row.round, row.table, row.first, row.second, row.meeting, row.group)
@@ -105,6 +126,22 @@ def read_export(directory: Path) -> Export:
             for row in _table(directory, "journal", list[_LogRow])
         ],
     )
+
+
+def _secret(path: Path, frozen: Frozen) -> Key | None:
+    """The revealed secret; InputError where it is not the one that the contest has committed to."""
+    if not path.is_symlink() and not path.exists():
+        return None
+    try:
+        revealed = Revealed.model_validate_json(read_bounded(path, LARGEST_TABLE))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise InputError(f"{path.name}: not a contest's chance: {where}: {first['msg']}") from None
+    is_own = (revealed.contest, revealed.commitment) == (frozen.name, frozen.commitment)
+    if not is_own or commitment_to(revealed.secret) != frozen.commitment:
+        raise InputError(f"{path.name}: not the secret that {DOCUMENT} has committed to")
+    return revealed.secret
 
 
 def _table(directory: Path, name: str, kind: type[Rows]) -> Rows:

@@ -6,11 +6,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from judge.contest.course import match_id
+from judge.contest.course import bare
+from judge.contest.openings import Opening
 from judge.contest.publish.manifest import read_bounded
 from judge.contest.worker import ended_by
 from judge.errors import InputError
 from judge.referee.bounds import LARGEST_RECORD
+from judge.referee.chance import Seed
 from judge.referee.spec import KeptFolders, MatchRecord, MatchSpec, RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.archive import EMPTY
@@ -23,7 +25,11 @@ States = Mapping[FolderKind, str]
 
 @dataclass(frozen=True, slots=True)
 class RecordJob:
-    """A record to be replayed: its file, the match that it must be of (JSON), and the attempt."""
+    """A record to be replayed: its file, the match that it must be of (JSON), and the attempt.
+
+    `seed` is that of the attempt, None while the contest has not revealed its chance; `openings` are those that the
+    game may have begun from.
+    """
 
     number: int
     directory: Path
@@ -32,6 +38,8 @@ class RecordJob:
     attempt: int | None
     names: tuple[str, str]
     """What each seat's agent calls itself: the name of its temporary folder."""
+    seed: Seed | None
+    openings: Sequence[Opening]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +66,10 @@ def replay(job: RecordJob) -> Replayed:
         return Replayed(job, None, [f"{job.name}: no record: {first}"])
     record = file.record
     # A spec may ask for anything, so one that nobody scheduled is not played again.
-    if match_id(record.spec) != MatchSpec.model_validate_json(job.spec).id:
+    if bare(record.spec) != bare(MatchSpec.model_validate_json(job.spec)):
         return Replayed(job, None, [f"{job.name}: of another match than was scheduled here"])
+    if wrong := _chance_problem(record.spec, job):
+        return Replayed(job, None, [f"{job.name}: {wrong}"])
     problems = [*_attempt_problems(record, job), *_folder_problems(record, job)]
     problems += verify(file).problems
     return Replayed(
@@ -71,6 +81,14 @@ def replay(job: RecordJob) -> Replayed:
             {kind: folder.digest for kind, folder in seat.folders.items()} for seat in record.seats
         ),
     )
+
+
+def _chance_problem(spec: MatchSpec, job: RecordJob) -> str:
+    """What of its chance does not follow from the contest's; empty where all does."""
+    if spec.opening not in job.openings:
+        return "begins from another opening than the contest's chance gives"
+    is_due = isinstance(spec.seed, str) if job.seed is None else spec.seed == job.seed
+    return "" if is_due else "has another seed than the contest's chance gives"
 
 
 def _attempt_problems(record: MatchRecord, job: RecordJob) -> Iterator[str]:

@@ -60,18 +60,23 @@ CRITERIA = {
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What the page on verifying shows: the public key, and digests of what was fixed before play, by name."""
+    """What the page on verifying shows: the public key, and digests of what was fixed before play, by name.
+
+    `commitment` is to the contest's chance, empty where the organiser fixed it; `secret` is empty until it is revealed.
+    """
 
     key_pem: str
     fingerprint: str
     digests: Sequence[tuple[str, str]]
+    commitment: str = ""
+    secret: str = ""
 
 
 def site(publication: Publication, about: About, proof: Proof) -> Iterator[Page]:
     """All pages but those of the games, and the files that they use."""
     for name in ASSETS:
         yield name, asset(name)
-    yield "index.html", _index(publication)
+    yield "index.html", _index(publication, bool(proof.secret))
     yield "crosstable.html", _crosstable(publication)
     yield "rounds.html", _rounds(publication)
     yield from _round_pages(publication)
@@ -99,13 +104,15 @@ def _proven(proof: Proof) -> Mapping[str, Any]:
         "key_lines": proof.key_pem.splitlines(),
         "key_fingerprint": proof.fingerprint,
         "digests": proof.digests,
+        "commitment": proof.commitment,
+        "secret": proof.secret,
     }
 
 
 # --- standings -------------------------------------------------------------------------------------------------------
 
 
-def _index(publication: Publication) -> bytes:
+def _index(publication: Publication, is_revealed: bool) -> bytes:
     ranking = [
         (at, name) for at, name in enumerate(publication.ranking) if name not in ("points", "wins")
     ]
@@ -121,6 +128,7 @@ def _index(publication: Publication) -> bytes:
         publication,
         "index",
         {
+            "revealed": is_revealed,
             "moves": sum(sum(game.result.replies) for game in played if game.result is not None),
             "open_games": sum(
                 game.state not in ("done", "cancelled") for game in publication.games

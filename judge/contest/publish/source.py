@@ -4,7 +4,7 @@ An export is written from a `Source`; verifying one builds a `Source` from its r
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from judge.contest.contest import Contest
@@ -20,7 +20,11 @@ from judge.contest.publish.publication import (
 from judge.contest.publish.words import duration
 from judge.contest.ratings import rate
 from judge.contest.results import without
+from judge.referee.chance import Key
 from judge.store.types import Ended, Line, MatchState, Paired, Result, Scheduled
+
+OPEN = (MatchState.PENDING, MatchState.RUNNING, MatchState.HELD)
+"""The states of a game that may still be played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,8 @@ class SourceGame:
 class Source:
     """Everything that what is published follows from.
 
-    `document` is the text of `frozen`; `out` is who was disqualified, in that order, and why.
+    `document` is the text of `frozen`; `out` is who was disqualified, in that order, and why; `secret` is what its
+    chance follows from, as soon as the contest is over and it may be told.
     """
 
     frozen: Frozen
@@ -53,11 +58,18 @@ class Source:
     games: Sequence[SourceGame]
     out: Mapping[str, str]
     journal: Sequence[Line]
+    secret: Key | None = None
 
     @property
     def results(self) -> list[Result]:
         """The results so far, in the order of the schedule."""
         return [result for game in self.games if (result := game.result) is not None]
+
+    def is_over(self, course: Course) -> bool:
+        """Whether every game was played, or never will be, and no round follows."""
+        if any(game.state in OPEN for game in self.games):
+            return False
+        return not course.next(self.pairings, self.results, self.out).games
 
 
 def source_of(contest: Contest) -> Source:
@@ -94,7 +106,8 @@ def source_of(contest: Contest) -> Source:
         )
     journal = store.journal(name)
     out = _in_order(contest.out(), journal)
-    return Source(contest.frozen, store.plan(name), pairings, games, out, journal)
+    source = Source(contest.frozen, store.plan(name), pairings, games, out, journal)
+    return replace(source, secret=contest.secret) if source.is_over(contest.course) else source
 
 
 def _in_order(out: Mapping[str, str], journal: Sequence[Line]) -> Mapping[str, str]:
@@ -119,7 +132,7 @@ def publication_of(source: Source) -> Publication:
     return Publication(
         name=frozen.name,
         about=frozen.about,
-        facts=_facts(frozen),
+        facts=_facts(source),
         participants=[
             _participant(number, entry, source.out.get(entry.name, ""))
             for number, entry in enumerate(frozen.entries, 1)
@@ -180,8 +193,8 @@ def _games(source: Source) -> Sequence[PublishedGame]:
 # --- the front page's facts ------------------------------------------------------------------------------------------
 
 
-def _facts(frozen: Frozen) -> Mapping[str, str]:
-    policy = frozen.policy
+def _facts(source: Source) -> Mapping[str, str]:
+    frozen, policy = source.frozen, source.frozen.policy
     clock = policy.clock
     options = {
         key: value
@@ -196,13 +209,24 @@ def _facts(frozen: Frozen) -> Mapping[str, str]:
         + (f", {duration(clock.match_ms)} a game" if clock.match_ms else ""),
         "Memory": f"{policy.enforced().memory_bytes >> 20} MiB",
         "Openings": "" if frozen.openings == ((),) else str(len(frozen.openings)),
-        "Seed": str(frozen.seed),
+        "Chance": chance_words(frozen, source.secret),
         "Frozen": frozen.frozen_at.replace("T", " ").removesuffix("+00:00") + " UTC",
         "Judge": frozen.judge,
     }
     facts |= {f"Image {name}": image.content or image.id for name, image in frozen.images.items()}
     facts |= {f"Host {name}": _said(value) for name, value in frozen.host.items()}
     return {name: value for name, value in facts.items() if value}
+
+
+def chance_words(frozen: Frozen, secret: Key | None) -> str:
+    """Where a contest's chance comes from, as far as it may be told; `secret` None: not before the contest is over."""
+    if frozen.commitment is None:
+        return (
+            f"fixed by the organiser: seed {frozen.seed}; whoever knows it can foretell all chance"
+        )
+    if secret is None:
+        return f"secret until the contest is over; its SHA-256 is {frozen.commitment}"
+    return f"revealed: {secret}; its SHA-256, {frozen.commitment}, was published from the start"
 
 
 def _listed(head: str, options: Mapping[str, Any]) -> str:

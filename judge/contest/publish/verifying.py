@@ -15,13 +15,14 @@ from itertools import zip_longest
 from pathlib import Path
 
 from judge.contest.course import Course
+from judge.contest.frozen import ranks_of
 from judge.contest.publish.data import attempt_path, tables
 from judge.contest.publish.games import many
 from judge.contest.publish.manifest import Checked, check_manifest, read_bounded
 from judge.contest.publish.publication import PublishedGame, Uncounted
-from judge.contest.publish.reading import LARGEST_TABLE, Export, read_export
+from judge.contest.publish.reading import CHANCE, LARGEST_TABLE, Export, read_export
 from judge.contest.publish.replaying import RecordJob, Replayed, chain_problems, replay
-from judge.contest.publish.source import Source, SourceGame, publication_of
+from judge.contest.publish.source import OPEN, Source, SourceGame, publication_of
 from judge.errors import InputError
 from judge.store.types import MatchState, Paired, Result, Scheduled
 
@@ -91,11 +92,12 @@ class _Verifier:
     def __init__(self, export: Export) -> None:
         """InputError for a contest that no judge could play."""
         self._export = export
-        self._course = Course(export.frozen)
+        self._course = Course(export.frozen, export.secret)
         games = len(export.pairings) * export.frozen.format.games
         if games > MOST_GAMES:
             raise InputError(f"{games} games are more than {MOST_GAMES}")
         self._games = self._course.games(export.pairings)
+        self._openings = self._course.openings(export.pairings)
         self._problems: list[str] = []
 
     def verify(self) -> _Found:
@@ -110,12 +112,13 @@ class _Verifier:
         self._check_states(source)
         self._check_draws(source)
         is_over = self._check_end(source)
+        self._check_chance(source)
         self._check_tables(source)
         return _Found(
             problems=self._problems,
             replayed=len(done) + len(attempts),
             uncounted=len(attempts),
-            open_games=sum(game.state in _OPEN for game in source.games),
+            open_games=sum(game.state in OPEN for game in source.games),
             is_over=is_over,
         )
 
@@ -145,7 +148,16 @@ class _Verifier:
     def _job(self, match: Scheduled, name: str, attempt: int | None) -> RecordJob:
         entries = self._export.frozen.by_name()
         names = (entries[match.first].calls_itself, entries[match.second].calls_itself)
-        return RecordJob(match.number, self._export.directory, name, match.spec, attempt, names)
+        return RecordJob(
+            match.number,
+            self._export.directory,
+            name,
+            match.spec,
+            attempt,
+            names,
+            self._course.seed_of(match, attempt or 0),
+            self._openings[match.number],
+        )
 
     def _check_folders(self, replayed: Sequence[Replayed]) -> None:
         by_number = {match.number: match for match in self._games}
@@ -179,7 +191,7 @@ class _Verifier:
     def _check_states(self, source: Source) -> None:
         for game in source.games:
             match = game.match
-            if game.state not in (*_OPEN, MatchState.DONE, MatchState.CANCELLED):
+            if game.state not in (*OPEN, MatchState.DONE, MatchState.CANCELLED):
                 self._problems.append(f"game {match.number}: nothing of a game is {game.state!r}")
             if game.state == MatchState.CANCELLED and not {match.first, match.second} & set(
                 source.out
@@ -214,16 +226,33 @@ class _Verifier:
     ) -> tuple[int, Sequence[Paired]] | None:
         """How many were disqualified when `left` was drawn, and the pairings of that draw."""
         for count in range(gone, len(out) + 1):
-            pairs = self._course.next(drawn, results, out[:count]).pairings
-            if pairs and tuple(left[: len(pairs)]) == pairs:
-                return count, pairs
+            for lots in _LOTS if self._course.seed is None else (None,):
+                pairs = self._course.next(drawn, results, out[:count], lots).pairings
+                if pairs and tuple(left[: len(pairs)]) == pairs:
+                    return count, pairs
         return None
+
+    def _check_chance(self, source: Source) -> None:
+        """It is revealed when the contest is over, and not before; the ranks follow from it."""
+        frozen, seed = source.frozen, self._course.seed
+        if frozen.commitment is None:
+            return
+        if seed is None:
+            if source.is_over(self._course):
+                self._problems.append(
+                    f"the contest is over, and {CHANCE} does not reveal its chance"
+                )
+            return
+        if not source.is_over(self._course):
+            self._problems.append(f"{CHANCE} reveals the chance of games that are still to come")
+        if [each.rank for each in frozen.entries] != ranks_of(
+            len(frozen.entries), frozen.seeding, seed
+        ):
+            self._problems.append("the agents' ranks do not follow from the contest's chance")
 
     def _check_end(self, source: Source) -> bool:
         """Whether the contest is over; who has failed too often must be out by then."""
-        if any(game.state in _OPEN for game in source.games):
-            return False
-        if self._problems or self._course.next(source.pairings, source.results, source.out).games:
+        if self._problems or not source.is_over(self._course):
             return False
         self._problems += [
             f"{agent} failed in {share:.0%} of its games and is not disqualified"
@@ -246,7 +275,8 @@ class _Verifier:
                 self._problems.append(f"data/{name}: not what the records give: {where}")
 
 
-_OPEN = (MatchState.PENDING, MatchState.RUNNING, MatchState.HELD)
+_LOTS = range(16)
+"""Seeds that give each lot of two both ways: while its chance is secret a round may be drawn in either."""
 
 
 def _named(match: Scheduled) -> PublishedGame:

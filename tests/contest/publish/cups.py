@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from judge.contest.chance import commitment_to
 from judge.contest.contest import Contest
 from judge.contest.frozen import Frozen, FrozenEntry, FrozenImage
 from judge.contest.plan import load_plan
@@ -18,6 +19,7 @@ from judge.referee.transcript import Kind, mark_private, seal
 from judge.store.store import Store
 from judge.store.types import Entry
 from judge.submissions.agents import digest_of
+from tests.contest.cups import CHANCE
 from tests.referee.games import a_record
 from tests.referee.world import Act, Agent, Do, Say, World, dies, exits
 
@@ -169,6 +171,12 @@ def player(name: str, skill: float) -> Callable[[int], Agent]:
     return lambda seed: Player(name, skill, seed)
 
 
+def luck(spec: MatchSpec) -> int:
+    """A small number for each game, by its seed."""
+    seed = spec.seed if isinstance(spec.seed, int) else int(spec.seed, 16)
+    return seed % 1000 + spec.number
+
+
 Cast = Mapping[str, Callable[[int], Agent]]
 """For each agent what makes it, given a game's seed."""
 
@@ -176,7 +184,7 @@ PLAN = """\
 name = "{name}"
 about = "{about}"
 policy = "gomocup-standard"
-seed = 2024
+{seed}
 {more}
 [format]
 {format}
@@ -206,10 +214,14 @@ class Cup:
         form: str = 'name = "round-robin"\ngames = 2',
         more: str = "",
         about: str = "A small cup between scripts.",
+        seed: int | None = None,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         agents = "".join(f'[[agents]]\npath = "{name}"\n' for name in cast)
-        plan = PLAN.format(name="spring-cup", about=about, format=form, agents=agents, more=more)
+        fixed = "" if seed is None else f"seed = {seed}"
+        plan = PLAN.format(
+            name="spring-cup", about=about, format=form, agents=agents, more=more, seed=fixed
+        )
         (folder / "contest.toml").write_text(plan)
         self.folder = folder
         self.cast = cast
@@ -217,7 +229,8 @@ class Cup:
         self.store = Store(self.planned.store_url)
         frozen = self._frozen()
         entered = [Entry(each.name, each.rank, each.model_dump_json()) for each in frozen.entries]
-        self.store.create(frozen.name, frozen.model_dump_json(), entered)
+        secret = CHANCE if seed is None else None
+        self.store.create(frozen.name, frozen.model_dump_json(), entered, secret)
         self.contest = Contest(self.store, self.planned)
         self.contest.more()
 
@@ -250,6 +263,7 @@ class Cup:
             format=plan.format,
             failures=plan.failures,
             seed=plan.seed,
+            commitment=commitment_to(CHANCE) if plan.seed is None else None,
             openings=(((7, 7), (8, 8)), ((7, 7), (7, 8)), ((6, 7), (9, 8))),
             shuffle=True,
             transform=False,
@@ -268,33 +282,34 @@ class Cup:
         return digest
 
     def play(self, most: int = 1_000_000, void: Sequence[int] = ()) -> None:
-        """Play up to `most` games; those of the numbers in `void` are void once, before they are played."""
-        store, name = self.store, self.contest.name
-        voids = set(void)
-        for _ in range(most):
-            issued = store.issue(name, "here", self.contest.alone)
-            if issued is None:
-                if not self.contest.more():
-                    return
-                issued = store.issue(name, "here", self.contest.alone)
-                assert issued is not None
-            spec = MatchSpec.model_validate_json(self.contest.job(issued).spec)
-            file = referee(
-                spec, [self.cast[seat.name](spec.seed % 1000 + spec.number) for seat in spec.seats]
-            )
-            record = file.record.model_copy(update={"attempt": issued.attempt})
-            done = job_done(RecordFile(record=record, transcript=file.transcript), {})
-            self.contest.files.put(done.record)
-            if spec.number in voids:
-                voids.remove(spec.number)
-                store.void(
-                    issued.match.id, issued.attempt, "the Engine was gone", done.ended.record, 3
-                )
-                continue
-            store.accept(issued.match.id, issued.attempt, done.ended)
+        """As `play` below."""
+        play(self.contest, self.cast, most, void)
 
     def close(self) -> None:
         self.store.close()
+
+
+def play(contest: Contest, cast: Cast, most: int = 1_000_000, void: Sequence[int] = ()) -> None:
+    """Play up to `most` games; those of the numbers in `void` are void once, before they are played."""
+    store, name = contest.store, contest.name
+    voids = set(void)
+    for _ in range(most):
+        issued = store.issue(name, "here", contest.alone)
+        if issued is None:
+            if not contest.more():
+                return
+            issued = store.issue(name, "here", contest.alone)
+            assert issued is not None
+        spec = MatchSpec.model_validate_json(contest.job(issued).spec)
+        file = referee(spec, [cast[seat.name](luck(spec)) for seat in spec.seats])
+        record = file.record.model_copy(update={"attempt": issued.attempt})
+        done = job_done(RecordFile(record=record, transcript=file.transcript), {})
+        contest.files.put(done.record)
+        if spec.number in voids:
+            voids.remove(spec.number)
+            store.void(issued.match.id, issued.attempt, "the Engine was gone", done.ended.record, 3)
+            continue
+        store.accept(issued.match.id, issued.attempt, done.ended)
 
 
 STRONG_TO_WEAK: Cast = {
