@@ -1,6 +1,15 @@
-"""What holds for every test: the processes that it starts obey signals as they do in a terminal."""
+"""What holds for every test: the processes that it starts obey signals as they do in a terminal, and judges of other
+test runs on this host do not wait for those of this one.
+"""
 
+import atexit
+import os
+import shutil
 import signal
+import tempfile
+from pathlib import Path
+
+from judge.sandbox.locks import VARIABLE
 
 
 def _obey_signals() -> None:
@@ -13,4 +22,15 @@ def _obey_signals() -> None:
             signal.signal(number, lambda *_: None)
 
 
+def _have_locks_of_our_own() -> None:
+    """A lock for each core, as `judge.sandbox.locks` has them, for this run and all that it starts."""
+    if VARIABLE not in os.environ:
+        directory = Path(tempfile.mkdtemp(prefix="judge-test-locks-", dir="/dev/shm"))
+        atexit.register(shutil.rmtree, directory, ignore_errors=True)
+        for core in range(os.sysconf("SC_NPROCESSORS_CONF")):
+            (directory / f"cpu{core}").touch()
+        os.environ[VARIABLE] = str(directory)
+
+
 _obey_signals()
+_have_locks_of_our_own()

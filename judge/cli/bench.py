@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from judge.cli.bench_contest import contest
-from judge.cli.match import make_ready, make_slot
+from judge.cli.match import make_ready, slot_alone
 from judge.cli.measuring import GOMOKU, RUNS, Bench, Figure, clock_errors_ms, share_of
 from judge.cli.text import note
 from judge.errors import HostError, InputError
@@ -264,10 +264,9 @@ def bench(
         if name not in MEASURES:
             raise InputError(f"there is no measurement {name!r}; there are {', '.join(MEASURES)}")
     peers = dict(_peer(text) for text in peer or [])
-    slot = make_slot("docker")
     make_ready("docker", load_policy(GOMOKU), ["native"])
     figures: list[Figure] = []
-    with owned_directory() as staging:
+    with owned_directory() as staging, slot_alone("docker") as slot:
         bench_ = Bench(slot, staging, peers)
         began = _cpu_ticks()
         for name in names or MEASURES:

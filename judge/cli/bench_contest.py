@@ -91,7 +91,7 @@ def _played(bench: Bench, agent: Agent, games: int, ahead: int) -> list[tuple[fl
     folder = Path(tempfile.mkdtemp(dir=bench.staging))
     files = Files(folder / "files")
     store = Store(f"sqlite:///{folder / 'bench.db'}")
-    players: Slots[Issued] = Slots([bench.slot], ahead)
+    players: Slots[Issued] = Slots([bench.slot], ahead, are_had=True)
     ended: list[tuple[float, str]] = []
 
     def tell(happened: Happened) -> None:

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.cli.complete import agent_words, policy_words
-from judge.cli.match import box_kind, make_ready, make_slot
+from judge.cli.match import box_kind, make_ready, slot_alone
 from judge.cli.text import safe
 from judge.referee.policy import load_policy
 from judge.sandbox.owner import owned_directory
@@ -61,7 +61,8 @@ def check(
     with owned_directory() as staging:
         staged = stage_agent(agent, staging)
         make_ready(kind, chosen, [staged.seat(chosen).runtime])
-        report = examine(staged, chosen, make_slot(kind), kind, staging)
+        with slot_alone(kind) as slot:
+            report = examine(staged, chosen, slot, kind, staging)
     if as_json:
         print(report.model_dump_json(indent=2))
     else:

@@ -1,18 +1,23 @@
 """From a contest's file to the desk where it takes submissions, for the commands that stand behind it."""
 
 import getpass
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from judge.cli.match import make_slot
+from judge.cli.match import placement_here, slot_alone, tell_person
 from judge.cli.ready import bring_for_strangers
 from judge.cli.text import note
 from judge.contest.entrants import desk_of
 from judge.contest.plan import PLAN_FILE, load_plan
 from judge.referee.play import Slot
+from judge.sandbox.cores import Placement
+from judge.sandbox.locks import CoreLocks, Tell
 from judge.sandbox.reaper import reap
 from judge.submissions.desk import ORGANISER, Desk, Processor
 from judge.submissions.process import process
@@ -28,16 +33,34 @@ def open_desk(contest: Path) -> Desk:
     return desk_of(load_plan(contest))
 
 
-def processor(desk: Desk) -> Processor:
-    """What makes an agent of an upload, on cores of its own; what a killed judge left is cleared away first.
+def processor(desk: Desk, tell: Tell = tell_person) -> Processor:
+    """What makes an agent of an upload on this host; what a killed judge left is cleared away first.
 
-    Raises HostError where there is no Engine.
+    `tell` hears who is waited for; it must be importable by name. Raises HostError where there is no Engine.
     """
     for line in reap(containers=True):
         note(f"judge: removed what an earlier judge left: {line}")
-    # Several at a time have no cores of their own: the Engine's scheduler shares them out.
-    slot = make_slot("docker") if desk.intake.workers == 1 else Slot()
-    return partial(process, slot=slot, limits=desk.intake.limits, need=bring_for_strangers)
+    workplace = Host(placement_here(), tell)
+    limits = desk.intake.limits
+    return partial(process, workplace=workplace, limits=limits, need=bring_for_strangers)
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """This host as a workplace: builds are on the judge's core, examinations in a slot that no game has meanwhile."""
+
+    placement: Placement
+    tell: Tell
+
+    @contextmanager
+    def aside(self) -> Iterator[tuple[int, ...]]:
+        """See `judge.submissions.process.Workplace`."""
+        with CoreLocks(self.placement.judge if self.placement.shared else (), self.tell):
+            yield self.placement.judge
+
+    def slot(self) -> AbstractContextManager[Slot]:
+        """See `judge.submissions.process.Workplace`."""
+        return slot_alone("docker", self.placement, self.tell)
 
 
 def by_hand() -> str:

@@ -3,8 +3,10 @@
 import json
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +18,7 @@ from judge.cli.live import LiveView
 from judge.cli.person import AtTheSeat, is_person, may_leave, seated, stage
 from judge.cli.presenters import Lines, Presenter, Shown
 from judge.cli.ready import bring
-from judge.cli.text import note
+from judge.cli.text import note, safe
 from judge.contest.openings import (
     Opening,
     Turn,
@@ -34,10 +36,11 @@ from judge.referee.policy import Policy, load_policy
 from judge.referee.seating import check
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, SeatSpec
 from judge.sandbox import demands
-from judge.sandbox.cores import place, whole_cores
+from judge.sandbox.cores import Placement, place, whole_cores
 from judge.sandbox.images import keeper_image, runtime_image
+from judge.sandbox.locks import CoreLocks, Tell, take_one
 from judge.sandbox.owner import owned_directory
-from judge.sandbox.reaper import reap
+from judge.sandbox.reaper import alone_on, reap
 from judge.submissions.agents import ME, Agent
 from judge.submissions.folders import FolderStore
 
@@ -133,13 +136,14 @@ def match(
         if has_person:
             seats = seated(seats, clock)
         programs = {agent.digest: agent.program for agent in agents}
-        slot = make_slot(kind)
+        check(MatchSpec(seats=seats, policy=chosen, box=kind))  # before anybody is waited for
         _make_directory(out)
         make_ready(kind, chosen, [seat.runtime for seat in seats if not is_person(seat)])
         names = [agent.calls_itself(chosen) for agent in agents]
         kept = KeptThroughRun(
             FolderStore(folders or staging / "folders"), chosen, seats, names, games
         )
+        venue = make_venue(kind)
         presenter = _presenter(seats, games, as_json=as_json, quiet=quiet)
         closing.callback(presenter.close)
         with kept.through_the_run():
@@ -152,7 +156,7 @@ def match(
                     number=number,
                     box=kind,
                 )
-                played.append(_play(spec, programs, slot, out, presenter, kept))
+                played.append(_play(spec, programs, venue, out, presenter, kept))
     if as_json:
         print(json.dumps({"games": [_summary(record, path) for record, path in played]}, indent=2))
     presenter.score([record for record, _ in played])
@@ -163,7 +167,7 @@ def match(
 def _play(
     spec: MatchSpec,
     programs: dict[str, Path],
-    slot: Slot,
+    venue: Venue,
     out: Path,
     presenter: Presenter,
     kept: KeptThroughRun,
@@ -173,9 +177,14 @@ def _play(
     for attempt in range(1, spec.policy.attempts + 1):
         presenter.begin(spec, attempt)
         shelf = kept.shelf(spec.number)
-        build = presenter.build
-        venue = Venue(slot, shelf, watch=presenter.watch, follow=presenter.follow, build=build)
-        file = play(spec, programs, attempt, venue)
+        here = replace(
+            venue,
+            shelf=shelf,
+            watch=presenter.watch,
+            follow=presenter.follow,
+            build=presenter.build,
+        )
+        file = play(spec, programs, attempt, here)
         path = out / f"{spec.id}-{attempt}.json"
         try:
             kept.commit(file, path)
@@ -244,13 +253,48 @@ def _seats(agents: Sequence[Agent], policy: Policy) -> tuple[SeatSpec, SeatSpec]
     return first, second
 
 
-def make_slot(kind: BoxKind) -> Slot:
-    """The cores of a game; the judge moves to its own."""
-    if kind == "process":
-        return Slot()
-    placement = place(whole_cores())
+def placement_here() -> Placement:
+    """A slot for each core of this host but the judge's own, to which this process moves."""
+    there = whole_cores()
+    placement = place(there, max(1, len(there) - 1))
     os.sched_setaffinity(0, placement.judge)
-    return Slot(cores=placement.slots[0], judge_cores=placement.judge)
+    return placement
+
+
+def take_slot(placement: Placement, tell: Tell) -> tuple[Slot, CoreLocks]:
+    """A slot and the locks of its cores, which are had: of those that no other judge of this host plays in, or the
+    first to become so."""
+    locks = take_one([CoreLocks(cores, tell) for cores in placement.slots])
+    return Slot(locks.processors, placement.judge), locks
+
+
+def make_venue(kind: BoxKind) -> Venue:
+    """A slot whose locks are had until its first game is over; each further game waits for its turn again."""
+    if kind == "process":
+        return Venue()
+    slot, locks = take_slot(placement_here(), tell_person)
+    return Venue(slot, turn=partial(alone_on, locks))
+
+
+@contextmanager
+def slot_alone(
+    kind: BoxKind, placement: Placement | None = None, tell: Tell | None = None
+) -> Iterator[Slot]:
+    """A slot in which no other judge of this host plays meanwhile. Boxes that are processes have no cores of their own.
+
+    Waits for one, and `tell` hears for whom. Raises HostError where what a dead judge left cannot be cleared away.
+    """
+    if kind == "process":
+        yield Slot()
+        return
+    slot, locks = take_slot(placement or placement_here(), tell or tell_person)
+    with alone_on(locks):
+        yield slot
+
+
+def tell_person(text: str) -> None:
+    """Say whom this judge waits for."""
+    note(f"judge: {safe(text, 400)}")
 
 
 def make_ready(kind: BoxKind, policy: Policy, runtimes: Sequence[str]) -> None:

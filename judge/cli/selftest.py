@@ -13,7 +13,7 @@ from rich.table import Table
 from judge.attacks.attack import Attack, Control
 from judge.attacks.table import ATTACKS
 from judge.attacks.trial import BusyHostError, Suite, Trial
-from judge.cli.match import make_ready, make_slot
+from judge.cli.match import make_ready, slot_alone
 from judge.cli.text import note, safe
 from judge.errors import HostError, InputError
 from judge.games.types import Verdict
@@ -82,15 +82,14 @@ def selftest(
     """Attack this host with programs of the judge's own; exit with 1 where a defence does not hold."""
     chosen = load_policy(policy, set_ or [])
     attacks = _chosen(only, quick)
-    slot = make_slot("docker")
     make_ready("docker", chosen, ["native"])
-    suite = Suite(chosen, slot)
     lines = []
-    for line in _tried(suite, attacks, controls):
-        lines.append(line)
-        kind = "control of " if line.control else ""
-        took = f", {line.trial.seconds:.1f} s" if line.trial else ""
-        note(f"{'ok' if line.held else 'NOT OK'}: {kind}{line.attack.id}{took}")
+    with slot_alone("docker") as slot:
+        for line in _tried(Suite(chosen, slot), attacks, controls):
+            lines.append(line)
+            kind = "control of " if line.control else ""
+            took = f", {line.trial.seconds:.1f} s" if line.trial else ""
+            note(f"{'ok' if line.held else 'NOT OK'}: {kind}{line.attack.id}{took}")
     if as_json:
         print(json.dumps(_document(chosen.name, lines), indent=2))
     else:

@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+import structlog
 import typer
 
 from judge.cli.desk import HERE, ContestFile, open_desk, processor
@@ -61,4 +62,9 @@ def serve_intake(
             else:
                 note("judge: others reach it IN THE CLEAR; a server with TLS belongs in front")
 
-        serve(desk, processor(desk), listener, proxy, ready)
+        serve(desk, processor(desk, log_it), listener, proxy, ready)
+
+
+def log_it(text: str) -> None:
+    """Say in the log whom this intake waits for."""
+    structlog.get_logger().info(text)

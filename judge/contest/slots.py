@@ -1,7 +1,8 @@
 """Slots own whole cores and two processes each, which take turns: one plays while the other makes its game ready.
 
 A process plays one game at a time, so a killed one breaks one game only. Whose turn it is a lock on a file says, which
-the kernel takes back from a process that is gone.
+the kernel takes back from a process that is gone. A game that plays has the locks of its cores too
+(`judge.sandbox.locks`), so that no other judge of this host plays on them meanwhile; another one may between two games.
 """
 
 import multiprocessing
@@ -67,6 +68,8 @@ class _Slot:
 
     cores: Slot
     lock: Path
+    is_had: bool
+    """Whether the judge has the locks of the cores, so that its games need not."""
 
 
 def _pool(log: Path | None) -> ProcessPoolExecutor:
@@ -107,7 +110,8 @@ class _Process:
 
     def _begin(self, job: Job) -> Future[Played]:
         with _no_ctrl_c():
-            return self.pool.submit(play_job, job, self.slot.cores, self.slot.lock)
+            slot = self.slot
+            return self.pool.submit(play_job, job, slot.cores, slot.lock, is_had=slot.is_had)
 
     def renew(self) -> None:
         """Take another process: this one is gone, or in a state that nobody knows."""
@@ -135,6 +139,8 @@ class Slots(Generic[Tag]):
     slots: Sequence[Slot]
     ahead: int = 1
     """How many games of a slot are made ready while another plays; none where the judge has no core for that work."""
+    are_had: bool = False
+    """Whether this judge has the locks of the slots' cores; else each game has them while it plays."""
     host: str = field(default_factory=platform.node)
     log: Path | None = None
     """Where the processes write what they have to say."""
@@ -145,7 +151,10 @@ class Slots(Generic[Tag]):
     def __post_init__(self) -> None:
         """Start no process yet: a pool does so with its first game. Raises HostError where there is no room."""
         locks = self._at_end.enter_context(owned_directory())
-        each = [_Slot(slot, locks / f"slot-{number}") for number, slot in enumerate(self.slots)]
+        each = [
+            _Slot(slot, locks / f"slot-{number}", self.are_had)
+            for number, slot in enumerate(self.slots)
+        ]
         self._idle = [_Process(slot, self.log) for slot in each for _ in range(self._games(slot))]
 
     def _games(self, slot: _Slot) -> int:

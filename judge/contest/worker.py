@@ -21,9 +21,13 @@ from judge.games.types import Verdict
 from judge.referee.play import Slot, Venue, play
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure
+from judge.sandbox.locks import CoreLocks
+from judge.sandbox.reaper import alone_on
 from judge.store.types import Ended, Seat
 
 _PR_SET_PDEATHSIG = 1
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,19 +113,29 @@ def log_to(file: TextIO) -> None:
     )
 
 
-def play_job(job: Job, slot: Slot, lock: Path | None = None) -> Played:
+def play_job(job: Job, slot: Slot, lock: Path | None = None, *, is_had: bool = False) -> Played:
     """Play a game in a slot; a void is an end too.
 
-    `lock` is a file of the slot's: the game waits for its lock when everything is ready, and has it while it plays.
+    `lock` is a file of the slot's: the game waits for its lock when everything is ready, and has it while it plays. So
+    it does with the locks of its cores, unless the judge has them already: then it `is_had`.
     """
     if slot.judge_cores:
         os.sched_setaffinity(0, slot.judge_cores)
     spec = MatchSpec.model_validate_json(job.spec)
     shelf = JobShelf(job.states)
-    turn = nullcontext if lock is None else partial(alone, lock)
+    shared = spec.policy.box.sharing > 1
+    cores = CoreLocks(() if is_had else slot.cores, log.info, shared=shared)
     with bound_contextvars(contest=job.contest, match=spec.id, attempt=job.attempt):
-        file = play(spec, job.programs, job.attempt, Venue(slot, shelf, turn))
+        venue = Venue(slot, shelf, partial(_turn, lock, cores))
+        file = play(spec, job.programs, job.attempt, venue)
     return played(file, shelf.left)
+
+
+@contextmanager
+def _turn(lock: Path | None, cores: CoreLocks) -> Iterator[None]:
+    of_slot = nullcontext() if lock is None else alone(lock)
+    with of_slot, alone_on(cores) if cores.processors else nullcontext():
+        yield
 
 
 @contextmanager

@@ -37,9 +37,15 @@ class Placement:
 
 
 def place(
-    cores: Iterable[Core], slots: int = 1, cores_per_slot: int = 1, sharing: int = 1
+    cores: Iterable[Core],
+    slots: int = 1,
+    cores_per_slot: int = 1,
+    sharing: int = 1,
+    taken: Collection[Core] = (),
 ) -> Placement:
     """Give the judge the lowest core and the slots the highest ones, the first slot the topmost.
+
+    Those that others have `taken` come last.
 
     A core is given whole, with all of its hyperthreads: what runs on one slows the others. Where no core is left for
     the judge, it takes the first hyperthread of the lowest, and shares the core only where that has no other.
@@ -58,7 +64,7 @@ def place(
     judge, lowest = each[0], each[0]
     if wanted == len(each):
         judge, lowest = lowest[:1], lowest[1:] or lowest
-    down = [*each[:0:-1], lowest]
+    down = [*sorted(each[:0:-1], key=lambda core: core in taken), lowest]
     given = [
         tuple(sorted(sum(down[start : start + cores_per_slot], ())))
         for start in range(0, wanted, cores_per_slot)
@@ -82,6 +88,11 @@ def group(available: Collection[int], siblings: Iterable[Collection[int]]) -> tu
     known = frozenset[int]().union(*cores)
     alone = {frozenset({processor}) for processor in available if processor not in known}
     return tuple(sorted(tuple(sorted(core)) for core in cores | alone))
+
+
+def core_of(processor: int) -> int:
+    """The lowest processor of the core that a processor belongs to: one name of it, whichever of them one may use."""
+    return min(_siblings(processor) | {processor})
 
 
 def parse_processors(text: str) -> frozenset[int]:

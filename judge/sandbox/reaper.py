@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from judge.sandbox.engine import Engine, EngineRefusalError
+from judge.sandbox.locks import CoreLocks
 from judge.sandbox.owner import Fate, Owner, directories, kill_marked, remove_directory
 
 FOREIGN_AGE_S = 24 * 3600
@@ -27,6 +28,16 @@ def reap(*, containers: bool = True) -> list[str]:
     """
     removed = list(_reap_engine()) if containers else []
     return [*removed, *_reap_directories()]
+
+
+@contextmanager
+def alone_on(cores: CoreLocks) -> Iterator[None]:
+    """Have cores, on which nothing runs any more that a dead judge of this user has left. Raises `HostError`."""
+    with cores:
+        if cores.waited or any(owner and owner.fate() is Fate.GONE for _, owner in directories()):
+            for line in reap():
+                cores.tell(f"removed what an earlier judge left: {line}")
+        yield
 
 
 def _reap_engine() -> Iterator[str]:

@@ -46,7 +46,7 @@ class IntakePolicy(BaseModel):
 
     # Processing.
     workers: int = Field(default=1, ge=1)
-    """Submissions that are processed at the same time; more than one of them share the cores, and are timed so."""
+    """Submissions that are processed at the same time; each is examined in a slot that nothing else plays in."""
     process_s: float = Field(default=3600, gt=0)
     """A whole submission; then its worker is killed, and the host has failed."""
     tries: int = Field(default=3, ge=1)

@@ -14,10 +14,11 @@ import hashlib
 import shlex
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Protocol
 
 from judge.errors import HostError, InputError, NotReadyError
 from judge.referee.play import Slot
@@ -109,6 +110,28 @@ class Outcome:
     origin: Origin = field(default_factory=Origin)
 
 
+class Workplace(Protocol):
+    """Where uploads are processed, beside the games of a host."""
+
+    def aside(self) -> AbstractContextManager[tuple[int, ...]]:
+        """Processors on which no game is played meanwhile, for unpacking and building."""
+
+    def slot(self) -> AbstractContextManager[Slot]:
+        """A slot in which nothing else is played meanwhile, for the examination."""
+
+
+class Anywhere:
+    """A workplace without cores of its own."""
+
+    def aside(self) -> AbstractContextManager[tuple[int, ...]]:
+        """All processors."""
+        return nullcontext(())
+
+    def slot(self) -> AbstractContextManager[Slot]:
+        """All processors."""
+        return nullcontext(Slot())
+
+
 def unheard(step: Step) -> None:
     """A step that nobody wants to hear of at once."""
 
@@ -126,21 +149,28 @@ def process(
     author: str = "",
     tell: Callable[[Step], None] = unheard,
     limits: IntakeLimits | None = None,
-    slot: Slot | None = None,
+    workplace: Workplace | None = None,
     need: Callable[[str], None] = unneeded,
 ) -> Outcome:
     """Make an agent of the file `upload`, which its sender calls `filename`, for a contest with this policy.
 
     Agents are staged below the directory `agents`. `name` and `author` are what the contest calls them, whatever the
-    files say. `tell` hears of each step at once. Boxes are made on the cores of `slot`. `need` is called with the
-    name of each image or runtime before it is used, and may build it.
+    files say. `tell` hears of each step at once. Boxes are made at the `workplace`. `need` is called with the name of
+    each image or runtime before it is used, and may build it.
 
     Raises HostError when the host failed (NotReadyError: it lacks something): then nothing is said about the upload,
     and it can be processed again. Nothing that an upload does raises anything.
     """
     with owned_directory() as room:
         desk = _Desk(
-            upload, filename, policy, limits or IntakeLimits(), slot or Slot(), room, tell, need
+            upload,
+            filename,
+            policy,
+            limits or IntakeLimits(),
+            workplace or Anywhere(),
+            room,
+            tell,
+            need,
         )
         try:
             desk.receive(name)
@@ -165,7 +195,7 @@ class _Desk:
         filename: str,
         policy: Policy,
         limits: IntakeLimits,
-        slot: Slot,
+        workplace: Workplace,
         room: Path,
         tell: Callable[[Step], None],
         need: Callable[[str], None],
@@ -174,11 +204,10 @@ class _Desk:
         self._filename = filename
         self._policy = policy
         self._limits = limits
-        self._slot = slot
+        self._workplace = workplace
         self._room = room
         self._tell = tell
         self._need = need
-        self._bench = Bench(_box_policy(policy), slot.cores, room)
         self._steps: list[Step] = []
         self._origin = Origin()
         self._agent: Agent | None = None
@@ -228,9 +257,8 @@ class _Desk:
             if unpack.is_archive(self._filename):
                 self._need(unpack.IMAGE)
                 self._note(unpacker=images.content(unpack.IMAGE))
-            step.text = unpack.unpack(
-                self._upload, self._filename, target, self._limits, self._bench
-            )
+            with self._bench() as bench:
+                step.text = unpack.unpack(self._upload, self._filename, target, self._limits, bench)
             return root_of(target)
 
     def build(self, tree: Path) -> Path:
@@ -244,7 +272,8 @@ class _Desk:
             self._note(toolchain=images.content(build.IMAGE), recipe=str(recipe))
             target = self._room / "built" / tree.name
             target.parent.mkdir()
-            built = build.build(tree, recipe, target, self._limits, self._bench)
+            with self._bench() as bench:
+                built = build.build(tree, recipe, target, self._limits, bench)
             self._log = built.log
             if built.failure:
                 raise RefusedError(built.failure)
@@ -289,7 +318,8 @@ class _Desk:
             seat = agent.seat(self._policy)
             check(MatchSpec(seats=(seat, seat), policy=self._policy, box="docker"))
             try:
-                report = examine(agent, self._policy, self._slot, "docker", self._room / "staging")
+                with self._workplace.slot() as slot:
+                    report = examine(agent, self._policy, slot, "docker", self._room / "staging")
             except InputError as error:
                 # the agent can be seated: what is missing is the organiser's
                 raise HostError(f"the check could not be made: {error}") from error
@@ -300,6 +330,12 @@ class _Desk:
             step.text = f"it passed with {len(report.findings)} checks: {report.grade.value}"
 
     # --- what they share -----------------------------------------------------------------------------
+
+    @contextmanager
+    def _bench(self) -> Iterator[Bench]:
+        """Where programs of ours work."""
+        with self._workplace.aside() as cores:
+            yield Bench(_box_policy(self._policy), cores, self._room)
 
     @contextmanager
     def _stage(self, stage: Stage, tree: Path | None = None) -> Iterator["_Said"]:

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 import pytest
 
 from judge.attacks.trial import Suite
+from judge.cli.match import slot_alone
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
 from judge.sandbox import images
-from judge.sandbox.cores import available, place, whole_cores
+from judge.sandbox.cores import available
 
 
 @pytest.fixture(scope="module")
 def slot() -> Iterator[Slot]:
     """A core for the agents and one for this process, as far as there are two; the next tests have all again."""
     before = available()
-    placement = place(whole_cores())
-    os.sched_setaffinity(0, placement.judge)
-    yield Slot(cores=placement.slots[0], judge_cores=placement.judge)
+    with slot_alone("docker") as slot:
+        yield slot
     os.sched_setaffinity(0, before)
 
 

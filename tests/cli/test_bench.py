@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge.cli import bench_contest, bench_crowd, bench_tables
-from judge.cli.match import make_slot
+from judge.cli.match import slot_alone
 from judge.cli.measuring import Bench
 from judge.referee.play import Slot
 from judge.sandbox import images
@@ -25,7 +25,8 @@ def bench_in_containers(tmp_path: Path) -> Iterator[Bench]:
     build_house_agents()
     images.build(["native"])
     before = available()
-    yield Bench(make_slot("docker"), tmp_path, {})
+    with slot_alone("docker") as slot:
+        yield Bench(slot, tmp_path, {})
     os.sched_setaffinity(0, before)
 
 

@@ -1,14 +1,17 @@
 """The slots of this machine: whole cores for the games, and one that stays for the judge and the Engine."""
 
+from judge.cli.match import tell_person
 from judge.errors import InputError
 from judge.referee.play import Slot
 from judge.sandbox.cores import place, whole_cores
+from judge.sandbox.locks import CoreLocks, is_free
 
 
 def slots_here(cores: int, workers: int = 0, sharing: int = 1) -> list[Slot]:
     """`workers` slots of `cores` cores each, of which `sharing` may be the same; 0: as many as there is room for.
 
-    InputError for more than that.
+    Cores on which no other judge of this host plays now come first; who has the others is said. InputError for more
+    than that.
     """
     there = whole_cores()
     most = max(1, (len(there) - 1) // cores) * sharing
@@ -17,5 +20,9 @@ def slots_here(cores: int, workers: int = 0, sharing: int = 1) -> list[Slot]:
             f"{workers} games at once: {len(there)} cores are room for {most} games of {cores} each, "
             "for one core stays for the judge and the Engine"
         )
-    placement = place(there, workers or most, cores, sharing)
+    taken = [core for core in there[1:] if not is_free(core, tell_person)]
+    placement = place(there, workers or most, cores, sharing, taken)
+    for core in taken:
+        if any(set(core) & set(slot) for slot in placement.slots):
+            CoreLocks(core, tell_person).say_who_has_them()
     return [Slot(cores=own, judge_cores=placement.judge) for own in placement.slots]

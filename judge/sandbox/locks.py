@@ -1,0 +1,222 @@
+"""Judges on one host take turns: who plays on a core has its lock, which the kernel takes back from a dead process.
+
+The lock of a core is a flock on the kernel's own directory of it, /sys/devices/system/cpu/cpuN. Every judge of the host
+finds it there, of whatever user and checkout; anybody may open it, nobody can make, replace or remove it; a container
+with a network namespace of its own has another. Who has it /proc/locks says. The environment variable JUDGE_LOCKS names
+another directory with an entry cpuN for each core, for judges in containers that are to know of each other.
+"""
+
+import fcntl
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from textwrap import shorten
+from threading import Event, Lock, Thread
+
+from judge.errors import InputError
+from judge.sandbox.cores import core_of
+from judge.sandbox.owner import started_ticks
+
+VARIABLE = "JUDGE_LOCKS"
+KERNELS = Path("/sys/devices/system/cpu")
+
+Tell = Callable[[str], None]
+"""Hears a sentence for the person."""
+
+COMMAND = 60
+"""How many characters of somebody's command are told."""
+
+ANCESTORS = 5
+"""How far above a process the command of a judge is looked for that it works for."""
+
+
+class CoreLocks:
+    """The locks of the whole cores of some processors, as a context; without processors there is nothing to have.
+
+    It may be entered when it is had already; on exit others may have it. Cores are taken from the lowest up, so that no
+    two judges ever wait for each other. `shared`: together with others that say so too.
+    """
+
+    def __init__(self, processors: Collection[int], tell: Tell, *, shared: bool = False) -> None:
+        """`tell` hears, once of each, whom it waits for. Raises InputError for a JUDGE_LOCKS that has no such core."""
+        self.processors = tuple(processors)
+        self._paths = _paths({core_of(each) for each in processors}, tell)
+        self._how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        self.tell = tell
+        self._told: set[str] = set()
+        self._files: list[int] = []
+        self.waited = False
+        """Whether somebody else had one when they were taken last: if it died, what it left may still run there."""
+
+    def __enter__(self) -> None:
+        """Have them, waiting for as long as need be."""
+        if not self.take_if_free():
+            self.say_who_has_them()
+            self.wait()
+
+    def __exit__(self, *_: object) -> None:
+        """Let others have them."""
+        while self._files:
+            os.close(self._files.pop())
+
+    def wait(self) -> None:
+        """Have them as soon as nobody else does."""
+        self.waited = True
+        for path in self._paths:
+            self._open(path)
+            self._take()
+
+    def take_if_free(self) -> bool:
+        """Have them if nobody else does; whether it is so."""
+        if self._files:
+            return True
+        self.waited = False
+        for path in self._paths:
+            self._open(path)
+            if not self._take(fcntl.LOCK_NB):
+                self.__exit__()
+                return False
+        return True
+
+    def say_who_has_them(self) -> None:
+        """Tell who is waited for, once of each."""
+        for path in self._paths:
+            text = f"waiting for core {path.name.removeprefix('cpu')}: {holder_of(path)} has it"
+            if text not in self._told:
+                self._told.add(text)
+                self.tell(text)
+
+    def _open(self, path: Path) -> None:
+        # No link is followed and no pipe waited for, wherever JUDGE_LOCKS leads.
+        self._files.append(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK))
+
+    def _take(self, how: int = 0) -> bool:
+        """Have the lock of the file that was opened last."""
+        try:
+            fcntl.flock(self._files[-1], self._how | how)
+        except BlockingIOError:
+            return False
+        return True
+
+
+def take_one(of: Sequence[CoreLocks]) -> CoreLocks:
+    """Those of one core: of the first that is free, or else of whichever is free first."""
+    for locks in of:
+        if locks.take_if_free():
+            return locks
+    for locks in of:
+        locks.say_who_has_them()
+    won: list[CoreLocks] = []
+    deciding, is_decided = Lock(), Event()
+
+    def wait(locks: CoreLocks) -> None:
+        locks.wait()
+        with deciding:
+            if won:
+                locks.__exit__()
+            else:
+                won.append(locks)
+                is_decided.set()
+
+    for locks in of:
+        Thread(target=wait, args=(locks,), daemon=True).start()
+    is_decided.wait()
+    return won[0]
+
+
+def is_free(core: Collection[int], tell: Tell) -> bool:
+    """Whether nobody has a core now."""
+    locks = CoreLocks(core, tell)
+    is_so = locks.take_if_free()
+    locks.__exit__()
+    return is_so
+
+
+def _paths(cores: Collection[int], tell: Tell) -> list[Path]:
+    """The locks of cores, the lowest first; none, and a warning, where the kernel's directory is hidden."""
+    chosen = os.environ.get(VARIABLE)
+    directory = Path(chosen) if chosen else KERNELS
+    paths = [directory / f"cpu{core}" for core in sorted(cores)]
+    for path in paths:
+        if path.is_symlink() or not path.exists():
+            if chosen:
+                raise InputError(
+                    f"{VARIABLE}: {path} is not there, or a link; make a file of that name, or unset {VARIABLE}"
+                )
+            tell(
+                f"WARNING: {path} is not to be seen, so judges on this host do not know of each other: run one at a "
+                f"time, or let {VARIABLE} name a directory with a file cpuN for each core that all of them see"
+            )
+            return []
+    return paths
+
+
+# --- who has a lock --------------------------------------------------------------------------------------------------
+
+
+def holder_of(path: Path) -> str:
+    """Who has a core's lock, as far as it is to be seen: the command, the process, since when it runs."""
+    for pid in _holders(path):
+        process = next((each for each in _lineage(pid) if _judge_command(each)), pid)
+        words = shorten(_judge_command(process) or _name(process), COMMAND, placeholder=" ...")
+        started = _started(process)
+        since = f", running since {started:%Y-%m-%d %H:%M}" if started else ""
+        return f"{words} (process {process}{since})"
+    return "another process"
+
+
+def _holders(path: Path) -> Iterator[int]:
+    """The processes of this pid namespace that have a flock on a file, by the kernel's word."""
+    found = path.stat()
+    device = found.st_dev
+    file = f"{os.major(device):02x}:{os.minor(device):02x}:{found.st_ino}"
+    try:
+        lines = Path("/proc/locks").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, kind, *words = line.split()  # 4: FLOCK  ADVISORY  WRITE 708 00:16:3591 0 EOF
+        if kind == "FLOCK" and words[3] == file and int(words[2]) > 0:
+            yield int(words[2])
+
+
+def _lineage(pid: int) -> Iterator[int]:
+    """A process and those above it."""
+    for _ in range(ANCESTORS):
+        yield pid
+        try:
+            status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return
+        pid = int(status.partition("\nPPid:")[2].split()[0])
+
+
+def _judge_command(pid: int) -> str:
+    """The command line of a judge, without its interpreter; nothing for any other process."""
+    try:
+        line = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return ""
+    words = line.decode("utf-8", "backslashreplace").rstrip("\0").split("\0")
+    for number, word in enumerate(words[:4]):
+        if Path(word).name in ("judge", "judge.cli"):
+            return " ".join(["judge", *words[number + 1 :]])
+    return ""
+
+
+def _name(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return "another program"
+
+
+def _started(pid: int) -> datetime | None:
+    """When a process began, by the clock on the wall."""
+    ticks = started_ticks(pid)
+    boot = Path("/proc/stat").read_text(encoding="ascii").partition("\nbtime ")[2].split()
+    if ticks is None or not boot:
+        return None
+    seconds = int(boot[0]) + ticks / os.sysconf("SC_CLK_TCK")
+    return datetime.fromtimestamp(seconds)  # noqa: DTZ006 for a person on this host

@@ -1,0 +1,145 @@
+"""Several judges at once on one host: games on a core take turns, and who waits says for whom."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import docker
+import pytest
+
+from judge.sandbox.compiled import BUILD_DIRECTORY
+from judge.sandbox.cores import whole_cores
+from judge.sandbox.images import build
+from judge.sandbox.locks import CoreLocks
+from tests.cli.brains import write_brain
+from tests.cli.conftest import SHORT, orphans
+from tests.cli.contests import playing, running, slow_contest
+from tests.cli.running import runs_python, thinking
+from tests.web.conftest import make_contest
+
+pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("two_cores", "images")]
+
+GAME = ("--policy", "gomocup-fastgame", *SHORT, "--set", "clock.starved_share=1")
+LONG = (*GAME, "--set", "clock.turn_ms=60000")
+
+
+@pytest.fixture(scope="module")
+def images() -> None:
+    """What the boxes run in."""
+    build(["native", "python", "keeper", "unpacker"])
+
+
+@pytest.fixture
+def two_cores() -> Iterator[tuple[int, ...]]:
+    """All that the judges of a test have, whatever this host has: so games have one core, which is this."""
+    before = os.sched_getaffinity(0)
+    cores = whole_cores()[:2]
+    os.sched_setaffinity(0, sum(cores, ()))
+    yield cores[-1]
+    os.sched_setaffinity(0, before)
+
+
+@contextmanager
+def begun(directory: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """A judge with pipes for what it says, which is ended if the test fails before it ends."""
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-m", "judge.cli", *words]
+    with subprocess.Popen(command, cwd=directory, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+def complaint(process: subprocess.Popen[str]) -> str:
+    """The next line that a judge says on stderr of something else than what a dead one left."""
+    assert process.stderr
+    while (said := process.stderr.readline()).startswith("judge: removed what an earlier judge"):
+        pass
+    return said
+
+
+def waits_for(said: str, core: Sequence[int], command: str, pid: int) -> bool:
+    """Whether a judge says that it waits for this process on this core."""
+    who = rf"judge: waiting for core {core[0]}: judge {command} .*\(process {pid}, running since "
+    return re.match(who, said) is not None
+
+
+def test_of_two_matches_the_second_waits_and_plays_when_the_first_is_killed(
+    two_cores: tuple[int, ...], tmp_path: Path
+) -> None:
+    """What the dead one left on the core is gone before the second plays there."""
+    slow = write_brain(tmp_path, "slow", "time.sleep(60)")
+    with begun(tmp_path, "match", slow, "house-instant", *LONG) as first:
+        with closing(docker.from_env()) as client:
+            thinking(client, first)
+        with begun(tmp_path, "match", "house-instant", "house-instant", *GAME) as second:
+            said = complaint(second)
+            assert waits_for(said, two_cores, "match", first.pid), said
+            assert second.poll() is None
+            first.send_signal(signal.SIGKILL)
+            out, err = second.communicate()
+
+    assert 0 == second.returncode, err
+    assert "drawn (draw)" in out
+    assert "waiting" not in err
+    assert set() == orphans()
+
+
+def test_two_matches_take_turns_game_by_game(tmp_path: Path) -> None:
+    """Neither has to wait for the last game of the other."""
+    words = ("match", "house-instant", "house-instant", *GAME, "--quiet", "--games", "3", "--out")
+    with begun(tmp_path, *words, "one") as one, begun(tmp_path, *words, "two") as two:
+        ends = {process: process.communicate() for process in (one, two)}
+
+    assert [0, 0] == [one.returncode, two.returncode], ends
+    for out, _ in ends.values():
+        assert 3 == out.count("drawn (draw)")
+
+
+def test_an_agent_is_checked_between_two_games_of_a_contest(
+    two_cores: tuple[int, ...], tmp_path: Path
+) -> None:
+    slow_contest(tmp_path / "cup", games=20, pause=2)
+    with closing(docker.from_env()) as client, running(tmp_path, "cup") as contest:
+        playing(client, contest, runs_python)
+        with begun(tmp_path, "check", "house-instant", "--policy", "gomocup-fastgame") as check:
+            said = complaint(check)
+            assert waits_for(said, two_cores, "contest run cup", contest.pid), said
+            out, err = check.communicate()
+        assert contest.poll() is None
+        contest.terminate()
+        contest.communicate()
+
+    assert "house-instant, gomocup-fastgame" in out
+    assert check.returncode in (0, 1), err
+    assert "void" not in err
+
+
+def test_an_upload_is_built_at_once_and_examined_when_a_core_is_free(
+    two_cores: tuple[int, ...], tmp_path: Path
+) -> None:
+    make_contest(tmp_path / "cup")
+    upload = tmp_path / "mine.tar.gz"
+    with tarfile.open(upload, "w:gz") as archive:
+        archive.add(BUILD_DIRECTORY / "house-python", ".")
+    named = ("--name", "mine")
+    core = CoreLocks(two_cores, lambda _: None)
+    with core, begun(tmp_path, "submit", str(upload), "--contest", "cup", *named) as submit:
+        said = complaint(submit)
+        assert said.startswith(f"judge: waiting for core {two_cores[0]}: "), said
+        assert f"(process {os.getpid()}, running since" in said
+        assert submit.stdout
+        told = [submit.stdout.readline().split()[:2] for _ in range(5)]
+        core.__exit__()
+        out, err = submit.communicate()
+
+    assert [["ok", stage] for stage in ("received", "unpacked", "built", "staged")] == told[1:]
+    assert "passed: mine version 1" in out, err
