@@ -22,7 +22,7 @@ from judge.durable import move_durably
 from judge.errors import HostError, InputError
 from judge.referee.chance import Key, Seed, numbers
 from judge.referee.policy import Policy
-from judge.referee.seating import check
+from judge.referee.seating import check, in_contest
 from judge.referee.spec import BoxKind, MatchSpec, SeatSpec
 from judge.sandbox.images import listing, runtime_image
 from judge.submissions.agents import Agent, digest_of
@@ -128,7 +128,9 @@ def freeze(planned: Planned, staging: Path, host: dict[str, Any], secret: Key | 
         FrozenEntry(
             name=each.name,
             rank=rank,
-            seat=each.agent.seat(planned.policy).model_copy(update={"name": each.name}),
+            seat=in_contest(each.agent.seat(planned.policy), planned.policy).model_copy(
+                update={"name": each.name}
+            ),
             calls_itself=each.agent.calls_itself(planned.policy),
             description=each.agent.manifest.description,
             submission=each.submission,

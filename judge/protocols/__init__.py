@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -25,6 +25,8 @@ class ProtocolEntry:
     is_private: Callable[[bytes], bool]
     objection: Callable[[Mapping[str, Any]], str | None] = _no_objection
     """What of a game, as it describes itself, the protocol cannot say, behind its name; None where it can say all."""
+    in_contest: Mapping[str, Any] = field(default_factory=dict)
+    """Options that a contest's games have where neither the policy nor the agent chooses them."""
 
 
 PROTOCOLS: dict[str, ProtocolEntry] = {
@@ -33,6 +35,7 @@ PROTOCOLS: dict[str, ProtocolEntry] = {
         gomocup.Gomocup,
         gomocup_words.is_private,
         gomocup_words.objection,
+        in_contest={"game_type": gomocup_words.TOURNAMENT},
     ),
     "agi": ProtocolEntry(agi.AgiOptions, agi.Agi, agi.is_private, agi_words.objection),
     "stratego": ProtocolEntry(stratego.StrategoOptions, stratego.Stratego, stratego.is_private),

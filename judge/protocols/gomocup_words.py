@@ -22,6 +22,9 @@ FAR = 10**FAR_DIGITS
 ABOUT_CHARACTERS = 512
 """How much of an answer to ABOUT is kept."""
 
+TOURNAMENT = 2
+"""INFO game_type (seed 002) of a contest's games."""
+
 InfoWord = Annotated[str, StringConstraints(pattern=r"^[!-~](?:[ -~]{0,198}[!-~])?$")]
 """Printable ASCII on one line: it is put into a command."""
 

@@ -17,8 +17,9 @@ from judge.protocols import new_protocol, protocol_entry
 from judge.protocols.types import AgentProtocol, Limits, Open
 from judge.referee.chance import Seed, numbers
 from judge.referee.match import Referee
+from judge.referee.policy import Policy
 from judge.referee.side import Ply
-from judge.referee.spec import MatchSpec
+from judge.referee.spec import MatchSpec, SeatSpec
 from judge.referee.wire import Wire
 from judge.sandbox import persistent_path
 
@@ -49,6 +50,14 @@ def check(spec: MatchSpec) -> None:
     game = new_game(spec.policy.game.name, spec.game_options())
     for seat in SEATS:
         _protocol(spec, seat, game)
+
+
+def in_contest(seat: SeatSpec, policy: Policy) -> SeatSpec:
+    """The seat as contests have it: with what its protocol says of them, but for what the policy or the agent chose."""
+    given = protocol_entry(seat.protocol).in_contest
+    chosen = policy.protocol.get(seat.protocol, {})
+    options = {key: value for key, value in given.items() if key not in chosen}
+    return seat.model_copy(update={"protocol_options": options | seat.protocol_options})
 
 
 def nature(seed: Seed) -> Callable[[Request], Reply]:

@@ -12,6 +12,9 @@ from judge.contest.round import Stop
 from judge.contest.slots import Slots
 from judge.errors import InputError
 from judge.referee.play import Slot
+from judge.referee.spec import RecordFile
+from judge.referee.transcript import Kind, unseal
+from judge.referee.verify import verify
 from judge.sandbox.compiled import build_house_agents
 from judge.store.store import Store
 from judge.store.types import Ended, Issued, MatchState, Scheduled
@@ -107,6 +110,35 @@ def test_a_contest_is_the_same_on_every_database(
         assert contest.store.paired("cup") == other.paired("cup")
         assert told(expected) == told(contest)
         assert 12 == store.counts("cup")[MatchState.DONE]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"), [("", 2), ('"protocol.gomocup.game_type=3"', 3)], ids=["contest", "policy"]
+)
+def test_a_contest_is_a_tournament_unless_the_policy_says_otherwise(
+    tmp_path: Path, slots: Slots[Issued], change: str, told: int
+) -> None:
+    """Its brains are told INFO game_type 2 (a match says 1: tests/protocols), and the replay tells them the same."""
+    plan = SWISS.replace("STORE", "sqlite:///contest.db").replace("rounds = 3", "rounds = 1")
+    folder = write_contest(
+        tmp_path / "cup", plan.replace(f"[{AT_ONCE}]", f"[{AT_ONCE}, {change}]"), (0, 1)
+    )
+
+    assert Stop.FINISHED is play_on(folder, slots)
+
+    store, contest = opened(folder)
+    with closing(store):
+        results = contest.results()
+        assert 2 == len(results)
+        for result in results:
+            file = RecordFile.model_validate_json(contest.files.get(result.ended.record))
+            written = b"".join(
+                each.data for each in unseal(file.transcript) if each.kind is Kind.WROTE
+            )
+            assert (
+                2 == written.count(b"INFO game_type") == written.count(b"INFO game_type %d" % told)
+            )
+            assert [] == list(verify(file).problems)
 
 
 RAW = """
