@@ -78,7 +78,8 @@ class QuantumChessOptions(BaseModel):
     illegal: Literal["loses-game", "loses-turn"] = "loses-game"
     """What an answer that cannot be read or played costs (the manager's --retry-illegal: the turn)."""
     position: tuple[PlacedPiece, ...] = ()
-    """The pieces to go on from, in the order in which they are told; empty: the start of a game."""
+    """The pieces to go on from, in the order in which they are told; empty: the start of a game.
+    As for the manager of 2013 any pieces will do, without a king too: nobody wins then; one piece each is a draw."""
     turn: Literal["white", "black"] = "white"
     """Who moves first in `position`."""
     played: tuple[str, ...] = ()
@@ -93,9 +94,6 @@ class QuantumChessOptions(BaseModel):
         squares = {(piece.x, piece.y) for piece in self.position}
         if len(squares) < len(self.position):
             raise ValueError("two pieces of the position stand on one square")
-        kings = sorted(piece.colour for piece in self.position if piece.current == Kind.KING)
-        if kings != sorted(COLOURS):
-            raise ValueError("a position has one king of each colour")
         return self
 
 
@@ -323,7 +321,7 @@ class QuantumChess:
             end = RuleResult(Verdict.WIN, 1 - taken.colour, f"the {loser} king was taken")
             self._finish(end, COLOURS[1 - taken.colour])
         elif self.board.count(WHITE) == self.board.count(BLACK) == 1:
-            self._draw_game("only the kings are left")
+            self._draw_game("one piece of each colour is left")
         elif 0 < self.options.max_moves < self._moves:
             self._draw_game(f"{self._moves} moves were made")
 

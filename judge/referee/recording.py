@@ -93,6 +93,11 @@ def result_of(referee: Referee | None) -> str:
     return referee.game.result(referee.sides[0].opening.names)
 
 
+def _printable(text: str) -> str:
+    """Text of an agent's as it may be printed: control characters, and what a terminal may obey, are escaped."""
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+
+
 def _seat_record(spec: MatchSpec, seat: int, side: Side | None, played: Played) -> SeatRecord:
     fault = side.fault if side is not None else None
     readings, kept = played.readings[seat], spec.seats[seat].folders
@@ -105,7 +110,9 @@ def _seat_record(spec: MatchSpec, seat: int, side: Side | None, played: Played) 
         memory_peak_bytes=readings.memory_peak_bytes,
         cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // 1_000_000,
         about={} if side is None else dict(side.about),
-        notes=() if side is None else tuple(n.text for n in side.notes if not n.private),
+        notes=()
+        if side is None
+        else tuple(_printable(n.text) for n in side.notes if not n.private),
         folders={
             kind: played.folders.get((seat, kind), FolderRecord(digest=start))
             for kind, start in (kept.digests if kept else {}).items()

@@ -36,7 +36,7 @@ RANDOM = "random_logs"
 BUNDLE = Path(__file__).with_name("data") / "qchess-2013.json"
 """The selection: each file of a recording as a list of lines."""
 
-KEPT_PREFIXES = ("edge_", "pos_", "replay_", "q01_")
+KEPT_PREFIXES = ("edge_", "pos_", "replay_", "q0")
 KEPT_RANDOM = ("003", "018", "023", "033", "048")
 """Games of random agents: an ordinary one, passes in a row, and short ones."""
 

@@ -148,6 +148,8 @@ class Replayed:
     game: Stratego
     names: tuple[str, str]
     sent: tuple[bytearray, bytearray] = field(default_factory=lambda: (bytearray(), bytearray()))
+    fell_silent: list[int] = field(default_factory=list)
+    """Seats from which no reply came."""
 
     @property
     def result(self) -> str:
@@ -185,6 +187,7 @@ class _Driver:
                 answer = self._do(request.seat, Bytes(self._unread[request.seat].popleft(), CLOCK))
             if answer is None:
                 fault = AgentFault(self._silence, request.seat, "said nothing in the recording")
+                self._replayed.fell_silent.append(request.seat)
                 self._tell(game.forfeit(fault))
             else:
                 self._tell(game.apply(answer))

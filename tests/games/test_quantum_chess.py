@@ -367,7 +367,20 @@ def test_the_two_kings_alone_are_a_draw_in_the_name_of_who_moved() -> None:
     game = position(stands("black", 3, 6, "pawn"))
     turn(game, 3, 7, 3, 6)
 
-    assert RuleResult(Verdict.DRAW, None, "only the kings are left") == game.end
+    assert RuleResult(Verdict.DRAW, None, "one piece of each colour is left") == game.end
+    assert "white DRAW" == game.result(NAMES)
+
+
+def test_a_position_without_a_king_is_played_as_the_manager_of_2013_did() -> None:
+    """Nobody can win by the king; one piece of each colour is a draw all the same."""
+    pieces = [
+        stands("white", 0, 7, "rook"),
+        stands("black", 0, 0, "rook"),
+        stands("black", 7, 0, "knight"),
+    ]
+    game = QuantumChess.from_options({"position": pieces})
+    turn(game, 0, 7, 0, 0)
+
     assert "white DRAW" == game.result(NAMES)
 
 
@@ -594,7 +607,6 @@ def test_what_contradicts_the_rules_is_refused(played: list[str], complaint: str
         ({"variant": "fairy"}, "variant: "),
         ({"played": ["3 7 0 king"]}, "give the position too"),
         ({"turn": "black"}, "give the position too"),
-        ({"position": [KINGS[0]]}, "one king of each colour"),
         ({"position": [*KINGS, KINGS[0]]}, "on one square"),
         ({"position": [*KINGS, stands("white", 8, 0, "rook")]}, "position.2.x: "),
         ({"position": [*KINGS, stands("red", 0, 0, "rook")]}, "position.2.colour: "),
