@@ -116,10 +116,12 @@ class Gomocup:
         self._excuses = 0
         """How many UNKNOWN or ERROR lines may still be answers to something else than the last command."""
         self._doubt: bytes | None = None
-        """What one of them said that is about the last command after all, if nothing else comes."""
+        """What stands behind the keyword of one that is about the last command after all, if nothing else comes."""
         self._complaints = 0
         """How often it said UNKNOWN or ERROR before its answer to ABOUT."""
         self._answers_info = False
+        self._said = ""
+        """The line that it said last."""
         self._complaint = ""
         """The last ERROR line since it was asked, as it was said."""
         self._has_moved = False
@@ -193,7 +195,7 @@ class Gomocup:
             return ()
         match self._phase:
             case Phase.SWAPPING:
-                return self._do_without_swap2(said, Way.RESTART)
+                return self._do_without_swap2(text_of(said), Way.RESTART)
             case Phase.RESTARTING if self._excuses:
                 return self._execute_again()
             case Phase.THINKING:
@@ -287,8 +289,9 @@ class Gomocup:
 
     def _line(self, line: bytes) -> Sequence[Effect]:
         word, rest = classify(line)
+        self._said = text_of(line[:200]).strip()
         if word is Word.ERROR:
-            self._complaint = text_of(line[:200]).strip()
+            self._complaint = self._said
         step = _STEPS[self._phase].get(word)
         if step is not None:
             return step(self, rest)
@@ -318,15 +321,15 @@ class Gomocup:
         self._excuses = 0
         return self._greeted(parse_about(text_of(rest[:ABOUT_CHARACTERS]).strip()))
 
-    def _about_unknown(self, rest: bytes) -> Sequence[Effect]:
-        excused = self._excused(rest)
+    def _about_unknown(self, _rest: bytes) -> Sequence[Effect]:
+        excused = self._excused()
         if excused:
             self._complaints += 1
         return excused or self._greeted({})
 
-    def _acknowledged(self, rest: bytes) -> Sequence[Effect]:
+    def _acknowledged(self, _rest: bytes) -> Sequence[Effect]:
         """OK: to an INFO line, while there may be one that was not acknowledged yet."""
-        return self._excused(b"OK " + rest) or self._greeted({})
+        return self._excused() or self._greeted({})
 
     def _greeted(self, about: dict[str, str]) -> Sequence[Effect]:
         self._answers_info = self._complaints > 0
@@ -350,8 +353,8 @@ class Gomocup:
         self._board.take_back()
         return self._put_position()
 
-    def _takeback_refused(self, rest: bytes) -> Sequence[Effect]:
-        return self._excused(rest) or self._restart()
+    def _takeback_refused(self, _rest: bytes) -> Sequence[Effect]:
+        return self._excused() or self._restart()
 
     def _moved(self, rest: bytes) -> Sequence[Effect]:
         ((x, y),) = squares_in(rest)
@@ -381,7 +384,7 @@ class Gomocup:
         return [self._say(f"PLAY {stone.x},{stone.y}"), Await(Wait.TURN)]
 
     def _move_unknown(self, rest: bytes) -> Sequence[Effect]:
-        return self._excused(rest) or self._refused(rest)
+        return self._excused() or self._refused(rest)
 
     def _move_failed(self, rest: bytes) -> Sequence[Effect]:
         if self._has_moved or self._answers_info:
@@ -404,37 +407,35 @@ class Gomocup:
 
     def _swap2_unknown(self, rest: bytes) -> Sequence[Effect]:
         doubted = self._doubted(rest) if self._answers_info else ()
-        return doubted or self._do_without_swap2(b"UNKNOWN " + rest, Way.THINK)
+        return doubted or self._do_without_swap2(self._said, Way.THINK)
 
     def _swap2_failed(self, rest: bytes) -> Sequence[Effect]:
         doubted = self._doubted(rest) if self._answers_info else ()
-        return doubted or self._do_without_swap2(b"ERROR " + rest, Way.RESTART)
+        return doubted or self._do_without_swap2(self._said, Way.RESTART)
 
-    def _do_without_swap2(self, said: bytes, way: Way) -> Sequence[Effect]:
+    def _do_without_swap2(self, said: str, way: Way) -> Sequence[Effect]:
         # Seed 002, UNKNOWN: in place of an optional command the manager tries a mandatory one. A brain that can not
         # swap is asked for stones, which is one of the choices that it has. Each line of the optional command that is
         # still unread may be unknown too.
         self._excuses = max(0, self._excuses - 1) + len(self._request.stones) + 1
         asked = self._restart() if way is Way.RESTART else self._put_position()
-        why = text_of(said[:80]).strip()
-        return [Note(f"SWAP2BOARD was answered by {why!r}: asked by BEGIN or BOARD"), *asked]
+        return [Note(f"SWAP2BOARD was answered by {said[:80]!r}: asked by BEGIN or BOARD"), *asked]
 
     def _answered(self, decision: Stone | Stones | Swap, said: str) -> list[Effect]:
         self._phase = Phase.IDLE
         self._excuses = 0
         return [Answer(Reply(ReplyKind.DECIDED, said, decision, self._complaint))]
 
-    def _excused(self, rest: bytes) -> Sequence[Effect]:
-        """A note, if this UNKNOWN or ERROR may be the answer to something else than the last command."""
+    def _excused(self) -> Sequence[Effect]:
+        """A note, if what it said last may be the answer to something else than the last command."""
         if self._excuses == 0:
             return ()
         self._excuses -= 1
-        said = text_of(rest[:80])
-        return [Note(f"ignored: {said!r}, taken for an answer to an earlier line")]
+        return [Note(f"ignored: {self._said[:80]!r}, taken for an answer to an earlier line")]
 
     def _doubted(self, rest: bytes) -> Sequence[Effect]:
         """The same, where it is about the last command after all if nothing else comes."""
-        excused = self._excused(rest)
+        excused = self._excused()
         if not excused:
             return ()
         self._doubt = rest
