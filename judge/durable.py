@@ -1,5 +1,6 @@
 """A file is on the disk whole or not at all, whatever is killed or loses its power when: write new, fsync, rename."""
 
+import ctypes
 import os
 import shutil
 from contextlib import suppress
@@ -7,6 +8,10 @@ from pathlib import Path
 
 PARTIAL = ".partial"
 """How the name of a file ends that is not whole yet."""
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_AT_CWD, _EXCHANGE = -100, 2
+"""AT_FDCWD and RENAME_EXCHANGE of renameat2(2), which Python has no name for."""
 
 
 def write_durably(path: Path, data: bytes) -> None:
@@ -38,6 +43,24 @@ def move_durably(source: Path, target: Path) -> None:
         _sync(path)
     partial.rename(target)
     sync_directory(target.parent)
+
+
+def exchange_durably(source: Path, target: Path) -> None:
+    """Put the directory `source` in place of the one at `target`, which is removed, in one step; raises OSError.
+
+    Whoever is killed leaves the one or the other at `target`, whole.
+    """
+    partial = target.with_name(target.name + PARTIAL)
+    shutil.rmtree(partial, ignore_errors=True)
+    shutil.move(source, partial)
+    for path in (partial, *partial.rglob("*")):
+        _sync(path)
+    if _LIBC.renameat2(_AT_CWD, os.fsencode(partial), _AT_CWD, os.fsencode(target), _EXCHANGE):
+        number = ctypes.get_errno()
+        shutil.rmtree(partial, ignore_errors=True)
+        raise OSError(number, os.strerror(number))
+    sync_directory(target.parent)
+    shutil.rmtree(partial)
 
 
 def sync_directory(directory: Path) -> None:

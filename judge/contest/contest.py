@@ -8,10 +8,11 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from judge.contest.carried import brought, folder_words
 from judge.contest.chance import new_secret
 from judge.contest.course import Course, Table
 from judge.contest.frozen import Frozen, freeze, program, thaw
@@ -148,10 +149,20 @@ class Contest:
             else None
         )
         if last is None:
-            return {}
+            begun = self.frozen.by_name()[agent].persistent
+            return {} if begun is None else {FolderKind.PERSISTENT: begun}
         digest, seat = last
         record = self.record(digest).record
         return {kind: folder.digest for kind, folder in record.seats[seat].folders.items()}
+
+    @property
+    def folders_said(self) -> str:
+        """Where the agents' persistent folders began, for people; empty where the policy has none."""
+        if not self.frozen.policy.folders.persistent:
+            return ""
+        entries = self.frozen.entries
+        begun = {entry.name for entry in entries if entry.persistent}
+        return folder_words([entry.name for entry in entries], begun, self.frozen.folders_from)
 
     # --- what was played ------------------------------------------------------------------------------
 
@@ -218,15 +229,36 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any]) -> Contest:
     if not has_begun(store, planned):
         with owned_directory() as staging:
             secret = None if planned.plan.seed is not None else new_secret()
-            frozen = freeze(planned, staging, dict(host), secret)
+            begins = partial(_begins, planned)
+            frozen = freeze(planned, staging, dict(host), secret, begins)
         entered = [
             Entry(entry.name, entry.rank, entry.model_dump_json()) for entry in frozen.entries
         ]
         store.create(planned.name, frozen.model_dump_json(), entered, secret)
+        if frozen.policy.folders.persistent:
+            store.remark(planned.name, "folders", _story(frozen))
     contest = Contest(store, planned)
     if not store.paired(planned.name):
         contest.more()
     return contest
+
+
+def _begins(planned: Planned, agents: Sequence[tuple[str, str]]) -> tuple[str, Mapping[str, str]]:
+    """What the agents' persistent folders begin with; the states are among the contest's files then."""
+    found = brought(planned)
+    if found is None:
+        return "", {}
+    files = Files(planned.files)
+    states = found.of(agents)
+    return found.source, {name: files.put(state.data) for name, state in states.items()}
+
+
+def _story(frozen: Frozen) -> str:
+    """Where the folders begin, for the log."""
+    states = {entry.name: entry.persistent for entry in frozen.entries if entry.persistent}
+    said = "; ".join(f"{name} {digest}" for name, digest in states.items())
+    words = folder_words([entry.name for entry in frozen.entries], states, frozen.folders_from)
+    return f"{words}: {said}" if said else words
 
 
 def find_match(contest: Contest, word: str) -> Scheduled:

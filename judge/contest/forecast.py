@@ -8,6 +8,7 @@ from functools import partial
 from math import ceil
 from pathlib import Path
 
+from judge.contest.carried import brought, folder_words
 from judge.contest.entrants import entrants
 from judge.contest.formats import all_rounds
 from judge.contest.frozen import distinct
@@ -40,6 +41,8 @@ class Forecast:
     longest_s: float | None
     waves: Sequence[tuple[int, int]]
     missing: Sequence[str]
+    folders: str = ""
+    """Where the agents' persistent folders begin, for people; empty where the policy has none."""
 
     def hours(self, slots: int) -> float | None:
         """The longest that it can take on so many slots."""
@@ -63,6 +66,9 @@ def forecast(planned: Planned) -> Forecast:
             missing.append(why)
         missing += _why_not(lambda: distinct(names, planned.path))
         found = [each.agent for each in entered]
+        agents = [(each.name, each.agent.digest) for each in entered]
+        folders: list[str] = []
+        missing += _why_not(lambda: folders.append(_folders_said(planned, agents)))
         for needed in _needed(planned, found):
             missing += _why_not(needed)
     rounds = _rounds(planned, count)
@@ -75,7 +81,16 @@ def forecast(planned: Planned) -> Forecast:
         longest_s=longest_game_s(planned.policy),
         waves=_waves(planned, pairs),
         missing=missing,
+        folders="".join(folders),
     )
+
+
+def _folders_said(planned: Planned, agents: Sequence[tuple[str, str]]) -> str:
+    found = brought(planned)
+    names = [name for name, _ in agents]
+    if found is not None:
+        return folder_words(names, found.of(agents), found.source, found.strangers(names))
+    return folder_words(names, (), "") if planned.policy.folders.persistent else ""
 
 
 def _waves(planned: Planned, pairs: Sequence[int]) -> Sequence[tuple[int, int]]:

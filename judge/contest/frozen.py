@@ -4,7 +4,7 @@ Policies, agents and images may change on disk while a contest runs; what is pla
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -43,6 +43,15 @@ class FrozenEntry(_Value):
     description: str = ""
     submission: int | None = None
     """Its number in the register of submissions, if it was sent."""
+    persistent: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
+    """SHA-256 of the state that its persistent folder begins with; None: it begins empty."""
+
+
+Begins = Callable[[Sequence[tuple[str, str]]], tuple[str, Mapping[str, str]]]
+
+
+def _nothing(_agents: Sequence[tuple[str, str]]) -> tuple[str, Mapping[str, str]]:
+    return "", {}
 
 
 class FrozenImage(_Value):
@@ -77,6 +86,8 @@ class Frozen(_Value):
     shuffle: bool
     transform: bool
     box: BoxKind = "docker"
+    folders_from: str = ""
+    """Where the agents' persistent folders come from, as the organiser named it; empty: nowhere, all begin empty."""
     entries: tuple[FrozenEntry, ...] = Field(min_length=2)
     images: dict[str, FrozenImage]
     """The runtimes that the entries need, by name."""
@@ -109,10 +120,18 @@ def thaw(document: str) -> Frozen:
         raise InputError(f"not a contest of this judge: {field}: {first['msg']}") from None
 
 
-def freeze(planned: Planned, staging: Path, host: dict[str, Any], secret: Key | None) -> Frozen:
+def freeze(
+    planned: Planned,
+    staging: Path,
+    host: dict[str, Any],
+    secret: Key | None,
+    begins: Begins = _nothing,
+) -> Frozen:
     """Copy the agents and fix all that decides the contest; InputError for whatever would only show in a game.
 
-    `staging` is an empty directory. All chance follows from `secret`; None: from the plan's own seed.
+    `staging` is an empty directory. All chance follows from `secret`; None: from the plan's own seed. `begins` says, of
+    agents given by name and digest of their files, where their persistent folders come from, and the digests of those
+    that do not begin empty, by name.
     """
     plan = planned.plan
     seed = plan.seed if secret is None else contest_key(secret, plan.name)
@@ -124,6 +143,9 @@ def freeze(planned: Planned, staging: Path, host: dict[str, Any], secret: Key | 
         raise InputError(why)
     names = distinct([each.name for each in entered], planned.path)
     ranks = ranks_of(len(names), plan.seeding, seed)
+    source, states = begins(
+        [(name, each.agent.digest) for name, each in zip(names, entered, strict=True)]
+    )
     entries = tuple(
         FrozenEntry(
             name=each.name,
@@ -134,6 +156,7 @@ def freeze(planned: Planned, staging: Path, host: dict[str, Any], secret: Key | 
             calls_itself=each.agent.calls_itself(planned.policy),
             description=each.agent.manifest.description,
             submission=each.submission,
+            persistent=states.get(each.name),
         )
         for rank, each in zip(ranks, entered, strict=True)
     )
@@ -158,6 +181,7 @@ def freeze(planned: Planned, staging: Path, host: dict[str, Any], secret: Key | 
         shuffle=plan.openings.shuffle,
         transform=plan.openings.transform,
         box=plan.box,
+        folders_from=source,
         entries=entries,
         images=images_of(entry.seat.runtime for entry in entries),
         host=host,

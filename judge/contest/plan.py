@@ -49,6 +49,14 @@ class OpeningsPlan(_Table):
     """Turned and mirrored when they come again."""
 
 
+class FoldersPlan(_Table):
+    """Where the agents' persistent folders begin."""
+
+    from_: str = Field(default="", alias="from")
+    """A directory of folders, or another contest, from the file's own folder; empty: every agent begins with an empty
+    one, unless folders were imported."""
+
+
 class FailuresPlan(_Table):
     """When an agent is disqualified for failing by itself (facts/gomoku.md 1.3: Gomocup's 10 %)."""
 
@@ -86,6 +94,7 @@ class Plan(_Table):
     duel: Duel | None = None
     """Given: a pairing's games score together, as Gomocup's did until 2016."""
     openings: OpeningsPlan = OpeningsPlan()
+    folders: FoldersPlan = FoldersPlan()
     failures: FailuresPlan = FailuresPlan()
     slots: SlotsPlan = SlotsPlan()
     intake: IntakePolicy = IntakePolicy()

@@ -15,6 +15,7 @@ app = group(
         "resume": "judge.cli.contest.orders:resume",
         "void": "judge.cli.contest.orders:void",
         "disqualify": "judge.cli.contest.orders:disqualify",
+        "folders": "judge.cli.contest.folders:app",
         "key": "judge.cli.contest.publish:key",
         "export": "judge.cli.contest.publish:export",
         "verify": "judge.cli.contest.publish:verify",

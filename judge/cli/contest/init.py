@@ -65,6 +65,9 @@ $options# ranking = ["points", "direct", "sonneborn-berger", "wins"]
 # shuffle = true     # in an order that chance decides
 # transform = true   # turned and mirrored when they come again
 
+# [folders]      # where the agents' persistent folders begin: empty, or as these are
+# from = "../last-cup"   # another contest, or a directory of folders: judge contest folders export
+
 [failures]       # who fails by itself in more than this share of its games is disqualified
 limit = 0.1      # 1: nobody is
 after = 20       # games that it must have played before the share means something

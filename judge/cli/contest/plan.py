@@ -45,6 +45,8 @@ def _show(planned: Planned, found: Forecast, slots: int) -> None:
     )
     print(f"  time     {longest}")
     print(f"  chance   {_chance(planned)}")
+    if found.folders:
+        print(f"  folders  {safe(found.folders, 2000)}")
     for sentence in found.missing:
         print(f"  missing  {safe(sentence, 2000)}")
     if not found.missing:

@@ -19,7 +19,7 @@ from judge.cli.contest.progress import Lines, Panel, Progress
 from judge.cli.contest.slots import slots_here
 from judge.cli.machines import Keys, refuse_without_dask
 from judge.cli.match import make_ready
-from judge.cli.text import note
+from judge.cli.text import note, safe
 from judge.contest.contest import Contest, begin, has_begun, open_store
 from judge.contest.frozen import images_of
 from judge.contest.plan import Planned, load_plan
@@ -79,7 +79,7 @@ def run(
     slots = (
         [] if cluster else slots_here(planned.plan.slots.cores, workers, planned.policy.box.sharing)
     )
-    with _alone(planned), closing(open_store(planned)) as store, _logged(planned.folder):
+    with alone(planned), closing(open_store(planned)) as store, _logged(planned.folder):
         make_ready(planned.plan.box, planned.policy, [])
         is_new = not has_begun(store, planned)
         found = begin(store, planned, _host())
@@ -92,6 +92,8 @@ def run(
             note(
                 f"judge: {planned.path} was changed since the contest was frozen; it is played as it was frozen"
             )
+        if found.folders_said:
+            note(f"judge: {safe(found.folders_said, 2000)}")
         players = _elsewhere(found, cluster, tls, lost_after) if cluster else _here(found, slots)
         is_seen = sys.stdout.isatty()
         progress: Progress = Panel(found, lambda: players.running) if is_seen else Lines(found)
@@ -136,7 +138,7 @@ def _host() -> Mapping[str, Any]:
 
 
 @contextmanager
-def _alone(planned: Planned) -> Iterator[None]:
+def alone(planned: Planned) -> Iterator[None]:
     """Hold the contest's folder; InputError where another judge runs it."""
     path = planned.folder / LOCK_FILE
     try:

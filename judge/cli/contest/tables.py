@@ -39,6 +39,8 @@ def status(
     )
     print("  " + ", ".join(f"{count} {state}" for state, count in counts.items() if count))
     print(f"  chance        {document['chance']['words']}")
+    if document["folders"]:
+        print(f"  {safe(document['folders'], 2000)}")
     for agent, why in document["disqualified"].items():
         print(f"  disqualified  {safe(agent)}: {safe(why)}")
     for agent, count in document["failures"].items():
@@ -60,6 +62,7 @@ def _status(contest: Contest, games: bool) -> dict[str, Any]:
             state.value: count for state, count in contest.store.counts(contest.name).items()
         },
         "chance": _chance(contest),
+        "folders": contest.folders_said,
         "disqualified": dict(standing.out),
         "failures": {
             line.agent: line.done.failures for line in standing.table.lines if line.done.failures

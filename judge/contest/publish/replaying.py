@@ -105,13 +105,18 @@ def _folder_problems(record: MatchRecord, job: RecordJob) -> Iterator[str]:
             yield f"{seat.name} was given other folders than the policy says"
 
 
-def chain_problems(replayed: Sequence[Replayed], agents: Sequence[tuple[str, str]]) -> list[str]:
+def chain_problems(
+    replayed: Sequence[Replayed],
+    agents: Sequence[tuple[str, str]],
+    begins: Mapping[str, str],
+) -> list[str]:
     """Folders that start from a state that no game of the agent before it left.
 
     `replayed` are games by number, `agents` who sat in them. Usually it is the last one before; where the organiser
-    took a result back, an earlier one.
+    took a result back, an earlier one. `begins` are the states of the persistent folders that did not begin empty, by
+    agent.
     """
-    known: dict[tuple[str, FolderKind], set[str]] = {}
+    known = {(name, FolderKind.PERSISTENT): {state} for name, state in begins.items()}
     problems = []
     for game, names in zip(replayed, agents, strict=True):
         for name, states in zip(names, game.begun, strict=False):

@@ -164,7 +164,9 @@ class _Verifier:
         ordered = sorted(replayed, key=lambda each: (each.job.number, each.job.attempt or 0))
         matches = [by_number[each.job.number] for each in ordered]
         agents = [(match.first, match.second) for match in matches]
-        self._problems += chain_problems(ordered, agents)
+        entries = self._export.frozen.entries
+        begins = {entry.name: entry.persistent for entry in entries if entry.persistent}
+        self._problems += chain_problems(ordered, agents, begins)
 
     # --- the course --------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,118 @@
+"""`judge contest folders`: what agents have learned, brought into a contest and taken out of it."""
+
+import json
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from judge.cli.contest.opened import HERE, ContestFile, Json, opened
+from judge.cli.contest.run import alone
+from judge.cli.lazy import group
+from judge.cli.text import safe
+from judge.contest.carried import (
+    Carried,
+    bring,
+    brought,
+    left_by,
+    refuse_while_running,
+    write_folders,
+)
+from judge.contest.contest import has_begun, open_store
+from judge.contest.plan import Planned, load_plan
+from judge.errors import InputError
+
+EXAMPLES = {
+    "list": "Example: judge contest folders list cup",
+    "export": "Example: judge contest folders export learned cup",
+    "import": "Example: judge contest folders import learned next-cup",
+}
+
+Directory = Annotated[
+    Path,
+    typer.Argument(metavar="DIRECTORY", help="Of folders; judge match --folders reads it too."),
+]
+Source = Annotated[
+    Path,
+    typer.Argument(metavar="FROM", help="A directory of folders, or another contest."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+
+app = group(
+    {
+        "list": f"{__name__}:list_",
+        "export": f"{__name__}:export",
+        "import": f"{__name__}:import_",
+    },
+    help="The agents' persistent folders: list them, take them out of a contest, bring them into the next.",
+)
+
+
+def list_(contest: ContestFile = HERE, as_json: Json = False) -> None:
+    """List the agents' persistent folders as they are now, or as the contest will begin with them."""
+    planned = load_plan(contest)
+    if _has_begun(planned):
+        with opened(contest) as found:
+            folders = left_by(found.store, found.frozen, found.files)
+    else:
+        will = brought(planned)
+        folders = [] if will is None else will.folders
+    if as_json:
+        print(json.dumps({"folders": [_document(each) for each in folders]}))
+        return
+    _print(folders)
+    if not folders:
+        print("all folders are empty")
+
+
+def export(directory: Directory, contest: ContestFile = HERE, force: Force = False) -> None:
+    """Write the folders, as the agents' last games left them, into a new DIRECTORY: all or nothing."""
+    with alone(load_plan(contest)), opened(contest) as found:
+        refuse_while_running(found.store, found.planned)
+        folders = left_by(found.store, found.frozen, found.files)
+        write_folders(folders, directory, force)
+        said = "; ".join(f"{each.name} {each.state.digest}" for each in folders) or "all are empty"
+        found.store.remark(found.name, "folders", f"exported to {directory}: {said}")
+    _print(folders)
+    print(f"wrote {directory}: {len(folders)} folders")
+
+
+def import_(source: Source, contest: ContestFile = HERE, force: Force = False) -> None:
+    """Begin a contest with the folders of a directory or of another contest. Only before its first `run`."""
+    planned = load_plan(contest)
+    with alone(planned):
+        if _has_begun(planned):
+            raise InputError(
+                f"the contest {planned.name!r} has begun with what was frozen; import folders before its first run"
+            )
+        found = bring(planned, source, force)
+    _print(found.folders)
+    print(f"{planned.name} begins with {len(found.folders)} folders of {safe(found.source)};")
+    print(f"  judge contest plan {planned.path}       says whose they are")
+
+
+def _has_begun(planned: Planned) -> bool:
+    if planned.has_no_store:
+        return False
+    with closing(open_store(planned)) as store:
+        return has_begun(store, planned)
+
+
+def _document(each: Carried) -> dict[str, str | int]:
+    return {
+        "agent": each.name,
+        "program": each.program,
+        "state": each.state.digest,
+        "bytes": each.state.size_bytes,
+        "files": each.state.inodes,
+    }
+
+
+def _print(folders: Sequence[Carried]) -> None:
+    for each in folders:
+        state = each.state
+        print(
+            f"  {each.name:<24} {state.digest[:16]}  {state.size_bytes:>10} bytes  {state.inodes:>5} files"
+        )
