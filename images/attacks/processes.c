@@ -1,4 +1,4 @@
-/* Attacks by processes and on processes: A7, A8, C1, C2, C4 to C8.
+/* Attacks by processes and on processes: A7, A8, C1, C2, C4 to C9.
  *
  * What must stay true in all of them: no process of the agent's is left, the judge and others on the host are not
  * reached, and the opponent plays as if it were alone.
@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* --- A7, A8: living on ---------------------------------------------------------------------------
@@ -242,6 +243,44 @@ static void dump_core(void) {
         held("core", "NONE");
 }
 
+/* --- C9: what the kernel counts by user ----------------------------------------------------------
+ *
+ * An agent of another game takes all the timers and the pages for pipes that a user may have. Expected: this one, in the
+ * same seat of its game, plays on and gets a timer and a pipe of the usual size, for it is another user.
+ */
+enum { PIPES = 128, PIPE_BYTES = 1 << 20, USUAL_BYTES = 1 << 16 };
+
+static long take_timer(void) {
+    timer_t timer;
+    struct sigevent silent = {.sigev_notify = SIGEV_NONE};
+    return timer_create(CLOCK_MONOTONIC, &silent, &timer);
+}
+
+static long take_pipe(void) {
+    int ends[2];
+    if (pipe(ends))
+        return -1;
+    if (fcntl(ends[0], F_GETPIPE_SZ) >= USUAL_BYTES)
+        return 0;
+    errno = ENOSPC;
+    return -1;
+}
+
+/* What the other one does, before it reads a line: its OK to START says that all is taken. */
+static void hoard(void) {
+    int ends[2];
+    while (take_timer() == 0)
+        ;
+    for (int n = 0; n < PIPES - 8 && pipe(ends) == 0; n++)
+        for (int size = PIPE_BYTES; size > 4096 && fcntl(ends[0], F_SETPIPE_SZ, size) < 0; size /= 2)
+            ;
+}
+
+static void probe(void) {
+    try_apart("timer", take_timer);
+    try_apart("pipe", take_pipe);
+}
+
 const struct attack attacks[] = {
     {.name = "child-plays-on", .before = leave_it_to_a_child},
     {.name = "daemon-plays-on", .before = leave_it_to_a_daemon},
@@ -253,5 +292,7 @@ const struct attack attacks[] = {
     {.name = "setuid", .before = look_for_setuid},
     {.name = "groups", .before = look_at_groups},
     {.name = "core", .before = dump_core},
+    {.name = "hoard", .at_launch = hoard},
+    {.name = "probe", .before = probe},
     {0},
 };

@@ -2,8 +2,9 @@
 
 from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected
 from judge.attacks.cpu import LATE, TURN
-from judge.attacks.scenes import bystanders
+from judge.attacks.scenes import bystanders, hoarder
 from judge.attacks.weak_box import (
+    as_the_hoarder,
     unfiltered,
     with_core_dumps,
     with_more_groups,
@@ -97,6 +98,16 @@ BY_PROCESSES = (
         danger="an agent could fill the disk, or have the host's crash handler run on its memory",
         expected=Expected(denied=("core-limit", "core"), by=NOT_PERMITTED | NONE),
         control=Control(off="the limit of core dumps", weaken=with_core_dumps, expected=Expected(got=("core-limit",))),
+    ),
+    Attack(
+        id="C9", title="has all timers and pipes of the user that it was in another game", program="processes",
+        words=("probe",), scene=hoarder,
+        danger="an agent could break the programs of other games: signals, timers and pipes are counted by user",
+        expected=Expected(got=("timer", "pipe")),
+        control=Control(
+            off="a user of its own for each box", weaken=as_the_hoarder,
+            expected=Expected(denied=("timer", "pipe"), by=frozenset({"EAGAIN", "ENOSPC"})),
+        ),
     ),
     Attack(
         id="I4", title="plays like any other, beside a process and a box that look like its own", program="processes",

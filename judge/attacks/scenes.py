@@ -17,9 +17,12 @@ from judge.sandbox.box import Box, Channel
 from judge.sandbox.engine import Engine
 from judge.sandbox.owner import Owner, directories
 from judge.sandbox.reaper import reap
+from judge.sandbox.users import claim
 
 PATIENCE_S = 60.0
 """How long the host may take before something counts as not there."""
+
+HOARD = ("processes", "hoard")
 
 CANARY_TEXT = "what only the host should know\n"
 
@@ -90,6 +93,22 @@ def bystanders(_directory: Path) -> Iterator[Mapping[str, str]]:
         box.write(b"START 20\n")
         if not _says(box, b"OK"):
             raise HarmError("the box of another match was ended")
+
+
+@contextmanager
+def hoarder(_directory: Path) -> Iterator[Mapping[str, str]]:
+    """An agent of another game, in the same seat, that has taken all that its user may have: user `{hoarder}`."""
+    policy = BoxPolicy()
+    with closing(claim(policy)) as user:
+        tenant = Tenant("attack", build_attacks(), HOARD, "native", 0, "hoarder", uid=user.uid)
+        with closing(open_box("docker", tenant, Limits(), policy)) as box:
+            box.prepare()
+            box.enter()
+            box.start()
+            box.write(b"START 20\n")
+            if not _says(box, b"OK"):
+                raise HostError("an agent that takes all timers and pipes did not come so far")
+            yield {"hoarder": str(user.uid)}
 
 
 def _says(box: Box, word: bytes) -> bool:

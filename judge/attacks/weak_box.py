@@ -1,5 +1,6 @@
 """A box with one line of its hardening changed, for controls: they show what an attack does where a defence is off."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,15 @@ def with_new_privileges(config: Config, _names: Names) -> None:
 def with_more_groups(config: Config, _names: Names) -> None:
     """The agent is in one group more."""
     config["HostConfig"]["GroupAdd"] = ["54321"]
+
+
+def as_the_hoarder(config: Config, names: Names) -> None:
+    """It is the same user as the scene's agent, and so are its folders."""
+    uid = names["hoarder"]
+    config["User"] = f"{uid}:{uid}"
+    tmpfs = config["HostConfig"]["Tmpfs"]
+    for path, options in tmpfs.items():
+        tmpfs[path] = re.sub(r"\b([ug]id)=\d+", rf"\g<1>={uid}", options)
 
 
 def with_core_dumps(config: Config, _names: Names) -> None:

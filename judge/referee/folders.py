@@ -77,7 +77,6 @@ def _folder(
         seat=seat,
         kind=kind,
         name=kept.name if is_temporary else ".",
-        uid=spec.policy.box.uid + seat,
         size_bytes=size,
         inodes=inodes,
         start=shelf.get(seat, digest),

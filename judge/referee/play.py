@@ -133,8 +133,8 @@ def _play(stage: _Stage, folders: Sequence[Folder]) -> Played:
     """The game between its keeper's two duties; what a void game leaves in the folders is not even looked at."""
     spec, slot, shelf = stage.spec, stage.venue.slot, stage.venue.shelf
     played = Played()
-    timeout_s = spec.policy.box.start_timeout_s
-    keeper = open_keeper(spec.box, folders, spec.id, slot.judge_cores or slot.cores, timeout_s)
+    cores = slot.judge_cores or slot.cores
+    keeper = open_keeper(spec.box, folders, spec.id, cores, spec.policy.box)
     with closing(keeper):
         try:
             keeper.make()
@@ -263,6 +263,7 @@ def _tenant(stage: _Stage, seat: int, keeper: Keeper) -> Tenant:
         match_id=spec.id,
         cores=slot.cores,
         cradle=slot.judge_cores if slot.is_apart else (),
+        uid=keeper.uids.get(seat),
         folders={kind: at for (whose, kind), at in keeper.places.items() if whose == seat},
     )
 

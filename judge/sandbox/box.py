@@ -122,7 +122,9 @@ class BoxPolicy(BaseModel):
     """Out of turn: `auto` takes the first that this host has of unified, v1, engine; `none` allows pondering."""
     transport: Literal["auto", "pipes", "attach"] = "auto"
     uid: int = Field(default=20001, ge=1000)
-    """The user (and group) of seat 0; seat 1 has the next."""
+    """The first user (and group) that agents are. Each box has one that no other box of the host has meanwhile."""
+    uids: int = Field(default=4096, ge=2, le=40000)
+    """How many users there are from `uid` on: as many boxes as that may run on a host at once."""
     seccomp: str = "native"
     """Which system calls an agent may make: a profile of policies/seccomp, a profile file, or `engine` for the Engine's
     own profile."""
@@ -162,6 +164,8 @@ class Tenant:
     """Where the box is made, waits for its slot and is removed, so that none of it disturbs the slot's cores; empty: on
     those."""
     environment: tuple[tuple[str, str], ...] = ()
+    uid: int | None = None
+    """The user (and group) that it is: whose its kept folders are. None: the box finds one that no other box has."""
     folders: Mapping[FolderKind, str] = field(default_factory=dict)
     """Where a keeper holds this agent's folders: volumes of a container, directories of a process. A folder that is
     not named here is fresh, and gone with the box."""

@@ -22,6 +22,7 @@ from judge.sandbox.images import runtime_image
 from judge.sandbox.outsiders import FirstProcess, is_told_to_stand
 from judge.sandbox.owner import Owner, make_directory, remove_directory
 from judge.sandbox.pipes import NamedPipes
+from judge.sandbox.users import User, claim
 
 log = structlog.get_logger()
 
@@ -79,6 +80,7 @@ class DockerBox:
         self._policy = policy
         self._engine: Engine | None = None
         self._container = ""
+        self._user: User | None = None
         self._directory: Path | None = None
         self._pipes: NamedPipes | None = None
         self._stream: AttachStream | None = None
@@ -141,9 +143,17 @@ class DockerBox:
             limits=self._limits,
             policy=self._policy,
             owner=Owner.me().encode(),
+            uid=self._uid(),
             pipes=pipes,
             seccomp=seccomp.engine_text(seccomp.chosen(self._policy, self._tenant.runtime)),
         )
+
+    def _uid(self) -> int:
+        """The user that the agent is: the keeper's of its folders, else one that no other box has."""
+        if self._tenant.uid is not None:
+            return self._tenant.uid
+        self._user = self._user or claim(self._policy)
+        return self._user.uid
 
     def _explained(self, error: EngineRefusalError) -> HostError:
         program = str(self._tenant.program.resolve())
@@ -345,6 +355,9 @@ class DockerBox:
                 part.close()
         self._first = self._oom = self._meter = None
         self._drop_pipes()
+        if self._user:
+            self._user.close()
+            self._user = None
         if self._engine:
             self._engine.close()
             self._engine = None

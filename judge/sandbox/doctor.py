@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from judge.sandbox.box import BoxPolicy
 from judge.sandbox.cgroup import UNIFIED, parse_mounts
 from judge.sandbox.demands import security_options
 from judge.sandbox.host import Host
@@ -39,6 +40,8 @@ class Finding:
 Check = Callable[[Host], Iterator[Finding]]
 
 GIB = 1 << 30
+AGENTS = range(BoxPolicy().uid, BoxPolicy().uid + BoxPolicy().uids)
+"""The users that agents are where a policy says nothing else."""
 FIXED_ENGINE = (29, 5, 1)
 """CVE-2026-41567, -41568 and -42306 are mended from here on."""
 FIXED_RUNC = (1, 3, 6)
@@ -163,7 +166,12 @@ def walls(host: Host) -> Iterator[Finding]:
         yield Finding("mac", Light.YELLOW, "no AppArmor, no SELinux: one wall fewer", fix)
     shifted = bool(has & {"userns", "rootless"})
     how = "shifted" if shifted else "not shifted (userns-remap would); agents are never root"
-    yield Finding("users", Light.GREEN, f"users of containers are {how}")
+    clashing = [name for uid, name in host.users.items() if uid in AGENTS]
+    if clashing and not shifted:
+        says = f"agents may be {', '.join(sorted(clashing))} of this host: they are {AGENTS[0]} to {AGENTS[-1]}"
+        yield Finding("users", Light.YELLOW, says, "give box.uid in the policy a free range")
+    else:
+        yield Finding("users", Light.GREEN, f"users of containers are {how}")
     runtimes = sorted(host.engine.get("Runtimes") or {})
     second = "runsc is there: box.runtime = 'runsc' gives agents a kernel of their own"
     none = "the host's kernel is shared; runsc (gVisor), if installed, would be a second one"

@@ -47,7 +47,6 @@ class Folder:
     seat: int
     kind: FolderKind
     name: str
-    uid: int
     size_bytes: int
     inodes: int
     start: Archive
@@ -83,6 +82,10 @@ class Keeper(Protocol):
     @property
     def places(self) -> Mapping[Place, str]:
         """Where each folder is, for the boxes: a volume's name or a directory; from `make` on."""
+
+    @property
+    def uids(self) -> Mapping[int, int]:
+        """The users whose folders they are, by seat, which agents in containers must be; from `make` on."""
 
     def make(self) -> None:
         """Make the empty folders; raises `HostError`."""
@@ -126,6 +129,7 @@ class NoKeeper:
 
     def __init__(self) -> None:
         self.places: Mapping[Place, str] = {}
+        self.uids: Mapping[int, int] = {}
 
     def make(self) -> None:
         """Nothing to make."""
@@ -146,6 +150,7 @@ class LocalKeeper:
 
     def __init__(self, folders: Sequence[Folder]) -> None:
         self.places: dict[Place, str] = {}
+        self.uids: Mapping[int, int] = {}
         self._folders = folders
         self._directory: Path | None = None
 

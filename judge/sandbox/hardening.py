@@ -49,14 +49,15 @@ def container_config(
     limits: Limits,
     policy: BoxPolicy,
     owner: str,
+    uid: int,
     pipes: Path | None = None,
     seccomp: str | None = None,
 ) -> dict[str, Any]:
     """The body of the Engine's `POST /containers/create` (API 1.41 or newer).
 
-    `pipes` is the directory to mount at /io, if any; `seccomp` is the text of a profile instead of the Engine's own.
+    `uid` is the agent's user and group. `pipes` is the directory to mount at /io, if any; `seccomp` is the text of a
+    profile instead of the Engine's own.
     """
-    uid = policy.uid + tenant.seat
     return {
         "Image": image,
         "Entrypoint": [INIT, str(limits.address_bytes)],

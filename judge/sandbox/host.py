@@ -2,6 +2,7 @@
 
 import os
 import platform
+import pwd
 import re
 import shutil
 import tempfile
@@ -52,6 +53,8 @@ class Host:
     """The texts of the files that are there, by path."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """The kernel settings that are there, by name: `kernel.core_pattern`."""
+    users: Mapping[int, str] = field(default_factory=dict)
+    """The names of this host's users, by number."""
     samples: tuple[str, str] = ("", "")
     """/proc/stat twice, with a second or less between, in which the judge did nothing."""
     free_bytes: Mapping[str, int] = field(default_factory=dict)
@@ -79,6 +82,7 @@ def look(settings: Sequence[str], pause_s: float = 1.0) -> Host:
         cores=tuple(sorted(cores.available())),
         files=_files(),
         settings=_settings(settings),
+        users={user.pw_uid: user.pw_name for user in pwd.getpwall()},
         samples=_samples(pause_s),
         free_bytes=_free(engine or {}),
         engine_at=os.environ.get("DOCKER_HOST", ""),

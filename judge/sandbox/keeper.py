@@ -20,11 +20,13 @@ import structlog
 
 from judge.errors import HostError
 from judge.sandbox.attach import STDOUT, Frames
+from judge.sandbox.box import BoxPolicy
 from judge.sandbox.engine import Engine
 from judge.sandbox.folders import PACKING, Folder, Left, Place, beside_of, emptied, judged
 from judge.sandbox.images import keeper_image
 from judge.sandbox.owner import Owner
 from judge.sandbox.pipes import CHUNK
+from judge.sandbox.users import User, claim
 
 log = structlog.get_logger()
 
@@ -71,7 +73,7 @@ class VolumeKeeper:
     """Holds the folders of one game in volumes of the Engine; see `judge.sandbox.folders.Keeper`."""
 
     def __init__(
-        self, folders: Sequence[Folder], match_id: str, cores: Sequence[int], timeout_s: float
+        self, folders: Sequence[Folder], match_id: str, cores: Sequence[int], policy: BoxPolicy
     ) -> None:
         """`cores` are where the container runs: not the slot's, where the host has others."""
         self.places: dict[Place, str] = {}
@@ -79,13 +81,21 @@ class VolumeKeeper:
         self._match_id = match_id
         self._cores = cores
         self._client: Engine | None = None
-        self._timeout_s = timeout_s
+        self._policy = policy
+        self._users: dict[int, User] = {}
         self._container = ""
         self._socket: socket.socket | None = None
 
+    @property
+    def uids(self) -> Mapping[int, int]:
+        """The users of the seats: a box that takes the place of another is the same one."""
+        return {seat: user.uid for seat, user in self._users.items()}
+
     def make(self) -> None:
-        """Create the volumes: nothing is mounted yet."""
-        self._client = Engine(self._timeout_s)
+        """Claim a user for each seat and create the volumes: nothing is mounted yet."""
+        for seat in {folder.seat for folder in self._folders}:
+            self._users[seat] = claim(self._policy)
+        self._client = Engine(self._policy.start_timeout_s)
         token = secrets.token_hex(4)
         for folder in self._folders:
             name = f"judge-{self._match_id}-{token}-{folder.seat}-{folder.kind}"
@@ -98,7 +108,7 @@ class VolumeKeeper:
         """Start the container and fill the volumes."""
         self._container = self._engine.create(self._config(keeper_image()))
         self._socket = self._engine.attach(self._container)
-        self._socket.settimeout(self._timeout_s)
+        self._socket.settimeout(self._policy.start_timeout_s)
         self._engine.start(self._container)
         for folder in self._folders:
             if folder.start.inodes:
@@ -120,6 +130,8 @@ class VolumeKeeper:
             with suppress(OSError):
                 self._socket.close()
             self._socket = None
+        while self._users:
+            self._users.popitem()[1].close()
         if not self._client:
             return
         try:
@@ -151,7 +163,7 @@ class VolumeKeeper:
         """Say a command, then `data`; the answer, which may be `room` bytes long. Raises `HostError`."""
         mark = secrets.token_hex(MARK_BYTES)
         volume = f"{folder.seat}-{folder.kind}"
-        command = f"{verb} {volume} {folder.name} {folder.uid} {size} {mark}\n"
+        command = f"{verb} {volume} {folder.name} {self.uids[folder.seat]} {size} {mark}\n"
         try:
             self._attached.sendall(command.encode("ascii") + data)
             return self._answer(mark.encode("ascii"), room)

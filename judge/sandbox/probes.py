@@ -11,6 +11,7 @@ from judge.sandbox.engine import Engine
 from judge.sandbox.hardening import container_config
 from judge.sandbox.images import runtime_image
 from judge.sandbox.owner import Owner, owned_directory
+from judge.sandbox.users import claim
 
 PATIENCE_S = 60.0
 FREEZES = 5
@@ -83,6 +84,7 @@ def _freeze(box: DockerBox) -> int:
 
 def _found_inside(tenant: Tenant, policy: BoxPolicy) -> int:
     """Fill a volume as a folder of an agent is made of, and try what an agent should not be able to: see `SCRIPT`."""
+    user = claim(policy)
     config = container_config(
         image=runtime_image("native"),
         command=["-c", SCRIPT],
@@ -90,10 +92,11 @@ def _found_inside(tenant: Tenant, policy: BoxPolicy) -> int:
         limits=Limits(),
         policy=policy,
         owner=Owner.me().encode(),
+        uid=user.uid,
     )
     config["Entrypoint"] = ["/bin/sh"]
     config["HostConfig"]["Mounts"].append(_volume())
-    with closing(Engine(PATIENCE_S)) as engine:
+    with closing(user), closing(Engine(PATIENCE_S)) as engine:
         container = engine.create(config)
         try:
             engine.start(container)

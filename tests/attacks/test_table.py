@@ -8,13 +8,14 @@ import pytest
 
 from judge.attacks.attack import Attack, Control
 from judge.attacks.programs import SOURCES, program_names
+from judge.attacks.scenes import HOARD
 from judge.attacks.table import ATTACKS
 from judge.sandbox.compiled import CHECKOUT
 
 PLAN = {
     "A": (1, 2, 3, 4, 5, 6, 7, 8, 9, 13),
     "B": (1, 3, 4, 9, 10, 12),
-    "C": (1, 2, 4, 5, 6, 7, 8),
+    "C": (1, 2, 4, 5, 6, 7, 8, 9),
     "D": (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 16, 18),
     "E": (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 18),
     "F": (1, 2, 3, 4),
@@ -51,6 +52,7 @@ def test_every_attack_of_every_program_is_tried() -> None:
     for attack in ATTACKS:
         controls = attack.control.words if isinstance(attack.control, Control) else None
         tried[attack.program] |= {attack.words[0], *(controls or ())[:1]}
+    tried[HOARD[0]].add(HOARD[1])
     assert {name: modes_of(name) for name in program_names()} == {
         name: modes | (HONEST if name == "cpu" else set()) for name, modes in tried.items()
     }

@@ -131,6 +131,7 @@ def lodge(variant: Variant, program: Path) -> Iterator[Lodge]:
         cradle: tuple[int, ...] = (),
         runtime: str = "native",
         folders: Mapping[FolderKind, str] | None = None,
+        uid: int | None = None,
     ) -> Guest:
         tenant = Tenant(
             name="puppet",
@@ -142,6 +143,7 @@ def lodge(variant: Variant, program: Path) -> Iterator[Lodge]:
             cores=cores,
             cradle=cradle,
             folders=folders or {},
+            uid=uid,
         )
         chosen = policy or BoxPolicy()
         if variant.transport != "auto":

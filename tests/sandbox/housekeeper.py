@@ -6,7 +6,7 @@ python -m tests.sandbox.housekeeper MATCH
 import signal
 import sys
 
-from judge.sandbox import open_keeper
+from judge.sandbox import BoxPolicy, open_keeper
 from judge.sandbox.archive import pack
 from judge.sandbox.folders import Folder, FolderKind
 
@@ -14,8 +14,8 @@ from judge.sandbox.folders import Folder, FolderKind
 def hold(match: str) -> None:
     """Fill two folders and keep them until this process is killed."""
     start = pack({b"file": b"x"})
-    folders = [Folder(0, kind, ".", 20001, 1 << 20, 64, start) for kind in FolderKind]
-    keeper = open_keeper("docker", folders, match, (), 60.0)
+    folders = [Folder(0, kind, ".", 1 << 20, 64, start) for kind in FolderKind]
+    keeper = open_keeper("docker", folders, match, (), BoxPolicy())
     keeper.make()
     keeper.load()
     sys.stdout.write("ready\n")

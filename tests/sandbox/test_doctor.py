@@ -235,6 +235,13 @@ def test_a_setting_that_this_kernel_has_not_is_passed_over() -> None:
     assert finding.fix.startswith("sysctl -w fs.protected_fifos=1")
 
 
+def test_a_user_of_the_host_that_an_agent_may_be_is_named() -> None:
+    clashing = replace(SERVER, users={0: "root", 20001: "alice", 30000: "bob"})
+    finding = one("users", clashing)
+    assert finding.light is Light.YELLOW
+    assert finding.says == "agents may be alice of this host: they are 20001 to 24096"
+
+
 def test_a_host_with_a_hypervisor_s_sockets_says_who_denies_them() -> None:
     virtual = replace(SERVER, files={**SERVER.files, "/proc/net/protocols": "AF_VSOCK 1320 0"})
     assert "the profiles of the judge deny" in one("vsock", virtual).says

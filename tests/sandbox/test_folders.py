@@ -30,7 +30,6 @@ in_a_container = of(PIPES)
 ROOT = Path(__file__).parents[2]
 TEMPORARY, PERSISTENT = FolderKind.TEMPORARY, FolderKind.PERSISTENT
 NAME = "pbrain-rat"
-UID = 20001
 SIZE, INODES = 20971520, 2048
 LIMITS = Limits(persistent_bytes=SIZE)
 
@@ -39,7 +38,7 @@ Live = Callable[..., Mapping[FolderKind, Left]]
 
 
 def folder(kind: FolderKind, start: Archive = EMPTY, **changes: int) -> Folder:
-    values = {"seat": 0, "uid": UID, "size_bytes": SIZE, "inodes": INODES} | changes
+    values = {"seat": 0, "size_bytes": SIZE, "inodes": INODES} | changes
     name = NAME if kind is TEMPORARY else "."
     return Folder(kind=kind, name=name, start=start, **values)
 
@@ -62,7 +61,7 @@ def keep(variant: Variant, match: str) -> Iterator[Keep]:
     keepers: list[Keeper] = []
 
     def make(*folders: Folder) -> Keeper:
-        keepers.append(open_keeper(variant.kind, folders, match, (), 60.0))
+        keepers.append(open_keeper(variant.kind, folders, match, (), BoxPolicy()))
         keepers[-1].make()
         keepers[-1].load()
         return keepers[-1]
@@ -99,7 +98,12 @@ def moved_in(keeper: Keeper, lodge: Lodge, runtime: str = "native") -> Guest:
     # The filter of system calls denies FIFOs and attributes: what folders are to withstand is tried without its help.
     policy = BoxPolicy(seccomp="engine")
     guest = lodge(
-        "/bin/bash", limits=LIMITS, folders=places, runtime=runtime, policy=policy
+        "/bin/bash",
+        limits=LIMITS,
+        folders=places,
+        runtime=runtime,
+        policy=policy,
+        uid=keeper.uids.get(0),
     ).move_in()
     guest.tell("exec 2>/dev/null; cd -P . || exit")
     return guest
@@ -308,13 +312,14 @@ def test_a_temporary_folder_that_is_none_is_not_followed(live: Live, instead: st
 
 @in_a_container
 def test_one_agent_s_folders_are_not_the_other_s(keep: Keep, lodge: Lodge) -> None:
-    keeper = keep(folder(PERSISTENT), folder(PERSISTENT, seat=1, uid=UID + 1))
+    keeper = keep(folder(PERSISTENT), folder(PERSISTENT, seat=1))
     first, second = (
         lodge(
             "/bin/bash",
             limits=LIMITS,
             folders={PERSISTENT: keeper.places[seat, PERSISTENT]},
             seat=seat,
+            uid=keeper.uids[seat],
         ).move_in()
         for seat in (0, 1)
     )
@@ -414,4 +419,4 @@ def test_a_keeper_that_cannot_be_made_leaves_nothing(
     with suppress(HostError):
         keep(folder(PERSISTENT, pack({b"x": b""})))
         pytest.fail("a container that ends at once cannot fill a folder")
-    open_keeper("docker", (folder(PERSISTENT),), match, (), 60.0).close()
+    open_keeper("docker", (folder(PERSISTENT),), match, (), BoxPolicy()).close()

@@ -27,6 +27,7 @@ def config(
         limits=limits or Limits(),
         policy=policy or BoxPolicy(),
         owner="0:1:2:here",
+        uid=20002,
         pipes=pipes,
         seccomp=seccomp,
     )
@@ -43,9 +44,8 @@ def test_pid_1_is_ours_and_runs_the_agent() -> None:
     assert host()["Init"] is False
 
 
-def test_each_seat_is_another_user() -> None:
+def test_an_agent_is_the_user_that_its_box_has_claimed() -> None:
     assert config()["User"] == "20002:20002"
-    assert config(policy=BoxPolicy(uid=3000))["User"] == "3001:3001"
 
 
 def test_an_agent_has_no_rights() -> None:

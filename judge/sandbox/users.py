@@ -1,0 +1,52 @@
+"""Users that one box at a time has: signals, timers, pipes and descriptors on their way the kernel counts by user.
+
+Who claims a user binds its name in the abstract namespace of AF_UNIX sockets. Every judge of the host finds it taken,
+of whatever user and checkout, there is no file to leave behind, and the kernel takes it back from a dead process. Only
+judges in network namespaces of their own, or on other hosts of the same Engine, do not see it: they begin somewhere at
+random, and a policy may give each a range of its own.
+"""
+
+import errno
+import secrets
+import socket
+from dataclasses import dataclass
+
+from judge.errors import HostError
+from judge.sandbox.box import BoxPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A user (and its group) of the host's that nobody else claims until `close`."""
+
+    uid: int
+    _name: socket.socket
+
+    def close(self) -> None:
+        """Let others have it."""
+        self._name.close()
+
+
+def claim(policy: BoxPolicy) -> User:
+    """A free one of the policy's users; HostError where there is none."""
+    start = secrets.randbelow(policy.uids)
+    for step in range(policy.uids):
+        uid = policy.uid + (start + step) % policy.uids
+        if name := _bound(f"\0judge-user-{uid}"):
+            return User(uid, name)
+    raise HostError(
+        f"All {policy.uids} users from {policy.uid} on are those of boxes on this host: raise box.uids in the policy"
+    )
+
+
+def _bound(address: str) -> socket.socket | None:
+    """A socket of this name; None where somebody else has it."""
+    name = socket.socket(socket.AF_UNIX)
+    try:
+        name.bind(address)
+    except OSError as error:
+        name.close()
+        if error.errno == errno.EADDRINUSE:
+            return None
+        raise HostError(f"No user for a box can be claimed: {error.strerror}") from error
+    return name
