@@ -279,10 +279,17 @@ static void storm(void) {
 
 /* --- honest players ------------------------------------------------------------------------------ */
 
-/* An opponent that thinks: the first word is for how many milliseconds. It plays far away from the agent. */
+/* An opponent that takes its time: the first word is for how many milliseconds. It plays far away from the agent. */
 static void think(void) {
     from_the_top = 1;
     sleep_ms(number(0));
+}
+
+/* The same for so much processor time. */
+static void work(void) {
+    from_the_top = 1;
+    for (long end = cpu_ns() + number(0) * 1000000; cpu_ns() < end;)
+        ;
 }
 
 const struct attack attacks[] = {
@@ -306,6 +313,7 @@ const struct attack attacks[] = {
     {.name = "tick", .before = ride_the_tick},
     {.name = "storm", .before = storm},
     {.name = "think", .always = think},
+    {.name = "work", .always = work},
     {.name = "honest"},
     {0},
 };

@@ -65,6 +65,8 @@ class Expected:
     """What must come of an attack: by default the agent plays on and wins by the rules."""
 
     verdict: Verdict = Verdict.WIN
+    against_opponent: bool = False
+    """Whether the verdict is on the opponent, which has done nothing: only with a defence off."""
     also: tuple[Verdict, ...] = ()
     """Other verdicts that are as good, where not every transport can tell."""
     because: str = ""
@@ -78,6 +80,7 @@ class Expected:
 
     def __str__(self) -> str:
         word = "plays on" if self.verdict is Verdict.WIN else self.verdict.value
+        word += " of its opponent" if self.against_opponent else ""
         denied = f"; denied {', '.join(self.denied)}" if self.denied else ""
         return word + denied + (f"; gets {', '.join(self.got)}" if self.got else "")
 
@@ -132,6 +135,8 @@ class Attack:
     scene: Scene = empty_scene
     opponent_ms: int = 0
     """How long the opponent thinks about every move; 0: it is house-instant."""
+    opponent_works: bool = False
+    """Whether it uses that much processor time; else it waits."""
     opening: bool = False
     """Whether the game begins with 1,000 stones on a board of 40x40."""
     is_kept: bool = False

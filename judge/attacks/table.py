@@ -2,7 +2,7 @@
 
 import re
 
-from judge.attacks import cpu, files, kernel, memory, processes, streams
+from judge.attacks import calls, cpu, files, kernel, memory, processes, streams
 from judge.attacks.attack import Attack
 
 
@@ -26,6 +26,7 @@ ATTACKS: tuple[Attack, ...] = tuple(
             *streams.AFTER_A_VOID,
             *kernel.NETWORK,
             *kernel.SURFACE_OF_THE_KERNEL,
+            *calls.ON_THE_OPPONENT,
         ),
         key=_in_order,
     )

@@ -240,7 +240,8 @@ class Suite:
 
     def _opposite(self, attack: Attack) -> SeatSpec:
         if attack.opponent_ms:
-            command = ("cpu", "think", str(attack.opponent_ms))
+            how = "work" if attack.opponent_works else "think"
+            command = ("cpu", how, str(attack.opponent_ms))
             return self._seat("opponent", self._programs, command)
         return self._seat("opponent", self._opponent, (OPPONENT,))
 
@@ -264,15 +265,20 @@ class Suite:
     ) -> Iterator[str]:
         """What is not as `expected` says: verdict, blame, what the agent was denied and got, and the proof."""
         record = seen.record
-        winner = {Verdict.WIN: 0, Verdict.VOID: None}.get(expected.verdict, 1)
+        loser = 1 if expected.against_opponent else 0
+        winner = {Verdict.WIN: 0, Verdict.VOID: None}.get(expected.verdict, 1 - loser)
         verdicts = (expected.verdict, *expected.also)
         if record.verdict not in verdicts or record.winner != winner:
             yield f"{record.verdict}, not {expected.verdict}: {record.reason}"
             return
         if record.verdict in expected.also:
             return
-        fault = expected.verdict if winner == 1 else None
-        if record.seats[0].fault != fault or expected.because not in record.reason:
+        fault = (
+            expected.verdict
+            if winner == 1 - loser and expected.verdict is not Verdict.WIN
+            else None
+        )
+        if record.seats[loser].fault != fault or expected.because not in record.reason:
             yield f"the blame is another: {record.reason}"
         yield from self._said_otherwise(attack, expected, record.seats[0].notes, names)
         if wrong := expected.proof(seen):

@@ -10,6 +10,7 @@ until something makes an answer impossible. What then is judged by the blame tab
 
 from collections.abc import Callable, Sequence
 
+from judge.errors import HostError
 from judge.games.types import (
     NATURE,
     SEATS,
@@ -83,6 +84,8 @@ class Referee:
             for protocol, opening in zip(protocols, openings, strict=True)
         ]
         self.plies: list[Ply] = []
+        self.unclosed = ""
+        """How the host failed when the game was over; empty where it did not."""
         self._unopened = list(SEATS)
         self._wire = wire
         self._bounds = bounds
@@ -92,7 +95,10 @@ class Referee:
         self._watch = watch
 
     def play(self) -> End | Void:
-        """The whole game. Raises HostError when the host fails; the caller makes that a void."""
+        """The whole game. Raises HostError when the host fails before its end; the caller makes that a void.
+
+        When the game has ended nothing changes how: who holds up the goodbye, or cannot be killed, has gained nothing.
+        """
         while (end := self.game.end) is None:
             try:
                 if self._unopened:
@@ -107,8 +113,12 @@ class Referee:
                 if self.game.end is None:
                     # The other seat still has something to say, and nobody runs in its time.
                     self._wire.freeze(faulted.verdict.seat)
-        self._close()
         self._mark_faults(end)
+        try:
+            self._close()
+        except HostError as error:
+            self.unclosed = str(error)
+            self._wire.fail(self.unclosed)
         return end
 
     def _mark_faults(self, end: End) -> None:

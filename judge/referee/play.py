@@ -4,7 +4,14 @@ import gc
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    closing,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -183,11 +190,12 @@ def _play_at_the_slot(
         wire = _wire(stage, boxes, new_box)
         at_end.callback(wire.close)
         at_end.callback(lambda: _do_at_once(*(box.close for box in wire.boxes)))
-        at_slot.callback(wire.leave)
+        at_slot.callback(lambda: played.note_lingering(wire.leave()))
         played.referee = build_referee(stage.spec, wire, stage.venue.watch, stage.game)
         played.end = _refereed(stage, played.referee)
-        played.readings = (wire.boxes[0].readings(), wire.boxes[1].readings())
         played.late_ns = wire.late_ns
+        with suppress(HostError):  # the game is over: what cannot be read any more changes nothing
+            played.readings = (wire.boxes[0].readings(), wire.boxes[1].readings())
 
 
 def _refereed(stage: _Stage, referee: Referee) -> End | Void:

@@ -25,6 +25,8 @@ class Played:
     end: End | Void = NOT_PLAYED
     referee: Referee | None = None
     readings: tuple[Readings, Readings] = NOTHING_READ
+    lingered_s: tuple[float, float] = (0.0, 0.0)
+    """For how long each seat's processes ran on after they were killed."""
     boxes: tuple[str, ...] = ()
     folders: Mapping[Place, FolderRecord] = field(default_factory=dict)
     """What has become of the folders; empty where nothing has."""
@@ -34,6 +36,10 @@ class Played:
     """When the game had its slot."""
     seconds: float = 0.0
     """For how long it had it."""
+
+    def note_lingering(self, seconds: tuple[float, float]) -> None:
+        """Take down for how long each seat's processes ran on after they were killed."""
+        self.lingered_s = seconds
 
 
 def record_of(spec: MatchSpec, played: Played, **circumstances: Any) -> MatchRecord:
@@ -53,6 +59,7 @@ def record_of(spec: MatchSpec, played: Played, **circumstances: Any) -> MatchRec
             _seat_record(spec, 1, sides[1], played),
         ),
         plies=plies_of(referee),
+        unclosed="" if referee is None else referee.unclosed,
         **circumstances,
     )
 
@@ -109,6 +116,7 @@ def _seat_record(spec: MatchSpec, seat: int, side: Side | None, played: Played) 
         charged_ms=0.0 if side is None else round(side.clock.charged_ns / 1e6, 3),
         memory_peak_bytes=readings.memory_peak_bytes,
         cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // 1_000_000,
+        lingered_ms=round(played.lingered_s[seat] * 1000, 3),
         about={} if side is None else dict(side.about),
         notes=()
         if side is None

@@ -4,7 +4,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from judge.errors import InputError
+from judge.errors import HostError, InputError
 from judge.referee.transcript import Entry, Kind
 from judge.referee.wire import Happening, Measured, RanOn
 
@@ -97,6 +97,9 @@ class ReplayWire:
         """Check that the agent was killed here."""
         self._expect(seat, Kind.KILLED)
 
+    def fail(self, why: str) -> None:
+        """Do nothing: the record said so."""
+
     def _has(self, number: int) -> bool:
         """Whether there is an entry of this number, from 0."""
         return number < len(self._entries)
@@ -105,7 +108,10 @@ class ReplayWire:
         if not self._has(self._next):
             raise InputError("the record departs from the rules: it ends where the game goes on")
         self._next += 1
-        return self._entries[self._next - 1]
+        entry = self._entries[self._next - 1]
+        if entry.kind is Kind.FAILED:
+            raise HostError(entry.data.decode(errors="replace"))
+        return entry
 
     def _expect(self, seat: int, kind: Kind) -> Entry:
         entry = self._take()

@@ -137,6 +137,8 @@ class SeatRecord(_Value):
     """All time charged to its match clock."""
     memory_peak_bytes: int | None
     cpu_ms: int | None
+    lingered_ms: float = 0.0
+    """For how long its processes ran on after they were killed, when the game was over; its slot was closed so long."""
     about: dict[str, str]
     """What the agent said of itself, by keyword."""
     notes: tuple[str, ...]
@@ -176,6 +178,8 @@ class MatchRecord(_Value):
     seconds: float
     """For how long it had it: its boxes were ready before, and were removed after."""
     placement: Placement
+    unclosed: str = ""
+    """How the host failed when the game was over and its boxes were to end: the verdict stands. Empty: it did not."""
     judge_late_ms: float = 0.0
     """How late the judge itself was at most: for so long it did not look at its agents, or overslept a deadline."""
     transcript_sha256: str

@@ -53,6 +53,8 @@ class Kind(StrEnum):
     """Readings, as JSON, taken for a verdict."""
     RESPAWNED = "R"
     KILLED = "K"
+    FAILED = "H"
+    """The host failed when the game was over, and nothing more was done: how it failed."""
     RAN_ON = "O"
     """The agent did not stand still when its turn was over: for how long, and the CPU time that it used, as JSON."""
 

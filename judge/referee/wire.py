@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 from judge.games.types import SEATS
 from judge.referee.transcript import Kind, Transcript
-from judge.sandbox.box import NO_FREEZER, Box, Channel, Readings, Source
+from judge.sandbox.box import NO_FREEZER, Box, Channel, Readings, Report, Source
 
 _KIND_OF_CHANNEL = {
     Channel.OUT: Kind.READ,
@@ -34,6 +34,11 @@ _NAP_S = 0.0005
 
 UNENDED_BYTES = 4096
 """How much of a line is waited for before it is news."""
+
+_REPLACED_NS = 1_000_000_000
+"""How long the box of a process that is replaced is waited for before the new one is made."""
+
+_STARTED = Report("started").encode()
 
 _WRITABLE = select.EPOLLOUT
 
@@ -125,6 +130,9 @@ class Wire(Protocol):
     def kill(self, seat: int) -> None:
         """End the agent now."""
 
+    def fail(self, why: str) -> None:
+        """The host failed when the game was over: nothing more is done."""
+
 
 class LiveWire:
     """Two boxes, watched by one epoll."""
@@ -159,7 +167,10 @@ class LiveWire:
         self._sources: dict[int, tuple[int, Source]] = {}
         self._inbox: deque[Happening] = deque()
         self._outbox = [bytearray(), bytearray()]
-        self._unconfirmed = [False, False]
+        self._stands: list[Callable[[], bool] | None] = [None, None]
+        """How a seat that was frozen, killed or has ended is asked whether it stands still; None: it may run."""
+        self._dying: tuple[list[Box], list[Box]] = ([], [])
+        """Boxes that were replaced, and are not gone yet."""
         self._loose_cpu: list[int | None] = [None, None]
         self._asked = -1
         self._still_cpu: int | None = None
@@ -203,7 +214,7 @@ class LiveWire:
 
     def thaw(self, seat: int) -> int:
         """Let the agent go on. CPU that it used while it should have stood still dates its clock back."""
-        self._unconfirmed[seat] = False
+        self._stands[seat] = None
         dodged = self._cpu_used_loose(seat)
         # The moment is taken before the thaw: on a shared core the agent may run before the call returns.
         now = time.monotonic_ns()
@@ -219,12 +230,12 @@ class LiveWire:
     def freeze(self, seat: int) -> None:
         """Stop the box."""
         self._boxes[seat].freeze()
-        self._unconfirmed[seat] = True
+        self._stands[seat] = self._boxes[seat].is_frozen
         self._transcript.add(time.monotonic_ns(), seat, Kind.FROZEN)
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
         """Look until the box stands still: without a pause at first, for that is all that an honest one needs."""
-        if not self._unconfirmed[seat]:
+        if self._stands[seat] is None and not self._dying[seat]:
             return None
         if self._stands_within(seat, min(_AT_ONCE_NS, bound_ns), os.sched_yield):
             return None
@@ -232,7 +243,7 @@ class LiveWire:
         stands = self._stands_within(seat, bound_ns, lambda: time.sleep(_NAP_S))
         self._looked_at = now = time.monotonic_ns()  # nobody's clock ran meanwhile
         used = None if cpu is None else max(0, (self._cpu(seat) or 0) - cpu)
-        if not stands:
+        if not stands and self._stands[seat] is not None:
             self._loose_cpu[seat] = cpu
         ran = RanOn(now - began, used)
         self._transcript.add(now, seat, Kind.RAN_ON, ran.encode())
@@ -272,7 +283,9 @@ class LiveWire:
         """A new box for the same agent."""
         self._transcript.add(time.monotonic_ns(), seat, Kind.RESPAWNED)
         self._forget(seat)
-        self._boxes[seat].close()
+        self._boxes[seat].kill()
+        self._dying[seat].append(self._boxes[seat])
+        self._wait_for(lambda: self._are_buried(seat), _REPLACED_NS, lambda: time.sleep(_NAP_S))
         self._boxes[seat] = self._new_box(seat)
         self._boxes[seat].prepare()
         self._boxes[seat].enter()
@@ -290,18 +303,28 @@ class LiveWire:
     def kill(self, seat: int) -> None:
         """End the agent."""
         self._boxes[seat].kill()
+        self._stands[seat] = self._boxes[seat].is_gone
         self._looked_at = time.monotonic_ns()  # the game is over: nobody is waited for
         self._transcript.add(self._looked_at, seat, Kind.KILLED)
 
-    def leave(self) -> None:
-        """Run nothing of either seat on the slot's cores any more; never raises."""
-        for box in self._boxes:
-            box.leave()
+    def fail(self, why: str) -> None:
+        """Write down how the host failed."""
+        self._transcript.add(time.monotonic_ns(), -1, Kind.FAILED, why.encode())
+
+    def leave(self) -> tuple[float, float]:
+        """Run nothing of either seat on the slot's cores any more; never raises.
+
+        For how many seconds each seat's processes ran on after they were killed.
+        """
+        first, second = (
+            sum(box.leave() for box in (self._boxes[seat], *self._dying[seat])) for seat in SEATS
+        )
+        return first, second
 
     def close(self) -> None:
         """Close both boxes; never raises."""
         self._epoll.close()
-        for box in self._boxes:
+        for box in (*self._boxes, *self._dying[0], *self._dying[1]):
             box.close()
 
     # --- polling -----------------------------------------------------------------------------------------------------
@@ -352,6 +375,8 @@ class LiveWire:
             if channel is Channel.OUT and self._is_unended(seat, data):
                 continue
             kept = self._bounded(seat, data) if channel is Channel.ERR else data
+            if channel is Channel.REPORT and data != _STARTED:
+                self._stands[seat] = self._boxes[seat].is_gone
             if kept or not data:
                 self._happen(now, seat, _KIND_OF_CHANNEL[channel], kept)
 
@@ -442,24 +467,43 @@ class LiveWire:
         if self._outbox[seat]:
             self._unwatch_room(self._boxes[seat].stdin_fd)
             self._outbox[seat].clear()
-        self._unconfirmed[seat] = False
+        self._stands[seat] = None
         self._loose_cpu[seat] = None
 
     # --- freezing and cores ------------------------------------------------------------------------------------------
 
     def _stands_within(self, seat: int, span_ns: int, pause: Callable[[], None]) -> bool:
-        """Whether a box stands still now, or before the span is over."""
+        """Whether a seat stands still now, or before the span is over."""
+        return self._wait_for(lambda: self._stands_now(seat), span_ns, pause)
+
+    def _stands_now(self, seat: int) -> bool:
+        stands = self._stands[seat]
+        if stands is not None and not stands():
+            return False
+        self._stands[seat] = None
+        return self._are_buried(seat)
+
+    def _are_buried(self, seat: int) -> bool:
+        """Whether all that was replaced of a seat is gone."""
+        dying = self._dying[seat]
+        while dying and dying[0].is_gone():
+            dying.pop(0).close()
+        return not dying
+
+    @staticmethod
+    def _wait_for(holds: Callable[[], bool], span_ns: int, pause: Callable[[], None]) -> bool:
+        """Whether something holds now, or before the span is over."""
         until = time.monotonic_ns() + span_ns
-        while not self._boxes[seat].is_frozen():
+        while not holds():
             if time.monotonic_ns() >= until:
                 return False
             pause()
-        self._unconfirmed[seat] = False
         return True
 
     def _cpu(self, seat: int) -> int | None:
-        """CPU time of a box that does not stand still, at whatever price: the Engine takes its time to tell."""
-        return self._boxes[seat].readings().cpu_ns
+        """CPU time of a seat that does not stand still, at whatever price: the Engine takes its time to tell."""
+        used = [box.readings().cpu_ns for box in (self._boxes[seat], *self._dying[seat])]
+        return None if None in used else sum(filter(None, used))
 
     def _cpu_of_the_other(self) -> int | None:
         """CPU time of the seat that should stand still while the other is asked; None where nobody can tell."""

@@ -223,10 +223,16 @@ class Box(Protocol):
         """CPU time used by everything in the box so far."""
 
     def kill(self) -> None:
-        """Kill everything of the agent's; readings stay."""
+        """Kill everything of the agent's; readings stay. What is in a system call ends behind it: see `is_gone`."""
 
-    def leave(self) -> None:
-        """Run nothing on the cores of the slot any more: the game is over. Readings stay."""
+    def is_gone(self) -> bool:
+        """Whether nothing of the agent's runs any more."""
+
+    def leave(self) -> float:
+        """Run nothing on the cores of the slot any more: the game is over. Readings stay.
+
+        Returns when the last process is gone, however long that takes: for so many seconds they ran on, killed.
+        """
 
     def close(self) -> None:
         """Remove every trace."""

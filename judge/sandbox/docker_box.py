@@ -28,6 +28,12 @@ log = structlog.get_logger()
 
 KILLED = Report("signalled", 9)
 
+LOOK_S = 0.05
+"""How often the Engine is asked whether a killed container has ended."""
+
+PATIENCE_S = 10.0
+"""How often it is logged that a killed container has not ended."""
+
 
 class Meter(Protocol):
     """Reads a container's counters."""
@@ -305,36 +311,64 @@ class DockerBox:
         self.readings()
         self.thaw()
         self._killed = True
+        if self._first and self._first.kill():
+            return  # at once; the Engine would wait for its end, and refuse where that takes long
         with ThreadPoolExecutor(1) as pool:
             killing = pool.submit(self._engine.kill, self._container)
             self._attached.take_in(killing)
             try:
                 killing.result()
-            except EngineRefusalError as error:
-                if error.status not in (404, 409):  # not running any more
-                    raise
-            except HostError:
-                # the Engine is gone and the container is not: a game that has ended is not lost by that
-                if not (self._first and self._first.kill()):
-                    raise
+            except (
+                EngineRefusalError
+            ) as error:  # not running any more, or in a call that nothing interrupts
+                log.debug("the Engine did not kill a box", box=str(self), error=str(error))
+
+    def is_gone(self) -> bool:
+        """Whether its PID 1 has ended: the kernel ends that when everything else in the container has."""
+        if not self._engine or not self._container:
+            return True
+        if self._first:
+            return not self._first.is_running()
+        try:
+            return not self._engine.state(self._container)["Running"]
+        except EngineRefusalError:
+            return True
 
     # --- at its end -------------------------------------------------------------------------------
 
-    def leave(self) -> None:
-        """Kill what still runs, back in the cradle where that can be: to end is work, too. Never raises."""
+    def leave(self) -> float:
+        """Kill what still runs, back in the cradle where that can be: to end is work, too. Never raises.
+
+        It may be in a call that nothing interrupts: until that returns the cores are in use, and nobody else's.
+        """
         if self._tenant.cradle:
             cgroup.move(self._groups, self._tenant.cradle)
-        if self._over or self._killed:
-            return
-        self.readings()
+        began = time.monotonic()
         try:
-            if self._first and self._first.kill():
-                self._killed = True
-                self._freezer.thaw()
-            else:
-                self.kill()
+            self.kill()
+            if self._first:
+                self._first.kill()  # it may have told of the agent's end, and not have come to its own
+            self._freezer.thaw()
+            self._await_end(began)
         except HostError as error:
             log.warning("box may still use its slot's cores", box=str(self), error=str(error))
+        return time.monotonic() - began
+
+    def _await_end(self, began: float) -> None:
+        """Wait until the container's processes are gone, and say now and then that they are not."""
+        told = began
+        while not self.is_gone():
+            if time.monotonic() - told > PATIENCE_S:
+                told = time.monotonic()
+                log.warning(
+                    "the slot stays closed: a box runs on after it was killed",
+                    box=str(self),
+                    seconds=round(told - began),
+                )
+            if self._first:
+                self._first.await_end(PATIENCE_S)
+            else:
+                time.sleep(LOOK_S)
 
     def close(self) -> None:
         """Remove the container, the pipes and every open file; never raises."""

@@ -118,22 +118,33 @@ class EnginePause:
     def __init__(self, engine: Engine, container: str) -> None:
         self._engine = engine
         self._container = container
+        self._is_wanted = False
         self._frozen = False
 
+    def prove(self) -> "EnginePause":
+        """Stop and go on once, before an agent runs; HostError where it cannot: later that is an agent's doing."""
+        self._engine.pause(self._container)
+        self._engine.unpause(self._container)
+        return self
+
     def freeze(self) -> None:
-        """Stop everything; it stands still on return."""
-        if not self._frozen:
-            self._ask(self._engine.pause)
-            self._frozen = True
+        """Stop everything; it stands still on return, unless it is in a call that nothing interrupts."""
+        self._is_wanted = True
+        self.is_frozen()
 
     def thaw(self) -> None:
         """Let everything go on."""
+        self._is_wanted = False
         if self._frozen:
             self._ask(self._engine.unpause)
             self._frozen = False
 
     def is_frozen(self) -> bool:
-        """Whether it was stopped."""
+        """Whether it was stopped; what could not be stopped before is stopped now, if it can be."""
+        if self._is_wanted and not self._frozen:
+            with suppress(EngineRefusalError):
+                self._ask(self._engine.pause)
+                self._frozen = True
         return self._frozen
 
     def close(self) -> None:
@@ -166,7 +177,7 @@ def choose(wish: str, directories: Mapping[str, Path], engine: Engine, container
         with suppress(OSError):
             return FileFreezer.v1(directories["freezer"])
     if wish in ("auto", "engine"):
-        return EnginePause(engine, container)
+        return EnginePause(engine, container).prove()
     raise HostError(
         f"This host has no {wish} freezer that this user may write: set box.freeze to auto"
     )

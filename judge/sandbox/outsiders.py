@@ -40,6 +40,10 @@ class FirstProcess:
         """Whether it has not ended yet."""
         return not select.select([self.fd], [], [], 0)[0]
 
+    def await_end(self, span_s: float) -> None:
+        """Wait for its end, for so long at most."""
+        select.select([self.fd], [], [], span_s)
+
     def read(self) -> Sequence[tuple[Channel, bytes]]:
         """Its end; nothing before that."""
         if self.ended or self.is_running():

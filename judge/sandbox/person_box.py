@@ -74,8 +74,13 @@ class PersonBox:
     def kill(self) -> None:
         """Do nothing."""
 
-    def leave(self) -> None:
+    def is_gone(self) -> bool:
+        """There is nothing that runs."""
+        return True
+
+    def leave(self) -> float:
         """Do nothing."""
+        return 0.0
 
     def close(self) -> None:
         """Do nothing: the pipe is its owner's."""

@@ -5,6 +5,7 @@ import resource
 import select
 import signal
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -29,6 +30,9 @@ from judge.sandbox.owner import MARK, kill_marked, make_directory, remove_direct
 from judge.sandbox.pipes import PipeSource, write_some
 
 log = structlog.get_logger()
+
+LOOK_S = 0.005
+"""How often it is looked whether a killed process has ended."""
 
 TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
@@ -194,9 +198,17 @@ class ProcessBox:
 
     # --- at its end -------------------------------------------------------------------------------
 
-    def leave(self) -> None:
-        """Kill everything."""
+    def is_gone(self) -> bool:
+        """Whether its first process and the descendants of that have ended."""
+        return not self._runs or all(fields[0] in "ZX" for fields in self._family())
+
+    def leave(self) -> float:
+        """Kill everything, and wait for its end."""
         self.kill()
+        began = time.monotonic()
+        while not self.is_gone():
+            time.sleep(LOOK_S)
+        return time.monotonic() - began
 
     def close(self) -> None:
         """Kill everything, and remove the agent's folders; never raises."""

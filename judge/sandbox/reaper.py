@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from judge.errors import HostError
 from judge.sandbox.engine import Engine, EngineRefusalError
 from judge.sandbox.locks import CoreLocks
 from judge.sandbox.owner import Fate, Owner, directories, kill_marked, remove_directory
@@ -18,6 +19,10 @@ UNMARKED_AGE_S = 3600
 """How old a directory must be that its maker did not live to mark."""
 
 REAP_TIMEOUT_S = 60.0
+"""How long the Engine may take for an answer, and a container for its end."""
+
+LOOK_S = 0.5
+"""How often the Engine is asked again to remove a container."""
 
 
 def reap(*, containers: bool = True) -> list[str]:
@@ -49,9 +54,24 @@ def _reap_engine() -> Iterator[str]:
 def _reap_containers(engine: Engine) -> Iterator[str]:
     for container in engine.labelled("judge.owner"):
         if is_rubbish(container):
-            engine.remove(container["Id"])
+            _remove(engine, container["Id"])
             labels = container["Labels"]
             yield f"container {container['Id'][:12]} of match {labels.get('judge.match')}"
+
+
+def _remove(engine: Engine, container: str) -> None:
+    """Kill and remove a container, waiting for one that is in a call that nothing interrupts: it uses its cores."""
+    deadline = time.monotonic() + REAP_TIMEOUT_S
+    while True:
+        try:
+            return engine.remove(container)
+        except EngineRefusalError as error:
+            if time.monotonic() > deadline:
+                raise HostError(
+                    f"What an earlier judge left cannot be ended yet, and uses the cores of its game ({error}): "
+                    "try again in a minute; if it stays so, restart the host"
+                ) from error
+            time.sleep(LOOK_S)
 
 
 def _reap_volumes(engine: Engine) -> Iterator[str]:

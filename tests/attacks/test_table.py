@@ -21,10 +21,11 @@ PLAN = {
     "F": (1, 2, 3, 4),
     "G": (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 16, 17),
     "I": (1, 2, 3, 4, 5, 6),
+    "O": (1, 2, 3, 4),
 }
 """The attacks that every release must have tried, by their kinds."""
 
-HONEST = {"honest", "think"}
+HONEST = {"honest", "think", "work"}
 """What the programs can do besides."""
 
 
@@ -37,7 +38,7 @@ def modes_of(program: str) -> set[str]:
 
 
 def ids_in(text: str) -> set[str]:
-    return set(re.findall(r"`([A-GIV]\d+(?:\.[a-z]+)?)`", text))
+    return set(re.findall(r"`([A-GIOV]\d+(?:\.[a-z]+)?)`", text))
 
 
 def test_every_row_of_the_plan_is_there_once() -> None:

@@ -126,3 +126,15 @@ def test_a_record_of_an_earlier_judge_bears_the_id_of_the_fields_that_it_had() -
 
     assert file.record.id != document["record"]["id"]
     assert not verify(type(file).model_validate(document)).problems
+
+
+def test_an_agent_that_cannot_be_ended_changes_no_verdict_and_the_record_says_so() -> None:
+    match_spec = spec()
+    stays = World(brain(*BLACK_ROW), brain(*WHITE_ROW, END=[]))
+    stays.unkillable = {1}
+    played = Played(stays, match_spec)
+    file = a_file(played, match_spec)
+
+    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
+    assert "the Engine refused to kill a container" == file.record.unclosed
+    assert not verify(file).problems

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from judge.errors import HostError
 from judge.referee.transcript import Entry, Kind, Transcript
 from judge.referee.wire import Happening, Measured, RanOn
 from judge.sandbox.box import Readings, Report
@@ -82,6 +83,8 @@ class World:
         self.opponent_cpu_ms: int | None = None
         """Processor time of the seat that is not asked, in a turn that is lost on time."""
         self.killed: list[int] = []
+        self.unkillable: set[int] = set()
+        """Seats whose end the host fails at."""
 
     @property
     def entries(self) -> list[Entry]:
@@ -162,7 +165,12 @@ class World:
         self.bodies[seat].acts.clear()
         self.bodies[seat].agent = lambda line: []
 
+    def fail(self, why: str) -> None:
+        self._note(-1, Kind.FAILED, why.encode())
+
     def kill(self, seat: int) -> None:
+        if seat in self.unkillable:
+            raise HostError("the Engine refused to kill a container")
         self.killed.append(seat)
         self._note(seat, Kind.KILLED)
 

@@ -1,0 +1,93 @@
+/* Attacks by one system call that nothing interrupts, neither a freezer nor SIGKILL: O1 to O5. The attacker answers in
+ * time; it is its opponent who must not lose, nor be blamed, nor be charged.
+ *
+ * The first word names the call, the second says how long it is: for how many 4 MiB of answer it asks.
+ *
+ *     page-table N   what the kernel says of 2^19 pages each, also where nothing is mapped: at most 511, a second or so
+ *     mincore N      which of 2^22 pages each are in memory, of a file that is mapped far beyond its end
+ *     populate N     mapping 2^19 pages each (for comparison with the others: 2 GiB), all of them one page of zeros
+ */
+#define _GNU_SOURCE
+#include "brain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
+
+enum { MOST = 511, PIECE = 4 << 20 };
+static const size_t PAGE = 4096;
+
+static int page_table = -1;
+static struct iovec pieces[MOST];
+static unsigned char *answers;
+static char *wide;
+static size_t width;
+
+static void *room(size_t size) {
+    return mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+/* One file of 4 MiB, mapped again and again side by side: a call may fill it as if it were as large as that. */
+static void fold_the_answers(size_t count) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/answers", getenv("TMPDIR"));
+    int file = open(path, O_RDWR | O_CREAT, 0600);
+    if (file < 0 || ftruncate(file, PIECE))
+        denied("answers", errno);
+    answers = room(count * PIECE);
+    for (size_t n = 0; n < count; n++)
+        mmap(answers + n * PIECE, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+    width = count * PIECE * PAGE;
+    wide = mmap(NULL, width, PROT_READ, MAP_SHARED | MAP_NORESERVE, file, 0);
+}
+
+static void prepare(void) {
+    size_t count = (size_t)number(1);
+    if (!strcmp(word(0), "mincore")) {
+        fold_the_answers(count);
+    } else if (!strcmp(word(0), "populate")) {
+        width = count * (2L << 30);
+        wide = room(width);
+        madvise(wide, width, MADV_NOHUGEPAGE);
+    } else {
+        void *sink = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+        page_table = open("/proc/self/pagemap", O_RDONLY);
+        for (int n = 0; n < MOST; n++)
+            pieces[n] = (struct iovec){sink, PIECE};
+    }
+}
+
+/* The kernel's answer to a call that it takes; the call itself is made behind the agent's answer to the judge. */
+static void ask_for_little(void) {
+    unsigned char one;
+    static char page[4096] __attribute__((aligned(4096)));
+    if (!strcmp(word(0), "mincore"))
+        tried("mincore", mincore(page, PAGE, &one));
+    else if (!strcmp(word(0), "populate"))
+        tried("populate", madvise(page, PAGE, MADV_POPULATE_READ));
+}
+
+static void call(void) {
+    if (!strcmp(word(0), "mincore"))
+        mincore(wide, width, answers);
+    else if (!strcmp(word(0), "populate"))
+        madvise(wide, width, MADV_POPULATE_READ);
+    else if (preadv(page_table, pieces, (int)number(1), 0) < 0)
+        denied("page-table", errno);
+}
+
+const struct attack attacks[] = {
+    {.name = "in-the-turn", .at_launch = prepare, .before = ask_for_little, .after = call},
+    {.name = "in-the-start", .at_launch = prepare, .greeted = call},
+    {.name = "at-the-end", .at_launch = prepare, .at_end = call},
+    {0},
+};
