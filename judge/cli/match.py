@@ -224,9 +224,9 @@ def _openings(
     board = (game["width"], game["height"], game["rule"])
     turns = symmetries(*board[:2]) if transform else NOT_TURNED
     if Path(text).is_file():
-        return read_openings(Path(text), *board), turns
+        return read_openings(Path(text), *board, continuous=game["continuous"]), turns
     try:
-        return [parse_opening(text, *board)], turns
+        return [parse_opening(text, *board, continuous=game["continuous"])], turns
     except InputError as error:
         raise InputError(f"--opening {text}: neither a file nor an opening: {error}") from None
 

@@ -32,24 +32,32 @@ _Token = tuple[str, Square]
 """A square with the text that named it."""
 
 
-def parse_opening(text: str, width: int, height: int, rule: Rule = Rule.FREESTYLE) -> Opening:
+def parse_opening(
+    text: str, width: int, height: int, rule: Rule = Rule.FREESTYLE, *, continuous: bool = False
+) -> Opening:
     """The opening that `text` spells; an empty text is an empty board.
 
     InputError names the token and the mend: nothing of its notation, off the board, a square twice,
-    or a stone that already ends the game under `rule`.
+    or a stone that already ends the game under `rule`. No row ends a `continuous` game: it counts for its colour.
     """
     read = _read_names if _LETTER.search(text) else _read_offsets
     tokens = read(text.strip(), (width // 2, height // 2))
     opening = tuple(square for _, square in tokens)
     try:
-        Gomoku.from_options({"width": width, "height": height, "rule": rule, "opening": opening})
+        options = {"width": width, "height": height, "rule": rule, "continuous": continuous}
+        Gomoku.from_options(options | {"opening": opening})
     except OpeningError as error:
         raise InputError(f"{quote(tokens[error.stone - 1][0])}: {error}") from error
     return opening
 
 
 def read_openings(
-    path: Path, width: int, height: int, rule: Rule = Rule.FREESTYLE
+    path: Path,
+    width: int,
+    height: int,
+    rule: Rule = Rule.FREESTYLE,
+    *,
+    continuous: bool = False,
 ) -> list[Opening]:
     """The openings of the file at `path`, in its order; blank lines and `# comments` are skipped.
 
@@ -62,7 +70,7 @@ def read_openings(
         text = line.partition("#")[0].strip()
         if text:
             try:
-                opening = parse_opening(text, width, height, rule)
+                opening = parse_opening(text, width, height, rule, continuous=continuous)
             except InputError as error:
                 raise InputError(f"{path}, line {number}: {error}") from error
             first = lines.setdefault(opening, number)

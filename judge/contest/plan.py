@@ -159,16 +159,16 @@ class Planned:
         board = self.board() if chosen.file or chosen.transform else None
         if not chosen.file or board is None:
             return [()]
-        return read_openings(self.folder / chosen.file, *board)
+        return read_openings(self.folder / chosen.file, *board[:3], continuous=board[3])
 
-    def board(self) -> tuple[int, int, Rule]:
-        """Width, height and rule; InputError for a game that has no openings of stones."""
+    def board(self) -> tuple[int, int, Rule, bool]:
+        """Width, height, rule, and whether it is continuous; InputError for a game that has no openings of stones."""
         game = new_game(self.policy.game.name, self.policy.game.options).describe()
         if not {"width", "height", "rule"} <= game.keys():
             raise InputError(
                 f"{self.path}: [openings]: {self.policy.game.name} has no openings of stones; leave the table out"
             )
-        return game["width"], game["height"], Rule(game["rule"])
+        return game["width"], game["height"], Rule(game["rule"]), game["continuous"]
 
     def lacks_agents(self, count: int) -> str | None:
         """Why the format cannot be played by so many; None where it can."""

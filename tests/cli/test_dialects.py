@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from judge.referee.spec import read_record
+from judge.referee.transcript import Kind, unseal
 from tests.cli.conftest import Judge
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("nothing_left")]
@@ -78,3 +80,26 @@ def test_agents_that_share_no_dialect_are_refused_before_anything_starts(judge: 
     ran = judge("match", "house-strong", "house-strong", "--policy", "agi-renju:rif")
     assert 2 == ran.code
     assert "choose another policy or agent" in ran.err
+
+
+def test_a_row_of_the_opening_of_a_continuous_game_is_told_as_field_3(
+    judge: Judge, tmp_path: Path
+) -> None:
+    """Seed 002, BOARD: 3, only if continuous game is enabled, where a stone is part of a winning line."""
+    game = ("--policy", "gomocup-standard", "--set", "game.options.continuous=true")
+    opening = ("--set", "game.options.draw_at=20", "--opening", "a1a3b1c3c1e3d1g3e1")
+    ran = judge("match", "house-instant", "house-instant", *game, *opening, *CLOCKS, "--json")
+    assert 0 == ran.code, ran.err
+    (played,) = ran.games
+    assert ("win", "rows: black 1, white 0") == (played["verdict"], played["reason"])
+    assert 0 == judge("verify", played["record"]).code
+    file = read_record(tmp_path / played["record"])
+    boards = {
+        entry.seat: [line for line in entry.data.decode().splitlines() if line.count(",") == 2]
+        for entry in unseal(file.transcript)
+        if entry.kind is Kind.WROTE and b"BOARD" in entry.data
+    }
+    row = [f"{x},0,3" for x in range(5)]
+    for seat, field in ((0, 2), (1, 1)):
+        others = [f"{x},2,{field}" for x in (0, 2, 4, 6)]
+        assert sorted(row + others) == sorted(boards[seat][:9])

@@ -87,6 +87,16 @@ def test_what_has_won_depends_on_the_rule() -> None:
     assert len(parse_opening(six, 15, 15, Rule.STANDARD)) == 11
 
 
+def test_a_row_leaves_a_continuous_game_open() -> None:
+    """Seed 002, BOARD: so a stone can be part of a winning line when both brains are told the opening."""
+    row = "a1a3b1c3c1e3d1g3e1"
+    with pytest.raises(InputError, match=r"5 in a row, a1 to e1"):
+        parse_opening(row, 15, 15)
+    assert 9 == len(parse_opening(row, 15, 15, continuous=True))
+    with pytest.raises(InputError, match="taken by stone 1"):
+        parse_opening(row + "a1", 15, 15, continuous=True)
+
+
 def test_a_file_holds_one_opening_a_line(tmp_path: Path) -> None:
     """Blank lines, comments, Windows line ends and a byte order mark do not count."""
     path = file_of(tmp_path, "\ufeff# cup\r\n\r\nh8i9 # solid\r\n  0,0, 1,0\r\nh8")
