@@ -331,6 +331,7 @@ def _summary(record: MatchRecord, path: Path) -> dict[str, Any]:
         "winner": record.winner,
         "verdict": record.verdict,
         "reason": record.reason,
+        "result": record.result,
         "moves": len(record.plies),
         "record": str(path),
     }

@@ -68,7 +68,7 @@ class Lines(Presenter):
         self._print(f"{self._count:4}. {name:<20} {said:<12} {ply.charged_ns / 1e6:10.1f} ms")
 
     def end(self, record: MatchRecord, path: Path, *, is_last: bool) -> None:  # noqa: ARG002 a void is said too
-        """Result and record."""
+        """Result, the line that the field's own manager would print of it where it has one, and record."""
         if record.verdict is Verdict.VOID:
             text, colour = "void: does not count", "yellow"
         elif record.winner is None:
@@ -77,6 +77,8 @@ class Lines(Presenter):
             text, colour = f"{escape(record.seats[record.winner].name)} wins", "green"
         reason = escape(safe(record.reason, 300))
         self._print(f"[{colour}]{text}[/] ({record.verdict}): {reason}")
+        if record.result:
+            self._print(f"result {escape(safe(record.result, 300))}")
         self._print(f"record {escape(str(path))}")
 
     def score(self, records: Sequence[MatchRecord]) -> None:

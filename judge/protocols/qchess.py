@@ -13,9 +13,10 @@ and moves of both seats to both, and `QUIT` at the end. Only a square is ever as
 of a line are read, so `x y` and `x y index type` are the same answer (seed 000, Request: Selection).
 
 Three things are options because the text and the program of its day disagree. Speech that nobody asked for is illegal
-in the text (`strict`: the next request is answered by it, as UNASKED) and was silently the next answer in the program
-(`lenient`). QUIT stands alone in the text and has the result behind it in the program. The program told a position
-that is gone on from (BOARD ... END BOARD), which the text does not know, with a blank missing before `at`.
+in the text (`strict`: the next request is answered by it, as UNASKED; a blank line says nothing, so it is neither that
+nor an answer) and was silently the next answer in the program (`lenient`). QUIT stands alone in the text and has the
+result behind it in the program. The program told a position that is gone on from (BOARD ... END BOARD), which the text
+does not know, with a blank missing before `at`.
 
 Bytes are Latin-1, in which none is an error. A line ends in `\\n` only; the end of the stream does not end one.
 """
@@ -161,20 +162,24 @@ class Qchess:
         effects: list[Effect] = []
         if self._lines.cut_lines > was_cut:
             effects.append(Note(f"cut: a line of more than {self._options.line_bytes} bytes"))
+        if self._options.unasked == "strict":
+            lines = [line for line in lines if line.strip()]
         if self._phase is Phase.ANSWERING and lines:
             self._phase = Phase.IDLE
             effects.append(Answer(read_answer(_text(lines.pop(0)))))
-            data = data.partition(b"\n")[2]
-        if self._phase is Phase.IDLE and data:
-            effects += self._set_aside(data, lines)
+        if self._phase is Phase.IDLE:
+            effects += self._set_aside(lines, data.rpartition(b"\n")[2])
         return effects
 
-    def _set_aside(self, data: bytes, lines: Sequence[bytes]) -> Sequence[Effect]:
-        """Deal with `data`, which nobody asked for, and the `lines` that it completes."""
+    def _set_aside(self, lines: Sequence[bytes], rest: bytes) -> Sequence[Effect]:
+        """Deal with `lines` that nobody asked for, and with the `rest` of one that has not ended."""
         if self._options.unasked == "strict":
+            said = [*lines, rest] if rest.strip() else lines
+            if not said:
+                return ()
             if self._unasked is None:
-                self._unasked = data.partition(b"\n")[0][: self._options.line_bytes]
-            return [Note(f"unasked: {_quote(data)}")]
+                self._unasked = said[0][: self._options.line_bytes]
+            return [Note(f"unasked: {_quote(b'; '.join(said))}")]
         room = self._options.kept_lines - len(self._kept)
         self._kept.extend(lines[:room])
         if len(lines) > room:

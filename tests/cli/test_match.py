@@ -161,7 +161,25 @@ def test_the_ucc_contests_play_in_the_same_boxes(
     assert ("win", 0) == (played["verdict"], played["winner"])
     log = (tmp_path / played["record"]).with_suffix(".log")
     assert words in log.read_bytes()
+    result = played["result"].encode()
+    assert words.strip() in result if game == "stratego" else result == b"white"
     assert 0 == judge("verify", played["record"], str(log)).code
+
+
+@pytest.mark.parametrize(
+    ("game", "line"),
+    [("stratego-2012", "result house-stratego RED VICTORY "), ("qchess-2013", "result white")],
+)
+def test_the_line_that_the_original_managers_print_of_a_result_is_printed(
+    judge: Judge, game: str, line: str
+) -> None:
+    name = f"house-{game.partition('-')[0]}"
+    ran = judge(
+        *("match", name, f"{name}-instant", "--policy", game, "--box", "process", "--quiet"),
+        *("--set", "clock.turn_ms=60000"),
+    )
+
+    assert 1 == sum(each.startswith(line) for each in ran.out.splitlines())
 
 
 @pytest.mark.docker

@@ -189,7 +189,7 @@ def test_a_lost_turn_is_told_in_the_words_of_a_result() -> None:
 def test_strict_whoever_answers_to_its_colour_is_illegal_at_its_first_request() -> None:
     """Seed 000, Game start: should make no response; if it does, it will be declared illegal. It is not asked."""
     conversation = opened(unasked="strict")
-    conversation.goes("< hello white\n= note unasked: 'hello white\\n'")
+    conversation.goes("< hello white\n= note unasked: 'hello white'")
     conversation.feed(Ask(Selection(0), CLOCK))
     conversation.goes("= unasked hello white")
 
@@ -216,6 +216,16 @@ def test_strict_the_beginning_of_a_line_is_unasked_speech_too() -> None:
     conversation.goes("< 3\\")
     conversation.feed(Ask(Selection(0), CLOCK))
     conversation.goes("= unasked 3")
+
+
+def test_strict_a_blank_line_says_nothing() -> None:
+    """As of `print("4 6\\n")`: it is no speech that nobody asked for, and no answer to what is asked next."""
+    conversation = selecting(unasked="strict")
+    conversation.goes("< 4 6\\n\\n \\r\\n\\\n= 4 6")
+    conversation.feed(Tell(Selected(0, 0, 4, 6, 0, "pawn")))
+    conversation.goes("> 4 6 0 pawn\n< \n< \\t\\")
+    conversation.feed(Ask(Destination(0, 4, 6), CLOCK))
+    conversation.goes("> MOVE?\n= await turn\n< \n< 4 5\n= 4 5")
 
 
 def test_lenient_what_was_said_before_is_the_next_answer_and_the_question_is_asked() -> None:

@@ -167,7 +167,10 @@ class Stratego:
         return (Confirmed(None, self._seat, self.turn, ""),) if self.options.confirm_silence else ()
 
     def result(self, names: tuple[str, str]) -> str:
-        """`NAME COLOUR OUTCOME TURN RED_VALUE BLUE_VALUE`, six words (seed 001, EXIT/OUTPUT)."""
+        """`NAME COLOUR OUTCOME TURN RED_VALUE BLUE_VALUE` (seed 001, EXIT/OUTPUT).
+
+        The seed's line repeats OUTCOME behind TURN_NUMBER, by a slip: it explains six words, and the manager printed six.
+        """
         who = (
             "neither BOTH"
             if self.named is None
