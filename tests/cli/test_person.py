@@ -145,6 +145,42 @@ def test_a_person_answers_the_swap_of_an_agent(tmp_path: Path) -> None:
     assert [(1, "SWAP")] == [(ply.seat, ply.said) for ply in record.plies if ply.said == "SWAP"]
 
 
+@pytest.mark.parametrize(
+    ("variant", "asked"),
+    [
+        ("rif", ["me plays black", "offer 2 squares", "offer 1 squares"]),
+        ("yamaguchi", ["me plays black", "squares for black's fifth stone"]),
+        ("chinese-swap", ["place a black stone"]),
+    ],
+)
+def test_a_person_opens_a_game_of_renju(tmp_path: Path, variant: str, asked: list[str]) -> None:
+    policy = ("--policy", f"agi-renju:{variant}", *PATIENT)
+    squares = " ".join(f"{column}{row}" for column in "ghk" for row in (5, 6, 9, 10)).split()
+    typed = "\n".join(["h8", "i9", "j7", "swap", *squares, "resign", ""])
+    ran = play(tmp_path, typed, "me", "house-agi-instant", *policy)
+
+    assert 0 == ran.code, ran.err
+    assert all(words in ran.out for words in asked), ran.out
+    assert "'swap' is no square" in ran.out or "me plays" in ran.out
+    the_record(tmp_path)
+
+
+def test_a_person_chooses_one_of_the_offers(tmp_path: Path) -> None:
+    policy = ("--policy", "agi-renju:rif", *PATIENT)
+    found = ""
+    for taken in ("h8", "i9", "h7", "g8"):
+        # Whatever the agent has laid: what is typed first and fits is taken.
+        found += f"{taken}\n"
+    squares = [f"{column}{row}" for column in "abcdefghijklmno" for row in range(1, 16)]
+    typed = found + "\n".join([*squares, *squares, "resign", ""])
+    ran = play(tmp_path, typed, "house-agi-instant", "me", *policy)
+
+    assert 0 == ran.code, ran.err
+    assert "choose one of the squares that black offers" in ran.out
+    assert "is not one of the fifth stones offered; again:" in ran.out
+    the_record(tmp_path)
+
+
 def test_a_forbidden_move_of_renju_is_asked_again(tmp_path: Path) -> None:
     policy = ("--policy", "renju-15", *PATIENT)
     # The agent answers in the corner: six in a row is an overline.

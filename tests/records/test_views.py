@@ -1,8 +1,9 @@
 """Views: what stands where in each game, what is hidden, and what is pointed out."""
 
 from judge.games import new_game
+from judge.games.qchess_words import Selection
 from judge.games.stones import Stone, Stones, Swap
-from judge.games.types import Game, Reply, ReplyKind, decided
+from judge.games.types import Drawn, Game, Reply, ReplyKind, decided
 from judge.records.views import Face, Mark, Surface, Token, view_of
 from tests.games.stratego_positions import blue, new, red, set_up
 
@@ -104,3 +105,24 @@ def test_a_piece_in_superposition_has_two_faces_of_which_one_may_be_hidden() -> 
     assert Token(0, faces=(Face("king"),), shows=0) == view.tokens[3, 7]
     assert Token(0, faces=(Face("pawn"), Face("queen", is_hidden=True))) == view.tokens[0, 6]
     assert Token(1, faces=(Face("rook"), Face("pawn")), shows=1) == view.tokens[1, 1]
+
+
+def test_the_view_of_a_seat_has_no_enemy_s_rank() -> None:
+    game = set_up(new(), red(x0y3="9"), blue(x0y6="s"))
+
+    for seat in (0, 1):
+        view = view_of(game, seat)
+        enemies = {token for token in view.tokens.values() if token.side != seat}
+        assert {Token(1 - seat, faces=(Face("#", is_hidden=True),), shows=0)} == enemies
+        assert view.tokens.keys() == view_of(game).tokens.keys()
+
+
+def test_the_view_of_a_seat_has_no_hidden_type_of_either_side() -> None:
+    game = new_game("quantum-chess", {})
+    while not isinstance(game.pending(), Selection):
+        game.apply(decided(Drawn(0)))
+
+    for seat in (0, 1):
+        faces = [face for token in view_of(game, seat).tokens.values() for face in token.faces]
+        assert 30 == len([face for face in faces if face.is_hidden])
+        assert {"unknown"} == {face.name for face in faces if face.is_hidden}
