@@ -1,7 +1,7 @@
 """Games of agents that do what no agent should, under every policy and by every protocol that can sit at it.
 
-Whatever they say, and whenever: the referee raises nothing; a record verifies, can be read, withheld and exported; no
-terminal would obey a word of it. JUDGE_FUZZ_GAMES says how many games (300; 10,000 before a release).
+Whatever they say, and whenever: the referee raises nothing; the record verifies, can be read, withheld and exported;
+and no terminal would obey a word of it. JUDGE_FUZZ_GAMES says how many games (300; 10,000 before a release).
 """
 
 import os
