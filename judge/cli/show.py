@@ -19,7 +19,7 @@ from judge.records.pictures.board import Words, draw_board
 from judge.records.pictures.scene import Scene
 from judge.records.pictures.svg import write_svg
 from judge.records.stepped import Stepped, read_steps, result_words
-from judge.referee.spec import read_record
+from judge.referee.spec import RecordFile, read_record
 
 GIF_PIXELS = 480
 """About how wide the board of an animation is."""
@@ -64,7 +64,7 @@ def show(
 ) -> None:
     """Show a game: step through it on a terminal (arrow keys, n, p, a number, q), or list it elsewhere."""
     if evidence:
-        _print_evidence(path)
+        print_evidence(read_record(path), str(path))
         return
     game = read_steps(path)
     if game.problem:
@@ -76,7 +76,7 @@ def show(
     if gif is not None:
         _write(gif, lambda: _animation(game))
     if svg is None and gif is None:
-        _show(game, at, listed=ply is None)
+        show_game(game, ply)
 
 
 def _index(game: Stepped, ply: int | None) -> int:
@@ -88,7 +88,9 @@ def _index(game: Stepped, ply: int | None) -> int:
     return ply
 
 
-def _show(game: Stepped, at: int, *, listed: bool) -> None:
+def show_game(game: Stepped, ply: int | None = None) -> None:
+    """Step through a game on a terminal, list it elsewhere, or show the position after `ply` answers alone."""
+    at, listed = _index(game, ply), ply is None
     console = Console(highlight=False, soft_wrap=True)
     if listed and can_browse():
         browse(game, console, 0)
@@ -148,8 +150,8 @@ def _write(path: Path, make: Callable[[], bytes]) -> None:
 # --- evidence --------------------------------------------------------------------------------------------------------
 
 
-def _print_evidence(path: Path) -> None:
-    file = read_record(path)
+def print_evidence(file: RecordFile, path: str) -> None:
+    """Why a seat lost; `path` is where its reader finds the record."""
     record = file.record
     names = f"{record.seats[0].name} - {record.seats[1].name}"
     print(
@@ -161,7 +163,7 @@ def _print_evidence(path: Path) -> None:
     found = cases(file)
     for case in found:
         print()
-        print("\n".join(case_lines(case, record, str(path))))
+        print("\n".join(case_lines(case, record, path)))
     if not found:
         rules = "the rules of the game ended it"
         host = "the judge or its host was, and the game does not count"

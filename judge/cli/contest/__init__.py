@@ -10,6 +10,7 @@ app = group(
         "status": "judge.cli.contest.tables:status",
         "standings": "judge.cli.contest.tables:standings",
         "crosstable": "judge.cli.contest.tables:crosstable",
+        "game": "judge.cli.contest.game:game",
         "log": "judge.cli.contest.tables:log",
         "pause": "judge.cli.contest.orders:pause",
         "resume": "judge.cli.contest.orders:resume",

@@ -1,0 +1,109 @@
+"""`judge contest game`: one game of a contest, also while the contest runs: its moves, its record, its evidence."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from judge.cli.contest.opened import HERE, ContestFile, opened
+from judge.cli.show import print_evidence, show_game
+from judge.cli.text import note, safe
+from judge.contest.contest import Contest, find_match
+from judge.contest.publish.games import read_stored
+from judge.contest.publish.withheld import public_part
+from judge.errors import HostError, InputError
+from judge.records.stepped import steps_of
+from judge.store.types import Attempt, MatchState, Scheduled
+
+EXAMPLES = """
+Examples:
+
+judge contest game 17 cup
+
+judge contest game 17 cup --evidence
+
+judge contest game 17 cup --attempt 1 --record game-17.json
+"""
+
+STDOUT = "-"
+
+
+def game(
+    game: Annotated[str, typer.Argument(help="Its number in the schedule, or its id.")],
+    contest: ContestFile = HERE,
+    attempt: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="One that does not count, such as a void; else the one that does."
+        ),
+    ] = None,
+    record: Annotated[
+        str,
+        typer.Option(metavar="FILE", help="Write its record into a new file; -: to the output."),
+    ] = "",
+    private: Annotated[
+        bool,
+        typer.Option(
+            "--private", help="With --record: also what only its agents' authors may see."
+        ),
+    ] = False,
+    evidence: Annotated[
+        bool, typer.Option("--evidence", help="Why a seat lost, on one page.")
+    ] = False,
+) -> None:
+    """Show a game that has ended: its moves and board as judge show, its record, or its evidence."""
+    if private and not record:
+        raise InputError("--private is for --record: a game that is shown holds nothing back")
+    with opened(contest) as found:
+        match = find_match(found, game)
+        played = _attempt(found, match, attempt)
+        path = found.files.path(played.record or "")
+        file = read_stored(found.planned.files, played.record or "")
+    if record:
+        _write(record, (file if private else public_part(file)).to_json(as_read=True))
+    if evidence:
+        print_evidence(file, str(path))
+    if record or evidence:
+        return
+    steps = steps_of(file)
+    if steps.problem:
+        note(f"judge: game {match.number}: shown as far as it goes: {safe(steps.problem, 300)}")
+    show_game(steps)
+
+
+def _attempt(contest: Contest, match: Scheduled, wanted: int | None) -> Attempt:
+    """The attempt that counts, or the one that is wanted; InputError where it has no record."""
+    states = {each.id: (state, last) for each, state, last, _ in contest.store.games(contest.name)}
+    state, last = states[match.id]
+    counted = last if state is MatchState.DONE else None
+    played = {
+        each.number: each
+        for each in contest.store.attempts(contest.name)
+        if each.match == match.id and each.record is not None
+    }
+    found = played.get(counted or 0) if wanted is None else played.get(wanted)
+    if found is not None:
+        return found
+    told = ", ".join(f"{each.number} ({each.state})" for each in played.values())
+    raise InputError(
+        f"game {match.number}, {match.first} - {match.second}, "
+        + ("has no result yet" if wanted is None else f"has no record of an attempt {wanted}")
+        + f": it is {state}"
+        + (f"; --attempt shows one that has ended: {told}" if told else "")
+    )
+
+
+def _write(name: str, data: bytes) -> None:
+    if name == STDOUT:
+        sys.stdout.buffer.write(data + b"\n")
+        sys.stdout.buffer.flush()
+        return
+    try:
+        with Path(name).open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        raise InputError(f"--record {name}: is there already; give another name") from None
+    except OSError as error:
+        raise HostError(f"--record {name}: {error.strerror}") from None
+    note(f"judge: wrote {name}")

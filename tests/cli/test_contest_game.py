@@ -1,0 +1,120 @@
+"""`judge contest game`: a game of a contest that runs, without an export."""
+
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from judge.cli.contest.game import game
+from judge.errors import InputError
+from judge.referee.spec import RecordFile, read_record
+from judge.referee.verify import verify
+from tests.contest.publish.cups import SECRET, Cup, crasher, player
+
+Told = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
+    """Eight games of twelve; the second one was void once, the ninth is void and not played again yet."""
+    cast = {
+        "anna": player("anna", 0.95),
+        "bert": player("bert", 0.8),
+        "crash.test": crasher("crash.test", 2),
+    }
+    cup = Cup(
+        tmp_path_factory.mktemp("cup"),
+        cast,
+        'name = "round-robin"\ngames = 4',
+        more="[failures]\nafter = 1000",
+    )
+    cup.play(10, void=[2, 9])
+    yield cup
+    cup.close()
+
+
+def test_a_game_is_shown_as_judge_show_shows_it(running: Cup, capsys: Told) -> None:
+    game("1", running.folder)
+
+    told = capsys.readouterr()
+    first, second, *rest = told.out.splitlines()
+    assert "" == told.err
+    assert first.startswith("gomocup-standard, ")
+    assert first.endswith(": bert - crash.test")
+    assert second.split()[:2] == ["1.", "bert"]
+    assert rest[-1].startswith("bert wins (")
+
+
+def test_its_record_goes_into_a_file_without_what_is_private(running: Cup, tmp_path: Path) -> None:
+    path = tmp_path / "game.json"
+    game("1", running.folder, record=str(path))
+    file = read_record(path)
+
+    assert ("bert", 1) == (file.record.seats[0].name, file.record.spec.number)
+    assert [] == list(verify(file).problems)
+    assert SECRET not in path.read_text()
+    with pytest.raises(InputError, match="is there already"):
+        game("1", running.folder, record=str(path))
+    game("1", running.folder, record=f"{path}.whole", private=True)
+    assert SECRET in Path(f"{path}.whole").read_text()
+    assert [] == list(verify(read_record(Path(f"{path}.whole"))).problems)
+
+
+def test_its_record_goes_to_the_output(running: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, write_through=True))
+    game("1", running.folder, record="-")
+
+    file = RecordFile.model_validate_json(out.getvalue())
+    assert [] == list(verify(file).problems)
+
+
+def test_its_evidence_says_why_a_seat_lost_and_how_to_check_it(running: Cup, capsys: Told) -> None:
+    """The page names the record in the contest's own files, which verifies."""
+    game("1", running.folder, evidence=True)
+
+    page = capsys.readouterr().out
+    assert "crash.test (seat 1) lost: crash" in page
+    (checked,) = [line for line in page.splitlines() if "judge verify" in line]
+    assert [] == list(verify(read_record(Path(checked.split("judge verify ")[1]))).problems)
+
+
+def test_an_attempt_that_does_not_count_is_shown_when_it_is_asked_for(
+    running: Cup, tmp_path: Path
+) -> None:
+    for attempt in (1, 2):
+        game("2", running.folder, attempt=attempt, record=str(tmp_path / f"{attempt}"))
+    game("2", running.folder, record=str(tmp_path / "counted"))
+    first, second, counted = (read_record(tmp_path / name).record for name in ("1", "2", "counted"))
+
+    assert (1, 2) == (first.attempt, second.attempt)
+    assert counted == second
+
+
+@pytest.mark.parametrize(
+    ("word", "options", "why"),
+    [
+        ("12", {}, "game 12, .* has no result yet: it is pending$"),
+        ("9", {}, r"game 9, .* has no result yet: it is pending; --attempt shows .*: 1 \(void\)$"),
+        ("2", {"attempt": 3}, r"no record of an attempt 3: it is done; .*: 1 \(void\), 2 \(accepted\)"),
+        ("13", {}, "'13' is no game of spring-cup: .* judge contest status --games lists them"),
+        ("-1", {}, "is no game of spring-cup"),
+        ("first", {}, "is no game of spring-cup"),
+        ("1", {"private": True}, "--private is for --record"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_shown_is_said(
+    running: Cup, word: str, options: dict[str, int], why: str
+) -> None:
+    with pytest.raises(InputError, match=why):
+        game(word, running.folder, **options)  # type: ignore[arg-type]
+
+
+def test_a_contest_that_has_not_begun_says_so(tmp_path: Path) -> None:
+    (tmp_path / "contest.toml").write_text(
+        'name = "cup"\npolicy = "gomocup-standard"\n[format]\nname = "round-robin"\n'
+    )
+    with pytest.raises(InputError, match="has not begun; judge contest run"):
+        game("1", tmp_path)
