@@ -169,7 +169,8 @@ class Stratego:
     def result(self, names: tuple[str, str]) -> str:
         """`NAME COLOUR OUTCOME TURN RED_VALUE BLUE_VALUE` (seed 001, EXIT/OUTPUT).
 
-        The seed's line repeats OUTCOME behind TURN_NUMBER, by a slip: it explains six words, and the manager printed six.
+        The seed's line repeats OUTCOME behind TURN_NUMBER, by a slip: it explains six words, and the manager printed
+        six.
         """
         who = (
             "neither BOTH"
