@@ -315,22 +315,25 @@ def restart_of(asked: Asked) -> Iterator[Verdicts]:
 
 
 def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Verdicts]:
-    """The opening stage of the policy in both seats, each in a new process."""
-    faults = []
+    """The opening stage of the policy in both seats, each in a new process; its own words tell best what it lacks."""
+    faults, complaints = [], []
     for seat in (0, 1):
         question = Question("opening", f"seat {seat}", seat=seat, turns=4)
         talk = examinee.asked([question], policy)
         if talk.has_stopped:
             faults.append(diagnose(talk))
-        said = f"; it said {talk.errors[-1]!r}" if talk.errors else ""
         faults += [
-            Diagnosis(f"{_say_fault(answer)}{said}", _mend_of(answer))
+            Diagnosis(_say_fault(answer), _mend_of(answer))
             for answer in talk.answers
             if answer.fault is not None
         ]
+        complaints += [line[:200] for line in talk.errors if line.upper().startswith("ERROR")][:1]
+    said = f"it says itself what it cannot do: {complaints[0]!r}" if complaints else ""
     if faults:
         what = "; ".join(fault.evidence for fault in faults)
-        yield "opening", Grade.FAIL, what, faults[0].mend
+        yield "opening", Grade.FAIL, what, said or faults[0].mend
+    elif said:
+        yield "opening", Grade.WARNING, f"both seats were played, but {said}", ""
     else:
         yield "opening", Grade.PASS, "both seats were played", ""
 

@@ -352,6 +352,41 @@ def test_a_bad_answer_in_the_opening_fails(examined: Examine, tmp_path: Path) ->
     assert "2 stones where 3 are asked for" in finding(report, "opening").evidence
 
 
+COLOURED = """
+if command == 'SWAP2BOARD':
+    rows = list(takewhile(lambda l: l != 'DONE', lines))
+    for _ in rows:
+        print('ERROR Color is not a valid value', flush=True)
+    return '7,7 8,7 9,9'
+""".strip()
+"""Wants a third number in the rows of SWAP2BOARD, sees an empty board for lack of it, and lays three stones."""
+
+
+@pytest.mark.docker
+def test_an_engine_s_own_error_in_the_opening_stands_in_the_report(
+    examined: Examine, tmp_path: Path
+) -> None:
+    """It is asked by BOARD then, and plays on; what it laid too late is not its answer."""
+    report = examined(flawed.write(tmp_path, flawed.hearing(COLOURED)), "gomocup-swap2", *QUICK)
+
+    assert not_passed(report) == {"opening": WARNING}
+    assert "'ERROR Color is not a valid value'" in finding(report, "opening").evidence
+
+
+@pytest.mark.docker
+def test_an_engine_s_own_error_is_the_fix_of_what_it_does_wrong_then(
+    examined: Examine, tmp_path: Path
+) -> None:
+    lost = "if command == 'BOARD' and list(takewhile(lambda l: l != 'DONE', lines)):\n    return '-1,0'"
+    source = flawed.hearing(f"{COLOURED}\n{lost}")
+    report = examined(flawed.write(tmp_path, source), "gomocup-swap2", *QUICK)
+
+    opening = finding(report, "opening")
+    assert FAIL is opening.grade
+    assert "; before that it said 'ERROR Color is not a valid value'" in opening.evidence
+    assert "'ERROR Color is not a valid value'" in opening.mend
+
+
 @pytest.mark.docker
 def test_a_sound_engine_passes_the_checks_of_agi(examined: Examine, tmp_path: Path) -> None:
     report = examined(flawed.write(tmp_path, engine.SOUND, AGI), *AGI_POLICY)
