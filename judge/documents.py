@@ -3,7 +3,7 @@
 import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -33,12 +33,21 @@ def parse(path: Path, text: str) -> dict[str, Any]:
         raise InputError(f"{path}: {error}") from None
 
 
-def validated(model: type[Model], document: dict[str, Any], path: Path, text: str) -> Model:
-    """The model of `document`, which came from `text`; InputError names the line of the first key that is wrong."""
+def validated(
+    model: type[Model],
+    document: dict[str, Any],
+    path: Path,
+    text: str,
+    changes: Mapping[str, str] | None = None,
+) -> Model:
+    """The model of `document`, which came from `text`; InputError names the line of the first key that is wrong.
+
+    `changes` has, by its dotted key, what was changed since, as the person wrote it: that is named in place of a line.
+    """
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        raise InputError(_explain(model, error.errors()[0], path, text)) from None
+        raise InputError(_explain(model, error.errors()[0], path, text, changes or {})) from None
 
 
 def choices(word: str, known: Iterable[str]) -> str:
@@ -50,19 +59,39 @@ def choices(word: str, known: Iterable[str]) -> str:
     return "there are " + ", ".join(names) if names else "there are none"
 
 
-def _explain(model: type[BaseModel], error: ErrorDetails, path: Path, text: str) -> str:
+def _explain(
+    model: type[BaseModel], error: ErrorDetails, path: Path, text: str, changes: Mapping[str, str]
+) -> str:
     where = [str(key) for key in error["loc"]]
     if not where:
         return f"{path}: {error['msg'].removeprefix('Value error, ')}"
     keys = _without_tags(where, text)
     line = _line_of(keys, text) or _line_around(keys, text)
-    place = f"{path}, line {line}" if line else f"{path}, --set"
+    place = _changed(keys, changes) or (f"{path}, line {line}" if line else str(path))
     if error["type"] == "extra_forbidden":
         known = choices(keys[-1], _known_keys(model, where[:-1]))
+        if tables := [] if where[1:] else _tables_with(model, keys[0]):
+            known = f"did you mean {tables[0]!r}?"
         return f"{place}: unknown key {'.'.join(keys)!r}; {known}"
     if error["type"] == "missing":
         return f"{path}: the key {'.'.join(keys)!r} is missing"
     return f"{place}: {'.'.join(keys)}: {error['msg'].removeprefix('Value error, ')}"
+
+
+def _changed(keys: Sequence[str], changes: Mapping[str, str]) -> str:
+    """The last of the changes that made what stands at these keys, in it or around it; nothing where none did."""
+    made = ""
+    for key, change in changes.items():
+        changed = key.split(".")
+        if all(one == other for one, other in zip(changed, keys, strict=False)):
+            made = change
+    return made
+
+
+def _tables_with(model: type[BaseModel], key: str) -> list[str]:
+    """Where a key that was looked for at the top stands, as `table.key`."""
+    tables = {name: _models_in(field.annotation) for name, field in model.model_fields.items()}
+    return [f"{name}.{key}" for name, of in tables.items() for m in of if key in m.model_fields]
 
 
 def _without_tags(where: Sequence[str], text: str) -> list[str]:

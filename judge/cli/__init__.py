@@ -3,6 +3,7 @@
 Exit codes: 0 done (whatever the result of a game), 2 the person gave something wrong, 1 the judge or its host failed.
 """
 
+import platform
 import signal
 import sys
 from collections.abc import Callable
@@ -10,9 +11,19 @@ from types import FrameType
 
 import structlog
 
+from judge import __version__
 from judge.cli.lazy import group
 from judge.cli.text import fail, safe_event
 from judge.errors import HostError, InputError
+
+
+def about() -> str:
+    """What a bug report needs: the versions of the judge, of what it runs on, and of the Engine that it asks."""
+    from judge.sandbox.engine import versions
+
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return f"judge {__version__}\n{python}, {platform.platform()}\n{versions()}"
+
 
 app = group(
     {
@@ -36,6 +47,7 @@ app = group(
         "schema": "judge.cli.schema:schema",
         "verdicts": "judge.cli.verdicts:verdicts",
     },
+    about=about,
     name="judge",
     help="Plays games between untrusted programs, each in its own capped container.",
     pretty_exceptions_enable=False,

@@ -1,8 +1,9 @@
 """A command is imported when it is asked for: most need a tenth of what the judge is made of, and start at once."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -16,6 +17,14 @@ class LazyGroup(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 what typer calls it with
         """In the order of the table."""
         return list(self.places)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that was typed; of a word that is none, those like it."""
+        if args and args[0] not in self.places:
+            near = get_close_matches(args[0], self.places)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"{ctx.command_path} --help"
+            ctx.fail(f"There is no command {args[0]!r}: {hint}")
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 what typer calls it with
         """The command, imported; None for a name that there is not."""
@@ -36,14 +45,28 @@ class LazyGroup(TyperGroup):
         return typer.main.get_command(alone)
 
 
-def group(places: Mapping[str, str], **options: Any) -> typer.Typer:
-    """An app of such commands."""
+def group(
+    places: Mapping[str, str], about: Callable[[], str] | None = None, **options: Any
+) -> typer.Typer:
+    """An app of such commands; `about` is what its `--version` prints, where it has one."""
     cls = type("Commands", (LazyGroup,), {"places": places})
     app = typer.Typer(cls=cls, no_args_is_help=True, **options)
 
-    # An app without commands of its own must have this to be a group.
-    @app.callback()
+    def show(asked: bool) -> None:
+        if asked and about:
+            print(about())
+            raise typer.Exit
+
+    version = typer.Option(
+        "--version", help="What a bug report needs to know.", is_eager=True, callback=show
+    )
+
+    # An app without commands of its own must have one of these to be a group.
     def _nothing() -> None:
         pass
 
+    def _version(version: Annotated[bool, version] = False) -> None:
+        pass
+
+    app.callback()(_version if about else _nothing)
     return app

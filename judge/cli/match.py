@@ -314,7 +314,9 @@ def _make_directory(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"--out {out}: {error.strerror}") from None
+        raise InputError(
+            f"--out {out}: {error.strerror}: name a directory that is there or can be made"
+        ) from None
 
 
 def _summary(record: MatchRecord, path: Path) -> dict[str, Any]:

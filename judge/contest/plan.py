@@ -196,7 +196,7 @@ def load_plan(path: Path) -> Planned:
     own = path.parent / plan.policy.partition(":")[0]
     named = f"{path.parent}/{plan.policy}" if own.suffix == ".toml" else plan.policy
     try:
-        policy = load_policy(named, plan.change)
+        policy = load_policy(named, plan.change, "change")
     except InputError as error:
         raise InputError(f"{path}: policy: {error}") from None
     return Planned(path, text, plan, policy)

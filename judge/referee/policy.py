@@ -177,10 +177,11 @@ def runtime_of(policy: Policy, name: str) -> str:
     )
 
 
-def load_policy(name: str, overrides: Sequence[str] = ()) -> Policy:
+def load_policy(name: str, overrides: Sequence[str] = (), option: str = "--set") -> Policy:
     """The policy called `name`: a name of policies/, or a file ending in .toml; `:variant` behind it chooses one.
 
-    `overrides` are `section.key=value` texts. Raises InputError that names file, line or key, and the mend.
+    `overrides` are `section.key=value` texts, which came by an `option`. Raises InputError that names the override, or
+    file, line or key, and the mend.
     """
     path, variant = _locate(name)
     text = read_text(path, "a policy file")
@@ -190,9 +191,10 @@ def load_policy(name: str, overrides: Sequence[str] = ()) -> Policy:
         if variant not in variants:
             raise InputError(f"{path} has no variant {variant!r}; {choices(variant, variants)}")
         _merge(document, variants[variant])
-    for override in overrides:
-        _override(document, override)
-    policy = validated(Policy, document, path, text)
+    changes = {
+        _override(document, override, option): f"{option} {override!r}" for override in overrides
+    }
+    policy = validated(Policy, document, path, text, changes)
     _check_bounds(policy, path)
     return policy
 
@@ -240,17 +242,21 @@ def _merge(document: dict[str, Any], over: dict[str, Any]) -> None:
             document[key] = value
 
 
-def _override(document: dict[str, Any], override: str) -> None:
+def _override(document: dict[str, Any], override: str, option: str) -> str:
+    """Change the document; the dotted key that was changed."""
     path, separator, text = override.partition("=")
     keys = path.strip().split(".")
     if not separator or not all(keys):
-        raise InputError(f"--set {override!r}: write section.key=value, such as clock.turn_ms=1000")
+        raise InputError(
+            f"{option} {override!r}: write section.key=value, such as clock.turn_ms=1000"
+        )
     table = document
     for key in keys[:-1]:
         table = table.setdefault(key, {})
         if not isinstance(table, dict):
-            raise InputError(f"--set {override!r}: {key!r} is not a section")
+            raise InputError(f"{option} {override!r}: {key!r} is not a section")
     table[keys[-1]] = _value(text.strip())
+    return path.strip()
 
 
 def _value(text: str) -> Any:

@@ -21,6 +21,8 @@ OLDEST_API = (1, 41)
 WAIT_TIMEOUT_S = 10
 """How long a container may take to end whose streams have ended."""
 
+VERSION_TIMEOUT_S = 5
+
 
 class Closable(Protocol):
     """Something that holds a connection."""
@@ -170,6 +172,17 @@ class Engine:
         self._client.close()
 
 
+def versions() -> str:
+    """The versions of the Engine and its API, in a line; in place of them why there is no answer."""
+    try:
+        with closing(Engine(VERSION_TIMEOUT_S)) as engine:
+            said = engine.info()
+    except HostError as error:
+        return str(error)
+    api = _api_version(os.environ.get("DOCKER_HOST", ""))
+    return f"Docker Engine {said.get('ServerVersion')}, API {api}"
+
+
 @contextmanager
 def doing(what: str) -> Iterator[None]:
     """Turn every error of the Engine's client into a `HostError` that says what did not happen."""
@@ -186,8 +199,22 @@ def doing(what: str) -> Iterator[None]:
         urllib3.exceptions.HTTPError,
         OSError,
     ) as error:
-        text = f"The Engine did not {what} ({error}): see that it runs (`docker info`) and that you may use it"
-        raise HostError(text) from error
+        at = os.environ.get("DOCKER_HOST") or "its usual socket"
+        raise HostError(
+            f"The Engine at {at} did not {what} ({_cause(error)}): see that it runs (`docker info`) and that you may "
+            "use it"
+        ) from error
+
+
+def _cause(error: BaseException) -> str:
+    """What the system said, where clients have packed that into words of theirs."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror
+        packed = (part for part in cause.args if isinstance(part, BaseException))
+        cause = cause.__cause__ or cause.__context__ or next(packed, None)
+    return str(error)
 
 
 @contextmanager

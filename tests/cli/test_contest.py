@@ -304,6 +304,10 @@ def test_a_plan_that_lacks_something_says_all_of_it_and_fails(judge: Judge, tmp_
         (("[format]", 'box = "process"\n[format]'), "no contest is played in it"),
         (('"cup"', '"c\\u001b[31mup"'), "line 2: name: String should match pattern"),
         (("gomocup-fastgame", "gomocup"), "policy: "),
+        (
+            ("clock.turn_ms=60000", "clock.turn_ms=soon"),
+            "policy: change 'clock.turn_ms=soon': clock.turn_ms: Input should be a valid integer",
+        ),
     ],
 )
 def test_a_wrong_file_is_named_with_its_line_by_every_command(

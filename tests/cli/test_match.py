@@ -267,6 +267,19 @@ def test_plain_lines_in_a_pipe(judge: Judge) -> None:
         (("house-strong", "house-python", "--box", "vm"), "docker or process"),
         (("house-strong", "house-python", "--set", "clock.turn=1"), "did you mean 'turn_ms'"),
         (
+            ("house-strong", "house-python", "--set", "clock.turn_ms=abc"),
+            "judge: --set 'clock.turn_ms=abc': clock.turn_ms: Input should be a valid integer",
+        ),
+        (
+            ("house-strong", "house-python", "--set", "clock=5"),
+            "judge: --set 'clock=5': clock: Input should be a valid dictionary",
+        ),
+        (
+            ("house-strong", "house-python", "--set", "turn_ms=5"),
+            "judge: --set 'turn_ms=5': unknown key 'turn_ms'; did you mean 'clock.turn_ms'?",
+        ),
+        (("house-strong", "house-python", "--out", "/dev/null"), "name a directory"),
+        (
             ("house-strong", "house-python", "--set", "game.options.width=3"),
             "greater than or equal to 5",
         ),

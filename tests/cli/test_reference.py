@@ -1,11 +1,14 @@
 """What a person can look up: verdicts, policies, house agents, schemas, and what a Tab offers."""
 
 import json
+import platform
+import re
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from judge import __version__
 from judge.cli import app
 from judge.cli.complete import agent_words, policy_words
 from judge.cli.verdicts import FAULTS, RULED, reference
@@ -14,6 +17,7 @@ from judge.games.types import Verdict
 from judge.referee.blame import TABLE, Row, Thresholds
 from judge.referee.policy import policy_names
 from judge.sandbox.compiled import house_agent_names
+from tests.cli.conftest import Judge
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -109,3 +113,40 @@ def test_a_tab_offers_policies_variants_and_files(
 @pytest.mark.parametrize("command", [["match"], ["verify"], ["policies", "show"], ["schema"]])
 def test_help_teaches_by_an_example(command: list[str]) -> None:
     assert "judge " + command[0] in run(*command, "--help").partition("Example")[2]
+
+
+def test_the_version_is_told_with_what_a_bug_report_needs(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Where no Engine answers, the reason stands in its line, in the system's own words."""
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody")
+
+    first, python, engine = judge("--version").out.splitlines()
+
+    assert f"judge {__version__}" == first
+    assert f"{platform.python_version()}, {platform.platform()}" in python
+    assert engine.startswith(
+        f"The Engine at unix://{tmp_path}/nobody did not answer (No such file or directory): see"
+    )
+
+
+@pytest.mark.docker
+def test_the_version_names_the_engine() -> None:
+    assert re.fullmatch(r"Docker Engine \S+, API 1\.\d+", run("--version").splitlines()[2])
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("matsch",), "There is no command 'matsch': did you mean match?"),
+        (("contest", "stauts"), "There is no command 'stauts': did you mean status?"),
+        (("xyzzy",), "There is no command 'xyzzy': judge --help"),
+    ],
+)
+def test_a_command_that_there_is_not_is_answered_with_the_nearest(
+    words: tuple[str, ...], hint: str
+) -> None:
+    done = CliRunner().invoke(app, words, env={"COLUMNS": "120"}, prog_name="judge")
+
+    assert 2 == done.exit_code
+    assert hint in done.output

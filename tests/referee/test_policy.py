@@ -101,7 +101,7 @@ def test_a_wrong_file_is_refused_with_its_line(tmp_path: Path, text: str, words:
         (
             "gomocup-freestyle",
             ["clock.turn=1"],
-            "--set: unknown key 'clock.turn'; did you mean 'turn_ms'?",
+            "--set 'clock.turn=1': unknown key 'clock.turn'; did you mean 'turn_ms'?",
         ),
         (
             "gomocup-freestyle",
