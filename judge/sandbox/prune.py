@@ -1,0 +1,134 @@
+"""Copies of local images that `images` has made for boxes: which something still names, and an end for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+
+import docker
+import requests
+from docker.errors import APIError, ImageNotFound
+from docker.models.images import Image
+
+from judge.sandbox.compiled import build_lock
+from judge.sandbox.engine import doing
+from judge.sandbox.images import DERIVED
+
+SHORT = 12
+"""With how many digits of an id the Engine takes it for one; fewer are no name here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A copy of a local image with PID 1 in it."""
+
+    id: str
+    source: str
+    """The id of the image that it was made from."""
+    names: frozenset[str]
+    """The tags and digests by which one or the other can be named."""
+    own_bytes: int
+    """What goes with it: without the layers of its source."""
+
+    def __str__(self) -> str:
+        known = sorted(name for name in self.names if not name.startswith(f"{DERIVED}:"))
+        of = ", ".join(known) or f"{self.source}, which has no tag any more"
+        return f"{self.id} of {of}, {self.own_bytes / 1e6:.1f} MB"
+
+    def is_named_by(self, word: str) -> bool:
+        """Whether an image of this name, tag, digest or id is this one or the one that it was made from."""
+        if word in self.names or f"{word}:latest" in self.names:
+            return True
+        digits = word.removeprefix("sha256:")
+        return len(digits) >= SHORT and any(
+            each.removeprefix("sha256:").startswith(digits) for each in (self.id, self.source)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What became of one: `kept` says why it stays, or is empty where it is removed."""
+
+    image: Derived
+    kept: str = ""
+
+
+def prune(named: dict[str, str], *, is_trial: bool = False) -> list[Pruned]:
+    """Remove all copies that nothing names; `named` has words that may name an image, each with who says it.
+
+    In a trial nothing is removed. What was not made here, and the images that copies were made from, are let alone.
+    Raises HostError.
+    """
+    with (
+        doing("list images"),
+        closing(docker.from_env()) as client,
+        build_lock("derived"),
+    ):
+        return [_pruned(client, each, named, is_trial) for each in _all(client)]
+
+
+def _pruned(
+    client: docker.DockerClient, image: Derived, named: dict[str, str], is_trial: bool
+) -> Pruned:
+    who = next((who for word, who in named.items() if image.is_named_by(word)), "")
+    if who:
+        return Pruned(image, f"named by {who}")
+    if client.containers.list(all=True, filters={"ancestor": image.id}, ignore_removed=True):
+        return Pruned(image, "used by a container")
+    if not is_trial:
+        try:
+            # without the parents that have no tag: they are somebody's
+            client.images.remove(image.id, noprune=True)
+        except ImageNotFound:
+            pass
+        except APIError as error:
+            if error.status_code != requests.codes.conflict:
+                raise
+            return Pruned(image, "another image or tag stands on it")
+    return Pruned(image)
+
+
+def _all(client: docker.DockerClient) -> Iterator[Derived]:
+    """The copies on this Engine, in the order of their sources."""
+    found = client.images.list(filters={"label": "judge.derived"})
+    for image in sorted(found, key=lambda each: str(each.labels["judge.derived"])):
+        source = _find(client, str(image.labels["judge.derived"]))
+        if _is_ours(image, source):
+            yield _derived(image, source)
+
+
+def _is_ours(image: Image, source: Image | None) -> bool:
+    """Whether we made it: what somebody built upon one of ours has its label too.
+
+    Ours has a tag of ours; or none, where a newer one has taken it, and one layer more than its source.
+    """
+    if image.tags:
+        return any(tag.startswith(f"{DERIVED}:") for tag in image.tags)
+    return source is not None and _layers(image) == _layers(source) + 1
+
+
+def _layers(image: Image) -> int:
+    return len(image.attrs["RootFS"]["Layers"])
+
+
+def _derived(image: Image, source: Image | None) -> Derived:
+    size = int(image.attrs["Size"])
+    return Derived(
+        str(image.attrs["Id"]),
+        str(image.labels["judge.derived"]),
+        _names(image) | (_names(source) if source else frozenset()),
+        size - (int(source.attrs["Size"]) if source else 0),
+    )
+
+
+def _find(client: docker.DockerClient, name: str) -> Image | None:
+    try:
+        return client.images.get(name)
+    except ImageNotFound:
+        return None
+
+
+def _names(image: Image) -> frozenset[str]:
+    digests: Collection[str] = image.attrs.get("RepoDigests") or ()
+    return frozenset([*image.tags, *digests])

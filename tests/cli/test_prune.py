@@ -1,0 +1,190 @@
+"""`judge images prune`: what a policy, contest or record names stays, other copies go, one's own images never."""
+
+import shutil
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import docker
+import pytest
+
+from judge.contest.contest import begin, open_store
+from judge.contest.plan import load_plan
+from judge.sandbox.compiled import BUILD_DIRECTORY
+from judge.sandbox.images import runtime_image
+from judge.sandbox.prune import Derived, prune
+from tests.cli.conftest import SHORT, Judge
+from tests.sandbox.test_images import import_image, labelled
+
+AN_ID = "sha256:" + "ab" * 32
+SOURCE = "sha256:" + "cd" * 32
+
+POLICY = """
+name = "own"
+game = { name = "gomoku", options = { width = 20, height = 20, rule = "freestyle" } }
+[runtimes]
+mine = "TAG"
+"""
+
+CONTEST = """
+name = "cup"
+policy = "own.toml"
+agents = [{ path = "agent", name = "one" }, { path = "agent", name = "two" }]
+[format]
+name = "round-robin"
+games = 2
+"""
+
+Copied = Callable[[], tuple[str, str]]
+
+
+@pytest.fixture
+def engine() -> Iterator[docker.DockerClient]:
+    with closing(docker.from_env()) as client:
+        yield client
+
+
+@pytest.fixture
+def others(engine: docker.DockerClient, tmp_path: Path) -> Path:
+    """A file that names every copy that was there before: this Engine is not the test's alone."""
+    path = tmp_path / "others.toml"
+    path.write_text("".join(f'"{image}" = "{image}"\n' for image in copies(engine)))
+    return path
+
+
+@pytest.fixture
+def copied(engine: docker.DockerClient, others: Path) -> Iterator[Copied]:
+    """Make a local image and the copy that boxes run in; the tag and the copy's id."""
+    tags: list[str] = []
+
+    def make() -> tuple[str, str]:
+        tags.append(f"judge-test/{uuid.uuid4().hex}:1")
+        import_image(engine, tags[-1])
+        return tags[-1], runtime_image(tags[-1])
+
+    yield make
+    before = others.read_text()
+    for image in copies(engine):
+        if image not in before:
+            engine.images.remove(image, noprune=True)
+    for tag in tags:
+        engine.images.remove(tag)
+
+
+def copies(engine: docker.DockerClient) -> set[str]:
+    return set(labelled(engine, "judge.derived"))
+
+
+def write_policy(folder: Path, tag: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / "own.toml"
+    path.write_text(POLICY.replace("TAG", tag))
+    return path
+
+
+def write_agent(folder: Path) -> Path:
+    """A house agent that wants to run in the policy's own runtime."""
+    path = shutil.copytree(BUILD_DIRECTORY / "house-instant", folder / "agent")
+    manifest = path / "agent.toml"
+    manifest.write_text(manifest.read_text().replace('"native"', '"mine"'))
+    return path
+
+
+@pytest.mark.docker
+def test_what_nothing_names_goes_and_all_else_stays(
+    judge: Judge, engine: docker.DockerClient, copied: Copied, tmp_path: Path
+) -> None:
+    by_policy, by_record, by_contest, by_nobody = (copied() for _ in range(4))
+
+    write_policy(tmp_path / "policies", by_policy[0])
+    played = write_policy(tmp_path / "played", by_record[0])
+    write_agent(tmp_path)
+    match = ("match", "agent", "house-instant", "--policy", str(played), *SHORT, "--out", "records")
+    assert judge(*match, "--games", "1").code == 0
+    shutil.rmtree(tmp_path / "played")
+    begun_contest(tmp_path / "cup", by_contest[0])
+
+    tried = judge("images", "prune", "--dry-run")
+    assert tried.code == 0, tried.err
+    assert f"would be removed: {by_nobody[1]} of {by_nobody[0]}" in tried.out
+    assert {each for _, each in (by_policy, by_record, by_contest, by_nobody)} <= copies(engine)
+
+    ran = judge("images", "prune", ".")
+    left = copies(engine)
+    assert f"removed: {by_nobody[1]} of {by_nobody[0]}" in ran.out
+    assert "1 of " in ran.out.splitlines()[-1]
+    assert by_nobody[1] not in left
+    assert {by_policy[1], by_record[1], by_contest[1]} <= left
+    assert "own.toml: " in ran.out
+    assert "named by contest cup: " in ran.out
+    engine.images.get(by_nobody[0])  # one's own image is never removed
+
+
+def begun_contest(folder: Path, tag: str) -> None:
+    """A contest that has begun with a runtime, though its policy file names another one since."""
+    write_policy(folder, tag)
+    write_agent(folder)
+    (folder / "contest.toml").write_text(CONTEST)
+    with closing(open_store(load_plan(folder))) as store:
+        begin(store, load_plan(folder), {})
+    write_policy(folder, "judge-test/another:1")
+
+
+@pytest.mark.docker
+def test_a_copy_that_runs_or_is_built_upon_stays(
+    engine: docker.DockerClient, copied: Copied, others: Path
+) -> None:
+    named = dict.fromkeys(others.read_text().replace('"', " ").split(), "the test")
+    (_, used), (_, idle) = copied(), copied()
+    container = engine.containers.create(used, ["x"], network_mode="none")
+    try:
+        found = {each.image.id: each.kept for each in prune(named)}
+    finally:
+        container.remove()
+    assert found[used] == "used by a container"
+    assert found[idle] == ""
+    assert used in copies(engine)
+    assert idle not in copies(engine)
+
+
+@pytest.mark.docker
+def test_a_contest_that_cannot_be_read_stops_it(
+    judge: Judge, engine: docker.DockerClient, copied: Copied, tmp_path: Path
+) -> None:
+    _, copy = copied()
+    (tmp_path / "contest.toml").write_text(CONTEST)
+
+    ran = judge("images", "prune")
+
+    assert ran.code == 2
+    assert "contest.toml: policy: " in ran.err
+    assert copy in copies(engine)
+
+
+def test_a_place_that_is_not_there_is_the_person_s_mistake(judge: Judge) -> None:
+    ran = judge("images", "prune", "nowhere")
+    assert ran.code == 2
+    assert "nowhere is not there" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("word", "is_one"),
+    [
+        ("local/own:1", True),
+        ("local/own", False),
+        ("local/newest", True),
+        ("judge/derived:cdcd", True),
+        (AN_ID, True),
+        (AN_ID.removeprefix("sha256:"), True),
+        (SOURCE[:19], True),
+        ("cdcd", False),
+        ("native", False),
+        ("", False),
+    ],
+)
+def test_an_image_is_named_by_tag_digest_or_id_its_own_or_its_source_s(
+    word: str, is_one: bool
+) -> None:
+    names = frozenset({"local/own:1", "local/newest:latest", "judge/derived:cdcd"})
+    assert Derived(AN_ID, SOURCE, names, 1).is_named_by(word) is is_one
