@@ -7,7 +7,7 @@ import pytest
 
 from judge.games.types import AgentFault, Verdict
 from judge.records.evidence import Rule, cases
-from judge.referee.transcript import Kind
+from judge.referee.transcript import Entry, Kind, seal, unseal
 from judge.referee.verify import verify
 from judge.referee.wire import Measured, RanOn
 from judge.sandbox.box import Readings
@@ -138,3 +138,26 @@ def test_an_agent_that_cannot_be_ended_changes_no_verdict_and_the_record_says_so
     assert (Verdict.WIN, 0) == (played.verdict, played.winner)
     assert "the Engine refused to kill a container" == file.record.unclosed
     assert not verify(file).problems
+
+
+def test_a_record_in_which_the_host_failed_before_the_end_is_no_ruling() -> None:
+    match_spec = spec()
+    file = a_file(Played(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), match_spec), match_spec)
+    entries = unseal(file.transcript)
+    middle = len(entries) // 2
+    entries[middle:middle] = [Entry(entries[middle].ns, -1, Kind.FAILED, b"the disk is full")]
+    forged = file.model_copy(update={"transcript": seal(entries)})
+
+    problems = verify(forged).problems
+
+    assert "the host failed before the game was over, which is a void: the disk is full" in problems
+
+
+def test_a_record_that_hides_how_the_host_failed_does_not_verify() -> None:
+    match_spec = spec()
+    stays = World(brain(*BLACK_ROW), brain(*WHITE_ROW, END=[]))
+    stays.unkillable = {1}
+    file = a_file(Played(stays, match_spec), match_spec)
+    forged = file.model_copy(update={"record": file.record.model_copy(update={"unclosed": ""})})
+
+    assert [problem for problem in verify(forged).problems if problem.startswith("unclosed")]
