@@ -28,7 +28,7 @@ from judge.referee.policy import Policy, runtime_of
 from judge.referee.spec import SeatSpec
 from judge.sandbox.images import BUILD_DIRECTORY, house_agent_names
 from judge.submissions.brains import PREFIX, brain_name, choose_executable, own_name
-from judge.submissions.programs import first_line, that_play
+from judge.submissions.programs import first_line, python_words, that_play
 from judge.submissions.recipe import NOT_BUILT, BuildTable, language_of
 from judge.submissions.windows import is_windows_program, width_of
 
@@ -40,6 +40,8 @@ MANIFEST = "agent.toml"
 INFO = "info"
 WINE = "wine"
 """The runtime for Windows programs, and what starts them there."""
+PYTHON_2 = "python2"
+"""What a policy calls its runtime for Python 2, which is none of ours."""
 MAX_TEXT = 1 << 16
 """How many characters an agent.toml or an `info` file may have."""
 MAX_WORD_BYTES = 4096
@@ -92,6 +94,12 @@ class Agent:
         """The agent as a match names it; InputError where the policy has no such runtime."""
         manifest = self.manifest
         ending = {} if manifest.line_ending is None else {"line_ending": manifest.line_ending}
+        if manifest.runtime == PYTHON_2 and PYTHON_2 not in policy.runtimes:
+            raise InputError(
+                f"{manifest.name} is in Python 2, and policy {policy.name} has no runtime for that: write it for "
+                f"Python 3, or ask the organiser to add to the policy's [runtimes] {PYTHON_2} = 'a local image' "
+                "(docs/organisers.md says how one is made)"
+            )
         return SeatSpec(
             name=manifest.name,
             digest=self.digest,
@@ -355,11 +363,10 @@ def _manifest_of_file(source: Path) -> Manifest:
     if is_windows_program(source):
         width_of(source)
         return Manifest(**fields | {"command": (WINE, source.name), "runtime": WINE})
-    shebang = first_line(head)
-    if b"python2" in shebang:
-        return Manifest(**fields | {"command": ("python2", source.name), "runtime": "python2"})
-    if source.suffix == ".py" or b"python" in shebang:
-        return Manifest(**fields | {"command": ("python3", source.name), "runtime": "python"})
+    if source.suffix == ".py" or b"python" in first_line(head):
+        python, *options = python_words(source)
+        runtime = PYTHON_2 if python == "python2" else "python"
+        return Manifest(**fields | {"command": (python, *options, source.name), "runtime": runtime})
     if source.suffix == ".jar" and head[:4] == b"PK\x03\x04":
         return Manifest(**fields | {"command": ("java", "-jar", source.name), "runtime": "java"})
     if head[:4] == b"\x7fELF":
@@ -411,7 +418,7 @@ def _files(source: Path) -> Iterator[Path]:
     for path in sorted(source.rglob("*")):
         if path.is_symlink() and not path.resolve().is_relative_to(root):
             raise InputError(
-                f"{path}: a link that leads out of the agent's directory; copy the file instead"
+                f"{path}: a link that leads out of the agent's directory; copy the file instead (cp -L)"
             )
         if path.is_dir():
             continue

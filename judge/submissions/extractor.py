@@ -4,9 +4,9 @@
                                        JOB.json: {"archive": path, "bounds": {...}, "ratio": n, "ratio_from_bytes": n}
 
 It never makes a file: no name of the archive's is ever given to a file system. Directories and regular files are
-taken; everything else ends it, with exit code 3 and one sentence on stderr that names the member. Only the standard
-library and, for .zst, the `zstandard` of the image; a compiled decompressor may have faults, so it all runs in a box,
-and whoever reads the tar file reads it strictly again.
+taken, and a link as a copy of the file of the archive that it leads to; everything else ends it, with exit code 3 and
+one sentence on stderr that names the member. Only the standard library and, for .zst, the `zstandard` of the image; a
+compiled decompressor may have faults, so it all runs in a box, and whoever reads the tar file reads it strictly again.
 """
 
 import gzip
@@ -45,8 +45,6 @@ XZ_MEMORY_BYTES = 96 << 20
 ZST_WINDOW_BYTES = 64 << 20
 
 KINDS = {
-    tarfile.LNKTYPE: "a hard link",
-    tarfile.SYMTYPE: "a symbolic link",
     tarfile.CHRTYPE: "a device",
     tarfile.BLKTYPE: "a device",
     tarfile.FIFOTYPE: "a named pipe",
@@ -73,14 +71,24 @@ MALFORMED = (
 """What the standard library's readers raise for bytes that are no archive."""
 
 
+LINKED_BYTES = 16 << 20
+"""The most that a file may have to which a link leads: it is held in memory while it is copied."""
+LINKS_BEHIND_LINKS = 8
+LINK_BYTES = 4096
+"""The most that the target of a link may have."""
+
+
 @dataclass(frozen=True)
 class Member:
-    """A directory (no content) or a file of an archive; `size` is how much its content has to be."""
+    """A directory (no content), a file, or a link of an archive; `size` is how much its content has to be."""
 
     name: str
     size: int
     is_executable: bool
     content: IO[bytes] | None
+    target: str | None = None
+    """Where a link leads: from its own directory, or, of a hard link, from the top."""
+    is_hard: bool = False
 
 
 class Measured(io.RawIOBase):
@@ -119,6 +127,9 @@ def members_of_tar(stream: IO[bytes]) -> Iterator[Member]:
                 refuse_bits(member.name, member.mode)
                 content = tar.extractfile(member)
                 yield Member(member.name, member.size, bool(member.mode & 0o100), content)
+            elif member.type in (tarfile.SYMTYPE, tarfile.LNKTYPE):
+                is_hard = member.type == tarfile.LNKTYPE
+                yield Member(member.name, 0, False, None, member.linkname, is_hard)
             else:
                 kind = KINDS.get(member.type, "neither a file nor a directory")
                 raise RefusedError(f"{shown(member.name)} is {kind}; pack files and directories")
@@ -143,6 +154,10 @@ def members_of_zip(file: BinaryIO, bounds: Bounds) -> Iterator[Member]:
             mode = info.external_attr >> 16
             if info.is_dir():
                 yield Member(info.orig_filename, 0, True, None)
+            elif stat.S_IFMT(mode) == stat.S_IFLNK:
+                with archive.open(info) as content:
+                    target = content.read(LINK_BYTES).decode("utf-8", "surrogateescape")
+                yield Member(info.orig_filename, 0, False, None, target)
             else:
                 with archive.open(info) as content:
                     yield Member(info.orig_filename, info.file_size, bool(mode & 0o100), content)
@@ -159,9 +174,7 @@ def refuse_info(info: zipfile.ZipInfo) -> None:
     if info.filename != name:
         raise RefusedError(f"{shown(name)} has two names")
     kind = stat.S_IFMT(mode)
-    if kind == stat.S_IFLNK:
-        raise RefusedError(f"{shown(name)} is a symbolic link; pack files and directories")
-    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK):
         raise RefusedError(f"{shown(name)} is neither a file nor a directory")
     if (kind == stat.S_IFDIR) != name.endswith("/") and kind:
         raise RefusedError(f"{shown(name)} is both a file and a directory")
@@ -266,28 +279,102 @@ def pour(member: Member, path: str, out: tarfile.TarFile) -> None:
 
 def enter(member: Member, census: Census) -> str:
     """Take a member in; returns its path, empty for the top."""
-    if member.content is None:
+    if member.target is None and member.content is None:
         return census.directory(member.name)
     return census.file(member.name, member.size)
 
 
+def destination(path: str, member: Member) -> str:
+    """The path that a link of the archive leads to; RefusedError where it leads out of the archive."""
+    target = member.target or ""
+    parts = [] if member.is_hard else path.split("/")[:-1]
+    for part in target.split("/"):
+        if part == ".." and parts:
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    if target.startswith("/") or ".." in parts:
+        raise RefusedError(f"{shown(path)} is a link that leads out of the archive")
+    return "/".join(parts)
+
+
+def followed(links: dict[str, str], files: dict[str, int]) -> dict[str, list[str]]:
+    """The paths of links by the file that they lead to; `files` has the sizes. RefusedError where there is none."""
+    wanted: dict[str, list[str]] = {}
+    for path, target in links.items():
+        at = target
+        for _ in range(LINKS_BEHIND_LINKS):
+            at = links.get(at, at)
+        if at not in files:
+            raise RefusedError(
+                f"{shown(path)} is a link to {shown(target)}, which is no file of the archive; "
+                "pack the file itself (cp -L, tar -h)"
+            )
+        if files[at] > LINKED_BYTES:
+            raise RefusedError(
+                f"{shown(path)} is a link to a file of more than {LINKED_BYTES} bytes"
+            )
+        wanted.setdefault(at, []).append(path)
+    return wanted
+
+
+class Extraction:
+    """From an archive to the tar file `out`. Raises RefusedError, or one of MALFORMED."""
+
+    def __init__(self, archive: BinaryIO, out: tarfile.TarFile, job: dict[str, Any]) -> None:
+        self._archive = archive
+        self._out = out
+        self._bounds = Bounds(**job["bounds"])
+        packed = os.fstat(archive.fileno()).st_size
+        self._times = job["ratio"]
+        self._ratio = max(job["ratio_from_bytes"], packed * self._times)
+        self._census = Census(self._bounds)
+        # headers and last blocks of a tar file come on top of what is in it
+        room = self._bounds.entries * 4 * 512 + (1 << 20)
+        self._most = int(min(self._bounds.total_bytes, self._ratio)) + room
+
+    def run(self) -> None:
+        """Write everything: first what is in the archive itself, then the files again that links lead to."""
+        files: dict[str, int] = {}
+        links: dict[str, str] = {}
+        for member in members_of(self._archive, self._bounds, self._most):
+            path = enter(member, self._census)
+            self._refuse_bomb(member.name)
+            if member.target is not None:
+                links[path] = destination(path, member)
+            elif path:
+                if member.content is not None:
+                    files[path] = member.size
+                pour(member, path, self._out)
+        if links:
+            self._copy(followed(links, files))
+
+    def _copy(self, wanted: dict[str, list[str]]) -> None:
+        """Read the archive once more, and write each file that is wanted under the paths of its links too."""
+        self._archive.seek(0)
+        again = Census(self._bounds)  # the same names in the same order, so the same paths
+        for member in members_of(self._archive, self._bounds, self._most):
+            links = wanted.pop(enter(member, again), [])
+            if member.content is None or not links:
+                continue
+            data = member.content.read(member.size)
+            for link in links:
+                self._census.grow(link, len(data))
+                self._refuse_bomb(link)
+                copy = Member(link, len(data), member.is_executable, io.BytesIO(data))
+                pour(copy, link, self._out)
+
+    def _refuse_bomb(self, name: str) -> None:
+        if self._census.total_bytes > self._ratio:
+            raise RefusedError(
+                f"with {shown(name)} it becomes more than {self._times:g} times as large: so do bombs"
+            )
+
+
 def extract(archive: BinaryIO, out: IO[bytes], job: dict[str, Any]) -> None:
     """Write the tar file of an archive to `out`. Raises RefusedError, or one of MALFORMED."""
-    bounds = Bounds(**job["bounds"])
-    packed = os.fstat(archive.fileno()).st_size
-    ratio = max(job["ratio_from_bytes"], packed * job["ratio"])
-    census = Census(bounds)
-    # headers and last blocks of a tar file come on top of what is in it
-    most = int(min(bounds.total_bytes, ratio)) + bounds.entries * 4 * 512 + (1 << 20)
     with tarfile.open(fileobj=out, mode="w|", format=tarfile.GNU_FORMAT, encoding="utf-8") as tar:
-        for member in members_of(archive, bounds, most):
-            path = enter(member, census)
-            if census.total_bytes > ratio:
-                raise RefusedError(
-                    f"with {shown(member.name)} it becomes more than {job['ratio']:g} times as large: so do bombs"
-                )
-            if path:
-                pour(member, path, tar)
+        Extraction(archive, tar, job).run()
 
 
 def main() -> int:

@@ -64,14 +64,18 @@ class Census:
             raise RefusedError(
                 f"{shown(raw)} has {size} bytes; a file may have {self.bounds.file_bytes}"
             )
+        self.grow(raw, size)
+        self._above(path)
+        self._enter(_Met(path, is_directory=False))
+        return path
+
+    def grow(self, raw: str, size: int) -> None:
+        """Take in so many bytes of a name, which may have been taken in as empty."""
         self.total_bytes += size
         if self.total_bytes > self.bounds.total_bytes:
             raise RefusedError(
                 f"with {shown(raw)} it becomes more than {self.bounds.total_bytes} bytes"
             )
-        self._above(path)
-        self._enter(_Met(path, is_directory=False))
-        return path
 
     def _path(self, raw: str) -> str:
         """A name as a path without its dots; empty for the directory that everything is in."""

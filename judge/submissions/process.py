@@ -46,7 +46,8 @@ from judge.submissions.check import Grade, Report, examine
 from judge.submissions.escaped import plain
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.names import RefusedError, shown
-from judge.submissions.recipe import Recipe, Sources, recipe_for
+from judge.submissions.programs import kind_of
+from judge.submissions.recipe import Recipe, Sources, is_built, recipe_for
 from judge.submissions.tree import root_of
 from judge.submissions.trees import Trees
 from judge.submissions.workbench import Bench
@@ -174,7 +175,7 @@ def process(
         )
         try:
             desk.receive(name)
-            tree = desk.build(desk.unpack())
+            tree = desk.build(desk.unpack(name))
             desk.stage(tree, agents, name, author)
             desk.examine()
         except _RefusalError as refusal:
@@ -249,8 +250,8 @@ class _Desk:
                 f"{shown(unpack.name_of(self._filename))}, {size} bytes, SHA-256 {digest[:16]}"
             )
 
-    def unpack(self) -> Path:
-        """The tree of files that was sent."""
+    def unpack(self, name: str) -> Path:
+        """The tree of files that was sent; of several agents' folders the one called `name`, or like the upload."""
         with self._stage(Stage.UNPACKED) as step:
             target = self._room / "unpacked" / self._called
             target.parent.mkdir()
@@ -259,7 +260,7 @@ class _Desk:
                 self._note(unpacker=images.content(unpack.IMAGE))
             with self._bench() as bench:
                 step.text = unpack.unpack(self._upload, self._filename, target, self._limits, bench)
-            return root_of(target)
+            return _where_it_begins(root_of(target), name or self._called)
 
     def build(self, tree: Path) -> Path:
         """The tree that is played: the one that was sent, where there is nothing to build."""
@@ -283,7 +284,8 @@ class _Desk:
                 raise RefusedError(
                     f"{recipe.kind} was done: {nothing_plays(target)}".replace(f"{target}/", "")
                 )
-            step.text = f"built as {recipe.kind}: {plain(shlex.join(recipe.commands[0]), 120)}"
+            did = shlex.join(recipe.commands[0]) if recipe.commands else "nothing was to be done"
+            step.text = f"built as {recipe.kind}: {plain(did, 120)}"
             return target
 
     def stage(self, tree: Path, agents: Path, name: str, author: str) -> None:
@@ -396,6 +398,26 @@ def _box_policy(policy: Policy) -> BoxPolicy:
     """The contest's own boxes, for our programs: no turn is ever over in them, and compilers have their own profile."""
     profiles = {build.IMAGE: build.PROFILE} | policy.box.seccomp_of
     return policy.box.model_copy(update={"freeze": "none", "seccomp_of": profiles})
+
+
+def _where_it_begins(tree: Path, called: str) -> Path:
+    """Of an archive of several agents' folders, which may share files by links, the one that is meant; RefusedError."""
+    files = [path for path in tree.iterdir() if path.is_file()]
+    if any(path.name in (MANIFEST, INFO) or is_built(path.name) or kind_of(path) for path in files):
+        return tree
+    folders = {
+        path.name: path
+        for path in sorted(tree.iterdir())
+        if any((path / name).is_file() for name in (MANIFEST, INFO))
+    }
+    if not folders:
+        return tree
+    if len(folders) > 1 and called not in folders:
+        raise RefusedError(
+            f"there are the agents {', '.join(map(shown, folders))}: call the archive, or the agent, like the one that "
+            "plays"
+        )
+    return folders.get(called) or next(iter(folders.values()))
 
 
 def _what_plays(tree: Path) -> Path:

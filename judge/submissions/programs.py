@@ -1,5 +1,6 @@
 """What a file is by its first bytes: a program that plays as it is, or something else, whatever it is called."""
 
+import re
 from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
@@ -9,6 +10,14 @@ from judge.submissions.windows import is_dll, is_windows_program
 _ELF = b"\x7fELF"
 _NOT_RUN = (b"\x01\x00", b"\x00\x01", b"\x04\x00", b"\x00\x04")
 """What the header of an ELF file says of object files and core dumps, in either order of bytes."""
+
+_MOST_READ = 1 << 20
+_VERSION = re.compile(r"python([23])")
+_OPTION = re.compile(r"-[A-RT-Za-z]+")  # -S is of env, and nothing that a program needs
+_ONLY_2 = re.compile(
+    rb"(?m)^[ \t]*(?:print[ \t]+(?:[\"']|>>|[\w.]+\()|except[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:)"
+)
+"""`print "x"`, `print str(x)`, `except Error, error:`: statements that Python 3 does not have."""
 
 
 class Kind(IntEnum):
@@ -43,6 +52,20 @@ def kind_of(path: Path) -> Kind | None:
 def first_line(head: bytes) -> bytes:
     """The line that names an interpreter (`#!…`), of the first bytes of a file; empty where there is none."""
     return head.split(b"\n")[0] if head[:2] == b"#!" else b""
+
+
+def python_words(path: Path) -> tuple[str, ...]:
+    """`python2` or `python3`, whichever a program is for, and the options of its first line.
+
+    The first line decides where it names a version; where it does not, statements that only Python 2 has.
+    """
+    with path.open("rb") as stream:
+        text = stream.read(_MOST_READ)
+    words = first_line(text).decode("utf-8", "replace").split()
+    named = _VERSION.search(" ".join(words))
+    is_2 = named[1] == "2" if named else _ONLY_2.search(text) is not None
+    options = [word for word in words[1:] if _OPTION.fullmatch(word)]
+    return ("python2" if is_2 else "python3", *options)
 
 
 def that_play(paths: Sequence[Path]) -> list[Path]:

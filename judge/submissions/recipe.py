@@ -15,6 +15,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict
 
 from judge.errors import InputError
+from judge.submissions.programs import python_words
 
 Kind = Literal["c", "c++", "rust", "java", "python", "make"]
 
@@ -121,6 +122,12 @@ class Sources:
             return ""
         words = ", ".join(map(json.dumps, command))
         return f'name = {json.dumps(self.name)}\ncommand = [{words}]\nruntime = "{runtime}"\n'
+
+
+def is_built(name: str) -> bool:
+    """Whether a file of this name is something that builds begin with."""
+    endings = [ending for own in _ENDINGS.values() for ending in own]
+    return name in MAKEFILES or Path(name).suffix.lower() in endings
 
 
 def language_of(source: Path) -> str:
@@ -251,6 +258,10 @@ def _python(sources: Sources) -> Recipe:
         raise InputError(
             'main.py is missing: say in agent.toml where it begins, [build] main = "…"'
         )
+    if main and (words := python_words(sources.tree / _inside(sources, main)))[0] == "python2":
+        # No compiler for it is here; what it is worth, the check will tell.
+        manifest = sources.manifest("python2", *words, _inside(sources, main))
+        return Recipe("python", (), manifest)
     check = ("python3", "-I", "-X", "pycache_prefix=/tmp/compiled", "-m", "py_compile")
     manifest = sources.manifest("python", "python3", _inside(sources, main)) if main else ""
     return Recipe("python", ((*check, *sources.flags, *files),), manifest)

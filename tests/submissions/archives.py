@@ -31,6 +31,18 @@ def zipped(files: Files, **fields: Any) -> bytes:
     return buffer.getvalue()
 
 
+def zip_of_link(name: str, target: str, files: Files) -> bytes:
+    """A zip file with a symbolic link and these files."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        info = zipfile.ZipInfo(name)
+        info.create_system, info.external_attr = 3, SYMLINK
+        archive.writestr(info, target)
+        for path, data in files.items():
+            archive.writestr(zipfile.ZipInfo(path), data)
+    return buffer.getvalue()
+
+
 def zip_twice(name: str, other: str) -> bytes:
     """A zip file with two members of these names."""
     buffer = io.BytesIO()

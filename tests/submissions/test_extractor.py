@@ -14,7 +14,7 @@ from judge.submissions.extractor import MALFORMED, extract
 from judge.submissions.limits import IntakeLimits, TreeLimits, UnpackLimits
 from judge.submissions.names import RefusedError
 from tests.submissions import archives
-from tests.submissions.archives import special, tarred, zipped
+from tests.submissions.archives import special, tarred, zip_of_link, zipped
 
 MIB = 1 << 20
 LIMITS = IntakeLimits(
@@ -122,8 +122,6 @@ def test_a_name_that_is_none_is_refused(kind: str, name: str, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("kind", "what"),
     [
-        (tarfile.SYMTYPE, "a symbolic link"),
-        (tarfile.LNKTYPE, "a hard link"),
         (tarfile.CHRTYPE, "a device"),
         (tarfile.BLKTYPE, "a device"),
         (tarfile.FIFOTYPE, "a named pipe"),
@@ -139,14 +137,14 @@ def test_what_is_no_file_is_refused(kind: bytes, what: str, tmp_path: Path) -> N
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     data = tarred(special("d", tarfile.SYMTYPE, "/tmp"), ("d/judge-was-here", b"x"))
 
-    assert "'d' is a symbolic link" in refusal(data, tmp_path)
+    assert "'d' is a link that leads out of the archive" == refusal(data, tmp_path)
     assert not Path("/tmp/judge-was-here").exists()
 
 
 @pytest.mark.parametrize(
     ("attributes", "what"),
     [
-        (archives.SYMLINK, "a symbolic link"),
+        (archives.SYMLINK, "a link that leads out of the archive"),
         (archives.FIFO, "neither a file nor a directory"),
         (0o040755 << 16, "both a file and a directory"),
     ],
@@ -155,6 +153,63 @@ def test_in_a_zip_file_neither(attributes: int, what: str, tmp_path: Path) -> No
     data = zipped({"bad": b"/etc/passwd"}, external_attr=attributes)
 
     assert f"'bad' is {what}" in refusal(data, tmp_path)
+
+
+LINKED = (
+    ("a/info", b"run.py"),
+    special("a/shared.py", tarfile.SYMTYPE, "../b/shared.py"),
+    special("a/again.py", tarfile.SYMTYPE, "./shared.py"),
+    special("a/hard.py", tarfile.LNKTYPE, "b/shared.py"),
+    ("b/shared.py", b"#!/usr/bin/python"),
+)
+
+
+@pytest.mark.parametrize("kind", ["tar", "tar.gz", "tar.xz"])
+def test_a_link_is_a_copy_of_the_file_of_the_archive_that_it_leads_to(
+    kind: str, tmp_path: Path
+) -> None:
+    found = extracted(archives.PACKERS[kind](tarred(*LINKED, mode=0o755)), tmp_path)
+
+    shared = (0o755, b"#!/usr/bin/python")
+    assert dict.fromkeys(("a/shared.py", "a/again.py", "a/hard.py", "b/shared.py"), shared) == {
+        name: file for name, file in found.items() if name != "a/info"
+    }
+
+
+def test_a_link_of_a_zip_file_is_one_too(tmp_path: Path) -> None:
+    data = zip_of_link("a/link", "../b/file", {"b/file": b"x"})
+
+    assert {"a/link": (0o644, b"x"), "b/file": (0o644, b"x")} == extracted(data, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("target", "kind", "why"),
+    [
+        ("/etc/passwd", tarfile.SYMTYPE, "leads out of the archive"),
+        ("../../etc/passwd", tarfile.SYMTYPE, "leads out of the archive"),
+        ("../ok/../../x", tarfile.SYMTYPE, "leads out of the archive"),
+        ("../ok", tarfile.LNKTYPE, "leads out of the archive"),
+        ("..", tarfile.SYMTYPE, "which is no file of the archive"),
+        ("../ok", tarfile.SYMTYPE, "which is no file of the archive"),
+        ("gone", tarfile.SYMTYPE, "which is no file of the archive"),
+        ("bad", tarfile.SYMTYPE, "which is no file of the archive"),
+        ("\x1b[2J", tarfile.SYMTYPE, "which is no file of the archive"),
+    ],
+)
+def test_a_link_to_anything_else_is_refused(
+    target: str, kind: bytes, why: str, tmp_path: Path
+) -> None:
+    said = refusal(tarred(("ok/file", b"x"), special("d/bad", kind, target)), tmp_path)
+
+    assert "'d/bad' is a link" in said
+    assert why in said
+    assert said.isprintable()
+
+
+def test_links_to_one_file_are_counted_as_files(tmp_path: Path) -> None:
+    links = [special(f"link{number}", tarfile.SYMTYPE, "big") for number in range(5)]
+
+    assert "becomes more than" in refusal(tarred(("big", random.randbytes(MIB)), *links), tmp_path)
 
 
 # --- H2: bombs -------------------------------------------------------------------------------------------------------

@@ -1,9 +1,11 @@
 """The whole way of an upload: what its author hears, what is kept of it, and what is not when the judge is killed."""
 
+import io
 import os
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
@@ -23,7 +25,7 @@ from judge.submissions.check import Grade
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.process import Outcome, Stage, Step, process
 from judge.submissions.trees import Trees
-from tests.submissions.archives import Files, zipped
+from tests.submissions.archives import Files, special, tarred, zipped
 from tests.submissions.test_windows import program as windows_program
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("tools")]
@@ -200,6 +202,49 @@ def test_an_info_file_names_what_is_built(send: Send) -> None:
     assert ("x", "Ann") == (outcome.agent.manifest.name, outcome.agent.manifest.author)
     assert ("player", "--quick") == outcome.agent.manifest.command
 
+
+def test_agents_of_one_archive_share_files_and_play_from_their_info(send: Send) -> None:
+    """The folders of the UCC contests: a first line that says which Python, `info`, links to the folder beside."""
+    shared = (IMAGES / "starter-qchess-python" / "starter.py").read_bytes()
+    folders = tarred(
+        ("agents/vixen/info", b"vixen.py\nAnn\npython\nit moves\n"),
+        ("agents/vixen/vixen.py", b"#!/usr/bin/python2 -u\nfrom shared import main\nmain()\n"),
+        special("agents/vixen/shared.py", tarfile.SYMTYPE, "../basic/shared.py"),
+        ("agents/basic/info", b"shared.py\nBob\npython\n"),
+        ("agents/basic/shared.py", shared),
+    )
+    with closing(docker.from_env()) as client:
+        # What answers to the name: Python 2 itself is no package of the distribution any more.
+        dockerfile = b"FROM judge/python:1\nRUN ln -s python3 /usr/bin/python2\n"
+        client.images.build(fileobj=io.BytesIO(dockerfile), tag=PYTHON_2, network_mode="none")
+        try:
+            policy = load_policy("qchess-2013").model_copy(
+                update={"runtimes": {"python2": PYTHON_2}}
+            )
+            outcome = send(folders, "agents.tar", policy=policy, name="vixen")
+        finally:
+            source = client.images.get(PYTHON_2).id
+            for image in client.images.list(filters={"label": f"judge.derived={source}"}):
+                client.images.remove(str(image.id), force=True)
+            client.images.remove(PYTHON_2, force=True)
+
+    assert "" == outcome.refusal, outcome.report
+    assert outcome.agent
+    manifest = outcome.agent.manifest
+    assert ("vixen", "Ann", ("python2", "-u", "vixen.py")) == (
+        manifest.name,
+        manifest.author,
+        manifest.command,
+    )
+
+
+def test_of_several_agents_somebody_must_say_which_plays(send: Send) -> None:
+    outcome = send(zipped({"a/info": b"x", "b/info": b"x"}), "agents.zip")
+
+    assert "there are the agents 'a', 'b': call the archive" in outcome.refusal
+
+
+PYTHON_2 = "local/python2-of-tests:1"
 
 REFUSED = {
     "name": (b"x", "bot.rar", Stage.UNPACKED, "archives are .zip"),

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from judge.errors import InputError
+from judge.referee.policy import load_policy
 from judge.submissions.agents import brains_of, stage_agent
-from judge.submissions.programs import Kind, kind_of
+from judge.submissions.programs import Kind, kind_of, python_words
 from tests.submissions.test_windows import program
 
 ELF, OBJECT = (b"\x7fELF".ljust(16, b"\0") + struct.pack("<H", kind) for kind in (2, 1))
@@ -82,3 +83,45 @@ def test_what_does_not_play_is_refused_by_what_it_is(
         stage_agent(str(source), staging)
 
     assert why in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"#!/usr/bin/python2 -u\nprint('x')\n", ("python2", "-u")),
+        (b"#!/usr/bin/env python2.7\n", ("python2",)),
+        (b"#!/usr/bin/python -u\nprint 'x'\n", ("python2", "-u")),
+        (b"#!/usr/bin/python -u\n\tprint str(x) + ' '\n", ("python2", "-u")),
+        (b"try:\n  f()\nexcept IOError, error:\n  pass\n", ("python2",)),
+        (b"#!/usr/bin/python -u\nprint('x')\n", ("python3", "-u")),
+        (b"#!/usr/bin/env -S python3 -u\nprint 'x'\n", ("python3", "-u")),
+        (b'"""\nprint the board\n"""\n', ("python3",)),
+        (b"", ("python3",)),
+    ],
+)
+def test_the_first_line_and_the_statements_tell_the_python(
+    tmp_path: Path, text: bytes, words: tuple[str, ...]
+) -> None:
+    path = tmp_path / "agent.py"
+    path.write_bytes(text)
+
+    assert python_words(path) == words
+
+
+def test_python_2_plays_where_the_policy_has_a_runtime_for_it(tmp_path: Path) -> None:
+    source, staging = tmp_path / "vixen", tmp_path / "staging"
+    source.mkdir()
+    staging.mkdir()
+    (source / "vixen.py").write_text("#!/usr/bin/python -u\nprint 'NO_MOVE'\n")
+    (source / "info").write_text("vixen.py --fast\nAnn\npython\n")
+    agent = stage_agent(str(source), staging)
+    policy = load_policy("stratego-2012")
+
+    with pytest.raises(InputError, match=r"vixen is in Python 2, .* \[runtimes\] python2 = "):
+        agent.seat(policy)
+
+    seat = agent.seat(policy.model_copy(update={"runtimes": {"python2": "local/python2:1"}}))
+    assert (seat.runtime, seat.command) == (
+        "local/python2:1",
+        ("python2", "-u", "vixen.py", "--fast"),
+    )
