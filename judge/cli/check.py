@@ -9,11 +9,12 @@ from rich.text import Text
 
 from judge.cli.complete import agent_words, policy_words
 from judge.cli.match import box_kind, make_ready, slot_alone
-from judge.cli.text import safe
+from judge.cli.text import fail, quiet_log, safe
 from judge.referee.policy import load_policy
 from judge.sandbox.owner import owned_directory
 from judge.submissions.agents import stage_agent
-from judge.submissions.check import Grade, Report, examine
+from judge.submissions.check import Grade, OverlongError, Report, examine
+from judge.submissions.limits import IntakeLimits
 
 EXAMPLES = """
 Examples:
@@ -56,13 +57,17 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Try everything with AGENT that a contest will do with it, and say how to mend what fails."""
+    quiet_log()
     chosen = load_policy(policy, set_ or [])
     kind = box_kind(box)
     with owned_directory() as staging:
         staged = stage_agent(agent, staging)
         make_ready(kind, chosen, [staged.seat(chosen).runtime])
-        with slot_alone(kind) as slot:
-            report = examine(staged, chosen, slot, kind, staging)
+        try:
+            with slot_alone(kind) as slot:
+                report = examine(staged, chosen, slot, kind, staging, IntakeLimits().check_s)
+        except OverlongError as error:
+            fail(str(error), 1)
     if as_json:
         print(report.model_dump_json(indent=2))
     else:

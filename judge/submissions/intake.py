@@ -49,6 +49,8 @@ class IntakePolicy(BaseModel):
     """Submissions that are processed at the same time; each is examined in a slot that nothing else plays in."""
     process_s: float = Field(default=3600, gt=0)
     """A whole submission; then its worker is killed, and the host has failed."""
+    check_s: float = Field(default=IntakeLimits.model_fields["check_s"].default, gt=0)
+    """How long an agent may be awake in its check, and never more than half of `process_s`; then it is refused."""
     tries: int = Field(default=3, ge=1)
     """How often in a row the host may fail before a submission is left to the organiser."""
     again_s: float = Field(default=60, ge=0)
@@ -63,7 +65,11 @@ class IntakePolicy(BaseModel):
     def limits(self) -> IntakeLimits:
         """What an upload is held to while it is processed."""
         return IntakeLimits(
-            upload_bytes=self.upload_bytes, tree=self.tree, unpack=self.unpack, build=self.build
+            upload_bytes=self.upload_bytes,
+            check_s=min(self.check_s, self.process_s / 2),
+            tree=self.tree,
+            unpack=self.unpack,
+            build=self.build,
         )
 
     @property

@@ -84,6 +84,8 @@ class IntakeLimits(_Section):
     """All of it: `[upload]` is what is received, `[tree]`, `[unpack]` and `[build]` what is made of it."""
 
     upload_bytes: int = Field(default=64 << 20, ge=1)
+    check_s: float = Field(default=1800, gt=0)
+    """How long the agent may be awake in its check."""
     tree: TreeLimits = TreeLimits()
     unpack: UnpackLimits = UnpackLimits()
     build: BuildLimits = BuildLimits()

@@ -42,7 +42,7 @@ from judge.submissions.agents import (
     stage_agent,
 )
 from judge.submissions.brains import PREFIX, brain_name
-from judge.submissions.check import Grade, Report, examine
+from judge.submissions.check import Grade, OverlongError, Report, examine
 from judge.submissions.escaped import plain
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.names import RefusedError, shown
@@ -320,8 +320,11 @@ class _Desk:
             seat = agent.seat(self._policy)
             check(MatchSpec(seats=(seat, seat), policy=self._policy, box="docker"))
             try:
+                room, seconds = self._room / "staging", self._limits.check_s
                 with self._workplace.slot() as slot:
-                    report = examine(agent, self._policy, slot, "docker", self._room / "staging")
+                    report = examine(agent, self._policy, slot, "docker", room, seconds)
+            except OverlongError as error:
+                raise RefusedError(str(error)) from None
             except InputError as error:
                 # the agent can be seated: what is missing is the organiser's
                 raise HostError(f"the check could not be made: {error}") from error

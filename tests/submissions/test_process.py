@@ -26,6 +26,7 @@ from judge.submissions.limits import IntakeLimits
 from judge.submissions.process import Outcome, Stage, Step, process
 from judge.submissions.trees import Trees
 from tests.submissions.archives import Files, special, tarred, zipped
+from tests.submissions.check import flawed
 from tests.submissions.test_windows import program as windows_program
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("tools")]
@@ -236,6 +237,25 @@ def test_agents_of_one_archive_share_files_and_play_from_their_info(send: Send) 
         manifest.author,
         manifest.command,
     )
+
+
+def test_an_agent_that_hangs_is_refused_with_the_place(send: Send) -> None:
+    """The policy would wait for it for two hours, and again for each of the next questions."""
+    source = flawed.hearing("if command == 'SWAP2BOARD':\n    __import__('time').sleep(10000)")
+
+    outcome = send(
+        source.encode(),
+        "sleeper.py",
+        policy=load_policy("gomocup-swap2"),
+        limits=IntakeLimits(check_s=12),
+    )
+
+    assert (Stage.CHECKED, False) == (outcome.steps[-1].stage, outcome.steps[-1].ok)
+    assert (
+        "its check took more than 12 s and was ended in the check of opening; the last command that it was sent was "
+        "'SWAP2BOARD'"
+    ) == outcome.refusal
+    assert outcome.agent
 
 
 def test_of_several_agents_somebody_must_say_which_plays(send: Send) -> None:

@@ -85,7 +85,7 @@ def test_a_worker_that_takes_too_long_is_killed(tmp_path: Path) -> None:
         slow = send(ada, f"hold {tmp_path / 'never'} x")
         assert "failed" == ended(ada, slow)["state"]
         with closing(desk.register()) as register:
-            assert "it took more than 1 s" == register.get(slow).why
+            assert register.get(slow).why.startswith("it took more than 1 s")
 
 
 def test_two_services_of_one_contest_share_the_work(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ Weak play is no reason to stop, but nothing is asked of an agent that does not s
 by one that has not failed so far.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -42,13 +43,21 @@ FULL_SHARE = 0.9
 """From this share of its cap on an agent is warned of its memory."""
 
 
-def examine(agent: Agent, policy: Policy, slot: Slot, box: BoxKind, staging: Path) -> Report:
+def examine(
+    agent: Agent,
+    policy: Policy,
+    slot: Slot,
+    box: BoxKind,
+    staging: Path,
+    seconds: float = math.inf,
+) -> Report:
     """Examine a staged agent for a contest with this policy; house agents are staged below `staging`.
 
-    Raises InputError where the agent cannot be seated under the policy, HostError where the host fails.
+    Raises InputError where the agent cannot be seated under the policy, OverlongError where it was awake for more than
+    `seconds`, HostError where the host fails.
     """
     partner = find_partner(agent, policy, box, staging)
-    examinee = Examinee(agent, partner, policy, slot, box)
+    examinee = Examinee(agent, partner, policy, slot, box, seconds)
     table = [check for check in TABLE[examinee.protocol] if _concerns(check, policy)]
     found: dict[str, Finding] = {}
     for verdict in _examined(examinee):

@@ -1,12 +1,13 @@
 """The agent under examination: it is interviewed and it plays, each time in a new box beside a house agent."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from judge.errors import HostError, InputError
+from judge.errors import HostError, InputError, JudgeError
 from judge.games.types import Game, Verdict
 from judge.referee.clock import MS
 from judge.referee.play import Slot, Venue, play
@@ -28,6 +29,8 @@ PARTNERS: Mapping[str, tuple[str, ...]] = {
 """House agents to play against, quick ones first, and words that make them open as people do: the first that can speak
 the policy's game sits opposite."""
 
+LATE = frozenset({Verdict.TURN_TIME, Verdict.MATCH_TIME})
+NEVER_MS = 1 << 40
 _WRONGS = frozenset(
     {
         Verdict.START_TIME,
@@ -127,16 +130,27 @@ class Talk:
     @property
     def awake_before_ms(self) -> float:
         """How long it was awake before the wait that it was judged in: it used no more CPU time than that."""
-        total_ns = since_ns = 0
-        is_awake = False
+        return sum(self._wakes[:-1])
+
+    @property
+    def awake_ms(self) -> float:
+        """How long it was awake, up to the goodbye or the fault."""
+        return sum(self._wakes)
+
+    @cached_property
+    def _wakes(self) -> Sequence[float]:
+        """How long it was awake each time, in milliseconds."""
+        wakes: list[float] = []
+        since_ns = -1
         for entry in self._entries:
-            if entry.kind in (Kind.STARTED, Kind.THAWED):
-                since_ns, is_awake = entry.ns, True
-            elif entry.kind is Kind.FROZEN and is_awake:
-                total_ns, is_awake = total_ns + entry.ns - since_ns, False
-            elif entry.kind is Kind.EVIDENCE:
+            if since_ns >= 0 and entry.kind in (Kind.FROZEN, Kind.EVIDENCE, Kind.THAWED):
+                wakes.append((entry.ns - since_ns) / MS)
+                since_ns = -1
+            if entry is self._goodbye or entry.kind is Kind.EVIDENCE:
                 break
-        return total_ns / MS
+            if entry.kind in (Kind.STARTED, Kind.THAWED):
+                since_ns = entry.ns
+        return wakes
 
     @property
     def unasked(self) -> bytes:
@@ -213,6 +227,21 @@ class Talk:
         return self._entries[self._entries.index(self._goodbye) + 1 :]
 
 
+class OverlongError(JudgeError):
+    """It was awake for longer than its examination may take: it hangs, or is far too slow; the text says where."""
+
+
+def within(policy: Policy, left_ms: int) -> Policy:
+    """The policy, with no wait for an answer that is longer than what is left."""
+    clock = policy.clock
+    turn_ms = min(clock.turn_ms, left_ms)
+    tolerance_ms = min(clock.tolerance_ms, left_ms - turn_ms)
+    if (turn_ms, tolerance_ms) == (clock.turn_ms, clock.tolerance_ms):
+        return policy
+    shorter = clock.model_copy(update={"turn_ms": turn_ms, "tolerance_ms": tolerance_ms})
+    return policy.model_copy(update={"clock": shorter})
+
+
 @dataclass
 class Examinee:
     """The agent, the house agent opposite, and where they meet. `talks` collects everything that was played."""
@@ -222,9 +251,13 @@ class Examinee:
     policy: Policy
     slot: Slot
     box: BoxKind
+    seconds: float = math.inf
+    """How long it may be awake in all; then `OverlongError` is raised."""
     talks: list[Talk] = field(default_factory=list)
     line_ending: str = ""
     """What the lines that it is sent end with, where that was found out; else as agent.toml, policy or protocol say."""
+
+    _spent_ms: float = 0.0
 
     @property
     def protocol(self) -> str:
@@ -279,6 +312,8 @@ class Examinee:
     ) -> Talk:
         """One conversation, again while it is void, as often as the policy says."""
         programs = {agent.digest: agent.program for agent in (self.agent, self.partner)}
+        left_ms = max(1, int(min(self.seconds * 1000 - self._spent_ms, NEVER_MS)))
+        whole, spec = spec, spec.model_copy(update={"policy": within(spec.policy, left_ms)})
         for attempt in range(1, self.policy.attempts + 1):
             asking = interview() if interview else None
             game: Game | None = asking
@@ -297,8 +332,19 @@ class Examinee:
             () if asking is None else tuple(asking.answers),
             None if asking is None else asking.question,
         )
+        self._spent_ms += talk.awake_ms
+        is_late = talk.side.fault in LATE and spec.policy != whole.policy
+        if is_late or self._spent_ms >= self.seconds * 1000:
+            raise OverlongError(self._say_overlong(talk))
         self.talks.append(talk)
         return talk
+
+    def _say_overlong(self, talk: Talk) -> str:
+        check = f" in the check of {talk.question.check}" if talk.question else " in a whole game"
+        awaited = (
+            f"; the last command that it was sent was {talk.awaited[:80]!r}" if talk.awaited else ""
+        )
+        return f"its check took more than {self.seconds:g} s and was ended{check}{awaited}"
 
 
 def _told(agent: Agent, words: tuple[str, ...]) -> Agent:

@@ -121,8 +121,13 @@ class Workers:
         self._idle.append(_pool())
         why = f"the worker was lost ({type(error).__name__})"
         if time.monotonic() - run.began > self._desk.intake.process_s:
-            why = f"it took more than {self._desk.intake.process_s:g} s"
+            why = f"it took more than {self._desk.intake.process_s:g} s{self._reached(run.taken)}"
         self._failed(run.taken, why)
+
+    def _reached(self, taken: Submission) -> str:
+        """The last stage that it came through, of this attempt; empty where it came through none."""
+        steps = [step for step in self._register.steps(taken.id) if step.attempt == taken.attempt]
+        return f"; it was {steps[-1].stage} by then" if steps else ""
 
     def _failed(self, taken: Submission, why: str) -> None:
         intake = self._desk.intake
