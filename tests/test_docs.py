@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from judge.games.types import Verdict
+from judge.referee.policy import load_policy
 from judge.sandbox.compiled import build_house_agents
+from judge.submissions.intake import IntakePolicy
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ["docs/authors.md", "docs/organisers.md"]
@@ -50,6 +52,28 @@ def test_every_command_of_a_page_works(page: str, tmp_path: Path) -> None:
             check=False,
         )
         assert done.returncode == 0 or line in MAY_FAIL, f"{line}\n{done.stdout}\n{done.stderr}"
+
+
+def test_authors_are_told_the_limits_that_are_enforced() -> None:
+    text = (ROOT / "docs/authors.md").read_text()
+    policy = load_policy("gomocup-standard")
+    limits, folders = policy.limits, policy.folders
+
+    assert f"usually up to {IntakePolicy().limits.upload_bytes >> 20} MiB" in text
+    assert f"{limits.memory_bytes >> 20} MiB, which `INFO max_memory` says" in text
+    assert f"`/tmp` has {limits.scratch_bytes >> 20} MiB" in text
+    assert f"One core, {limits.processes} processes and threads" in text
+    kept = {
+        (folders.temporary_bytes, folders.temporary_inodes),
+        (folders.persistent_bytes, folders.persistent_inodes),
+    }
+    (each,) = kept
+    assert f"{each[0] >> 20} MiB and {each[1]:,} files each" in text
+    clock, fast = policy.clock, load_policy("gomocup-standard:fast").clock
+    assert f"{clock.turn_ms // 1000} s a move and {clock.match_ms // 1000} s a game" in text
+    assert f"({fast.turn_ms // 1000} s and {fast.match_ms // 1000} s in `:fast`)" in text
+    assert f"{load_policy('stratego-2012').clock.turn_ms // 1000} s a half-move of Stratego" in text
+    assert f"{load_policy('qchess-2013').clock.turn_ms // 1000} s an" in text
 
 
 def test_authors_are_told_what_each_verdict_means() -> None:

@@ -1,19 +1,19 @@
 """`judge submissions`: what came in, what became of it, and what an organiser decides about it."""
 
 import json
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from judge.cli.desk import HERE, ContestFile, by_hand, open_desk, processor
 from judge.cli.submit import CHARACTERS, document, findings_of, line_of, report_of, tell_end
-from judge.cli.text import note, safe
+from judge.cli.text import note, quiet_log, safe
 from judge.errors import InputError
 from judge.store.register import Register
 from judge.store.submission import ENTERS, Submission
@@ -29,6 +29,11 @@ Id = Annotated[int, typer.Argument(metavar="ID", help="The number of a submissio
 Author = Annotated[str, typer.Argument(metavar="AUTHOR", help="As the tables shall call them.")]
 Why = Annotated[str, typer.Option(help="The reason; it stands in the journal for good.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+_WIDTH = 80
+"""The cells of a listing that has no room to spare."""
+_BELOW = " " * 5
 
 
 @contextmanager
@@ -52,19 +57,42 @@ def list_submissions(
         if as_json:
             print(json.dumps([document(desk, register, one) for one in found], indent=2))
             return
-    table = Table("id", "state", "agent", "author", "file", "received", "why", box=None)
-    for one in found:
-        version = f" v{one.version}" if one.version else ""
-        table.add_row(
+    for line in _listing(found, Console().width):
+        print(line)
+
+
+def _listing(found: Sequence[Submission], width: int) -> Iterator[str]:
+    """A line for each submission, of at most so many cells, and below it why it is in its state."""
+    room = max(0, width - _WIDTH) // 3
+    widths = (4, 10, 16 + room, 12 + room, 16 + room, 16)
+    rows = [
+        (
             str(one.id),
             one.state.value,
-            Text(safe(one.name) + version),
-            Text(safe(one.author)),
-            Text(safe(one.filename, 60)),
+            safe(one.name) + (f" v{one.version}" if one.version else ""),
+            safe(one.author),
+            safe(one.filename),
             one.received_at[:16].replace("T", " "),
-            Text(safe(one.why)),
         )
-    Console(soft_wrap=True, highlight=False).print(table)
+        for one in found
+    ]
+    yield _in_cells(("id", "state", "agent", "author", "file", "received"), widths)
+    for one, row in zip(found, rows, strict=True):
+        yield _in_cells(row, widths)
+        if one.why:
+            why = safe(one.why, CHARACTERS)
+            yield from textwrap.wrap(
+                why, width - 1, initial_indent=_BELOW, subsequent_indent=_BELOW
+            )
+
+
+def _in_cells(row: Sequence[str], widths: Sequence[int]) -> str:
+    """A row of columns so wide; what is longer is cut."""
+    cells = [
+        set_cell_size(text, wide) if cell_len(text) <= wide else f"{set_cell_size(text, wide - 1)}…"
+        for text, wide in zip(row, widths, strict=True)
+    ]
+    return " ".join(cells).rstrip()
 
 
 @app.command(epilog="Example: judge submissions show 3 --contest cup")
@@ -119,6 +147,7 @@ def retry(
     number: Id, contest: ContestFile = HERE, why: Why = "tried again by the organiser"
 ) -> None:
     """Process a failed or refused submission again, here and now."""
+    quiet_log()
     with _opened(contest) as (desk, register), at_work(desk) as worker:
         register.retry(number, by_hand(), _reasoned(why))
         taken = register.take(worker, number)

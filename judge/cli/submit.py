@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from judge.cli.desk import ContestFile, open_desk, processor
-from judge.cli.text import note, safe
+from judge.cli.text import note, quiet_log, safe
 from judge.store.register import Register
 from judge.store.submission import ENTERS, State, Submission, ToldStep
 from judge.store.tokens import checked_author
@@ -49,6 +49,7 @@ def submit(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Take FILE in for a contest: unpack it, build it, check it, register it."""
+    quiet_log()
     desk = open_desk(contest)
     if author:
         checked_author(author)

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import structlog
 from typer.testing import CliRunner, Result
 
 import judge.cli.submissions
 import judge.cli.submit
+import judge.referee.play
 from judge.cli import app
 from judge.errors import InputError
 from tests.web.conftest import make_contest
@@ -127,11 +129,53 @@ def test_the_organiser_lists_overrules_and_withdraws(
     assert "withdrawn" in run("submissions", "withdraw", "2", "--why", "their wish").stdout
     listed = run("submissions", "list").stdout.splitlines()
     assert [["2", "withdrawn", "five", "v1", "bob"], ["1", "approved", "slow", "v1", "ada"]] == [
-        line.split()[:5] for line in listed[1:]
+        line.split()[:5] for line in listed[1::2]
     ]
+    assert ["their wish", "our host was busy"] == [line.strip() for line in listed[2::2]]
     shown = run("submissions", "show", "1").stdout
     assert "refused by judge: it failed the check of time" in shown
     assert ": our host was busy" in shown
+
+
+def test_a_listing_fits_into_80_columns(run: Run, upload: Callable[[str], str], cup: Path) -> None:
+    run("submit", upload("good five"), "--author", "Ada the author of a very long name")
+    run("submit", upload("good more five"), "--author", "Ada the author of a very long name")
+    run(
+        "submit",
+        upload("bad slow"),
+        "--name",
+        "a-snail-of-a-name-that-goes-on-and-on-and-on-for-ever",
+    )
+
+    narrow = ["submissions", "list", "--contest", str(cup)]
+    listed = CliRunner().invoke(app, narrow, env={"COLUMNS": "80"}).stdout.splitlines()
+
+    assert all(len(line) <= 80 for line in listed)
+    rows = [line for line in listed if not line.startswith(" ")]
+    assert len(rows) == 4  # the heading too: nobody's name takes more than a line
+    assert len(listed) == 7  # one was refused, one replaces another and says so in two lines
+    assert listed[1].startswith("3    refused    a-snail-of-a-na… organiser")
+
+
+def test_no_log_line_stands_between_what_is_said(
+    run: Run,
+    upload: Callable[[str], str],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    def loud(*arguments: object, **more: object) -> object:
+        judge.referee.play.log.warning("void", attempt=1)
+        return process(*arguments, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(judge.cli.submit, "processor", lambda _: loud)
+    before = structlog.get_config()
+    try:
+        done = run("submit", upload("good five"))
+    finally:
+        structlog.configure(**before)
+
+    assert 0 == done.exit_code
+    assert "void" not in done.output + "".join(capfd.readouterr())
 
 
 def test_the_log_is_shown_and_no_terminal_obeys_it(run: Run, upload: Callable[[str], str]) -> None:
