@@ -95,6 +95,8 @@ def verify(
     checked = report.checked
     print(f"manifest {checked.digest}")
     print(f"key      {checked.fingerprint}")
+    if report.chance:
+        print(f"chance   {report.chance}")
     print(_summary(directory, report))
     if report.problems:
         raise SystemExit(1)

@@ -22,7 +22,13 @@ from judge.contest.publish.manifest import Checked, check_manifest, read_bounded
 from judge.contest.publish.publication import PublishedGame, Uncounted
 from judge.contest.publish.reading import CHANCE, LARGEST_TABLE, Export, read_export
 from judge.contest.publish.replaying import RecordJob, Replayed, chain_problems, replay
-from judge.contest.publish.source import OPEN, Source, SourceGame, publication_of
+from judge.contest.publish.source import (
+    OPEN,
+    Source,
+    SourceGame,
+    chance_words,
+    publication_of,
+)
 from judge.errors import InputError
 from judge.store.types import MatchState, Paired, Result, Scheduled
 
@@ -37,6 +43,7 @@ class Report:
     """What was found. `replayed` games, `uncounted` attempts among them; `open_games` have no result.
 
     `is_over`: every game was played, and no round follows. `decisions` are the organiser's, which nobody can recompute.
+    `chance` says where it comes from: what is not revealed yet could not be checked.
     """
 
     contest: str
@@ -47,6 +54,7 @@ class Report:
     is_over: bool
     decisions: Sequence[str]
     problems: Sequence[str]
+    chance: str
 
 
 def verify_export(directory: Path, public_key: Path | None) -> Report:
@@ -69,6 +77,7 @@ def verify_export(directory: Path, public_key: Path | None) -> Report:
         if export
         else [],
         problems=[*checked.problems, *_contest_problem(export, checked), *found.problems],
+        chance=chance_words(export.frozen, export.secret) if export else "",
     )
 
 

@@ -168,6 +168,7 @@ def test_an_unfinished_export_verifies_and_promises_nothing_of_chance(
     assert [] == list(report.problems)
     assert not report.is_over
     assert (7, 14) == (report.replayed, report.open_games)
+    assert report.chance.startswith("secret until the contest is over; its SHA-256 is ")
 
 
 # --- what is out at the end ------------------------------------------------------------------------------------------

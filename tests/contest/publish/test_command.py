@@ -9,6 +9,7 @@ import pytest
 from judge.cli.contest.publish import export, verify
 from judge.contest.publish.keys import make_key
 from judge.errors import InputError
+from tests.contest.cups import CHANCE
 from tests.contest.publish.conftest import Public
 from tests.contest.publish.cups import Cup
 
@@ -36,6 +37,7 @@ def test_an_organiser_makes_a_key_and_exports_and_a_stranger_verifies(
     )
     told = [line for line in exported.stdout.splitlines() if line.startswith(("manifest", "key "))]
     assert told == verified.stdout.splitlines()[:2]
+    assert verified.stdout.splitlines()[2].startswith(f"chance   revealed: {CHANCE}; its SHA-256, ")
 
 
 def test_an_export_is_never_written_over(cup: Cup, exported: Public, tmp_path: Path) -> None:
