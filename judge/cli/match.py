@@ -51,6 +51,8 @@ Examples:
 
 judge match ./my-agent house-strong --policy gomocup-standard:fast --games 2
 
+judge match me ./my-agent --policy renju-15
+
 judge match a.py b.py --policy gomocup-freestyle --opening h8i9j7 --set clock.turn_ms=1000
 
 judge match mine house-agi --policy renju-15 --opening openings.txt --shuffle --seed 7 --games 24
