@@ -274,8 +274,13 @@ class Gomocup:
         for number, line in enumerate(lines):
             if self._phase in UNWAITED:
                 return effects + self._set_aside(lines[number:])
-            if line.strip():
-                effects += self._line(line)
+            if not line.strip():
+                continue
+            said = self._line(line)
+            effects += said
+            if any(isinstance(effect, Respawn) for effect in said):
+                # The rest is of the old process, and no answer to what the new one is told.
+                return effects + self._set_aside(lines[number + 1 :])
         if self._phase in UNWAITED:
             self._lines.clear()
         return effects

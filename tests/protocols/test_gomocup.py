@@ -492,6 +492,29 @@ def test_a_brain_without_restart_is_ended_and_executed_again() -> None:
     )
 
 
+def test_what_a_brain_still_says_is_no_answer_of_the_one_that_is_executed_in_its_place() -> None:
+    conversation = thinking()
+    conversation.goes("< 10,10\n= 10,10")
+    ask(conversation, (5, 5, 0), opening=1, seat=1)
+    conversation.goes(
+        f"""
+        > RESTART
+        < UNKNOWN\\nOK\\n7,7\\nOK
+        > END
+        = respawn
+        > START 20
+        = await start
+        = note discarded: 3 line(s) that nobody asked for, first 'OK'
+        < OK
+        {INFOS}
+        > INFO time_left 90000
+        > BOARD
+        > 5,5,2
+        > DONE
+        """
+    )
+
+
 def test_end_is_said_once_and_whatever_follows_is_set_aside() -> None:
     conversation = thinking()
     conversation.goes("< 1,1\n= 1,1")

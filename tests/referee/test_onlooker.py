@@ -59,6 +59,15 @@ def test_lines_that_came_before_they_were_asked_for_are_followed_too() -> None:
     assert played.end == onlooker.game.end
 
 
+def test_what_is_private_is_not_overheard() -> None:
+    says = [Say(b"DEBUG a secret\r\nMESSAGE hello\r\n0,0\r\ndebug another secret\r\n")]
+    played = Played(World(brain(*BLACK_ROW[1:], BEGIN=says), brain(*WHITE_ROW)), spec())
+
+    onlooker = follow(spec(), played.world.entries)
+
+    assert ["hello"] == list(onlooker.seats[0].messages)
+
+
 def test_a_fault_is_seen_as_it_was_judged() -> None:
     played = Played(World(brain("7,7"), brain("7,7")), spec())
 
