@@ -183,8 +183,8 @@ BY_PRINTING = (
     ),
     Attack(
         id="E17.huge", title="prints a number of 20 digits", program="streams", words=("huge-number",),
-        danger=READ_WRONG, expected=Expected(verdict=Verdict.UNREADABLE),
-        control=BY_ITSELF + "a move has one form",
+        danger=READ_WRONG, expected=Expected(verdict=Verdict.ILLEGAL, because="(huge)"),
+        control=BY_ITSELF + "the board has edges",
     ),
     Attack(
         id="E17.negative", title="moves to -1,-1", program="streams", words=("negative-number",), danger=READ_WRONG,
