@@ -299,8 +299,14 @@ def test_a_contradiction_is_named_with_its_line(edit: tuple[str, str], said: str
     assert refused(text(edit)).startswith(f"game.log, {said}")
 
 
-def test_a_board_on_which_nobody_can_play_is_refused() -> None:
+def test_a_board_without_a_king_is_played_and_one_piece_each_is_a_draw() -> None:
     data = text(("white king ['king', 'king'] at 3,7\n", ""))
+
+    assert refused(data).endswith("'7 7 0 king': the game is over by the rules: white DRAW")
+
+
+def test_a_board_on_which_nobody_can_play_is_refused() -> None:
+    data = text(("white king ['king', 'king'] at 3,7\n", "white king ['king', 'king'] at 7,7\n"))
 
     assert refused(data).startswith("game.log: quantum-chess options: ")
 
