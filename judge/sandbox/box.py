@@ -102,9 +102,10 @@ class Limits(BaseModel):
     file_bytes: int = Field(default=64 << 20, ge=0)
     """Largest file; more than a folder holds, so that a full one is ENOSPC and not a signal that ends the agent."""
     stack_bytes: int = Field(default=8 << 20, ge=0)
-    address_bytes: int = Field(default=64 << 30, ge=0)
+    address_bytes: int = Field(default=16 << 30, ge=0)
     """How much address space each process may lay out, which is no memory; 0: no limit. It bounds how long one call can
-    walk through it: nothing stops a process in the middle of a call. AddressSanitizer needs more than any limit."""
+    walk through it: nothing stops a process in the middle of a call. The JVM and Wine do with 2 GiB of it, and
+    AddressSanitizer needs terabytes."""
 
     @property
     def cap_bytes(self) -> int:

@@ -37,7 +37,7 @@ def test_a_spec_of_an_older_judge_keeps_its_id_and_has_the_new_limit() -> None:
     read = MatchSpec.model_validate_json(json.dumps(old))
 
     assert read.is_called(digest(old))
-    assert read.policy.limits.address_bytes == 64 << 30
+    assert read.policy.limits.address_bytes == 16 << 30
 
 
 def test_a_spec_of_an_older_judge_that_was_changed_has_not_its_id() -> None:

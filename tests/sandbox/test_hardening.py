@@ -39,7 +39,7 @@ def host(**options: Any) -> dict[str, Any]:
 
 def test_pid_1_is_ours_and_runs_the_agent() -> None:
     body = config()
-    assert body["Entrypoint"] == ["/judge/init", str(64 << 30)]
+    assert body["Entrypoint"] == ["/judge/init", str(16 << 30)]
     assert body["Cmd"] == ["/agent/brain", "-v"]
     assert host()["Init"] is False
 
