@@ -169,7 +169,7 @@ _KEYS: Mapping[Verdict, tuple[str, ...]] = {
         "limits.shm_bytes",
     ),
     Verdict.OUTPUT: ("bytes.turn_bytes", "bytes.game_bytes"),
-    Verdict.VOID: ("clock.starved_share", "attempts"),
+    Verdict.VOID: ("clock.starved_share", "clock.waited_share", "attempts"),
     Verdict.ILLEGAL: ("game.name", "game.options"),
     Verdict.FOUL: ("game.name", "game.options"),
     Verdict.UNREADABLE: ("game.protocol", "protocol"),

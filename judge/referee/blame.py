@@ -48,6 +48,8 @@ class Evidence(BaseModel):
     memory_cap_bytes: int | None = None
     others_share: float | None = None
     """Share of the slot's core time that went to neither agent while this seat was waited for, 0 to 1."""
+    waited_share: float | None = None
+    """Share of that time in which it could have run and did not, for others had the core, 0 to 1."""
     held_by_others: bool | None = None
     """Somebody else held its container still that the judge had let go, or had paused it."""
     cpu_ms: int | None = None
@@ -93,6 +95,7 @@ class Thresholds:
     """The policy's numbers that the table needs."""
 
     starved_share: float
+    waited_share: float
 
 
 LATE = frozenset({Cause.START_TIME, Cause.TURN_TIME, Cause.MATCH_TIME})
@@ -110,7 +113,11 @@ def _killed_for_memory(evidence: Evidence, _thresholds: Thresholds) -> bool:
 
 
 def _starved(evidence: Evidence, thresholds: Thresholds) -> bool:
-    return evidence.others_share is not None and evidence.others_share > thresholds.starved_share
+    """Others took its core, and it wanted it: one that sleeps over its turn is starved by nobody."""
+    taken, waited = evidence.others_share, evidence.waited_share
+    if taken is None or taken <= thresholds.starved_share:
+        return False
+    return waited is None or waited >= thresholds.waited_share * taken
 
 
 def _held(evidence: Evidence, _thresholds: Thresholds) -> bool:
@@ -158,8 +165,13 @@ def _ran_on_words(evidence: Evidence) -> str:
 
 def _starved_words(evidence: Evidence) -> str:
     share = (evidence.others_share or 0) * 100
+    waited = (
+        ""
+        if evidence.waited_share is None
+        else f", and it wanted one in vain for {evidence.waited_share:.0%}"
+    )
     return (
-        f"the agent was starved: others took {share:.0f} % of its cores while it was waited for; "
+        f"the agent was starved: others took {share:.0f} % of its cores while it was waited for{waited}; "
         "free the slot's cores"
     )
 
@@ -244,8 +256,9 @@ TABLE: tuple[Row, ...] = (
         _starved,
         Verdict.VOID,
         _starved_words,
-        "it was late, and others took more of its cores meanwhile than the policy's `clock.starved_share`",
-        _OVERRUN.model_copy(update={"others_share": 0.43}),
+        "it was late, others took more of its cores meanwhile than the policy's `clock.starved_share`, and it wanted a "
+        "core and had none for at least `clock.waited_share` of what they took",
+        _OVERRUN.model_copy(update={"others_share": 0.43, "waited_share": 0.41}),
     ),
     *(
         Row(_one(cause), _always, Verdict(cause.value), _time_words(words), when, _OVERRUN)

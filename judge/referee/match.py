@@ -89,7 +89,7 @@ class Referee:
         self._unopened = list(SEATS)
         self._wire = wire
         self._bounds = bounds
-        self._thresholds = Thresholds(clock.starved_share)
+        self._thresholds = Thresholds(clock.starved_share, clock.waited_share)
         self._still_ns, self._ran_on_ns = clock.still_ms * MS, clock.ran_on_ms * MS
         self._chance = chance
         self._watch = watch
@@ -470,6 +470,7 @@ class Referee:
             memory_cap_bytes=readings.memory_cap_bytes,
             others_share=measured.others_share,
             held_by_others=measured.held_by_others,
+            waited_share=measured.waited_share,
             cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // MS,
             bytes_read=side.turn_bytes,
         )

@@ -37,7 +37,7 @@ from judge.referee.transcript import Transcript, mark_private, seal
 from judge.referee.wire import LiveWire
 from judge.sandbox import BoxKind, open_box, open_keeper
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
-from judge.sandbox.cores import busy_ns
+from judge.sandbox.cores import use_of
 from judge.sandbox.folders import Folder, Keeper
 
 LOGGED_BYTES = 4096
@@ -251,7 +251,7 @@ def _wire(stage: _Stage, boxes: Sequence[Box], new_box: Callable[[int], Box]) ->
         boxes,
         stage.transcript,
         new_box,
-        (lambda: busy_ns(slot.cores)) if counts_cores else None,
+        (lambda: use_of(slot.cores)) if counts_cores else None,
         len(slot.cores),
         spec.policy.bytes.stderr_bytes,
         SPIN_NS if slot.is_apart and is_alone else 0,

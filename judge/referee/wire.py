@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 from judge.games.types import SEATS
 from judge.referee.transcript import Kind, Transcript
 from judge.sandbox.box import NO_FREEZER, Box, Channel, Readings, Report, Source
+from judge.sandbox.cores import Use
 
 _KIND_OF_CHANNEL = {
     Channel.OUT: Kind.READ,
@@ -77,6 +78,7 @@ class Measured(NamedTuple):
     held_by_others: bool | None
     opponent_cpu_ns: int | None = None
     """CPU time that the other seat, which should stand still, used since this one's wait began."""
+    waited_share: float | None = None
 
     def encode(self) -> bytes:
         """JSON, as it stands in a transcript."""
@@ -89,6 +91,17 @@ class Measured(NamedTuple):
         values = json.loads(data)
         count = len(Readings.__slots__)
         return cls(Readings(*values[:count]), *values[count:])
+
+
+class _Look(NamedTuple):
+    """What was counted of the slot at one moment, in nanoseconds since fixed ones."""
+
+    ns: int
+    others_ns: int = 0
+    """Time of the slot's cores that went to neither agent."""
+    stolen_ns: int = 0
+    waited_ns: tuple[int | None, int | None] = (None, None)
+    """For how long each seat wanted a core and had none."""
 
 
 class Wire(Protocol):
@@ -142,13 +155,13 @@ class LiveWire:
         boxes: Sequence[Box],
         transcript: Transcript,
         new_box: Callable[[int], Box],
-        busy_ns: Callable[[], int] | None,
+        use: Callable[[], Use] | None,
         cores: int,
         stderr_bytes: int,
         spin_ns: int = 0,
         least_bytes: int = 1,
     ) -> None:
-        """`busy_ns` reads how long the slot's `cores` were busy, where that can be told apart from the judge.
+        """`use` reads how the slot's `cores` were used, where that can be told apart from the judge.
 
         For `spin_ns` of every wait the judge asks again instead of sleeping: with a core of its own that costs nobody
         anything, and a core that sleeps takes longer to wake than an instant agent to answer.
@@ -156,7 +169,7 @@ class LiveWire:
         self._boxes = list(boxes)
         self._transcript = transcript
         self._new_box = new_box
-        self._busy_ns = busy_ns
+        self._use = use
         self._cores = max(1, cores)
         self._spin_ns = spin_ns
         self._stderr_room = [stderr_bytes, stderr_bytes]
@@ -174,7 +187,7 @@ class LiveWire:
         self._loose_cpu: list[int | None] = [None, None]
         self._asked = -1
         self._still_cpu: int | None = None
-        self._snapshot = (0, 0)
+        self._snapshot = _Look(0)
         self._looked_at = time.monotonic_ns()
         self._late_ns = 0
         for seat in SEATS:
@@ -218,7 +231,7 @@ class LiveWire:
         dodged = self._cpu_used_loose(seat)
         # The moment is taken before the thaw: on a shared core the agent may run before the call returns.
         now = time.monotonic_ns()
-        if now - self._snapshot[0] > _SNAPSHOT_NS:
+        if now - self._snapshot.ns > _SNAPSHOT_NS:
             self._look_at_cores(now)
             now = time.monotonic_ns()
         since = now - dodged
@@ -273,9 +286,10 @@ class LiveWire:
 
     def measure(self, seat: int) -> Measured:
         """Readings of the box, and what others did to it and took of the slot."""
-        box, share = self._boxes[seat], self._others_share()
+        box = self._boxes[seat]
+        share, waited = self._shares(seat)
         used = self._opponent_cpu() if seat == self._asked else None
-        measured = Measured(box.readings(), share, box.is_held(), used)
+        measured = Measured(box.readings(), share, box.is_held(), used, waited)
         self._transcript.add(time.monotonic_ns(), seat, Kind.EVIDENCE, measured.encode())
         return measured
 
@@ -523,17 +537,30 @@ class LiveWire:
         return max(0, (self._boxes[seat].cpu_ns() or before) - before)
 
     def _look_at_cores(self, now: int) -> None:
-        self._snapshot = (now, self._others_ns())
+        self._snapshot = self._look_around(now)
 
-    def _others_ns(self) -> int:
-        """CPU time of the slot's cores that went to neither agent, since some fixed moment."""
-        if self._busy_ns is None:
-            return 0
-        return self._busy_ns() - sum(box.cpu_ns() or 0 for box in self._boxes)
+    def _look_around(self, now: int) -> _Look:
+        if self._use is None:
+            return _Look(now)
+        busy, stolen = self._use()
+        used = sum(box.cpu_ns() or 0 for box in self._boxes)
+        first, second = (box.waited_ns() for box in self._boxes)
+        return _Look(now, busy - used, stolen, (first, second))
 
-    def _others_share(self) -> float | None:
-        if self._busy_ns is None:
-            return None
-        then, others = self._snapshot
-        span = (time.monotonic_ns() - then) * self._cores
-        return max(0.0, min(1.0, (self._others_ns() - others) / span)) if span > 0 else 0.0
+    def _shares(self, seat: int) -> tuple[float | None, float | None]:
+        """What others took of the slot's cores since the last look, and for how much of it the seat waited for one."""
+        if self._use is None:
+            return None, None
+        then, now = self._snapshot, self._look_around(time.monotonic_ns())
+        span = now.ns - then.ns
+        others = _share(now.others_ns - then.others_ns, span * self._cores)
+        before, after = then.waited_ns[seat], now.waited_ns[seat]
+        if before is None or after is None:
+            return others, None
+        # Of what a hypervisor steals the guest says that the agent has it.
+        stolen = (now.stolen_ns - then.stolen_ns) // self._cores
+        return others, _share(after - before + stolen, span)
+
+
+def _share(part: int, whole: int) -> float:
+    return max(0.0, min(1.0, part / whole)) if whole > 0 else 0.0

@@ -223,6 +223,12 @@ class Box(Protocol):
     def cpu_ns(self) -> int | None:
         """CPU time used by everything in the box so far."""
 
+    def waited_ns(self) -> int | None:
+        """For how long so far something in the box could have run, and nothing of it did: others had the core.
+
+        None where nobody can tell. A box whose own processes wait for each other does not wait by this.
+        """
+
     def kill(self) -> None:
         """Kill everything of the agent's; readings stay. What is in a system call ends behind it: see `is_gone`."""
 

@@ -74,7 +74,7 @@ class Counter:
 
     fd: int
     key: str = ""
-    """The word before the number, in a file with many; else empty."""
+    """What stands before the number, as a pattern, in a file with many; else empty."""
     factor: int = 1
     value: int | None = None
 
@@ -108,10 +108,15 @@ class CgroupMeter:
             self._cpu = self._counter(directories["cpuacct"], ("cpuacct.usage",))
         else:
             self._cpu = self._counter(unified, ("cpu.stat",), "usage_usec", 1000)
+        self._waited = self._counter(unified, ("cpu.pressure",), "full .*total=", 1000)
 
     def cpu_ns(self) -> int | None:
         """CPU time used by the whole container."""
         return self._cpu.read() if self._cpu else None
+
+    def waited_ns(self) -> int | None:
+        """For how long the container wanted a core and had none; None where the kernel does not say (5.13 does)."""
+        return self._waited.read() if self._waited else None
 
     def readings(self) -> Readings:
         """All counters; those of a cgroup that is gone as they were read last."""

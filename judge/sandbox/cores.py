@@ -6,6 +6,7 @@ import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from judge.errors import InputError
 
@@ -15,6 +16,8 @@ UNTAKEN_FIELDS = (3, 4, 5, 6)
 """Of a line of /proc/stat: idle and iowait, which nobody had; irq and softirq, for which nobody can be named (an agent
 with a storm of timers causes them too)."""
 
+STOLEN_FIELDS = (7,)
+"""What a hypervisor gave to others while a process wanted to run."""
 
 SIBLINGS = Path("/sys/devices/system/cpu")
 """Where the kernel says which processors are hyperthreads of one core."""
@@ -113,8 +116,8 @@ def _siblings(processor: int) -> frozenset[int]:
         return frozenset()
 
 
-def parse_untaken_ns(stat: str, cores: Iterable[int]) -> int:
-    """The time that no process had of some processors since boot, from the text of a /proc/stat.
+def parse_ns(stat: str, cores: Iterable[int], counted: Sequence[int] = UNTAKEN_FIELDS) -> int:
+    """The time of some processors since boot in the fields `counted`, from the text of a /proc/stat.
 
     In nanoseconds, but counted in ticks (10 ms as a rule). A processor that is not there counts nothing.
     """
@@ -123,21 +126,36 @@ def parse_untaken_ns(stat: str, cores: Iterable[int]) -> int:
     for line in stat.splitlines():
         name, *fields = line.split()
         if name in names:
-            ticks += sum(int(fields[index]) for index in UNTAKEN_FIELDS)
+            ticks += sum(int(fields[index]) for index in counted)
     return ticks * TICK_NS
 
 
-def busy_ns(cores: Sequence[int]) -> int:
-    """The time that processes had of these processors, or a hypervisor stole, since a fixed moment; in nanoseconds.
+class Use(NamedTuple):
+    """How some processors were used since a fixed moment, in nanoseconds, of all of them together."""
 
-    It is what is not idle, for the kernel measures idle time. Busy time it samples at its ticks: a process that runs at
-    those moments only would seem to use a whole core, and not to be the one who does. Nor does it count what the kernel
-    does for nobody in particular: interrupts, and what they leave to a thread of each core (an agent's storm of forks
-    keeps that thread busy for a twentieth of the time).
+    busy_ns: int
+    """By processes, or by a hypervisor that stole them."""
+    stolen_ns: int
+    """By the hypervisor alone: whoever ran then has run for nothing."""
+
+
+def busy_ns(cores: Sequence[int]) -> int:
+    """The time that processes had of these processors, or a hypervisor stole; see `use_of`."""
+    return use_of(cores).busy_ns
+
+
+def use_of(cores: Sequence[int]) -> Use:
+    """How these processors were used so far.
+
+    Busy is what is not idle, for the kernel measures idle time. Busy time it samples at its ticks: a process that runs
+    at those moments only would seem to use a whole core, and not to be the one who does. Nor does it count what the
+    kernel does for nobody in particular: interrupts, and what they leave to a thread of each core (an agent's storm of
+    forks keeps that thread busy for a twentieth of the time).
     """
-    untaken = parse_untaken_ns(Path("/proc/stat").read_text(encoding="ascii"), cores)
+    stat = Path("/proc/stat").read_text(encoding="ascii")
     threads = (_run_ns(thread) for thread in _softirq_threads(tuple(cores)))
-    return time.monotonic_ns() * len(cores) - untaken - sum(threads)
+    busy = time.monotonic_ns() * len(cores) - parse_ns(stat, cores) - sum(threads)
+    return Use(busy, parse_ns(stat, cores, STOLEN_FIELDS))
 
 
 @functools.cache

@@ -19,7 +19,7 @@ from judge.sandbox.box import BoxPolicy, Channel, Limits, Readings, Report, Sour
 from judge.sandbox.demands import refuse_unmet
 from judge.sandbox.engine import Engine, EngineRefusalError
 from judge.sandbox.images import runtime_image
-from judge.sandbox.outsiders import FirstProcess, is_told_to_stand
+from judge.sandbox.outsiders import FirstProcess, is_told_to_stand, let_go
 from judge.sandbox.owner import Owner, make_directory, remove_directory
 from judge.sandbox.pipes import NamedPipes
 from judge.sandbox.users import User, claim
@@ -43,6 +43,9 @@ class Meter(Protocol):
 
     def cpu_ns(self) -> int | None:
         """CPU time used so far."""
+
+    def waited_ns(self) -> int | None:
+        """For how long the container wanted a core and had none."""
 
     def close(self) -> None:
         """Let go of its files."""
@@ -70,6 +73,10 @@ class EngineMeter:
 
     def cpu_ns(self) -> int | None:
         """Not to be had in time."""
+        return None
+
+    def waited_ns(self) -> int | None:
+        """Not to be had."""
         return None
 
     def close(self) -> None:
@@ -301,6 +308,10 @@ class DockerBox:
         """CPU time used by everything in the container so far."""
         return self._meter.cpu_ns() if self._meter else None
 
+    def waited_ns(self) -> int | None:
+        """For how long everything in the container that wanted a core had none."""
+        return self._meter.waited_ns() if self._meter else None
+
     def kill(self) -> None:
         """Kill the whole container, after a last look at its counters.
 
@@ -313,14 +324,16 @@ class DockerBox:
         self._killed = True
         if self._first and self._first.kill():
             return  # at once; the Engine would wait for its end, and refuse where that takes long
+        self._kill_by_engine(self._engine)
+
+    def _kill_by_engine(self, engine: Engine) -> None:
+        """Also one that is paused. Not running any more, or in a call that nothing interrupts, is a refusal."""
         with ThreadPoolExecutor(1) as pool:
-            killing = pool.submit(self._engine.kill, self._container)
+            killing = pool.submit(engine.kill, self._container)
             self._attached.take_in(killing)
             try:
                 killing.result()
-            except (
-                EngineRefusalError
-            ) as error:  # not running any more, or in a call that nothing interrupts
+            except EngineRefusalError as error:
                 log.debug("the Engine did not kill a box", box=str(self), error=str(error))
 
     def is_gone(self) -> bool:
@@ -349,6 +362,7 @@ class DockerBox:
             if self._first:
                 self._first.kill()  # it may have told of the agent's end, and not have come to its own
             self._freezer.thaw()
+            let_go(self._groups)
             self._await_end(began)
         except HostError as error:
             log.warning("box may still use its slot's cores", box=str(self), error=str(error))
@@ -365,6 +379,8 @@ class DockerBox:
                     box=str(self),
                     seconds=round(told - began),
                 )
+                if self._engine:
+                    self._kill_by_engine(self._engine)
             if self._first:
                 self._first.await_end(PATIENCE_S)
             else:

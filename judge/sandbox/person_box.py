@@ -71,6 +71,10 @@ class PersonBox:
         """There is nothing that runs."""
         return None
 
+    def waited_ns(self) -> int | None:
+        """There is nothing that runs."""
+        return None
+
     def kill(self) -> None:
         """Do nothing."""
 

@@ -19,6 +19,7 @@ from judge.referee.policy import load_policy
 BY_ID = {attack.id: attack for attack in ATTACKS}
 BURNS = replace(BY_ID["A1"], earns_void=True)
 HAS_EIGHT_THREADS = BY_ID["V1"]
+SLEEPS = replace(BY_ID["A2.sleep"], earns_void=True)
 
 
 def burners(slot: Slot) -> Scene:
@@ -60,6 +61,25 @@ def test_two_burners_on_its_core_make_an_overrun_void(
 
     assert () == trial.problems
     assert " % of its cores while it was waited for" in trial.reason
+
+
+@pytest.mark.docker
+def test_one_that_sleeps_over_its_turn_loses_whoever_uses_its_core(once: Suite, slot: Slot) -> None:
+    """It wanted no core: a lost game would be played again whenever the host is busy."""
+    trial = tried(once, replace(SLEEPS, scene=burners(slot)))
+
+    assert (Verdict.TURN_TIME, ()) == (trial.verdict, trial.problems)
+
+
+@pytest.mark.docker
+def test_where_nobody_asks_whether_it_wanted_one_it_is_void(slot: Slot) -> None:
+    blind = Suite(load_policy("gomocup-fastgame", ["attempts=1"]), slot)
+    policy = {"clock": {**SLEEPS.policy["clock"], "waited_share": 0.0}}
+    starved = Expected(verdict=Verdict.VOID, because="the agent was starved")
+
+    trial = tried(blind, replace(SLEEPS, policy=policy, scene=burners(slot), expected=starved))
+
+    assert () == trial.problems
 
 
 @pytest.mark.docker

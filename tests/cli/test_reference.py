@@ -42,7 +42,7 @@ def test_every_verdict_is_explained_once() -> None:
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.when)
 def test_a_row_holds_for_its_own_example(row: Row) -> None:
     """What stands in the documentation is a case that the row decides."""
-    assert row.holds(row.example, Thresholds(starved_share=0.1))
+    assert row.holds(row.example, Thresholds(starved_share=0.1, waited_share=0.5))
     assert row.because(row.example)
 
 

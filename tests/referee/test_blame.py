@@ -5,7 +5,7 @@ import pytest
 from judge.games.types import AgentFault, Verdict
 from judge.referee.blame import TABLE, Cause, Evidence, Thresholds, Void, judge
 
-THRESHOLDS = Thresholds(starved_share=0.1)
+THRESHOLDS = Thresholds(starved_share=0.1, waited_share=0.5)
 
 # (cause, evidence, verdict, a part of the reason); `row` is where in the table it must be decided.
 ROWS = [
@@ -27,6 +27,15 @@ ROWS = [
     (6, Cause.START_TIME, Evidence(others_share=0.11), Verdict.VOID, "others took 11 %"),
     (6, Cause.TURN_TIME, Evidence(others_share=0.5), Verdict.VOID, "starved"),
     (6, Cause.MATCH_TIME, Evidence(others_share=1.0), Verdict.VOID, "starved"),
+    (
+        6,
+        Cause.TURN_TIME,
+        Evidence(others_share=0.5, waited_share=0.25),
+        Verdict.VOID,
+        "vain for 25%",
+    ),
+    (8, Cause.TURN_TIME, Evidence(others_share=0.5, waited_share=0.24), Verdict.TURN_TIME, "turn"),
+    (9, Cause.MATCH_TIME, Evidence(others_share=1.0, waited_share=0), Verdict.MATCH_TIME, "match"),
     (7, Cause.START_TIME, Evidence(others_share=0.1), Verdict.START_TIME, "not ready in time"),
     (
         8,

@@ -208,6 +208,13 @@ def test_a_starved_agent_does_not_lose_on_time() -> None:
     assert "starved" in played.end.reason
 
 
+def test_one_that_sleeps_while_others_work_on_its_core_loses_on_time() -> None:
+    world = World(brain(), brain())
+    world.others_share, world.waited_share = 0.9, 0.01
+
+    assert Verdict.TURN_TIME is Played(world, spec()).verdict
+
+
 def test_an_agent_that_others_hold_still_does_not_lose_on_time() -> None:
     world = World(brain(), brain())
     world.held_by_others = True

@@ -76,6 +76,7 @@ class World:
         self.now = 5_000 * MS
         self.readings = [readings or Readings(), readings or Readings()]
         self.others_share: float | None = None
+        self.waited_share: float | None = None
         self.held_by_others: bool | None = None
         self.frozen = [False, False]
         self.ran_on: dict[int, list[RanOn]] = {}
@@ -151,7 +152,9 @@ class World:
         used = (
             None if self.opponent_cpu_ms is None or self.frozen[seat] else self.opponent_cpu_ms * MS
         )
-        measured = Measured(self.readings[seat], self.others_share, self.held_by_others, used)
+        measured = Measured(
+            self.readings[seat], self.others_share, self.held_by_others, used, self.waited_share
+        )
         self._note(seat, Kind.EVIDENCE, measured.encode())
         return measured
 

@@ -11,8 +11,8 @@ from judge.sandbox.cores import (
     available,
     busy_ns,
     group,
+    parse_ns,
     parse_processors,
-    parse_untaken_ns,
     place,
     whole_cores,
 )
@@ -118,7 +118,7 @@ def test_a_list_of_processors_is_read(text: str, processors: set[int]) -> None:
 def test_what_nobody_had_is_idle_and_waiting_and_interrupts(
     cores: tuple[int, ...], ticks: int
 ) -> None:
-    assert parse_untaken_ns(STAT, cores) == ticks * TICK_NS
+    assert parse_ns(STAT, cores) == ticks * TICK_NS
 
 
 def test_busy_grows_by_no_more_than_time_passes() -> None:
