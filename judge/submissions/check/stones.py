@@ -39,11 +39,8 @@ _AT_FAULT = {
 _NOT_UNDERSTOOD = (Verdict.REFUSED, Verdict.UNREADABLE)
 _NAMES = {"crlf": "CR LF", "lf": "LF alone"}
 _WELL_ALONE = "this was late in a long conversation: in a new process, as a contest begins every game, it answered"
-_BETWEEN = {
-    "TAKEBACK": "answer TAKEBACK by OK, having removed the stone, or by UNKNOWN; few contests ever send it",
-    "RESTART": "answer RESTART by OK and clear the board, or by UNKNOWN",
-}
-"""Commands that lead from one position to another, and how to mend their silence."""
+_RESTART = "answer RESTART by OK and clear the board, or by UNKNOWN"
+"""What helps where the command that leads from one position to another is not answered."""
 
 Verdicts = tuple[str, Grade, str, str]
 """A check's name, its grade, the evidence, and a mend; an empty mend is the table's."""
@@ -170,13 +167,12 @@ def _hasty(policy: Policy) -> Policy:
 
 def _passing(talk: Talk, question: Question, fault: Verdict) -> Verdicts:
     """The warning of a fault that did not come again in a new process."""
-    is_time = fault in _TIMES
     name = {Verdict.MEMORY: "memory", Verdict.OUTPUT: "quiet"}.get(fault, question.check)
     mend = ""
-    if is_time:
-        command = talk.awaited.partition(" ")[0]
-        name = "restart" if command in _BETWEEN else "time"
-        mend = _BETWEEN.get(command, "")
+    if talk.awaited == "RESTART":
+        name, mend = "restart", _RESTART
+    elif fault in _TIMES:
+        name = "time"
     seen = diagnose(talk)
     return name, Grade.WARNING, f"{seen.evidence}; {_WELL_ALONE}", mend or seen.mend
 

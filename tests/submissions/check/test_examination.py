@@ -158,15 +158,21 @@ FLAWS = {
             "sys.modules['__main__'].games = getattr(sys.modules['__main__'], 'games', 0) + (command == 'RESTART')\n"
             "if command == 'BOARD' and getattr(sys.modules['__main__'], 'games', 0) > 4:\n    return '77,77'"
         ),
-        {"board": WARNING, "block": WARNING, "rule": WARNING},
+        {"board": WARNING, "win": WARNING, "block": WARNING, "rule": WARNING},
         "in a new process, as a contest begins every game, it answered",
         "every stone",
     ),
-    "is silent when a stone is taken back": (
+    "is silent when a stone is taken back, which no contest does": (
         flawed.hearing("if command == 'TAKEBACK':\n    return None"),
+        {},
+        "",
+        "",
+    ),
+    "is silent at RESTART": (
+        flawed.hearing("if command == 'RESTART':\n    return None"),
         {"restart": WARNING},
-        "it did not answer 'TAKEBACK",
-        "answer TAKEBACK by OK",
+        "it did not answer 'RESTART",
+        "answer RESTART by OK",
     ),
     "errs where a stone is in the corner": (
         flawed.hearing("if command == 'TURN' and rest == '0,0':\n    raise SystemExit('no corners')"),
