@@ -78,8 +78,7 @@ def _pruned(
         return Pruned(image, "used by a container")
     if not is_trial:
         try:
-            # without the parents that have no tag: they are somebody's
-            client.images.remove(image.id, noprune=True)
+            _remove(client, image)
         except ImageNotFound:
             pass
         except APIError as error:
@@ -87,6 +86,20 @@ def _pruned(
                 raise
             return Pruned(image, "another image or tag stands on it")
     return Pruned(image)
+
+
+def _remove(client: docker.DockerClient, image: Derived) -> None:
+    """Remove a copy and the steps of its build; not its source, as the Engine would do where that has no tag."""
+    steps = [image.id]
+    while (parent := _parent(client, steps[-1])) not in ("", image.source):
+        steps.append(parent)
+    for step in steps:
+        client.images.remove(step, noprune=True)
+
+
+def _parent(client: docker.DockerClient, name: str) -> str:
+    image = _find(client, name)
+    return str(image.attrs.get("Parent") or "") if image else ""
 
 
 def _all(client: docker.DockerClient) -> Iterator[Derived]:

@@ -67,13 +67,18 @@ def copied(engine: docker.DockerClient, others: Path) -> Iterator[Copied]:
     before = others.read_text()
     for image in copies(engine):
         if image not in before:
-            engine.images.remove(image, noprune=True)
+            engine.images.remove(image)
     for tag in tags:
         engine.images.remove(tag)
 
 
 def copies(engine: docker.DockerClient) -> set[str]:
     return set(labelled(engine, "judge.derived"))
+
+
+def every(engine: docker.DockerClient) -> set[str]:
+    """All images, the steps of builds among them."""
+    return {str(image.id) for image in engine.images.list(all=True)}
 
 
 def write_policy(folder: Path, tag: str) -> Path:
@@ -146,6 +151,22 @@ def test_a_copy_that_runs_or_is_built_upon_stays(
     assert found[idle] == ""
     assert used in copies(engine)
     assert idle not in copies(engine)
+
+
+@pytest.mark.docker
+def test_the_steps_of_its_build_go_with_a_copy_and_its_source_stays_without_a_tag_too(
+    engine: docker.DockerClient, copied: Copied, others: Path
+) -> None:
+    named = dict.fromkeys(others.read_text().replace('"', " ").split(), "the test")
+    before = every(engine)
+    tag, _ = copied()
+    source = str(engine.images.get(tag).id)
+    engine.images.remove(tag, noprune=True)
+    try:
+        assert [each for each in prune(named) if not each.kept]
+        assert every(engine) == before | {source}
+    finally:
+        engine.images.get(source).tag(*tag.split(":"))
 
 
 @pytest.mark.docker
