@@ -152,6 +152,11 @@ def _paths(cores: Collection[int], tell: Tell) -> list[Path]:
     return paths
 
 
+def waits(pid: int) -> bool:
+    """Whether a process waits for a lock, a core's or another."""
+    return any(words[1] == "->" and words[5] == str(pid) for words in _kernels_locks())
+
+
 # --- who has a lock --------------------------------------------------------------------------------------------------
 
 
@@ -171,14 +176,18 @@ def _holders(path: Path) -> Iterator[int]:
     found = path.stat()
     device = found.st_dev
     file = f"{os.major(device):02x}:{os.minor(device):02x}:{found.st_ino}"
+    for _, kind, *words in _kernels_locks():
+        if kind == "FLOCK" and words[3] == file and int(words[2]) > 0:
+            yield int(words[2])
+
+
+def _kernels_locks() -> Iterator[list[str]]:
+    """The words of each line of /proc/locks: `4: FLOCK ADVISORY WRITE 708 00:16:3591 0 EOF`, and `4: -> FLOCK ...`."""
     try:
         lines = Path("/proc/locks").read_text(encoding="ascii").splitlines()
     except OSError:
         return
-    for line in lines:
-        _, kind, *words = line.split()  # 4: FLOCK  ADVISORY  WRITE 708 00:16:3591 0 EOF
-        if kind == "FLOCK" and words[3] == file and int(words[2]) > 0:
-            yield int(words[2])
+    yield from map(str.split, lines)
 
 
 def _lineage(pid: int) -> Iterator[int]:

@@ -17,6 +17,7 @@ from typing import Protocol
 
 from judge.errors import HostError, InputError, NotReadyError
 from judge.referee.policy import Policy
+from judge.sandbox import locks
 from judge.sandbox.runtimes import RUNTIMES
 from judge.store.files import Files
 from judge.store.incoming import Incoming
@@ -254,6 +255,11 @@ def is_gone(desk: Desk, worker: str) -> bool:
         return True
     _mark(desk, worker).unlink(missing_ok=True)
     return True
+
+
+def waits_for_a_core(pid: int) -> bool:
+    """Whether a process that processes stands in the queue for a core: the time is not its submission's."""
+    return locks.waits(pid)
 
 
 def give_back(desk: Desk, register: Register) -> Sequence[int]:

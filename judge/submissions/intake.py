@@ -48,7 +48,7 @@ class IntakePolicy(BaseModel):
     workers: int = Field(default=1, ge=1)
     """Submissions that are processed at the same time; each is examined in a slot that nothing else plays in."""
     process_s: float = Field(default=3600, gt=0)
-    """A whole submission; then its worker is killed, and the host has failed."""
+    """A whole submission, without waiting for a core; then its worker is killed, and the host has failed."""
     check_s: float = Field(default=IntakeLimits.model_fields["check_s"].default, gt=0)
     """How long an agent may be awake in its check, and never more than half of `process_s`; then it is refused."""
     tries: int = Field(default=3, ge=1)

@@ -3,14 +3,18 @@
 import socket
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import httpx
 from sqlalchemy import create_engine, text
 
-from judge.submissions.desk import Desk, at_work, give_back, is_gone
+from judge.sandbox.locks import CoreLocks
+from judge.submissions.desk import Desk, at_work, give_back, is_gone, waits_for_a_core
+from judge.web.intake.workers import Running
 from tests.web.conftest import LOOK_S, Service, ended, make_contest, make_token, send, serving
 
 
@@ -86,6 +90,24 @@ def test_a_worker_that_takes_too_long_is_killed(tmp_path: Path) -> None:
         assert "failed" == ended(ada, slow)["state"]
         with closing(desk.register()) as register:
             assert register.get(slow).why.startswith("it took more than 1 s")
+
+
+def test_waiting_for_a_core_is_no_time_of_the_submission(tmp_path: Path) -> None:
+    taken: Any = None  # whose it is does not matter
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        with CoreLocks((0,), lambda _: None):
+            future = pool.submit(CoreLocks((0,), print).wait)
+            (worker,) = pool._processes
+            while not waits_for_a_core(worker):
+                assert not future.done()
+                time.sleep(LOOK_S)
+            run = Running(taken, pool, time.monotonic() - 1000)
+            run.look()
+            assert 0 == run.spent_s
+        future.result()
+        run.looked -= 1000
+        run.look()
+        assert 1000 <= run.spent_s
 
 
 def test_two_services_of_one_contest_share_the_work(tmp_path: Path) -> None:

@@ -20,7 +20,13 @@ from judge.contest.worker import be_worker
 from judge.errors import JudgeError
 from judge.store.register import Register
 from judge.store.submission import State, Submission
-from judge.submissions.desk import Desk, Processor, give_back, process_taken
+from judge.submissions.desk import (
+    Desk,
+    Processor,
+    give_back,
+    process_taken,
+    waits_for_a_core,
+)
 from judge.web.intake import logs
 
 LOOK_S = 1.0
@@ -33,11 +39,22 @@ POLITE_S = 10.0
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class _Running:
+@dataclass(slots=True)
+class Running:
+    """One submission that is processed; `spent_s` is without the time in which its worker waited for a core."""
+
     taken: Submission
     pool: ProcessPoolExecutor
-    began: float
+    looked: float
+    """When it was last looked at, on the monotonic clock."""
+    spent_s: float = 0.0
+
+    def look(self) -> None:
+        """Count the time since the last look."""
+        now = time.monotonic()
+        if not any(map(waits_for_a_core, list(self.pool._processes or {}))):
+            self.spent_s += now - self.looked
+        self.looked = now
 
 
 class Workers:
@@ -50,7 +67,7 @@ class Workers:
         self._register = register
         self._worker = worker
         self._idle = [_pool() for _ in range(desk.intake.workers)]
-        self._running: dict[Future[State], _Running] = {}
+        self._running: dict[Future[State], Running] = {}
         self._wake = Event()
         self._end = Event()
         self._thread = Thread(target=self._run, name="workers")
@@ -99,7 +116,8 @@ class Workers:
         for future in done:
             self._settle(future)
         for future, run in list(self._running.items()):
-            if time.monotonic() - run.began > self._desk.intake.process_s:
+            run.look()
+            if run.spent_s > self._desk.intake.process_s:
                 _kill(run.pool)
                 self._settle(future)
 
@@ -107,7 +125,7 @@ class Workers:
         log.info("processing", submission=taken.id, attempt=taken.attempt, author=taken.author)
         pool = self._idle.pop()
         future = pool.submit(process_job, self._desk, self._process, taken)
-        self._running[future] = _Running(taken, pool, time.monotonic())
+        self._running[future] = Running(taken, pool, time.monotonic())
 
     def _settle(self, future: Future[State]) -> None:
         run = self._running.pop(future)
@@ -120,7 +138,7 @@ class Workers:
         _kill(run.pool)
         self._idle.append(_pool())
         why = f"the worker was lost ({type(error).__name__})"
-        if time.monotonic() - run.began > self._desk.intake.process_s:
+        if run.spent_s > self._desk.intake.process_s:
             why = f"it took more than {self._desk.intake.process_s:g} s{self._reached(run.taken)}"
         self._failed(run.taken, why)
 
