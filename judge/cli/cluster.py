@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.contest.slots import slots_here
+from judge.cli.contest.slots import say_who_has, slots_here
 from judge.cli.machines import Keys, refuse_without_dask
 from judge.cli.text import note
 from judge.contest.cluster.keys import make_keys
@@ -81,6 +81,7 @@ def worker(
     security = security_of(address, tls)
     places = slots_here(cores, slots)
     _clear_away()
+    say_who_has(places)
     host = Host(name or platform.node(), folder, places)
     os.sched_setaffinity(0, places[0].judge_cores)
     run_worker(host, address, door, security)

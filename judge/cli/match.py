@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -266,7 +266,8 @@ def placement_here() -> Placement:
 def take_slot(placement: Placement, tell: Tell) -> tuple[Slot, CoreLocks]:
     """A slot and the locks of its cores, which are had: of those that no other judge of this host plays in, or the
     first to become so."""
-    locks = take_one([CoreLocks(cores, tell) for cores in placement.slots])
+    once = cache(tell)
+    locks = take_one([CoreLocks(cores, once) for cores in placement.slots])
     return Slot(locks.processors, placement.judge), locks
 
 

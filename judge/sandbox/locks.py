@@ -145,8 +145,8 @@ def _paths(cores: Collection[int], tell: Tell) -> list[Path]:
                     f"{VARIABLE}: {path} is not there, or a link; make a file of that name, or unset {VARIABLE}"
                 )
             tell(
-                f"WARNING: {path} is not to be seen, so judges on this host do not know of each other: run one at a "
-                f"time, or let {VARIABLE} name a directory with a file cpuN for each core that all of them see"
+                f"WARNING: {directory} is hidden, so judges on this host do not know of each other: run one at a time, "
+                f"or let {VARIABLE} name a directory with a file cpuN for each core that all of them see"
             )
             return []
     return paths

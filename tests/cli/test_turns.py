@@ -59,11 +59,9 @@ def begun(directory: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def complaint(process: subprocess.Popen[str]) -> str:
-    """The next line that a judge says on stderr of something else than what a dead one left."""
+    """The line in which a judge says for whom it waits; nothing where it ends without."""
     assert process.stderr
-    while (said := process.stderr.readline()).startswith("judge: removed what an earlier judge"):
-        pass
-    return said
+    return next((line for line in iter(process.stderr.readline, "") if "waiting" in line), "")
 
 
 def waits_for(said: str, core: Sequence[int], command: str, pid: int) -> bool:
@@ -143,3 +141,24 @@ def test_an_upload_is_built_at_once_and_examined_when_a_core_is_free(
 
     assert [["ok", stage] for stage in ("received", "unpacked", "built", "staged")] == told[1:]
     assert "passed: mine version 1" in out, err
+
+
+def test_a_contest_says_for_whom_its_first_game_waits(
+    two_cores: tuple[int, ...], tmp_path: Path
+) -> None:
+    """And not before it has said what is wrong with it."""
+    slow_contest(tmp_path / "cup", games=1, pause=0)
+    core = CoreLocks(two_cores, lambda _: None)
+    with core:
+        with running(tmp_path, "cup", "--workers", "9") as wrong:
+            _, err = wrong.communicate()
+            assert "waiting" not in err
+        with running(tmp_path, "cup") as contest:
+            said = complaint(contest)
+            assert said.startswith(f"judge: waiting for core {two_cores[0]}: "), said
+            assert f"(process {os.getpid()}, " in said
+            core.__exit__()
+            out, err = contest.communicate()
+
+    assert 0 == contest.returncode, err
+    assert 1 == len(out.splitlines())

@@ -16,7 +16,7 @@ import typer
 
 from judge.cli.contest.opened import HERE, ContestFile
 from judge.cli.contest.progress import Lines, Panel, Progress
-from judge.cli.contest.slots import slots_here
+from judge.cli.contest.slots import say_who_has, slots_here
 from judge.cli.machines import Keys, refuse_without_dask
 from judge.cli.match import make_ready
 from judge.cli.text import note, safe
@@ -111,6 +111,7 @@ def run(
 
 
 def _here(contest: Contest, slots: Sequence[Slot]) -> Players[Issued]:
+    say_who_has(slots)
     if slots[0].judge_cores:
         os.sched_setaffinity(0, slots[0].judge_cores)
     return Slots(slots, log=contest.planned.folder / LOG_FILE)
