@@ -79,6 +79,16 @@ ON_THE_OPPONENT = (
         ),
     ),
     Attack(
+        id="O4.engine", title="makes the Engine's pause fail, behind its answer", program="calls",
+        words=("in-the-turn", "mincore", "200"), danger="an agent could make a game void in the middle",
+        policy={"box": {"freeze": "engine"}}, engine_allows=("mincore",), is_quick=False,
+        expected=Expected(denied=("mincore",)),
+        control=Control(
+            off="the filter of system calls, and the limit of address space", weaken=unfiltered,
+            policy={"limits": {"address_bytes": 0}}, expected=replace(RAN_ON, got=("mincore",)),
+        ),
+    ),
+    Attack(
         id="O4.populate", title="maps tens of gigabytes of zeros, behind its answer", program="calls",
         words=("in-the-turn", "populate", "20"), danger=ROBBED, engine_allows=("populate",),
         expected=Expected(denied=("populate",), by=NOT_PERMITTED | {"EINVAL"}),
