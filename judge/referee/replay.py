@@ -20,7 +20,7 @@ def replaying() -> Iterator[None]:
     """
     try:
         yield
-    except (LookupError, TypeError, ValueError, RuntimeError, struct.error) as error:
+    except (LookupError, TypeError, ValueError, RuntimeError, struct.error, HostError) as error:
         raise InputError(f"the transcript is none that a judge writes: {error!r:.200}") from error
 
 
