@@ -1,10 +1,14 @@
 """Every command that the documentation tells a reader to type is typed here, in order, in an empty directory."""
 
+import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 
+import docker
 import pytest
 
 from judge.games.types import Verdict
@@ -33,20 +37,30 @@ def commands(page: str) -> list[str]:
     return [line for block in blocks for line in block.splitlines()]
 
 
+@pytest.fixture
+def no_image_left() -> Iterator[None]:
+    """What a page has its reader build is gone again."""
+    yield
+    with closing(docker.from_env()) as client, suppress(docker.errors.ImageNotFound):
+        client.images.remove("local/python:1", force=True)
+
+
 @pytest.mark.docker
+@pytest.mark.usefixtures("no_image_left")
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_of_a_page_works(page: str, tmp_path: Path) -> None:
     build_house_agents()
     for name in ("images", "policies"):
         (tmp_path / name).symlink_to(ROOT / name)
     path = f"{Path(sys.executable).parent}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    engine = {key: os.environ[key] for key in ("DOCKER_HOST",) if key in os.environ}
     typed = commands(page)
     assert typed
     for line in typed:
         done = subprocess.run(
             ["sh", "-c", ELSEWHERE.get(line, line)],
             cwd=tmp_path,
-            env={"PATH": path, "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)},
+            env={"PATH": path, "HOME": str(tmp_path), "PYTHONPATH": str(ROOT), **engine},
             capture_output=True,
             text=True,
             check=False,

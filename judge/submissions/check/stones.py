@@ -104,7 +104,9 @@ def interrogate(
     asked = Asked()
     left = list(questions)
     while left and len(asked.stopped) < MAX_FAULTS:
-        talk = examinee.asked(left, policy, options=PLAIN)
+        # Whom one process fails again and again is asked in as many as there are questions: each costs a whole wait.
+        batch = left if len(asked.passing) < MAX_FAULTS else left[:1]
+        talk = examinee.asked(batch, policy, options=PLAIN)
         if not asked.talks and asked.ending is None and _failed_at_once(talk):
             asked.ending = _other_ending(examinee, questions[0], talk, policy, ending)
             if asked.ending is not None:
@@ -112,8 +114,12 @@ def interrogate(
                 continue
         asked.take(talk)
         fault, question = talk.side.fault, talk.question
-        if not talk.has_stopped or question is None or fault is None:
+        if not talk.got_ready:
+            asked.stopped += [(question, fault, diagnose(talk))] if question and fault else []
             break
+        if not talk.has_stopped or question is None or fault is None:
+            left = left[len(batch) :]
+            continue
         left = left[left.index(question) + 1 :]
         if talk.answers and talk.answers[0].question != question:
             alone = examinee.asked([question], policy, options=PLAIN)

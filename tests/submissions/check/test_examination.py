@@ -1,5 +1,6 @@
 """Each check tells the agent that does one thing wrong from the sound one, and says how to mend it."""
 
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -296,7 +297,7 @@ def test_a_flaw_is_found_where_it_is_and_nowhere_else(
 ) -> None:
     source, expected, evidence, mend = FLAWS[flaw]
 
-    brief = ("clock.start_ms=2500",) if "start" in expected else ()
+    brief = ("clock.start_ms=2500",) if {"start", "restart"} & {*expected} else ()
     report = examined(flawed.write(tmp_path, source), "gomocup-standard", *QUICK, *brief)
 
     assert not_passed(report) == expected
@@ -451,6 +452,25 @@ def test_an_agent_that_cannot_be_run_fails_to_start(examined: Examine, tmp_path:
     assert not_passed(report) == {"start": FAIL}
     assert "could not be run: No such file" in finding(report, "start").evidence
     assert "board" in report.untried
+
+
+@pytest.mark.docker
+def test_a_library_that_is_missing_is_named(examined: Examine, tmp_path: Path) -> None:
+    (tmp_path / "mine.c").write_text("int mine(void) { return 1; }\n")
+    (tmp_path / "main.c").write_text("int mine(void);\nint main(void) { return mine(); }\n")
+    for words in (
+        ["-shared", "-fPIC", "-o", "libmine.so.3", "mine.c"],
+        ["-o", "pbrain-x", "main.c", "-L.", "-l:libmine.so.3"],
+    ):
+        subprocess.run(["gcc", *words], cwd=tmp_path, check=True)
+
+    report = examined(str(tmp_path / "pbrain-x"))
+
+    assert not_passed(report) == {"start": FAIL}
+    assert "exited with code 127" in finding(report, "start").evidence
+    assert "the library libmine.so.3 is missing here: link statically" in (
+        finding(report, "start").mend
+    )
 
 
 def test_an_agent_of_another_game_is_the_users_mistake(examined: Examine) -> None:
