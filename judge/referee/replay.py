@@ -20,8 +20,12 @@ def replaying() -> Iterator[None]:
     """
     try:
         yield
-    except (LookupError, TypeError, ValueError, RuntimeError, struct.error, HostError) as error:
+    except (LookupError, TypeError, ValueError, RuntimeError, struct.error) as error:
         raise InputError(f"the transcript is none that a judge writes: {error!r:.200}") from error
+    except HostError as error:
+        raise InputError(
+            f"the host failed before the game was over, which is a void: {error}"
+        ) from error
 
 
 class ReplayWire:

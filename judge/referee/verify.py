@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from judge.errors import HostError, InputError
+from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.referee.recording import plies_of, result_of, verdict_of, winner_of
 from judge.referee.replay import ReplayWire, replaying
@@ -34,8 +34,6 @@ def verify(file: RecordFile) -> Verified:
             problems += _replay(file)
     except InputError as error:
         problems.append(str(error))
-    except HostError as error:
-        problems.append(f"the host failed before the game was over, which is a void: {error}")
     return Verified(record, problems)
 
 
