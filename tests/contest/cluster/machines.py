@@ -18,6 +18,7 @@ from judge.contest.worker import Job
 from judge.referee.policy import load_policy
 from judge.referee.spec import BoxKind, MatchSpec, RecordFile
 from judge.sandbox.compiled import build_house_agents
+from judge.sandbox.locks import VARIABLE
 from judge.store.files import Files
 from judge.store.store import Store
 from judge.store.types import AttemptState, Entry, Issued, Scheduled
@@ -111,8 +112,19 @@ class Machines:
     def _judge(self, name: str, prefix: Sequence[str], *words: str) -> subprocess.Popen[bytes]:
         tls = ("--tls", str(self.keys)) if self.keys else ()
         command = [*prefix, sys.executable, "-m", "judge.cli", *words, *tls]
+        environment = os.environ | {VARIABLE: str(self._locks(name))}
         with (self.folder / f"{name}.log").open("ab") as log:
-            return subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log)
+            return subprocess.Popen(
+                command, cwd=self.folder, stdout=log, stderr=log, env=environment
+            )
+
+    def _locks(self, name: str) -> Path:
+        """The locks of a machine's cores: each worker stands for a machine of its own, and waits for no other."""
+        directory = self.folder / f"{name}.locks"
+        directory.mkdir(exist_ok=True)
+        for core in range(os.sysconf("SC_NPROCESSORS_CONF")):
+            (directory / f"cpu{core}").touch()
+        return directory
 
 
 class Cup:
