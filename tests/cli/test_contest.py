@@ -94,6 +94,7 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     events = [each["event"] for each in json.loads(judge("contest", "log", "cup", "--json").out)]
     assert [
         "created",
+        "folders",
         "scheduled",
         *["started", "accepted"] * 2,
         "annulled",

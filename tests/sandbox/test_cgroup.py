@@ -174,11 +174,18 @@ def test_a_counter_that_never_was_says_so(tmp_path: Path) -> None:
 # --- which freezer -------------------------------------------------------------------------------
 
 
-class NoEngine(Engine):
-    """An Engine that nobody asks."""
+class Pausing(Engine):
+    """An Engine that can pause a container, which is tried before an agent runs; nobody asks it anything else."""
 
     def __init__(self) -> None:
         """Connect to nothing."""
+        self.asked: list[str] = []
+
+    def pause(self, container: str) -> None:
+        self.asked.append(f"pause {container}")
+
+    def unpause(self, container: str) -> None:
+        self.asked.append(f"unpause {container}")
 
 
 @pytest.mark.parametrize(
@@ -199,14 +206,17 @@ def test_the_first_freezer_that_a_host_has_is_taken(
         write(
             directory, cgroup__freeze="0\n", cgroup__events="frozen 0\n", freezer__state="THAWED\n"
         )
-    chosen = freezer.choose(wish, directories, NoEngine(), ID)
+    engine = Pausing()
+    chosen = freezer.choose(wish, directories, engine, ID)
     assert isinstance(chosen, kind)
+    tried = [f"pause {ID}", f"unpause {ID}"] if kind is freezer.EnginePause else []
+    assert tried == engine.asked
     chosen.close()
 
 
 def test_unified_is_preferred_and_confirmed_by_its_events(tmp_path: Path) -> None:
     directory = write(tmp_path, cgroup__freeze="0", cgroup__events="populated 1\nfrozen 0\n")
-    chosen = freezer.choose("auto", {"": directory, "freezer": tmp_path}, NoEngine(), ID)
+    chosen = freezer.choose("auto", {"": directory, "freezer": tmp_path}, Pausing(), ID)
     chosen.freeze()
     assert (directory / "cgroup.freeze").read_text(encoding="ascii") == "1"
     assert not chosen.is_frozen()
@@ -220,4 +230,4 @@ def test_unified_is_preferred_and_confirmed_by_its_events(tmp_path: Path) -> Non
 @pytest.mark.parametrize("wish", ["unified", "v1"])
 def test_a_freezer_that_is_not_there_is_named(wish: str) -> None:
     with pytest.raises(HostError, match=wish):
-        freezer.choose(wish, {}, NoEngine(), ID)
+        freezer.choose(wish, {}, Pausing(), ID)

@@ -221,7 +221,7 @@ def test_an_unknown_name_is_the_users_mistake() -> None:
 
 def test_without_an_engine_the_host_is_at_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
-    with pytest.raises(HostError, match="The Engine did not list images"):
+    with pytest.raises(HostError, match=r"The Engine at tcp://127\.0\.0\.1:1 did not list images"):
         listing()
 
 
