@@ -175,7 +175,7 @@ def _passing(talk: Talk, question: Question, fault: Verdict) -> Verdicts:
     """The warning of a fault that did not come again in a new process."""
     name = {Verdict.MEMORY: "memory", Verdict.OUTPUT: "quiet"}.get(fault, question.check)
     mend = ""
-    if talk.awaited == "RESTART":
+    if talk.awaited == "RESTART" and fault in (Verdict.START_TIME, *_TIMES):
         name, mend = "restart", _RESTART
     elif fault in _TIMES:
         name = "time"
