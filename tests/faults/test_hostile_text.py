@@ -43,6 +43,8 @@ FORBIDDEN = re.compile(
 )
 """What a terminal may obey, or what hides text from a reader: all but the end of a line."""
 
+CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
+
 PROCESS = ("--box", "process", "--set", "clock.starved_share=1")
 
 COMMANDS = (
@@ -95,7 +97,8 @@ def _write_agent(directory: Path, last: str, end: bytes) -> str:
         texts=[*said, b"\xff\xfe\xc3("], last=last.encode("utf-8", "surrogateescape"), end=end
     )
     program = Path(write_brain(agent, "brain", talk)).name
-    author = last.encode("utf-8", "replace").decode().replace("\x7f", "")
+    # Control characters are refused in a manifest: tests/submissions/test_agents.py.
+    author = CONTROLS.sub("", last.encode("utf-8", "replace").decode())
     (agent / "agent.toml").write_text(
         f'name = "hostile"\ncommand = ["python3", "{program}"]\n'
         f'runtime = "python"\nauthor = {json.dumps(author)}\n',
