@@ -217,7 +217,9 @@ def test_agents_of_one_archive_share_files_and_play_from_their_info(send: Send) 
     with closing(docker.from_env()) as client:
         # What answers to the name: Python 2 itself is no package of the distribution any more.
         dockerfile = b"FROM judge/python:1\nRUN ln -s python3 /usr/bin/python2\n"
-        client.images.build(fileobj=io.BytesIO(dockerfile), tag=PYTHON_2, network_mode="none")
+        client.images.build(
+            fileobj=io.BytesIO(dockerfile), tag=PYTHON_2, network_mode="none", rm=True
+        )
         try:
             policy = load_policy("qchess-2013").model_copy(
                 update={"runtimes": {"python2": PYTHON_2}}
