@@ -16,9 +16,9 @@ from rich.live import Live
 from judge.cli.audience import Audience
 from judge.cli.boards import board_lines
 from judge.cli.browse import key_by_key, keys_of
-from judge.cli.entry import ARROWS, ESCAPE, Entry
 from judge.cli.feed import frames
 from judge.cli.live import end_politely, leave_last, take
+from judge.cli.prompt import ARROWS, ESCAPE, Prompt
 from judge.cli.screen import Screen
 from judge.cli.seated import Seated
 from judge.cli.text import safe
@@ -159,7 +159,7 @@ class OnScreen:
         self._console = console
         self._keyboard = keyboard
         self._game: Seated | None = None
-        self._entry = Entry(1, 1)
+        self._prompt = Prompt(1, 1)
         self._note = ""
 
     def run(self) -> None:
@@ -184,7 +184,7 @@ class OnScreen:
     def _begin(self, game: Seated) -> None:
         self._game, self._note = game, ""
         view = game.view()
-        self._entry = Entry(len(view.columns), len(view.rows))
+        self._prompt = Prompt(len(view.columns), len(view.rows))
 
     def _type(self, typed: bytes) -> bool:
         """Take what was typed; False where the person has left."""
@@ -195,7 +195,7 @@ class OnScreen:
                 return False
             game = self._game
             request = game.asked() if game is not None else None
-            line = self._entry.press(key, request)
+            line = self._prompt.press(key, request)
             if line is not None and game is not None and request is not None:
                 self._answer(game, request, line)
         return True
@@ -208,7 +208,7 @@ class OnScreen:
             self._note = str(error)
             return
         if sent is not None:
-            self._entry.helps = False
+            self._prompt.helps = False
             self._player.send(sent)
 
     def _screen(self) -> Screen | None:
@@ -221,7 +221,7 @@ class OnScreen:
         request = game.asked()
         seats = list(screen.seats)
         said = [text for _, text in game.told()][-20:]
-        if self._entry.helps and request is not None:
+        if self._prompt.helps and request is not None:
             said = list(how(request))
         seats[game.seat] = replace(seats[game.seat], messages=tuple(said))
         return replace(
@@ -229,7 +229,7 @@ class OnScreen:
             view=self._with_cursor(screen.view),
             seats=(seats[0], seats[1]),
             status=screen.status or self._status(game, request),
-            hint=f"> {self._entry.text}_   (? help, arrows, Enter, Ctrl-C leaves)",
+            hint=f"> {self._prompt.text}_   (? help, arrows, Enter, Ctrl-C leaves)",
         )
 
     def _status(self, game: Seated, request: Request | None) -> str:
@@ -239,9 +239,9 @@ class OnScreen:
         return f"{self._note}; {asked}" if self._note else asked
 
     def _with_cursor(self, view: BoardView) -> BoardView:
-        if self._entry.cursor is None:
+        if self._prompt.cursor is None:
             return view
-        return replace(view, marks={**view.marks, self._entry.cursor: Mark.CURSOR})
+        return replace(view, marks={**view.marks, self._prompt.cursor: Mark.CURSOR})
 
 
 def _is_utf(console: Console) -> bool:

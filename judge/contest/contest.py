@@ -12,9 +12,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from judge.contest.carried import brought, folder_words
 from judge.contest.chance import new_secret
 from judge.contest.course import Course, Table
+from judge.contest.folder_transfer import brought, folder_words
 from judge.contest.frozen import Frozen, freeze, program, thaw
 from judge.contest.plan import Planned
 from judge.contest.results import Played

@@ -8,8 +8,8 @@ from functools import partial
 from math import ceil
 from pathlib import Path
 
-from judge.contest.carried import brought, folder_words
 from judge.contest.entrants import entrants
+from judge.contest.folder_transfer import brought, folder_words
 from judge.contest.formats import all_rounds
 from judge.contest.frozen import distinct
 from judge.contest.pairings import Entry, Pairing

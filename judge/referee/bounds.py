@@ -37,7 +37,7 @@ JUDGE_MEMORY = 128 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class RecordBounds:
     """What one game comes to at most."""
 
     plies: int
@@ -50,7 +50,9 @@ class Bounds:
     """The memory of the process that plays it, of one that verifies it too."""
 
 
-def bounds(longest: int | None, game_bytes: int, stderr_bytes: int, least_bytes: int) -> Bounds:
+def bounds(
+    longest: int | None, game_bytes: int, stderr_bytes: int, least_bytes: int
+) -> RecordBounds:
     """The bounds of a game with at most `longest` answers (None: its rules know no limit), in bytes of one seat."""
     game_bytes += READ_BYTES
     spoken = 2 * game_bytes // least_bytes
@@ -68,6 +70,6 @@ def bounds(longest: int | None, game_bytes: int, stderr_bytes: int, least_bytes:
         + PLY_BYTES * plies
         + REST_BYTES
     )
-    return Bounds(
+    return RecordBounds(
         plies, entries, record, JUDGE_MEMORY + 2 * text + ENTRY_MEMORY * entries + 2 * record
     )

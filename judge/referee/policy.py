@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from judge.documents import choices, parse, read_text, validated
 from judge.errors import InputError
 from judge.games import new_game
-from judge.referee.bounds import LARGEST_RECORD, Bounds, bounds
+from judge.referee.bounds import LARGEST_RECORD, RecordBounds, bounds
 from judge.sandbox.box import BoxPolicy, Limits
 from judge.sandbox.folders import FolderKind
 from judge.sandbox.runtimes import RUNTIMES
@@ -145,7 +145,7 @@ class Policy(_Section):
     attempts: int = Field(default=3, ge=1)
     """How often a void game is played before it is left to the organiser."""
 
-    def bounds(self) -> Bounds:
+    def bounds(self) -> RecordBounds:
         """How large a record of a game can become, and the judge with it; InputError for a game that is none."""
         longest = new_game(self.game.name, self.game.options).longest
         limits = self.bytes
@@ -183,7 +183,7 @@ def load_policy(name: str, overrides: Sequence[str] = (), option: str = "--set")
     """The policy called `name`: a name of policies/, or a file ending in .toml; `:variant` behind it chooses one.
 
     `overrides` are `section.key=value` texts, which came by an `option`. Raises InputError that names the override, or
-    file, line or key, and the mend.
+    file, line or key, and the fix.
     """
     path, variant = _locate(name)
     text = read_text(path, "a policy file")

@@ -182,7 +182,7 @@ class LiveWire:
         self._outbox = [bytearray(), bytearray()]
         self._stands: list[Callable[[], bool] | None] = [None, None]
         """How a seat that was frozen, killed or has ended is asked whether it stands still; None: it may run."""
-        self._dying: tuple[list[Box], list[Box]] = ([], [])
+        self._replaced: tuple[list[Box], list[Box]] = ([], [])
         """Boxes that were replaced, and are not gone yet."""
         self._loose_cpu: list[int | None] = [None, None]
         self._asked = -1
@@ -248,7 +248,7 @@ class LiveWire:
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
         """Look until the box stands still: without a pause at first, for that is all that an honest one needs."""
-        if self._stands[seat] is None and not self._dying[seat]:
+        if self._stands[seat] is None and not self._replaced[seat]:
             return None
         if self._stands_within(seat, min(_AT_ONCE_NS, bound_ns), os.sched_yield):
             return None
@@ -298,8 +298,8 @@ class LiveWire:
         self._transcript.add(time.monotonic_ns(), seat, Kind.RESPAWNED)
         self._forget(seat)
         self._boxes[seat].kill()
-        self._dying[seat].append(self._boxes[seat])
-        self._wait_for(lambda: self._are_buried(seat), _REPLACED_NS, lambda: time.sleep(_NAP_S))
+        self._replaced[seat].append(self._boxes[seat])
+        self._wait_for(lambda: self._are_gone(seat), _REPLACED_NS, lambda: time.sleep(_NAP_S))
         self._boxes[seat] = self._new_box(seat)
         self._boxes[seat].prepare()
         self._boxes[seat].enter()
@@ -331,14 +331,14 @@ class LiveWire:
         For how many seconds each seat's processes ran on after they were killed.
         """
         first, second = (
-            sum(box.leave() for box in (self._boxes[seat], *self._dying[seat])) for seat in SEATS
+            sum(box.leave() for box in (self._boxes[seat], *self._replaced[seat])) for seat in SEATS
         )
         return first, second
 
     def close(self) -> None:
         """Close both boxes; never raises."""
         self._epoll.close()
-        for box in (*self._boxes, *self._dying[0], *self._dying[1]):
+        for box in (*self._boxes, *self._replaced[0], *self._replaced[1]):
             box.close()
 
     # --- polling -----------------------------------------------------------------------------------------------------
@@ -495,11 +495,11 @@ class LiveWire:
         if stands is not None and not stands():
             return False
         self._stands[seat] = None
-        return self._are_buried(seat)
+        return self._are_gone(seat)
 
-    def _are_buried(self, seat: int) -> bool:
+    def _are_gone(self, seat: int) -> bool:
         """Whether all that was replaced of a seat is gone."""
-        dying = self._dying[seat]
+        dying = self._replaced[seat]
         while dying and dying[0].is_gone():
             dying.pop(0).close()
         return not dying
@@ -516,7 +516,7 @@ class LiveWire:
 
     def _cpu(self, seat: int) -> int | None:
         """CPU time of a seat that does not stand still, at whatever price: the Engine takes its time to tell."""
-        used = [box.readings().cpu_ns for box in (self._boxes[seat], *self._dying[seat])]
+        used = [box.readings().cpu_ns for box in (self._boxes[seat], *self._replaced[seat])]
         return None if None in used else sum(filter(None, used))
 
     def _cpu_of_the_other(self) -> int | None:

@@ -12,15 +12,15 @@ from judge.cli.contest.opened import HERE, ContestFile, Json, opened
 from judge.cli.contest.run import alone
 from judge.cli.lazy import group
 from judge.cli.text import safe
-from judge.contest.carried import (
-    Carried,
+from judge.contest.contest import has_begun, open_store
+from judge.contest.folder_transfer import (
+    AgentFolder,
     bring,
     brought,
     left_by,
     refuse_while_running,
     write_folders,
 )
-from judge.contest.contest import has_begun, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.errors import InputError
 
@@ -100,7 +100,7 @@ def _has_begun(planned: Planned) -> bool:
         return has_begun(store, planned)
 
 
-def _document(each: Carried) -> dict[str, str | int]:
+def _document(each: AgentFolder) -> dict[str, str | int]:
     return {
         "agent": each.name,
         "program": each.program,
@@ -110,7 +110,7 @@ def _document(each: Carried) -> dict[str, str | int]:
     }
 
 
-def _print(folders: Sequence[Carried]) -> None:
+def _print(folders: Sequence[AgentFolder]) -> None:
     for each in folders:
         state = each.state
         print(

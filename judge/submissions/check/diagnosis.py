@@ -108,9 +108,9 @@ def _last(lines: list[str]) -> str:
 def _cause(talk: Talk) -> str:
     """What to do by what it wrote itself; empty where that tells nothing."""
     said = "\n".join([*talk.printed, *talk.complaints])
-    for pattern, mend in _CAUSES:
+    for pattern, fix in _CAUSES:
         if found := re.search(pattern, said):
-            return mend.format(*(plain(group, 60) for group in found.groups()))
+            return fix.format(*(plain(group, 60) for group in found.groups()))
     return ""
 
 

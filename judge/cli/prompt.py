@@ -22,7 +22,7 @@ _STEPS = {UP: (0, -1), DOWN: (0, 1), LEFT: (-1, 0), RIGHT: (1, 0)}
 
 
 @dataclass(slots=True)
-class Entry:
+class Prompt:
     """What is typed so far. `width` and `height` are those of the board."""
 
     width: int

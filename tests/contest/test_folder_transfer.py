@@ -11,7 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from judge.contest.carried import Carried, bring, brought, folder_words, read_folders, write_folders
+from judge.contest.folder_transfer import (
+    AgentFolder,
+    bring,
+    brought,
+    folder_words,
+    read_folders,
+    write_folders,
+)
 from judge.contest.plan import Planned, load_plan
 from judge.durable import exchange_durably
 from judge.errors import InputError
@@ -20,8 +27,8 @@ from judge.sandbox.archive import EMPTY, Archive, pack
 from judge.submissions.folders import FolderStore
 
 POLICY = load_policy("gomocup-freestyle")
-ONE = Carried("one", "1" * 64, pack({b"book": b"e4", b"deep": None}))
-TWO = Carried("two", "2" * 64, pack({b"games": b"7"}))
+ONE = AgentFolder("one", "1" * 64, pack({b"book": b"e4", b"deep": None}))
+TWO = AgentFolder("two", "2" * 64, pack({b"games": b"7"}))
 PLAN = """
 name = "{name}"
 policy = "gomocup-freestyle"
@@ -49,7 +56,7 @@ def exported(tmp_path: Path) -> Path:
     return tmp_path / "learned"
 
 
-def state_of(exported: Path, carried: Carried) -> Path:
+def state_of(exported: Path, carried: AgentFolder) -> Path:
     return exported / carried.owner / f"{carried.state.digest}.tar"
 
 
@@ -139,7 +146,7 @@ def test_a_state_that_no_judge_packed_is_refused(
     tmp_path: Path, make: Callable[[Path], None]
 ) -> None:
     data = hostile(make, tmp_path)
-    each = Carried("one", "1" * 64, Archive(data, hashlib.sha256(data).hexdigest(), 0, 1))
+    each = AgentFolder("one", "1" * 64, Archive(data, hashlib.sha256(data).hexdigest(), 0, 1))
     write_folders([each], tmp_path / "learned", replaces=False)
 
     with pytest.raises(InputError, match="not packed by a judge"):
@@ -148,7 +155,7 @@ def test_a_state_that_no_judge_packed_is_refused(
 
 def test_more_than_the_policy_allows_is_refused(tmp_path: Path) -> None:
     many = pack({b"%d" % number: b"" for number in range(3000)})
-    write_folders([Carried("one", "1" * 64, many)], tmp_path / "learned", replaces=False)
+    write_folders([AgentFolder("one", "1" * 64, many)], tmp_path / "learned", replaces=False)
 
     with pytest.raises(InputError, match="would not fit"):
         read_folders(tmp_path / "learned", POLICY)
@@ -199,7 +206,7 @@ def test_a_policy_without_persistent_folders_takes_none(exported: Path, tmp_path
 
 
 def test_versions_of_an_agent_are_told_apart_by_their_files(tmp_path: Path) -> None:
-    old = Carried("one", "9" * 64, TWO.state)
+    old = AgentFolder("one", "9" * 64, TWO.state)
     write_folders([ONE, old], tmp_path / "learned", replaces=False)
     cup = planned(tmp_path / "cup", '[folders]\nfrom = "../learned"')
 
@@ -224,7 +231,7 @@ def test_nothing_is_written_over_and_nobody_s_folder_is_lost(
     with pytest.raises(InputError, match="would be lost"):
         write_folders([ONE], tmp_path / "home", replaces=True)
 
-    newer = Carried("one", "3" * 64, TWO.state)
+    newer = AgentFolder("one", "3" * 64, TWO.state)
     write_folders([newer, TWO], exported, replaces=True)
 
     assert {newer.owner, TWO.owner} == {path.name for path in exported.iterdir()}
@@ -253,7 +260,7 @@ def test_words() -> None:
 WRITES = """
 import sys
 from pathlib import Path
-from judge.contest.carried import Carried, bring, write_folders
+from judge.contest.folder_transfer import AgentFolder, bring, write_folders
 from judge.contest.plan import load_plan
 from judge.sandbox.archive import pack
 
@@ -263,7 +270,7 @@ def state(number):
 what, where = sys.argv[1], Path(sys.argv[2])
 print("begins", flush=True)
 for number in range(10_000):
-    made = [Carried(name, "1" * 64, state(number)) for name in ("one", "two")]
+    made = [AgentFolder(name, "1" * 64, state(number)) for name in ("one", "two")]
     if what == "export":
         write_folders(made, where / "learned", replaces=number > 0)
     else:

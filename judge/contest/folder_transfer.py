@@ -50,7 +50,7 @@ _HEADS_FILE = "heads.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class AgentFolder:
     """A persistent folder: whose it is, and its state. `program`: the digest of the agent's files, or its beginning."""
 
     name: str
@@ -68,7 +68,7 @@ class Brought:
     """Folders that a contest begins with, and in words where they come from."""
 
     source: str
-    folders: Sequence[Carried]
+    folders: Sequence[AgentFolder]
 
     def of(self, agents: Sequence[tuple[str, str]]) -> Mapping[str, Archive]:
         """The states of those agents that have one, by name; `agents` are names and digests of files.
@@ -159,7 +159,7 @@ def refuse_without_folders(planned: Planned) -> None:
         )
 
 
-def read_any(path: Path, policy: Policy) -> Sequence[Carried]:
+def read_any(path: Path, policy: Policy) -> Sequence[AgentFolder]:
     """The folders of another contest, or of a directory of folders; InputError names the path that is wrong."""
     if path.is_file() or (path / PLAN_FILE).is_file():
         return [_fitting(each, policy) for each in _of_contest(path)]
@@ -199,7 +199,7 @@ def _imported(planned: Planned, path: Path) -> Brought:
     except (OSError, ValidationError):
         raise InputError(f"{path}: not what a judge wrote; import the folders again") from None
     folders = [
-        _fitting(Carried(each.name, each.program, _stored(files, each.state)), planned.policy)
+        _fitting(AgentFolder(each.name, each.program, _stored(files, each.state)), planned.policy)
         for each in imports.folders
     ]
     return Brought(imports.source, folders)
@@ -208,7 +208,7 @@ def _imported(planned: Planned, path: Path) -> Brought:
 # --- what a contest leaves -------------------------------------------------------------------------------------------
 
 
-def left_by(store: Reader, frozen: Frozen, files: Files) -> Sequence[Carried]:
+def left_by(store: Reader, frozen: Frozen, files: Files) -> Sequence[AgentFolder]:
     """The folder of each agent of a contest as its last game left it, or as it began; empty ones are left out."""
     found = []
     for entry in frozen.entries:
@@ -222,7 +222,7 @@ def left_by(store: Reader, frozen: Frozen, files: Files) -> Sequence[Carried]:
             if FolderKind.PERSISTENT in folder:
                 digest = folder[FolderKind.PERSISTENT].digest
         if digest != EMPTY.digest:
-            found.append(Carried(entry.name, entry.seat.digest, _stored(files, digest)))
+            found.append(AgentFolder(entry.name, entry.seat.digest, _stored(files, digest)))
     return found
 
 
@@ -236,7 +236,7 @@ def refuse_while_running(store: Reader, planned: Planned) -> None:
         )
 
 
-def _of_contest(path: Path) -> Sequence[Carried]:
+def _of_contest(path: Path) -> Sequence[AgentFolder]:
     from judge.store.store import Store  # only here a contest opens another one's store
 
     planned = load_plan(path)
@@ -262,7 +262,7 @@ def _stored(files: Files, digest: str) -> Archive:
 # --- directories of folders ------------------------------------------------------------------------------------------
 
 
-def read_folders(directory: Path, policy: Policy) -> Sequence[Carried]:
+def read_folders(directory: Path, policy: Policy) -> Sequence[AgentFolder]:
     """The folders of a directory; InputError names the path that is wrong. Empty folders are left out."""
     found = []
     for path in _listed(directory):
@@ -273,11 +273,11 @@ def read_folders(directory: Path, policy: Policy) -> Sequence[Carried]:
             )
         state = _read_owner(path, _room(policy))
         if state is not EMPTY:
-            found.append(_fitting(Carried(named[1], named[2], state), policy))
+            found.append(_fitting(AgentFolder(named[1], named[2], state), policy))
     return found
 
 
-def write_folders(folders: Sequence[Carried], directory: Path, replaces: bool) -> None:
+def write_folders(folders: Sequence[AgentFolder], directory: Path, replaces: bool) -> None:
     """Write a directory of folders in one step. InputError where there is one, unless it `replaces` that.
 
     It replaces only what holds folders of the same agents and nothing else, so that nobody's are lost by it.
@@ -370,7 +370,7 @@ def _room(policy: Policy) -> Room:
     return Room(limits.persistent_bytes, limits.persistent_inodes - 1)
 
 
-def _fitting(each: Carried, policy: Policy) -> Carried:
+def _fitting(each: AgentFolder, policy: Policy) -> AgentFolder:
     if not each.state.fits(_room(policy)):
         raise InputError(
             f"the folder of {each.name} takes {each.state.size_bytes} bytes and {each.state.inodes} files and "
