@@ -1,7 +1,8 @@
 """Judges that are born to be killed: each line that comes in is one life of a judge that plays a contest.
 
 Run as a program, it has imported everything when the first line comes; a life is a fork of it, so that fifty of them
-take no longer than what they play. What it says: `born PID`, `ended` for each game, and how the life ended.
+take no longer than what they play. What it says: `born PID`, `ended` for each game, and how the life ended. It says so
+where no judge logs: a judge that is killed in the middle of a line of its log would hide the line that comes after.
 """
 
 import os
@@ -14,6 +15,9 @@ from functools import wraps
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+_voice = 1
+"""The descriptor of what it says."""
 
 POINTS = {
     "file is copied": ("shutil", "copyfile", "after"),
@@ -83,7 +87,7 @@ def live(folder: Path) -> str:
 
 def say(text: str) -> None:
     """One line, in one piece: judges that are killed write here too."""
-    os.write(1, f"{text}\n".encode())
+    os.write(_voice, f"{text}\n".encode())
 
 
 def _born(folder: Path, points: list[str]) -> None:
@@ -110,7 +114,10 @@ def _in_a_fork(work: Callable[[], None]) -> None:
 
 
 def main() -> None:
-    """A line is the folder and the points, with tabs between them."""
+    """A line is the folder and the points, with tabs between them; stdout is ours alone, and no worker's."""
+    global _voice
+    _voice = os.dup(1)
+    os.dup2(2, 1)
     for module in ("judge.contest.slots", "tests.contest.racers"):
         import_module(module)
     for line in sys.stdin:
