@@ -17,24 +17,20 @@ MAY_IMPORT = {
     "sandbox": {"errors"},
     "referee": {"errors", "documents", "durable", "games", "protocols", "sandbox"},
     "records": {"errors", "durable", "games", "referee"},
+    "store": {"errors", "durable"},
+    "submissions": {"errors", "durable", "games", "protocols", "sandbox", "referee", "store"},
     "contest": {
-        "errors", "documents", "durable", "games", "referee", "records", "sandbox", "store",
+        "errors", "documents", "durable", "games", "sandbox", "referee", "records", "store",
         "submissions",
     },
-    "submissions": {
-        "errors", "documents", "durable", "games", "protocols", "referee", "sandbox", "store",
-    },
-    "attacks": {"errors", "games", "referee", "records", "sandbox", "submissions"},
-    "store": {"errors", "durable", "referee", "records"},
+    "attacks": {"errors", "games", "sandbox", "referee", "records", "submissions"},
+    "web": {"errors", "store", "submissions", "contest"},
     "cli": {
-        "errors", "durable", "games", "protocols", "sandbox", "referee", "records", "contest", "submissions",
-        "store", "attacks", "web",
-    },
-    "web": {
-        "errors", "durable", "games", "referee", "records", "contest", "submissions", "store",
+        "errors", "durable", "games", "protocols", "sandbox", "referee", "records", "store",
+        "submissions", "contest", "attacks", "web",
     },
 }  # fmt: skip
-"""For each room the rooms that it may know."""
+"""For each room the rooms that it imports: no more, and no fewer."""
 
 
 def modules() -> list[Path]:
@@ -65,6 +61,23 @@ def test_a_room_knows_only_the_rooms_below_it(path: Path) -> None:
         return
 
     assert set(imported_rooms(path)) - {room} <= MAY_IMPORT[room]
+
+
+@pytest.mark.parametrize("room", sorted(MAY_IMPORT))
+def test_a_room_imports_every_room_that_it_may(room: str) -> None:
+    imported = {
+        name for path in modules() if room_of(path) == room for name in imported_rooms(path)
+    }
+
+    assert imported - {room} == MAY_IMPORT[room]
+
+
+def test_no_rooms_import_each_other_in_a_circle() -> None:
+    below: set[str] = set()
+    while free := {room for room, rooms in MAY_IMPORT.items() if rooms <= below} - below:
+        below |= free
+
+    assert set(MAY_IMPORT) == below
 
 
 def test_games_and_protocols_do_no_io() -> None:
