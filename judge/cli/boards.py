@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from rich.style import Style
 from rich.text import Text
 
-from judge.games.stones import Square
+from judge.games.gomoku.requests import Square
 from judge.records.views import BoardView, Face, Mark, Surface, Token
 
 _FACE_LETTERS = {

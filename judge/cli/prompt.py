@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from judge.games.stones import LayStones, OfferFifths, Square, StonesRequest, square_name
+from judge.games.gomoku.requests import LayStones, OfferFifths, Square, StonesRequest, square_name
 from judge.games.stratego.types import HalfMove, SetupRow
 from judge.games.types import Request
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from judge.errors import InputError
 from judge.games.gomoku import Gomoku, OpeningError, Rule
-from judge.games.stones import Square, quote, square_at, square_name
+from judge.games.gomoku.requests import Square, quote, square_at, square_name
 from judge.referee.chance import Seed, numbers
 
 Opening = tuple[Square, ...]

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from judge.contest.pairings import Pairing
 from judge.contest.results import GameResult, Played, games_by_table
 from judge.errors import InputError
-from judge.games.stones import quote
+from judge.games.gomoku.requests import quote
 from judge.games.stratego.options import read_options
 from judge.games.types import Verdict
 from judge.records.stratego_log import read_result

@@ -6,8 +6,8 @@ from typing import Any
 
 from judge.errors import InputError
 from judge.games.gomoku import Gomoku
+from judge.games.gomoku.requests import quote
 from judge.games.quantum_chess import QuantumChess
-from judge.games.stones import quote
 from judge.games.stratego import Stratego
 from judge.games.types import Game
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-from judge.games.stones import Square, Stone, Stones, Swap
+from judge.games.gomoku.requests import Square, Stone, Stones, Swap
 from judge.games.types import Reply, ReplyKind, decided
 
 SIDE = 15

@@ -32,7 +32,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import ClassVar
 
-from judge.games.stones import (
+from judge.games.gomoku.requests import (
     AnswerSwap,
     ColoursSettled,
     LayStones,

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from enum import StrEnum
 
-from judge.games.stones import Placed, Square
+from judge.games.gomoku.requests import Placed, Square
 from judge.protocols.gomocup_words import board_rows
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from judge.games.stones import RULE_BITS, Placed, Square, Stone
+from judge.games.gomoku.requests import RULE_BITS, Placed, Square, Stone
 from judge.protocols.types import Limits
 
 INT32_MAX = 2147483647

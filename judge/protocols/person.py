@@ -18,8 +18,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from judge.games.qchess_words import Destination, Moved, Selected, Selection, TurnLost
-from judge.games.stones import (
+from judge.games.gomoku.requests import (
     AnswerSwap,
     ChooseFifth,
     ColoursSettled,
@@ -28,6 +27,7 @@ from judge.games.stones import (
     PlaceStone,
     StonePlaced,
 )
+from judge.games.quantum_chess.words import Destination, Moved, Selected, Selection, TurnLost
 from judge.games.stratego.types import Confirmed, HalfMove, SetupRow, Started
 from judge.games.types import Event, Request
 from judge.protocols.lines import LineReader

@@ -9,16 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from judge.games.qchess_words import (
-    Destination,
-    Moved,
-    OnSquare,
-    Selected,
-    Selection,
-    TurnLost,
-    announcement,
-)
-from judge.games.stones import (
+from judge.games.gomoku.requests import (
     COLOURS,
     AnswerSwap,
     ChooseFifth,
@@ -34,6 +25,15 @@ from judge.games.stones import (
     quote,
     square_at,
     square_name,
+)
+from judge.games.quantum_chess.words import (
+    Destination,
+    Moved,
+    OnSquare,
+    Selected,
+    Selection,
+    TurnLost,
+    announcement,
 )
 from judge.games.stratego.notation import NO_MOVE, read_reply, write_move
 from judge.games.stratego.types import (

@@ -28,8 +28,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.games.qchess_board import COLOURS
-from judge.games.qchess_words import (
+from judge.games.quantum_chess.board import COLOURS
+from judge.games.quantum_chess.words import (
     Destination,
     Moved,
     Selected,

@@ -12,8 +12,8 @@ from typing import Literal
 from judge.errors import InputError
 from judge.games.gomoku import Rule
 from judge.games.gomoku.board import Board
+from judge.games.gomoku.requests import RULE_BITS, Square, quote
 from judge.games.gomoku.rules import winning_row
-from judge.games.stones import RULE_BITS, Square, quote
 from judge.games.types import Verdict
 
 Move = tuple[int, int, int]

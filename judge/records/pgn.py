@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from textwrap import fill
 
 from judge.errors import InputError
-from judge.games.stones import quote, square_at, square_name
+from judge.games.gomoku.requests import quote, square_at, square_name
 from judge.games.types import Verdict
 from judge.records.five import (
     FiveRecord,

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from judge.errors import InputError
-from judge.games.stones import quote
+from judge.games.gomoku.requests import quote
 from judge.games.types import Verdict
 from judge.records.five import WINNERS, FiveRecord, Laying, need_board, one_line, outcome_on_board
 from judge.records.piskvork import (

@@ -24,9 +24,9 @@ from datetime import UTC, datetime
 from pydantic import ValidationError
 
 from judge.errors import InputError
-from judge.games.qchess_board import PlacedPiece
-from judge.games.qchess_words import is_announcement
-from judge.games.stones import quote
+from judge.games.gomoku.requests import quote
+from judge.games.quantum_chess.board import PlacedPiece
+from judge.games.quantum_chess.words import is_announcement
 
 LONGEST_NAME = 200
 

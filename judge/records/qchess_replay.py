@@ -11,7 +11,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from judge.errors import InputError
-from judge.games.qchess_board import (
+from judge.games.gomoku.requests import quote
+from judge.games.quantum_chess import ContradictionError, QuantumChess
+from judge.games.quantum_chess.board import (
     COLOURS,
     HIDDEN,
     POOL,
@@ -21,7 +23,7 @@ from judge.games.qchess_board import (
     classical_pieces,
     quantum_pieces,
 )
-from judge.games.qchess_words import (
+from judge.games.quantum_chess.words import (
     MOVED,
     SELECTED,
     Destination,
@@ -32,8 +34,6 @@ from judge.games.qchess_words import (
     announcement,
     read_answer,
 )
-from judge.games.quantum_chess import ContradictionError, QuantumChess
-from judge.games.stones import quote
 from judge.games.types import (
     NATURE,
     AgentFault,

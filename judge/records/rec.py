@@ -11,7 +11,7 @@ round, date, most verdicts. Lines, names and codes: see `piskvork`.
 """
 
 from judge.errors import InputError
-from judge.games.stones import quote
+from judge.games.gomoku.requests import quote
 from judge.records.five import FiveRecord, Laying, need_board, one_line
 from judge.records.piskvork import (
     code_of,

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from judge.errors import InputError
-from judge.games.stones import COLOURS, quote
+from judge.games.gomoku.requests import COLOURS, quote
 from judge.games.types import Verdict
 from judge.records.five import (
     WINNERS,

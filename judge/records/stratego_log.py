@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from judge.errors import InputError
-from judge.games.stones import quote
+from judge.games.gomoku.requests import quote
 from judge.games.stratego import Stratego
 from judge.games.stratego.game import UNINTELLIGIBLE
 from judge.games.stratego.types import BLUE, COLOURS, RED, SETUP_ROWS, one_word

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from judge.errors import InputError
-from judge.games.stones import quote
+from judge.games.gomoku.requests import quote
 from judge.games.stratego import RULES, Stratego, StrategoOptions
 from judge.games.stratego.game import SURRENDERED, UNINTELLIGIBLE
 from judge.games.stratego.notation import read_reply

@@ -11,10 +11,10 @@ from functools import lru_cache
 
 from judge.errors import InputError
 from judge.games.gomoku import Gomoku
-from judge.games.qchess_board import SIZE as CHESS_SIZE
-from judge.games.qchess_board import UNKNOWN, Piece
+from judge.games.gomoku.requests import COLOURS, Placed, Square, square_name
 from judge.games.quantum_chess import QuantumChess
-from judge.games.stones import COLOURS, Placed, Square, square_name
+from judge.games.quantum_chess.board import SIZE as CHESS_SIZE
+from judge.games.quantum_chess.board import UNKNOWN, Piece
 from judge.games.stratego import Stratego
 from judge.games.stratego.types import COLOURS as ARMIES
 from judge.games.stratego.types import SIZE as FIELD_SIZE

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from judge.games.qchess_board import COLOURS
-from judge.games.qchess_words import read_answer
 from judge.games.quantum_chess import QuantumChess
+from judge.games.quantum_chess.board import COLOURS
+from judge.games.quantum_chess.words import read_answer
 from judge.games.types import SEATS, AgentFault
 from judge.protocols.qchess import Qchess, QchessOptions
 from judge.protocols.types import Limits, Open

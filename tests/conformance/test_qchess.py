@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.games.qchess_board import COLOURS
 from judge.games.quantum_chess import ContradictionError, QuantumChess
+from judge.games.quantum_chess.board import COLOURS
 from judge.protocols.qchess import Qchess, QchessOptions
 from judge.protocols.types import Limits, Open, Ready, Write
 from judge.records.qchess_log import QchessLog, read_log, write_log

@@ -16,7 +16,7 @@ from judge.contest.openings import (
 )
 from judge.errors import InputError
 from judge.games.gomoku import Rule
-from judge.games.stones import Square
+from judge.games.gomoku.requests import Square
 
 
 def file_of(directory: Path, text: str) -> Path:

@@ -12,8 +12,8 @@ makes several fouls: here the double four comes first, then the double three, th
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from judge.games.renju import Foul
-from judge.games.stones import Square
+from judge.games.gomoku.renju import Foul
+from judge.games.gomoku.requests import Square
 
 Row = frozenset[Square]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from judge.errors import InputError
 from judge.games import GAMES, new_game
 from judge.games.gomoku import Gomoku, OpeningError, Rule
-from judge.games.stones import (
+from judge.games.gomoku.requests import (
     PlaceStone,
     Square,
     Stone,

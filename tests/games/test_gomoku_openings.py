@@ -7,7 +7,7 @@ import pytest
 from judge.errors import InputError
 from judge.games.gomoku import Gomoku
 from judge.games.gomoku.opening import images
-from judge.games.stones import (
+from judge.games.gomoku.requests import (
     AnswerSwap,
     ChooseFifth,
     ColoursSettled,

@@ -4,7 +4,7 @@ import pytest
 
 from judge.errors import InputError
 from judge.games.gomoku import Gomoku, GomokuOptions, Rule
-from judge.games.stones import PlaceStone, Stone
+from judge.games.gomoku.requests import PlaceStone, Stone
 from judge.games.types import RuleResult, Verdict, decided
 from tests.games.test_gomoku import board, elsewhere, in_turn, play, row
 

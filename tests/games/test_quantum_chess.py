@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from judge.errors import InputError
 from judge.games import new_game
-from judge.games.qchess_board import BLACK, COLOURS, POOL, UNKNOWN, WHITE, Kind, Piece
-from judge.games.qchess_words import (
+from judge.games.quantum_chess import ContradictionError, QuantumChess
+from judge.games.quantum_chess.board import BLACK, COLOURS, POOL, UNKNOWN, WHITE, Kind, Piece
+from judge.games.quantum_chess.words import (
     Destination,
     Moved,
     OnSquare,
@@ -20,7 +21,6 @@ from judge.games.qchess_words import (
     TurnLost,
     announcement,
 )
-from judge.games.quantum_chess import ContradictionError, QuantumChess
 from judge.games.types import (
     NATURE,
     AgentFault,

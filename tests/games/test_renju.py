@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.games import renju
-from judge.games.renju import Foul, foul
-from judge.games.stones import Square, square_at, square_name
+from judge.games.gomoku import renju
+from judge.games.gomoku.renju import Foul, foul
+from judge.games.gomoku.requests import Square, square_at, square_name
 from tests.games.renju_reference import DIRECTIONS, Position, textbook_foul
 
 VECTORS: list[dict[str, Any]] = json.loads(

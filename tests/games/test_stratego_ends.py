@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from judge.games.stones import Stone
+from judge.games.gomoku.requests import Stone
 from judge.games.stratego import RULES, Stratego
 from judge.games.stratego.types import BLUE, RED, Row, Started
 from judge.games.types import (

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.games.stones import (
+from judge.games.gomoku.requests import (
     AnswerSwap,
     ChooseFifth,
     ColoursSettled,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from judge.games.stones import Placed, PlaceStone
+from judge.games.gomoku.requests import Placed, PlaceStone
 from judge.protocols.gomocup import Gomocup
 from judge.protocols.gomocup_words import GomocupOptions, is_private, parse_about
 from judge.protocols.types import Ask, Clock, Close, Limits, Open

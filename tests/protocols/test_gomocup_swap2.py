@@ -5,7 +5,7 @@ from collections.abc import Collection
 import pytest
 from pydantic import ValidationError
 
-from judge.games.stones import AnswerSwap, LayStones, Placed, PlaceStone, Square
+from judge.games.gomoku.requests import AnswerSwap, LayStones, Placed, PlaceStone, Square
 from judge.protocols.gomocup import Gomocup
 from judge.protocols.gomocup_words import GomocupOptions
 from judge.protocols.types import Ask, Clock, Limits, Open

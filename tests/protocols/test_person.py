@@ -2,8 +2,7 @@
 
 import pytest
 
-from judge.games.qchess_words import Destination, Moved, OnSquare, Selected, Selection, TurnLost
-from judge.games.stones import (
+from judge.games.gomoku.requests import (
     AnswerSwap,
     ChooseFifth,
     ColoursSettled,
@@ -15,6 +14,14 @@ from judge.games.stones import (
     StonePlaced,
     Stones,
     Swap,
+)
+from judge.games.quantum_chess.words import (
+    Destination,
+    Moved,
+    OnSquare,
+    Selected,
+    Selection,
+    TurnLost,
 )
 from judge.games.stratego.types import (
     Confirmed,

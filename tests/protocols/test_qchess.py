@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.errors import InputError
-from judge.games.qchess_words import (
+from judge.games.gomoku.requests import PlaceStone
+from judge.games.quantum_chess.words import (
     Destination,
     Moved,
     OnSquare,
@@ -16,7 +17,6 @@ from judge.games.qchess_words import (
     TurnLost,
     read_answer,
 )
-from judge.games.stones import PlaceStone
 from judge.games.types import Reply, ReplyKind, Request, decided
 from judge.protocols import new_protocol
 from judge.protocols.qchess import Qchess, QchessOptions, is_private

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from judge.games.stones import RULE_BITS, Square
+from judge.games.gomoku.requests import RULE_BITS, Square
 from judge.games.types import Verdict
 from judge.records.five import (
     WINNERS,

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.errors import InputError
-from judge.games.qchess_board import PlacedPiece
-from judge.games.qchess_words import Destination, OnSquare, Selection
 from judge.games.quantum_chess import QuantumChess
+from judge.games.quantum_chess.board import PlacedPiece
+from judge.games.quantum_chess.words import Destination, OnSquare, Selection
 from judge.games.types import (
     NATURE,
     AgentFault,

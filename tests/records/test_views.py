@@ -1,8 +1,8 @@
 """Views: what stands where in each game, what is hidden, and what is pointed out."""
 
 from judge.games import new_game
-from judge.games.qchess_words import Selection
-from judge.games.stones import Stone, Stones, Swap
+from judge.games.gomoku.requests import Stone, Stones, Swap
+from judge.games.quantum_chess.words import Selection
 from judge.games.types import Drawn, Game, Reply, ReplyKind, decided
 from judge.records.views import Face, Mark, Surface, Token, view_of
 from tests.games.stratego_positions import blue, new, red, set_up

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from judge.games.stones import COLOURS, Placed, Square, say_square, square_name
+from judge.games.gomoku.requests import COLOURS, Placed, Square, say_square, square_name
 
 EMPTY, EDGE, DEAD = 0, 3, 4
 """What a cell holds beside a stone, which is its colour + 1. A dead stone belongs to nobody and blocks."""

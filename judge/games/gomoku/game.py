@@ -18,9 +18,8 @@ from judge.games.gomoku.opening import (
     requests_of,
 )
 from judge.games.gomoku.options import GomokuOptions
-from judge.games.gomoku.rules import Row, Rule, winning_row
-from judge.games.renju import foul
-from judge.games.stones import (
+from judge.games.gomoku.renju import foul
+from judge.games.gomoku.requests import (
     BLACK,
     WHITE,
     AnswerSwap,
@@ -39,6 +38,7 @@ from judge.games.stones import (
     quote,
     say_square,
 )
+from judge.games.gomoku.rules import Row, Rule, winning_row
 from judge.games.types import (
     AgentFault,
     Decision,

@@ -22,8 +22,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple, Self
 
-from judge.games.gomoku.rules import Rule
-from judge.games.stones import (
+from judge.games.gomoku.requests import (
     AnswerSwap,
     ChooseFifth,
     ColoursSettled,
@@ -34,6 +33,7 @@ from judge.games.stones import (
     Square,
     StonePlaced,
 )
+from judge.games.gomoku.rules import Rule
 from judge.games.types import Event, Request
 
 

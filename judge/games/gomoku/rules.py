@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from judge.games.stones import RULE_BITS, WHITE
+from judge.games.gomoku.requests import RULE_BITS, WHITE
 
 CONTINUOUS_BIT = 2
 """INFO rule: the game goes on until the board is full."""

@@ -18,7 +18,7 @@ What a side may do stands in `judge.games.stratego.board`, what differs between 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-from judge.games.stones import quote
+from judge.games.gomoku.requests import quote
 from judge.games.stratego.board import Board, Clash, clash_of
 from judge.games.stratego.notation import write_move
 from judge.games.stratego.options import StrategoOptions, read_options

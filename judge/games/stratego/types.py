@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from judge.games.stones import quote
+from judge.games.gomoku.requests import quote
 from judge.games.types import AgentFault, Decision, Event, Reply, ReplyKind, Request, Verdict
 
 RED, BLUE = 0, 1

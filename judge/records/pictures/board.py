@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from judge.games.stones import Square
+from judge.games.gomoku.requests import Square
 from judge.records.pictures.pieces import GLYPHS, glyph_items
 from judge.records.pictures.scene import Box, Colour, Disc, Item, Line, Scene, Shape, Text
 from judge.records.views import BoardView, Face, Mark, Surface, Token

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from xml.sax.saxutils import escape
 
-from judge.games.stones import Square
+from judge.games.gomoku.requests import Square
 from judge.records.pictures.board import BOARD_PIXELS, BarePainter
 from judge.records.pictures.scene import Item
 from judge.records.pictures.svg import FONT, legal, write_items

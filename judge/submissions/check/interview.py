@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from judge.games import new_game
-from judge.games.stones import (
+from judge.games.gomoku.requests import (
     AnswerSwap,
     ChooseFifth,
     LayStones,

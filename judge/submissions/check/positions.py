@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from judge.games.stones import Square, square_at
+from judge.games.gomoku.requests import Square, square_at
 
 _SIDE = 15
 _SQUARE = re.compile(r"[a-z][0-9]{1,2}")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from judge.games import new_game
-from judge.games.stones import Stone, square_name
+from judge.games.gomoku.requests import Stone, square_name
 from judge.games.types import Verdict
 from judge.referee.policy import Policy
 from judge.submissions.check.diagnosis import Diagnosis, diagnose, mend_for

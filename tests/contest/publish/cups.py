@@ -10,7 +10,7 @@ from judge.contest.contest import Contest
 from judge.contest.frozen import Frozen, FrozenEntry, FrozenImage
 from judge.contest.plan import load_plan
 from judge.contest.worker import played as job_done
-from judge.games.stones import Square
+from judge.games.gomoku.requests import Square
 from judge.protocols import protocol_entry
 from judge.referee.match import Referee
 from judge.referee.seating import build_referee

@@ -3,7 +3,7 @@
 import pytest
 
 from judge.games import new_game
-from judge.games.stones import RULE_BITS, PlaceStone, Square, Stone
+from judge.games.gomoku.requests import RULE_BITS, PlaceStone, Square, Stone
 from judge.games.types import RuleResult, Verdict, decided
 from judge.submissions.check.positions import Position, positions, squares_of
 

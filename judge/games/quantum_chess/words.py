@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from judge.games.qchess_board import Kind
+from judge.games.quantum_chess.board import Kind
 from judge.games.types import Decision, Event, Reply, ReplyKind, Request, decided
 
 

@@ -13,7 +13,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, model_validator
 
 from judge.errors import InputError
-from judge.games.qchess_board import (
+from judge.games.gomoku.requests import quote
+from judge.games.quantum_chess.board import (
     BLACK,
     COLOURS,
     HIDDEN,
@@ -29,7 +30,7 @@ from judge.games.qchess_board import (
     piece_from,
     quantum_pieces,
 )
-from judge.games.qchess_words import (
+from judge.games.quantum_chess.words import (
     MOVED,
     SELECTED,
     Destination,
@@ -40,7 +41,6 @@ from judge.games.qchess_words import (
     TurnLost,
     announcement,
 )
-from judge.games.stones import quote
 from judge.games.types import (
     NATURE,
     AgentFault,
