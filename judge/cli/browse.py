@@ -13,7 +13,7 @@ from rich.live import Live
 
 from judge.cli.screen import MoveShown, Screen, SeatShown
 from judge.games.types import SEATS
-from judge.records.stepped import Step, Stepped
+from judge.records.steps import Step, Stepped
 
 HINT = "right/n on  left/p back  pgdn/pgup 10  home/end  NUMBER enter  q quit"
 

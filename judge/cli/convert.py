@@ -8,8 +8,8 @@ import typer
 
 from judge.cli.text import safe
 from judge.errors import HostError, InputError
-from judge.records.five import FiveRecord
 from judge.records.formats import FORMATS, Format, read_games, write_games
+from judge.records.gomoku.record import FiveRecord
 
 EXAMPLES = """
 Examples:

@@ -23,7 +23,7 @@ from judge.cli import feed
 from judge.cli.audience import Audience, Follower
 from judge.cli.screen import Screen
 from judge.games.types import Verdict
-from judge.records.stepped import result_words
+from judge.records.steps import result_words
 from judge.referee.spec import MatchRecord, MatchSpec
 
 INTERVAL_S = 0.1

@@ -18,7 +18,7 @@ from judge.records.evidence import cases
 from judge.records.pictures.board import Words, draw_board
 from judge.records.pictures.scene import Scene
 from judge.records.pictures.svg import write_svg
-from judge.records.stepped import Stepped, read_steps, result_words
+from judge.records.steps import Stepped, read_steps, result_words
 from judge.referee.spec import RecordFile, read_record
 
 GIF_PIXELS = 480

@@ -8,7 +8,7 @@ import typer
 
 from judge.cli.text import safe
 from judge.errors import InputError
-from judge.records.foreign import replayed_log
+from judge.records.ucc_logs import replayed_log
 from judge.referee.spec import MatchRecord, read_record
 from judge.referee.verify import verify
 

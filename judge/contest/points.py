@@ -17,7 +17,7 @@ from judge.errors import InputError
 from judge.games.gomoku.requests import quote
 from judge.games.stratego.options import read_options
 from judge.games.types import Verdict
-from judge.records.stratego_log import read_result
+from judge.records.stratego.log import read_result
 from judge.referee.policy import Policy
 
 DECIMALS = 9

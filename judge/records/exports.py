@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from judge.durable import write_durably
-from judge.records import qchess_log, qchess_replay, stratego_replay
-from judge.records.psq import write_psq
-from judge.records.replayed import five_of
+from judge.records.gomoku.psq import write_psq
+from judge.records.quantum_chess import log as qchess_log
+from judge.records.quantum_chess import replay as qchess_replay
+from judge.records.replay import five_of
+from judge.records.stratego import replay as stratego_replay
 from judge.referee.spec import RecordFile
 
 Writer = Callable[[RecordFile], bytes]

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge.errors import InputError
-from judge.records.five import FiveRecord
-from judge.records.pgn import looks_like_pgn, read_pgn, write_pgn
-from judge.records.psq import looks_like_psq, read_psq, write_psq, write_psq_gomocupjudge
-from judge.records.rec import looks_like_rec, read_rec, write_rec
-from judge.records.replayed import five_of
-from judge.records.sgf import looks_like_sgf, read_sgf, write_sgf
+from judge.records.gomoku.pgn import looks_like_pgn, read_pgn, write_pgn
+from judge.records.gomoku.psq import looks_like_psq, read_psq, write_psq, write_psq_gomocupjudge
+from judge.records.gomoku.rec import looks_like_rec, read_rec, write_rec
+from judge.records.gomoku.record import FiveRecord
+from judge.records.gomoku.sgf import looks_like_sgf, read_sgf, write_sgf
+from judge.records.replay import five_of
 from judge.referee.spec import read_record
 
 LARGEST_FILE = 32 << 20

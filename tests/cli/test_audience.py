@@ -6,7 +6,7 @@ import os
 from judge.cli import feed
 from judge.cli.audience import Audience, Follower
 from judge.cli.screen import Screen
-from judge.records.stepped import steps_of
+from judge.records.steps import steps_of
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import Entry, Transcript, unseal
 from tests.records import recorded

@@ -24,8 +24,8 @@ from judge.games.quantum_chess.words import read_answer
 from judge.games.types import SEATS, AgentFault
 from judge.protocols.qchess import Qchess, QchessOptions
 from judge.protocols.types import Limits, Open
-from judge.records.qchess_log import QchessLog, read_log, write_log
-from judge.records.qchess_replay import Moments, Replayed, keep_log, options_of, replay
+from judge.records.quantum_chess.log import QchessLog, read_log, write_log
+from judge.records.quantum_chess.replay import Moments, Replayed, keep_log, options_of, replay
 from judge.referee.match import Referee
 from judge.referee.policy import BytesPolicy, ClockPolicy
 from judge.referee.transcript import Kind

@@ -12,8 +12,8 @@ from judge.games.quantum_chess import ContradictionError, QuantumChess
 from judge.games.quantum_chess.board import COLOURS
 from judge.protocols.qchess import Qchess, QchessOptions
 from judge.protocols.types import Limits, Open, Ready, Write
-from judge.records.qchess_log import QchessLog, read_log, write_log
-from judge.records.qchess_replay import options_of, replay
+from judge.records.quantum_chess.log import QchessLog, read_log, write_log
+from judge.records.quantum_chess.replay import options_of, replay
 from tests.conformance.qchess_driver import (
     RANDOM,
     Case,

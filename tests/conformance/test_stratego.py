@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from judge.games.types import AgentFault, Verdict
-from judge.records.stratego_log import read_log, write_log
-from judge.records.stratego_replay import replay
+from judge.records.stratego.log import read_log, write_log
+from judge.records.stratego.replay import replay
 from tests.conformance.stratego_driver import (
     DATA,
     Pieces,

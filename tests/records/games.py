@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from judge.games.gomoku.requests import RULE_BITS, Square
 from judge.games.types import Verdict
-from judge.records.five import (
+from judge.records.gomoku.piskvork import safe_name, safe_text
+from judge.records.gomoku.record import (
     WINNERS,
     FiveRecord,
     Outcome,
@@ -15,7 +16,6 @@ from judge.records.five import (
     one_line,
     outcome_on_board,
 )
-from judge.records.piskvork import safe_name, safe_text
 
 HOSTILE = (
     "",

@@ -13,7 +13,7 @@ from judge.records.pictures.gif import draw, write_gif, write_png
 from judge.records.pictures.pieces import GLYPHS
 from judge.records.pictures.scene import Box, Disc, Line, Scene, Shape, Text
 from judge.records.pictures.svg import write_svg
-from judge.records.stepped import Stepped, steps_of
+from judge.records.steps import Stepped, steps_of
 from judge.referee.spec import RecordFile
 from tests.records import recorded
 

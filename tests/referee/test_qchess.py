@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from judge.games.types import Verdict
-from judge.records.qchess_log import read_log, write_log
-from judge.records.qchess_replay import log_of, replay
+from judge.records.quantum_chess.log import read_log, write_log
+from judge.records.quantum_chess.replay import log_of, replay
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, SeatSpec
 from judge.referee.transcript import Kind

@@ -7,8 +7,8 @@ import pytest
 
 from judge.games.stratego import Stratego
 from judge.games.types import BothAtFault, RuleResult, Verdict
-from judge.records.stratego_log import read_log, write_log
-from judge.records.stratego_replay import game_of, log_of, replay
+from judge.records.stratego.log import read_log, write_log
+from judge.records.stratego.replay import game_of, log_of, replay
 from judge.referee.policy import Policy, load_policy
 from judge.referee.spec import MatchRecord, MatchSpec, SeatSpec
 from judge.referee.transcript import Kind

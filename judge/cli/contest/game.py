@@ -13,7 +13,7 @@ from judge.contest.contest import Contest, find_match
 from judge.contest.publish.games import read_stored
 from judge.contest.publish.withheld import public_part
 from judge.errors import HostError, InputError
-from judge.records.stepped import steps_of
+from judge.records.steps import steps_of
 from judge.store.types import Attempt, MatchState, Scheduled
 
 EXAMPLES = """

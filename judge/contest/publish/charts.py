@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from judge.contest.publish.publication import Publication
 from judge.contest.publish.words import LONGEST_NAME, duration, halves, number, plain
 from judge.contest.ratings import Rating
-from judge.records.stepped import Step
+from judge.records.steps import Step
 
 WIDTH = 440
 NAMES, VALUES = 118, 48

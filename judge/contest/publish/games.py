@@ -18,9 +18,9 @@ from judge.contest.publish.withheld import private_part, public_part
 from judge.contest.worker import be_worker
 from judge.errors import InputError
 from judge.games.types import SEATS, Verdict
-from judge.records.five import FiveRecord
-from judge.records.pgn import write_pgn
-from judge.records.replayed import five_of
+from judge.records.gomoku.pgn import write_pgn
+from judge.records.gomoku.record import FiveRecord
+from judge.records.replay import five_of
 from judge.referee.spec import MatchRecord, RecordFile
 from judge.referee.transcript import Kind
 from judge.store.files import Files

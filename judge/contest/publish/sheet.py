@@ -10,7 +10,7 @@ from judge.contest.publish.publication import Uncounted
 from judge.contest.publish.words import LONGEST_NAME, duration, plain
 from judge.games.types import SEATS, Verdict
 from judge.records.pictures.film import write_film
-from judge.records.stepped import Step, Stepped, steps_of
+from judge.records.steps import Step, Stepped, steps_of
 from judge.records.views import Surface
 from judge.referee.spec import MatchRecord, RecordFile
 

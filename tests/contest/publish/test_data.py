@@ -11,7 +11,7 @@ from judge.contest.chance import commitment_to
 from judge.contest.course import bare
 from judge.contest.publish.data import COLUMNS, CRITERION, cell_text, write_csv
 from judge.contest.publish.words import duration, halves, plain
-from judge.records.pgn import read_pgn
+from judge.records.gomoku.pgn import read_pgn
 from judge.referee.spec import read_record
 from tests.contest.cups import CHANCE
 from tests.contest.publish.conftest import Public

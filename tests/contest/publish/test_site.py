@@ -18,7 +18,7 @@ from judge.contest.results import GameResult, Side
 from judge.contest.standings import Cell, Line
 from judge.games.types import Verdict
 from judge.records.pictures.film import spans, write_film
-from judge.records.stepped import steps_of
+from judge.records.steps import steps_of
 from judge.referee.spec import RecordFile
 from judge.store.types import Line as LogLine
 from tests.contest.publish.conftest import Public

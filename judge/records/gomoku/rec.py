@@ -12,8 +12,7 @@ round, date, most verdicts. Lines, names and codes: see `piskvork`.
 
 from judge.errors import InputError
 from judge.games.gomoku.requests import quote
-from judge.records.five import FiveRecord, Laying, need_board, one_line
-from judge.records.piskvork import (
+from judge.records.gomoku.piskvork import (
     code_of,
     encode,
     ended,
@@ -24,6 +23,7 @@ from judge.records.piskvork import (
     read_moves,
     split_lines,
 )
+from judge.records.gomoku.record import FiveRecord, Laying, need_board, one_line
 
 SIDE = 20
 

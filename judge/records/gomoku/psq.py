@@ -22,8 +22,7 @@ from dataclasses import replace
 from judge.errors import InputError
 from judge.games.gomoku.requests import quote
 from judge.games.types import Verdict
-from judge.records.five import WINNERS, FiveRecord, Laying, need_board, one_line, outcome_on_board
-from judge.records.piskvork import (
+from judge.records.gomoku.piskvork import (
     UNKNOWN,
     Line,
     code_of,
@@ -36,6 +35,14 @@ from judge.records.piskvork import (
     read_moves,
     safe_text,
     split_lines,
+)
+from judge.records.gomoku.record import (
+    WINNERS,
+    FiveRecord,
+    Laying,
+    need_board,
+    one_line,
+    outcome_on_board,
 )
 
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from judge.errors import InputError
 from judge.games.gomoku.requests import COLOURS, quote
 from judge.games.types import Verdict
-from judge.records.five import (
+from judge.records.gomoku.record import (
     WINNERS,
     FiveRecord,
     Laying,

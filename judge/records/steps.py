@@ -12,10 +12,13 @@ from judge.errors import InputError
 from judge.games.quantum_chess import QuantumChess
 from judge.games.stratego import Stratego
 from judge.games.types import NATURE, AgentFault, Game, Reply, Verdict
-from judge.records import qchess_log, qchess_replay, stratego_log, stratego_replay
-from judge.records.five import FiveRecord
-from judge.records.foreign import RULE_SETS
 from judge.records.formats import is_five, read_games
+from judge.records.gomoku.record import FiveRecord
+from judge.records.quantum_chess import log as qchess_log
+from judge.records.quantum_chess import replay as qchess_replay
+from judge.records.stratego import log as stratego_log
+from judge.records.stratego import replay as stratego_replay
+from judge.records.ucc_logs import RULE_SETS
 from judge.records.views import BoardView, bare_stones_view, view_of
 from judge.referee.onlooker import Onlooker, SeenWire
 from judge.referee.side import Ply

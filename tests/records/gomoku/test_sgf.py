@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from judge.errors import InputError
-from judge.records.five import FiveRecord, Outcome
-from judge.records.sgf import LETTERS, read_sgf, write_sgf
+from judge.records.gomoku.record import FiveRecord, Outcome
+from judge.records.gomoku.sgf import LETTERS, read_sgf, write_sgf
 
 GAME = FiveRecord(
     width=15,

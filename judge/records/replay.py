@@ -13,7 +13,7 @@ from typing import NamedTuple
 from judge.errors import InputError
 from judge.games.gomoku import Gomoku
 from judge.games.types import Verdict
-from judge.records.five import WINNERS, FiveRecord, Outcome
+from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
 from judge.referee.recording import winner_of
 from judge.referee.replay import ReplayWire, replaying
 from judge.referee.seating import build_referee

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from judge.errors import InputError
-from judge.records.five import FiveRecord
-from judge.records.rec import looks_like_rec, read_rec, write_rec
+from judge.records.gomoku.rec import looks_like_rec, read_rec, write_rec
+from judge.records.gomoku.record import FiveRecord
 
 GAME = FiveRecord(
     width=20,

@@ -23,8 +23,8 @@ from judge.games.types import (
     Verdict,
     decided,
 )
-from judge.records.qchess_log import Logged, QchessLog, read_log, safe_name, write_log
-from judge.records.qchess_replay import Moments, keep_log, options_of, replay, short_log
+from judge.records.quantum_chess.log import Logged, QchessLog, read_log, safe_name, write_log
+from judge.records.quantum_chess.replay import Moments, keep_log, options_of, replay, short_log
 
 START = datetime(2013, 3, 1, 20, 0, 0, 5, UTC)
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from judge.errors import InputError
-from judge.records.five import FiveRecord, Outcome
-from judge.records.pgn import read_pgn, write_pgn
+from judge.records.gomoku.pgn import read_pgn, write_pgn
+from judge.records.gomoku.record import FiveRecord, Outcome
 
 GAME = FiveRecord(
     width=15,

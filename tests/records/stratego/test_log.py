@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from judge.errors import InputError
 from judge.games.stratego import RULES, Stratego
 from judge.games.types import AgentFault, Verdict
-from judge.records.stratego_log import (
+from judge.records.stratego.log import (
     ResultLine,
     read_log,
     read_result,
     safe_text,
     write_log,
 )
-from judge.records.stratego_replay import options_of, replay
+from judge.records.stratego.replay import options_of, replay
 from tests.games.stratego_positions import blue, new, red, say, set_up, toss
 
 NAMES = ("./red", "./blue")

@@ -46,7 +46,7 @@ from judge.games.types import (
     Verdict,
     decided,
 )
-from judge.records.qchess_log import Logged, QchessLog
+from judge.records.quantum_chess.log import Logged, QchessLog
 from judge.referee.seating import nature
 from judge.referee.spec import MatchRecord
 

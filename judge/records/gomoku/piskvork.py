@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from judge.games.types import Verdict
-from judge.records.five import (
+from judge.records.gomoku.record import (
     WINNERS,
     FiveRecord,
     Laying,

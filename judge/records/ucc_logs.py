@@ -4,7 +4,10 @@ import re
 from pathlib import Path
 
 from judge.errors import InputError
-from judge.records import qchess_log, qchess_replay, stratego_log, stratego_replay
+from judge.records.quantum_chess import log as qchess_log
+from judge.records.quantum_chess import replay as qchess_replay
+from judge.records.stratego import log as stratego_log
+from judge.records.stratego import replay as stratego_replay
 
 RULE_SETS = ("stratego-2012", "stratego-2011", "stratego-seed")
 

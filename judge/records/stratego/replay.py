@@ -13,7 +13,7 @@ from judge.games.stratego.game import SURRENDERED, UNINTELLIGIBLE
 from judge.games.stratego.notation import read_reply
 from judge.games.stratego.types import Move, NoMove, Row, SetupRow
 from judge.games.types import NATURE, AgentFault, Drawn, Reply, ReplyKind, Verdict, decided
-from judge.records.stratego_log import (
+from judge.records.stratego.log import (
     SHORT,
     HalfMoveLine,
     StrategoLog,

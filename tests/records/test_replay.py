@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.records.exports import write_exports
-from judge.records.five import FiveRecord
-from judge.records.psq import read_psq
-from judge.records.replayed import five_of, game_of
+from judge.records.gomoku.psq import read_psq
+from judge.records.gomoku.record import FiveRecord
+from judge.records.replay import five_of, game_of
 from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
 from judge.referee.transcript import Entry, Kind, SealedTranscript, mark_private, seal, withhold
 from judge.referee.verify import verify

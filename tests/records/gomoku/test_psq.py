@@ -6,9 +6,9 @@ import pytest
 
 from judge.errors import InputError
 from judge.games.types import Verdict
-from judge.records.five import WINNERS, FiveRecord, Outcome
-from judge.records.piskvork import LONGEST_NAME, safe_name
-from judge.records.psq import read_psq, write_psq, write_psq_gomocupjudge
+from judge.records.gomoku.piskvork import LONGEST_NAME, safe_name
+from judge.records.gomoku.psq import read_psq, write_psq, write_psq_gomocupjudge
+from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
 
 GAME = FiveRecord(
     width=15,

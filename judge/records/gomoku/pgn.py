@@ -31,7 +31,7 @@ from textwrap import fill
 from judge.errors import InputError
 from judge.games.gomoku.requests import quote, square_at, square_name
 from judge.games.types import Verdict
-from judge.records.five import (
+from judge.records.gomoku.record import (
     FiveRecord,
     Laying,
     Outcome,

@@ -7,7 +7,7 @@ import pytest
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.records import exports
-from judge.records.stepped import Stepped, read_steps, steps_of
+from judge.records.steps import Stepped, read_steps, steps_of
 from judge.records.views import Mark
 from judge.referee.spec import RecordFile, write_record
 from judge.referee.transcript import seal, unseal
