@@ -17,17 +17,20 @@ MAY_IMPORT = {
     "sandbox": {"errors"},
     "referee": {"errors", "documents", "durable", "games", "protocols", "sandbox"},
     "records": {"errors", "durable", "games", "referee"},
+    "render": {"errors", "games", "records"},
     "store": {"errors", "durable"},
     "submissions": {"errors", "durable", "games", "protocols", "sandbox", "referee", "store"},
     "contest": {
         "errors", "documents", "durable", "games", "sandbox", "referee", "records", "store",
         "submissions",
     },
+    "cluster": {"errors", "durable", "sandbox", "referee", "store", "submissions", "contest"},
+    "publish": {"errors", "games", "sandbox", "referee", "records", "render", "store", "contest"},
+    "intake": {"errors", "store", "submissions", "contest"},
     "attacks": {"errors", "games", "sandbox", "referee", "records", "submissions"},
-    "web": {"errors", "store", "submissions", "contest"},
     "cli": {
-        "errors", "durable", "games", "protocols", "sandbox", "referee", "records", "store",
-        "submissions", "contest", "attacks", "web",
+        "errors", "durable", "games", "protocols", "sandbox", "referee", "records", "render",
+        "store", "submissions", "contest", "cluster", "publish", "intake", "attacks",
     },
 }  # fmt: skip
 """For each room the rooms that it imports: no more, and no fewer."""

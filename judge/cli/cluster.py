@@ -10,7 +10,7 @@ import typer
 from judge.cli.contest.slots import say_who_has, slots_here
 from judge.cli.machines import Keys, refuse_without_dask
 from judge.cli.text import note
-from judge.contest.cluster.keys import make_keys
+from judge.cluster.keys import make_keys
 from judge.errors import HostError, InputError
 from judge.sandbox.reaper import reap
 
@@ -46,8 +46,8 @@ def scheduler(
 ) -> None:
     """Bring a contest and its workers together. Keeps nothing: it may be stopped and started again at any time."""
     refuse_without_dask()
-    from judge.contest.cluster.security import parse_address, security_of
-    from judge.contest.cluster.serving import run_scheduler
+    from judge.cluster.daemons import run_scheduler
+    from judge.cluster.security import parse_address, security_of
 
     address = parse_address(listen)
     run_scheduler(address, security_of(address, tls), lost_after)
@@ -70,9 +70,9 @@ def worker(
 ) -> None:
     """Play games on this machine for the contests that a scheduler brings."""
     refuse_without_dask()
-    from judge.contest.cluster.host import Host
-    from judge.contest.cluster.security import parse_address, security_of
-    from judge.contest.cluster.serving import run_worker
+    from judge.cluster.daemons import run_worker
+    from judge.cluster.host import Host
+    from judge.cluster.security import parse_address, security_of
 
     address = parse_address(scheduler)
     door = parse_address(listen, 0) if listen else None

@@ -40,7 +40,7 @@ def serve_intake(
 ) -> None:
     """Take submissions by HTTP and process them, until a signal ends it; what waits goes on with the next start."""
     try:
-        from judge.web.intake.serve import (
+        from judge.intake.serve import (
             Address,
             checked_proxy,
             listening,

@@ -15,11 +15,11 @@ from judge.cli.text import note, safe
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.records.evidence import cases
-from judge.records.pictures.board import Words, draw_board
-from judge.records.pictures.scene import Scene
-from judge.records.pictures.svg import write_svg
 from judge.records.steps import Stepped, read_steps, result_words
 from judge.referee.spec import RecordFile, read_record
+from judge.render.board import Words, draw_board
+from judge.render.shapes import Scene
+from judge.render.svg import write_svg
 
 GIF_PIXELS = 480
 """About how wide the board of an animation is."""
@@ -128,7 +128,7 @@ def _scene(game: Stepped, at: int, pixels: int | None = None) -> Scene:
 
 def _animation(game: Stepped) -> bytes:
     # Pillow is an extra: whoever draws no animation does not need it.
-    from judge.records.pictures.gif import write_gif
+    from judge.render.gif import write_gif
 
     last = len(game.steps) - 1
     every = -(-len(game.steps) // MOST_FRAMES)

@@ -11,7 +11,7 @@ from judge.cli.contest.game import game
 from judge.errors import InputError
 from judge.referee.spec import RecordFile, read_record
 from judge.referee.verify import verify
-from tests.contest.publish.cups import SECRET, Cup, crasher, player
+from tests.publish.cups import SECRET, Cup, crasher, player
 
 Told = pytest.CaptureFixture[str]
 

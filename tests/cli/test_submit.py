@@ -13,8 +13,8 @@ import judge.cli.submit
 import judge.referee.play
 from judge.cli import app
 from judge.errors import InputError
-from tests.web.conftest import make_contest
-from tests.web.standing_in import process
+from tests.intake.conftest import make_contest
+from tests.intake.standing_in import process
 
 Run = Callable[..., Result]
 

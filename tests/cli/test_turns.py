@@ -21,7 +21,7 @@ from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, orphans
 from tests.cli.contests import playing, running, slow_contest
 from tests.cli.running import runs_python, thinking
-from tests.web.conftest import make_contest
+from tests.intake.conftest import make_contest
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("two_cores", "images")]
 

@@ -8,7 +8,7 @@ import pytest
 
 JUDGE = Path(__file__).parents[2] / "judge"
 
-ROOMS = ("games", "protocols", "sandbox", "referee", "contest")
+ROOMS = ("games", "protocols", "sandbox", "referee", "contest", "cluster", "publish")
 """Where a game is played."""
 
 WALL = {
@@ -25,7 +25,7 @@ WALL = {
 """What a module's `time` or a `datetime` has of the clock that can be set."""
 
 ALLOWED = {
-    "contest/cluster/keys.py: now": "from when to when a host's certificate holds",
+    "cluster/keys.py: now": "from when to when a host's certificate holds",
     "contest/frozen.py: now": "the date in the document of a contest",
     "referee/play.py: now": "the date in a record, which nothing is decided by",
     "referee/recording.py: now": "the same of a game that never began",

@@ -15,9 +15,9 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from judge.contest.publish.withheld import public_part
 from judge.errors import InputError
 from judge.protocols import PROTOCOLS, protocol_entry
+from judge.publish.redaction import public_part
 from judge.records.exports import write_exports
 from judge.referee.policy import load_policy, policy_names, variants_of
 from judge.referee.recording import Played as Recorded

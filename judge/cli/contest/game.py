@@ -10,9 +10,9 @@ from judge.cli.contest.opened import HERE, ContestFile, opened
 from judge.cli.show import print_evidence, show_game
 from judge.cli.text import note, safe
 from judge.contest.contest import Contest, find_match
-from judge.contest.publish.games import read_stored
-from judge.contest.publish.withheld import public_part
 from judge.errors import HostError, InputError
+from judge.publish.games import read_stored
+from judge.publish.redaction import public_part
 from judge.records.steps import steps_of
 from judge.store.types import Attempt, MatchState, Scheduled
 

@@ -7,10 +7,10 @@ import typer
 
 from judge.cli.contest.opened import HERE, ContestFile, opened
 from judge.cli.text import note, safe
-from judge.contest.publish.export import publish
-from judge.contest.publish.keys import fingerprint, load_key, make_key, public_pem
-from judge.contest.publish.verifying import Report, verify_export
 from judge.errors import InputError
+from judge.publish.export import publish
+from judge.publish.keys import fingerprint, load_key, make_key, public_pem
+from judge.publish.verify_export import Report, verify_export
 
 KEY_FILE = "organiser.key"
 

@@ -23,11 +23,11 @@ from judge.cli.text import note, safe
 from judge.contest.contest import Contest, begin, has_begun, open_store
 from judge.contest.frozen import images_of
 from judge.contest.plan import Planned, load_plan
-from judge.contest.publish.source import chance_words
 from judge.contest.round import Round, Stop
 from judge.contest.slots import Players, Slots
 from judge.contest.worker import log_to
 from judge.errors import HostError, InputError
+from judge.publish.source import chance_words
 from judge.referee.play import Slot
 from judge.sandbox.reaper import reap
 from judge.store.types import Issued
@@ -121,7 +121,7 @@ def _elsewhere(
     contest: Contest, scheduler: str, keys: Path | None, lost_after_s: float
 ) -> Players[Issued]:
     refuse_without_dask()
-    from judge.contest.cluster.cluster import open_cluster
+    from judge.cluster.cluster import open_cluster
 
     images = set(contest.frozen.images) | (
         {KEEPER} if contest.frozen.policy.folders.kept else set()

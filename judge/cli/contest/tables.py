@@ -14,10 +14,10 @@ from judge.cli.contest.opened import HERE, ContestFile, Json, opened
 from judge.cli.text import safe
 from judge.contest.contest import Contest, Standing
 from judge.contest.formats.sequential import Sequential
-from judge.contest.publish.source import chance_words
 from judge.contest.ratings import rate
 from judge.contest.sprt import SprtState
 from judge.contest.standings import Cell, Line
+from judge.publish.source import chance_words
 from judge.store.types import MatchState
 
 

@@ -1,0 +1,155 @@
+"""The two processes of a cluster beside the contest's own: the scheduler, and the worker of a machine."""
+
+import asyncio
+import signal
+import socket
+from pathlib import Path
+
+import structlog
+from distributed import Scheduler, Worker
+from distributed.security import Security
+
+from judge.cluster.dask_config import NO_PAGES, settle
+from judge.cluster.host import Host
+from judge.cluster.security import Address
+from judge.cluster.worker_tasks import AtHost
+from judge.errors import HostError
+
+AGAIN_S = 1.0
+"""How long a worker waits before it calls a scheduler again that did not answer, or has sent it away."""
+
+CORE = "CORE"
+"""The resource that a game takes: whole cores."""
+
+log = structlog.get_logger()
+
+
+def run_scheduler(listen: Address, security: Security, lost_after_s: float) -> None:
+    """Bring workers and contests together until SIGTERM or Ctrl-C; raises HostError where it cannot listen.
+
+    A worker that says nothing for `lost_after_s` is lost, but never sooner than dask's own least time of 5 seconds.
+    """
+    settle()
+    asyncio.run(_scheduler(listen, security, lost_after_s))
+
+
+def run_worker(host: Host, scheduler: Address, listen: Address | None, security: Security) -> None:
+    """Play for whoever that scheduler brings, until SIGTERM or Ctrl-C, which end running games.
+
+    The scheduler may come, go and come again; a game that was begun goes on meanwhile. `listen` is where this worker is
+    called; None: at the address that leads to the scheduler, at any port.
+    """
+    settle()
+    try:
+        asyncio.run(_worker(host, scheduler, listen, security))
+    finally:
+        host.close()
+
+
+async def _scheduler(listen: Address, security: Security, lost_after_s: float) -> None:
+    stopped = _stopped()
+    scheduler = Scheduler(
+        host=listen.host,
+        port=listen.port,
+        protocol=f"{listen.scheme}://",
+        security=security,
+        worker_ttl=lost_after_s,
+        dashboard_address=NO_PAGES,
+        dashboard=False,
+    )
+    try:
+        await scheduler
+    except OSError as error:
+        await scheduler.close()
+        raise HostError(f"{listen}: {error}: give --listen an address of this host") from None
+    log.info("scheduler listens", at=scheduler.address)
+    await stopped.wait()
+    await scheduler.close()
+
+
+async def _worker(
+    host: Host, scheduler: Address, listen: Address | None, security: Security
+) -> None:
+    stopped = _stopped()
+    while not stopped.is_set():
+        try:
+            here = listen.host if listen else address_towards(scheduler)
+        except OSError as error:
+            log.warning("no way leads to the scheduler", scheduler=str(scheduler), why=str(error))
+            await asyncio.sleep(AGAIN_S)
+            continue
+        worker = Worker(
+            str(scheduler),
+            name=host.name,
+            nthreads=2 * host.slots + 2,  # games to play, games to hand over, and errands
+            resources={CORE: host.slots * host.cores_per_slot},
+            security=security,
+            protocol=f"{scheduler.scheme}://",
+            host=here,
+            port=listen.port if listen else 0,
+            local_directory=str(_scratch(host.folder)),
+            memory_limit=0,
+            dashboard_address=NO_PAGES,
+            plugins=(AtHost(host),),
+        )
+        await _until_gone(worker, stopped)
+        if not stopped.is_set():
+            await asyncio.sleep(AGAIN_S)
+
+
+async def _until_gone(worker: Worker, stopped: asyncio.Event) -> None:
+    """Serve until the scheduler sends this worker away, or is gone, or somebody stops the process.
+
+    A dask worker cannot come back: the next one takes its place, beside the same host.
+    """
+    end = asyncio.create_task(stopped.wait())
+    try:
+        begun = asyncio.create_task(_begin(worker))
+        await asyncio.wait({end, begun}, return_when=asyncio.FIRST_COMPLETED)
+        if begun.done() and begun.result():
+            gone = asyncio.create_task(worker.finished())
+            await asyncio.wait({end, gone}, return_when=asyncio.FIRST_COMPLETED)
+            gone.cancel()
+        begun.cancel()
+    finally:
+        end.cancel()
+        await worker.close()
+
+
+async def _begin(worker: Worker) -> bool:
+    try:
+        await worker
+    except (OSError, ValueError, RuntimeError) as error:
+        # A name that the scheduler still holds for this worker's predecessor is one of the reasons.
+        log.warning("the scheduler does not take this worker", why=str(error.__cause__ or error))
+        return False
+    log.info("worker serves", scheduler=worker.scheduler.address, at=worker.address)
+    return True
+
+
+def address_towards(scheduler: Address) -> str:
+    """The address of this host that leads to the scheduler, at which the scheduler reaches it too; raises OSError.
+
+    dask asks for the one that leads to the internet, which machines of a contest need not have.
+    """
+    family, kind, _, _, there = socket.getaddrinfo(
+        scheduler.host, scheduler.port, type=socket.SOCK_DGRAM
+    )[0]
+    with socket.socket(family, kind) as probe:
+        probe.connect(there)  # no packet is sent
+        return str(probe.getsockname()[0])
+
+
+def _scratch(folder: Path) -> Path:
+    scratch = folder / "dask"
+    scratch.mkdir(exist_ok=True)
+    return scratch
+
+
+def _stopped() -> asyncio.Event:
+    """Set by SIGTERM and Ctrl-C."""
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    return stopped

@@ -1,0 +1,211 @@
+"""One machine that plays for a cluster: its slots, the agents it has, the games it plays and those not yet fetched.
+
+A game belongs to this machine from the moment it is given here until the contest's host says that it has its record. It
+is played once, however often it is asked for, and whether or not anybody can be reached meanwhile.
+"""
+
+import fcntl
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+from typing import IO
+
+import structlog
+
+from judge.cluster.messages import Cabinet, HostFacts, Key, RemoteJob
+from judge.cluster.unacknowledged import Spool
+from judge.contest.slots import Slots
+from judge.contest.worker import Job, Played
+from judge.errors import HostError, InputError
+from judge.referee.play import Slot
+from judge.sandbox.compiled import CHECKOUT, digest_of
+from judge.sandbox.host import in_one_line
+from judge.sandbox.images import contents
+from judge.sandbox.reaper import reap
+
+LOOK_S = 0.5
+"""How soon a game ends that nobody wants any more."""
+
+log = structlog.get_logger()
+
+
+class Host:
+    """The slots of this machine, of which each has a thread and a process of its own."""
+
+    def __init__(self, name: str, folder: Path, slots: Sequence[Slot]) -> None:
+        """`folder` keeps agents and played games; InputError where another worker has it."""
+        self.name = name
+        self.folder = folder
+        self.slots = len(slots)
+        self.cores_per_slot = max(1, len(slots[0].cores))
+        self._lock_file = _locked(folder)
+        self._cabinet = Cabinet(folder / "agents")
+        self._spool = Spool(folder / "played")
+        # These threads last as long as the host: a slot's process dies with the thread that started it.
+        self._threads = ThreadPoolExecutor(len(slots), thread_name_prefix="slot")
+        self._idle: SimpleQueue[Slots[Key]] = SimpleQueue()
+        for slot in slots:
+            self._idle.put(Slots([slot], ahead=0))
+        self._games: dict[Key, Future[Played]] = {}
+        self._unwanted: set[Key] = set()
+        self._lock = threading.Lock()
+
+    def facts(self, contest: str, images: Collection[str]) -> HostFacts:
+        """What the contest's host wants to know before it gives games; `images` by the names of runtimes.
+
+        Raises HostError where an image was asked for and the Engine does not answer.
+        """
+        with self._lock:
+            games = frozenset(key for key in self._games if key.contest == contest)
+        return HostFacts(
+            name=self.name,
+            about=in_one_line(),
+            code=code_digest(),
+            slots=self.slots,
+            cores_per_slot=self.cores_per_slot,
+            images=contents(images) if images else {},
+            agents=self._cabinet.digests(),
+            games=games | self._spool.keys(contest),
+        )
+
+    def take_agent(self, digest: str, data: bytes) -> None:
+        """Keep the files of an agent: see `Cabinet.put`."""
+        self._cabinet.put(digest, data)
+
+    def play(self, job: RemoteJob) -> Future[Played]:
+        """The game, which begins now if it is not known yet."""
+        with self._lock:
+            known = self._known(job.key)
+            if known is not None:
+                return known
+            game = self._games[job.key] = self._threads.submit(self._play, job)
+        log.info("game taken", match=job.key.match, attempt=job.key.attempt)
+        game.add_done_callback(lambda _: self._has_ended(job.key, game))
+        return game
+
+    def game(self, key: Key) -> Future[Played]:
+        """A game that is known here; HostError for any other."""
+        with self._lock:
+            known = self._known(key)
+        if known is None:
+            raise HostError(f"the worker {self.name} knows nothing of game {key}")
+        return known
+
+    def forget(self, keys: Collection[Key]) -> None:
+        """The contest's host has these games."""
+        with self._lock:
+            for key in keys:
+                self._games.pop(key, None)
+        self._spool.forget(keys)
+
+    def stop(self, keys: Collection[Key]) -> None:
+        """Nobody wants these games: end what runs of them, and forget what is left."""
+        with self._lock:
+            self._unwanted |= set(keys) & set(self._games)
+        self.forget(set(keys) - self._unwanted)
+
+    def close(self) -> None:
+        """End everything now."""
+        with self._lock:
+            self._unwanted |= set(self._games)
+        self._threads.shutdown(wait=True)
+        while not self._idle.empty():
+            self._idle.get().close()
+        self._lock_file.close()
+
+    def _has_ended(self, key: Key, game: Future[Played]) -> None:
+        """Of a game that was played the spool knows, of one that was not this does."""
+        with self._lock:
+            is_unwanted = key in self._unwanted
+            self._unwanted.discard(key)
+            if is_unwanted or not game.exception():
+                self._games.pop(key, None)
+        if is_unwanted:
+            self._spool.forget([key])
+
+    def _known(self, key: Key) -> Future[Played] | None:
+        if key in self._games:
+            return self._games[key]
+        kept = self._spool.get(key)
+        if kept is None:
+            return None
+        found: Future[Played] = Future()
+        found.set_result(kept)
+        return found
+
+    def _play(self, job: RemoteJob) -> Played:
+        refuse_other_images(self.name, job.images, contents(job.images) if job.images else {})
+        programs = {digest: self._cabinet.get(digest) for digest in job.programs}
+        try:
+            played = self._in_a_slot(
+                job.key, Job(job.spec, job.key.attempt, programs, job.states, job.contest)
+            )
+        except Exception:
+            # What a lost process leaves of its game would sit on the slot's cores until the next start.
+            self._clear_away(containers=bool(job.images))
+            raise
+        self._spool.put(job.key, played)
+        return played
+
+    def _in_a_slot(self, key: Key, job: Job) -> Played:
+        slots = self._idle.get()
+        try:
+            slots.start(key, job)
+            while not (ended := slots.wait(LOOK_S)):
+                if key in self._unwanted:
+                    slots.kill()
+                    slots.close()
+                    slots = Slots(slots.slots, ahead=0)
+                    raise HostError(f"the game {key} was stopped")
+            (finished,) = ended
+        finally:
+            self._idle.put(slots)
+        if finished.played is None:
+            raise finished.error or HostError(f"the game {key} has no end")
+        return finished.played
+
+    def _clear_away(self, *, containers: bool) -> None:
+        try:
+            for line in reap(containers=containers):
+                log.info("removed what a lost game left", what=line)
+        except HostError as error:
+            log.warning("what a lost game left is still there", why=str(error))
+
+
+def code_digest() -> str:
+    """SHA-256 (hex) of what decides a game beside its spec: the judge's own code, and its system call filters."""
+    return digest_of(CHECKOUT / "judge", CHECKOUT / "policies" / "seccomp")
+
+
+def refuse_other_images(host: str, wanted: Mapping[str, str], found: Mapping[str, str]) -> None:
+    """HostError that names the mend where the images of `host` are not those of the contest's host."""
+    for name, content in wanted.items():
+        if not found.get(name):
+            raise HostError(
+                f"{host} has no current image {name}: run judge images build {name} there, or carry it over with "
+                f"docker save and docker load"
+            )
+        if found[name] != content:
+            raise HostError(
+                f"the image {name} of {host} has other contents than the contest's: run judge images build {name} on "
+                f"both, or carry it over with docker save and docker load"
+            )
+
+
+def _locked(folder: Path) -> IO[bytes]:
+    """One worker a folder."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / "lock").open("wb")
+    except OSError as error:
+        raise InputError(
+            f"{folder}: {error.strerror}: a worker needs a folder of its own"
+        ) from None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise InputError(f"{folder} belongs to a worker that runs: give this one another") from None
+    return file

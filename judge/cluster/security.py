@@ -1,0 +1,92 @@
+"""Who may speak with whom: beyond one machine only TLS, both sides with certificates of the contest's own authority.
+
+Whoever reaches a worker's port may run code beside its Engine's socket, so plain TCP is for loopback alone. dask checks
+that a certificate is of our authority, not whose it is: every host that has one is trusted with all others.
+"""
+
+import ipaddress
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from distributed import Security
+
+from judge.cluster.keys import AUTHORITY, CERTIFICATE, KEY
+from judge.errors import InputError
+
+PORT = 8786
+LOCALHOST = "localhost"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where somebody listens; `scheme` is `tls` or, on loopback, `tcp`."""
+
+    scheme: str
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}:{self.port}"
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only processes of this machine can be meant."""
+        return _is_loopback(self.host)
+
+
+def parse_address(text: str, port: int = PORT) -> Address:
+    """`tls://HOST[:PORT]`, or `tcp://` for loopback; InputError for anything else."""
+    try:
+        parts = urlsplit(text)
+        address = Address(
+            parts.scheme, parts.hostname or "", port if parts.port is None else parts.port
+        )
+    except ValueError as error:
+        raise InputError(f"{text}: {error}; an address is such as tls://10.0.0.1:{PORT}") from None
+    if address.scheme not in ("tls", "tcp") or not address.host or parts.path.strip("/"):
+        raise InputError(f"{text}: an address is such as tls://10.0.0.1:{PORT}")
+    if address.scheme == "tcp" and not address.is_loopback:
+        raise InputError(
+            f"{text}: plain TCP is refused beyond loopback, for whoever reaches that port runs code beside the Engine: "
+            f"use tls://{address.host}:{address.port} with the keys that judge cluster keys makes"
+        )
+    return address
+
+
+def security_of(address: Address, keys: Path | None) -> Security:
+    """What dask needs to speak at an address; `keys` is this host's folder of `judge cluster keys`.
+
+    InputError where TLS has no keys, or a key that others can read.
+    """
+    if address.scheme == "tcp":
+        return Security(require_encryption=False)
+    if keys is None:
+        raise InputError(
+            f"{address} needs this host's keys: make them with judge cluster keys, and give their folder with --tls"
+        )
+    authority, certificate, key = (str(_file(keys / n)) for n in (AUTHORITY, CERTIFICATE, KEY))
+    if Path(key).stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise InputError(f"{key} can be read by others than its owner: chmod 600 {key}")
+    roles = ("client", "scheduler", "worker")
+    return Security(
+        require_encryption=True,
+        tls_ca_file=authority,
+        **{f"tls_{role}_cert": certificate for role in roles},
+        **{f"tls_{role}_key": key for role in roles},
+    )
+
+
+def _file(path: Path) -> Path:
+    if not path.is_file():
+        raise InputError(f"{path} is missing: give a host's folder that judge cluster keys made")
+    return path
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == LOCALHOST

@@ -1,0 +1,102 @@
+"""Around every request: whoever asks too often or too slowly is told so, and every answer forbids what it can forbid.
+
+A line is logged of each request: the method, the route, who asked and what was answered; neither the query nor any
+header, for those are where a token may stand.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+import structlog
+
+from judge.intake.rate_limit import Rate, address_key
+from judge.intake.schemas import AsciiJSON, Problem
+from judge.submissions.intake import IntakePolicy
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+HEADERS = {
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+"""On every answer: it is data for programs, and no browser has anything to do with it."""
+
+log = structlog.get_logger()
+
+
+def longest_s(limits: IntakePolicy) -> float:
+    """How long the slowest upload that is allowed takes."""
+    return limits.idle_s + limits.upload_bytes / limits.least_bytes_per_s + limits.request_s
+
+
+class Guard:
+    """An ASGI application around another."""
+
+    def __init__(self, app: Asgi, limits: IntakePolicy) -> None:
+        self._app = app
+        self._limits = limits
+        self._addresses = Rate(limits.address_requests_per_minute)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = time.monotonic()
+        answered: list[int] = []
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                answered.append(message["status"])
+                own = [(k.encode(), v.encode()) for k, v in HEADERS.items()]
+                message = {**message, "headers": [*message.get("headers", []), *own]}
+            await send(message)
+
+        try:
+            await self._answer(scope, receive, send_with_headers, answered)
+        finally:
+            route = scope.get("route")
+            log.info(
+                "request",
+                method=scope["method"][:16],
+                route=getattr(route, "path", None),
+                status=answered[0] if answered else None,
+                ms=round((time.monotonic() - began) * 1000, 1),
+                address=(scope.get("client") or ("",))[0],
+                author=scope.get("state", {}).get("author"),
+            )
+
+    async def _answer(
+        self, scope: Scope, receive: Receive, send: Send, answered: list[int]
+    ) -> None:
+        wait_s = self._addresses.spend(address_key((scope.get("client") or ("",))[0]))
+        if wait_s:
+            await _problem(
+                429, "too many requests from your address", {"retry-after": str(wait_s)}
+            )(scope, receive, send)
+            return
+        is_upload = scope["method"] == "POST"
+        limit_s = longest_s(self._limits) if is_upload else self._limits.request_s
+        try:
+            async with asyncio.timeout(limit_s):
+                await self._app(scope, receive, send)
+        except TimeoutError:
+            if answered:
+                raise
+            await _problem(408, "the request took too long", {"connection": "close"})(
+                scope, receive, send
+            )
+
+
+def _problem(status: int, error: str, headers: dict[str, str]) -> AsciiJSON:
+    return AsciiJSON(Problem(error=error).model_dump(), status, headers)

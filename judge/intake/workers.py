@@ -1,0 +1,193 @@
+"""The workers take what is due, one submission a process: one that is killed or hangs costs its submission a try.
+
+The queue is the register: what waits, waits on the disk. A thread of the service gives the workers what is due and
+minds their time; whatever is killed when, what was being processed is given back and processed again.
+"""
+
+import signal
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import closing
+from dataclasses import dataclass
+from multiprocessing import get_context
+from threading import Event, Thread
+from types import FrameType
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from judge.contest.worker import be_worker
+from judge.errors import JudgeError
+from judge.intake import logs
+from judge.store.register import Register
+from judge.store.submission import State, Submission
+from judge.submissions.desk import (
+    Desk,
+    Processor,
+    give_back,
+    process_taken,
+    waits_for_a_core,
+)
+
+LOOK_S = 1.0
+"""How often the thread looks for what is due again, and for what takes too long."""
+GONE_S = 60.0
+"""How often it looks whether another process, such as a `judge submit`, was killed in the middle of one."""
+POLITE_S = 10.0
+"""How long a worker has to clear away when the service ends."""
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class Running:
+    """One submission that is processed; `spent_s` is without the time in which its worker waited for a core."""
+
+    taken: Submission
+    pool: ProcessPoolExecutor
+    looked: float
+    """When it was last looked at, on the monotonic clock."""
+    spent_s: float = 0.0
+
+    def look(self) -> None:
+        """Count the time since the last look."""
+        now = time.monotonic()
+        if not any(map(waits_for_a_core, list(self.pool._processes or {}))):
+            self.spent_s += now - self.looked
+        self.looked = now
+
+
+class Workers:
+    """The workers of one service; `worker` is the name under which they take submissions."""
+
+    def __init__(self, desk: Desk, process: Processor, register: Register, worker: str) -> None:
+        """`process` must be importable by name: the workers are other processes."""
+        self._desk = desk
+        self._process = process
+        self._register = register
+        self._worker = worker
+        self._idle = [_pool() for _ in range(desk.intake.workers)]
+        self._running: dict[Future[State], Running] = {}
+        self._wake = Event()
+        self._end = Event()
+        self._thread = Thread(target=self._run, name="workers")
+        self._swept = -GONE_S
+
+    def start(self) -> None:
+        """Begin with what is due."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Something came in."""
+        self._wake.set()
+
+    def stop(self) -> None:
+        """End every worker; what they were processing is due again."""
+        self._end.set()
+        self._wake.set()
+        self._thread.join()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether what comes in will be processed."""
+        return self._thread.is_alive()
+
+    def _run(self) -> None:
+        while not self._end.is_set():
+            try:
+                self._look()
+            except (JudgeError, SQLAlchemyError) as error:
+                log.error("the register cannot be asked", error=str(error))  # noqa: TRY400 - a sentence
+                self._end.wait(LOOK_S)
+        self._end_all()
+
+    def _look(self) -> None:
+        self._wake.clear()
+        if time.monotonic() - self._swept > GONE_S:
+            self._swept = time.monotonic()
+            for number in give_back(self._desk, self._register):
+                log.warning("its judge was gone: it is processed again", submission=number)
+        while self._idle and (taken := self._register.take(self._worker)) is not None:
+            self._give(taken)
+        if not self._running:
+            self._wake.wait(LOOK_S)
+            return
+        done, _ = wait(self._running, LOOK_S, FIRST_COMPLETED)
+        for future in done:
+            self._settle(future)
+        for future, run in list(self._running.items()):
+            run.look()
+            if run.spent_s > self._desk.intake.process_s:
+                _kill(run.pool)
+                self._settle(future)
+
+    def _give(self, taken: Submission) -> None:
+        log.info("processing", submission=taken.id, attempt=taken.attempt, author=taken.author)
+        pool = self._idle.pop()
+        future = pool.submit(process_job, self._desk, self._process, taken)
+        self._running[future] = Running(taken, pool, time.monotonic())
+
+    def _settle(self, future: Future[State]) -> None:
+        run = self._running.pop(future)
+        error = future.exception()
+        if error is None:
+            log.info(str(future.result()), submission=run.taken.id, attempt=run.taken.attempt)
+            self._idle.append(run.pool)
+            return
+        # The process may be gone, or in a state that nobody knows.
+        _kill(run.pool)
+        self._idle.append(_pool())
+        why = f"the worker was lost ({type(error).__name__})"
+        if run.spent_s > self._desk.intake.process_s:
+            why = f"it took more than {self._desk.intake.process_s:g} s{self._reached(run.taken)}"
+        self._failed(run.taken, why)
+
+    def _reached(self, taken: Submission) -> str:
+        """The last stage that it came through, of this attempt; empty where it came through none."""
+        steps = [step for step in self._register.steps(taken.id) if step.attempt == taken.attempt]
+        return f"; it was {steps[-1].stage} by then" if steps else ""
+
+    def _failed(self, taken: Submission, why: str) -> None:
+        intake = self._desk.intake
+        log.error("processing failed", submission=taken.id, attempt=taken.attempt, why=why)
+        self._register.fail(taken.id, taken.attempt, why, intake.tries, intake.again_s)
+
+    def _end_all(self) -> None:
+        for run in self._running.values():
+            for process in list(run.pool._processes.values()):
+                process.terminate()
+        wait(self._running, POLITE_S)
+        for run in self._running.values():
+            _kill(run.pool)
+            self._register.release(run.taken.id, run.taken.attempt, "the service was ended")
+        for pool in self._idle:
+            pool.shutdown()
+
+
+def process_job(desk: Desk, process: Processor, taken: Submission) -> State:
+    """In a worker: process what was taken, and say what state it is in then."""
+    with closing(desk.register()) as register:
+        return process_taken(desk, register, taken, process).state
+
+
+def _pool() -> ProcessPoolExecutor:
+    # Spawned: a forked worker would hold copies of the service's sockets.
+    return ProcessPoolExecutor(1, get_context("spawn"), _be_worker)
+
+
+def _be_worker() -> None:
+    be_worker()
+    signal.signal(signal.SIGTERM, _terminate)
+    logs.configure()
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> None:
+    # What it has begun on the host is cleared away on its way out.
+    raise SystemExit(143)
+
+
+def _kill(pool: ProcessPoolExecutor) -> None:
+    # None once it was shut down.
+    for process in list((pool._processes or {}).values()):
+        process.kill()
+    pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,118 @@
+"""Scenes as an animated GIF (or one as a PNG), drawn by Pillow: `pip install 'judge[pictures]'`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from io import BytesIO
+from typing import Any
+
+from judge.errors import InputError
+from judge.render.shapes import Box, Disc, Line, Scene, Shape, Text
+
+try:
+    from PIL import Image, ImageDraw, ImageFont
+except ImportError:
+    raise InputError("pictures other than SVG need Pillow: pip install 'judge[pictures]'") from None
+
+FINE = 3
+"""Drawn this many times larger and then made smaller, so that edges are smooth."""
+
+STEP_MS, LAST_MS = 600, 4000
+"""How long a frame is seen, and the last one."""
+
+COLOURS = 128
+
+
+def write_gif(scenes: Sequence[Scene], step_ms: int = STEP_MS, last_ms: int = LAST_MS) -> bytes:
+    """The file: a frame a scene, over and over. All scenes are of one size."""
+    # One palette for all, of the first and the last picture: nothing flickers, and a frame holds its changes only.
+    palette = _palette(draw(scenes[0]), draw(scenes[-1]))
+    drawn = [draw(scene).quantize(palette=palette, dither=Image.Dither.NONE) for scene in scenes]
+    file = BytesIO()
+    drawn[0].save(
+        file,
+        "GIF",
+        save_all=True,
+        append_images=drawn[1:],
+        duration=[*[step_ms] * (len(drawn) - 1), last_ms],
+        loop=0,
+        optimize=True,
+    )
+    return file.getvalue()
+
+
+def write_png(scene: Scene) -> bytes:
+    """One picture."""
+    file = BytesIO()
+    draw(scene).save(file, "PNG", optimize=True)
+    return file.getvalue()
+
+
+def draw(scene: Scene) -> Image.Image:
+    """The pixels of a scene."""
+    image = Image.new("RGB", (scene.width * FINE, scene.height * FINE), "#ffffff")
+    pen = ImageDraw.Draw(image)
+    for item in scene.items:
+        _DRAWERS[type(item)](pen, item)
+    return image.reduce(FINE)
+
+
+def _palette(first: Image.Image, last: Image.Image) -> Image.Image:
+    both = Image.new("RGB", (first.width, first.height * 2))
+    both.paste(first, (0, 0))
+    both.paste(last, (0, first.height))
+    return both.quantize(COLOURS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+
+
+def _box(pen: ImageDraw.ImageDraw, box: Box) -> None:
+    corners = (box.x, box.y, box.x + box.width, box.y + box.height)
+    pen.rounded_rectangle(
+        [n * FINE for n in corners],
+        box.radius * FINE,
+        box.fill,
+        box.stroke,
+        round(box.stroke_width * FINE),
+    )
+
+
+def _disc(pen: ImageDraw.ImageDraw, disc: Disc) -> None:
+    # The stroke lies half outside of the circle, as in SVG.
+    radius = disc.radius + disc.stroke_width / 2
+    corners = (disc.x - radius, disc.y - radius, disc.x + radius, disc.y + radius)
+    width = round(disc.stroke_width * FINE)
+    pen.ellipse([n * FINE for n in corners], disc.fill, disc.stroke, width)
+
+
+def _shape(pen: ImageDraw.ImageDraw, shape: Shape) -> None:
+    points = [(x * FINE, y * FINE) for x, y in shape.points]
+    if shape.fill is not None:
+        pen.polygon(points, shape.fill)
+    if shape.stroke is not None:
+        width = max(1, round(shape.stroke_width * FINE))
+        pen.line([*points, points[0], points[1]], shape.stroke, width, joint="curve")
+
+
+def _line(pen: ImageDraw.ImageDraw, line: Line) -> None:
+    ends = [tuple(n * FINE for n in point) for point in (line.start, line.end)]
+    pen.line(ends, line.colour, max(1, round(line.width * FINE)))
+
+
+@lru_cache(maxsize=64)
+def _font(size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    """Pillow's own font: it is there wherever Pillow is."""
+    return ImageFont.load_default(size)
+
+
+def _text(pen: ImageDraw.ImageDraw, text: Text) -> None:
+    anchor = {"start": "lm", "middle": "mm", "end": "rm"}[text.anchor]
+    printable = "".join(letter if letter.isprintable() else "?" for letter in text.text)
+    font = _font(text.size * FINE)
+    pen.text((text.x * FINE, text.y * FINE), printable, text.colour, font, anchor)
+
+
+_DRAWERS: Mapping[type, Callable[[ImageDraw.ImageDraw, Any], None]] = {
+    Box: _box,
+    Disc: _disc,
+    Shape: _shape,
+    Line: _line,
+    Text: _text,
+}

@@ -1,0 +1,103 @@
+"""A scene as an SVG file: text only, everything escaped, nothing that a browser would run or fetch."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from judge.render.shapes import Box, Disc, Item, Line, Scene, Shape, Text
+
+FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
+
+
+def write_svg(scene: Scene, title: str = "") -> str:
+    """The file. `title` is what a reader that cannot see is told."""
+    body = write_items(scene.items)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{scene.width}" height="{scene.height}" '
+        f'viewBox="0 0 {scene.width} {scene.height}" role="img" font-family="{FONT}">\n'
+        f"<title>{escape(legal(title))}</title>\n{body}\n</svg>\n"
+    )
+
+
+def write_items(items: Iterable[Item]) -> str:
+    """The elements of `items`, one a line, for a file that is put together elsewhere."""
+    return "\n".join(_WRITERS[type(item)](item) for item in items)
+
+
+def _box(box: Box) -> str:
+    return _element(
+        "rect",
+        x=box.x,
+        y=box.y,
+        width=box.width,
+        height=box.height,
+        rx=box.radius or None,
+        fill=box.fill,
+        **_stroke(box),
+    )
+
+
+def _disc(disc: Disc) -> str:
+    fill = disc.fill or "none"
+    return _element("circle", cx=disc.x, cy=disc.y, r=disc.radius, fill=fill, **_stroke(disc))
+
+
+def _shape(shape: Shape) -> str:
+    points = " ".join(f"{_number(x)},{_number(y)}" for x, y in shape.points)
+    fill = shape.fill or "none"
+    return _element(
+        "polygon", points=points, fill=fill, **{"stroke-linejoin": "round"}, **_stroke(shape)
+    )
+
+
+def _line(line: Line) -> str:
+    (x1, y1), (x2, y2) = line.start, line.end
+    rest = {"stroke-width": line.width, "stroke-linecap": "round"}
+    return _element("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=line.colour, **rest)
+
+
+def _text(text: Text) -> str:
+    # The middle of capitals and digits stands this far above the line that they stand on.
+    baseline = text.y + text.size * 0.355
+    rest = {"font-size": text.size, "text-anchor": text.anchor, "fill": text.colour}
+    opened = _element("text", x=text.x, y=baseline, **rest).removesuffix("/>")
+    return f'{opened} xml:space="preserve">{escape(legal(text.text))}</text>'
+
+
+_WRITERS: Mapping[type, Callable[[Any], str]] = {
+    Box: _box,
+    Disc: _disc,
+    Shape: _shape,
+    Line: _line,
+    Text: _text,
+}
+
+
+def _stroke(item: Box | Disc | Shape) -> dict[str, object]:
+    if item.stroke is None:
+        return {}
+    return {"stroke": item.stroke, "stroke-width": item.stroke_width}
+
+
+def _element(tag: str, **attributes: object) -> str:
+    words = [
+        f"{name}={quoteattr(_say(value))}"
+        for name, value in attributes.items()
+        if value is not None
+    ]
+    return f"<{tag} {' '.join(words)}/>"
+
+
+def _say(value: object) -> str:
+    return _number(value) if isinstance(value, int | float) else str(value)
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def legal(text: str) -> str:
+    """`text` without what XML forbids and what turns the reading direction round."""
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
+    )

@@ -1,1 +1,0 @@
-"""What people reach by HTTP: the intake of submissions, and pages to look at."""

@@ -1,0 +1,276 @@
+"""A cluster of real processes on this machine, and a contest for it whose games last as long as a test wants."""
+
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from judge.cluster.cluster import Cluster, open_cluster
+from judge.contest.round import Happened, Round, Stop
+from judge.contest.worker import Job
+from judge.referee.policy import load_policy
+from judge.referee.spec import BoxKind, MatchSpec, RecordFile
+from judge.sandbox.compiled import build_house_agents
+from judge.sandbox.locks import VARIABLE
+from judge.store.files import Files
+from judge.store.store import Store
+from judge.store.types import AttemptState, Entry, Issued, Scheduled
+from judge.submissions.agents import Agent, stage_agent
+from tests.cli.brains import write_brain
+
+PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "60"))
+"""When a test gives up; no test passes by reaching it."""
+
+LOST_AFTER_S = 5
+"""The least that dask knows."""
+
+
+def until(is_so: Callable[[], bool], what: str) -> None:
+    """Wait for something outside of this process."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so():
+        if time.monotonic() > deadline:
+            pytest.fail(f"never: {what}")
+        time.sleep(0.05)
+
+
+class Machines:
+    """A scheduler and workers, each a `judge` command in a folder of its own."""
+
+    def __init__(
+        self, folder: Path, host: str = "127.0.0.1", scheme: str = "tcp", keys: Path | None = None
+    ) -> None:
+        self.folder = folder
+        self.scheme = scheme
+        self.keys = keys
+        self.port = _free_port()
+        self.host = host
+        self.scheduler: subprocess.Popen[bytes] | None = None
+        self.workers: dict[str, subprocess.Popen[bytes]] = {}
+
+    @property
+    def address(self) -> str:
+        return f"{self.scheme}://{self.host}:{self.port}"
+
+    def start_scheduler(self) -> None:
+        self.scheduler = self._judge(
+            "scheduler",
+            (),
+            "scheduler",
+            "--listen",
+            self.address,
+            "--lost-after",
+            str(LOST_AFTER_S),
+        )
+
+    def start_worker(
+        self, name: str, prefix: Sequence[str] = (), address: str = "", slots: int = 1
+    ) -> None:
+        """`prefix` are words before the command, such as those that enter a network namespace."""
+        (self.folder / name).mkdir(exist_ok=True)
+        call = ("--scheduler", address or self.address, "--name", name, "--folder", name)
+        self.workers[name] = self._judge(name, prefix, "worker", *call, "--slots", str(slots))
+
+    def wait_for_scheduler(self) -> None:
+        assert self.scheduler
+        process = self.scheduler
+        until(
+            lambda: "scheduler listens" in self.says("scheduler") or process.poll() is not None,
+            "a scheduler",
+        )
+        assert process.poll() is None, self.says("scheduler")
+
+    def says(self, name: str) -> str:
+        """What a process has said so far."""
+        return (self.folder / f"{name}.log").read_text()
+
+    def mend(self, *names: str) -> None:
+        """Start whatever is not running of the scheduler and these workers."""
+        if self.scheduler is None or self.scheduler.poll() is not None:
+            self.start_scheduler()
+        for name in names:
+            process = self.workers.get(name)
+            if process is None or process.poll() is not None:
+                self.start_worker(name)
+
+    def stop(self) -> None:
+        """End everything, frozen or not."""
+        processes = [*self.workers.values(), *([self.scheduler] if self.scheduler else [])]
+        for process in processes:
+            if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+                process.kill()
+            process.wait()
+
+    def _judge(self, name: str, prefix: Sequence[str], *words: str) -> subprocess.Popen[bytes]:
+        tls = ("--tls", str(self.keys)) if self.keys else ()
+        command = [*prefix, sys.executable, "-m", "judge.cli", *words, *tls]
+        environment = os.environ | {VARIABLE: str(self._locks(name))}
+        with (self.folder / f"{name}.log").open("ab") as log:
+            return subprocess.Popen(
+                command, cwd=self.folder, stdout=log, stderr=log, env=environment
+            )
+
+    def _locks(self, name: str) -> Path:
+        """The locks of a machine's cores: each worker stands for a machine of its own, and waits for no other."""
+        directory = self.folder / f"{name}.locks"
+        directory.mkdir(exist_ok=True)
+        for core in range(os.sysconf("SC_NPROCESSORS_CONF")):
+            (directory / f"cpu{core}").touch()
+        return directory
+
+
+class Cup:
+    """A brain that waits for its gate and an instant house agent, a store, and games between them."""
+
+    def __init__(self, folder: Path, box: BoxKind = "process") -> None:
+        build_house_agents()
+        staging = folder / "staging"
+        staging.mkdir()
+        self.gate = folder / "gate"
+        trick = (
+            f"open({str(self.gate)!r} + '-%d' % os.getpid(), 'w').close()\n"
+            f"while not os.path.exists({str(self.gate)!r}): time.sleep(0.02)"
+        )
+        brain = write_brain(folder, "patient", trick)
+        self.agents: list[Agent] = [
+            stage_agent(named, staging) for named in (brain, "house-instant")
+        ]
+        self.policy = load_policy(
+            "gomocup-standard", ["clock.turn_ms=60000", "clock.start_ms=60000"]
+        )
+        self.box: BoxKind = box
+        self.database = folder / "cup.db"
+        self.store = Store(f"sqlite:///{self.database}")
+        self.files = Files(folder / "files")
+        self.store.create("cup", "{}", [Entry("one", 1, "{}"), Entry("two", 2, "{}")])
+        self.told: list[Happened] = []
+
+    def waiting(self) -> int:
+        """How many brains have come to the gate so far."""
+        return len(list(self.gate.parent.glob("gate-*")))
+
+    def open_gate(self) -> None:
+        self.gate.touch()
+
+    def begin(self, cluster: Cluster, games: int) -> None:
+        """Give out as many games, and return when each has come to the gate."""
+        while cluster.free < games:
+            cluster.wait(1.0)
+        for _ in range(games):
+            issued = self.store.issue("cup", cluster.host)
+            assert issued
+            cluster.start(issued, self.job(issued))
+        until(lambda: self.waiting() >= games, "all games have begun")
+
+    def games(self, first: int, last: int) -> list[Scheduled]:
+        found = []
+        for number in range(first, last + 1):
+            one, two = (
+                agent.seat(self.policy).model_copy(update={"name": name})
+                for agent, name in zip(self.agents, ("one", "two"), strict=True)
+            )
+            spec = MatchSpec(seats=(one, two), policy=self.policy, number=number, box=self.box)
+            found.append(
+                Scheduled(spec.id, number, 1, 1, number - 1, "one", "two", spec.model_dump_json())
+            )
+        return found
+
+    def job(self, issued: Issued) -> Job:
+        programs = {agent.digest: agent.program for agent in self.agents}
+        return Job(issued.match.spec, issued.attempt, programs)
+
+    def cluster(self, machines: Machines, runtimes: Sequence[str] = ()) -> Cluster:
+        return open_cluster(
+            machines.address, machines.keys, self.store, "cup", runtimes, lost_after_s=30
+        )
+
+    def play(
+        self,
+        cluster: Cluster,
+        meanwhile: Callable[[], None] = lambda: None,
+        more: Callable[[], Sequence[Scheduled]] = lambda: (),
+    ) -> Stop:
+        """Play to the end; `meanwhile` is called about once a second, and after each game."""
+        self_cup = self
+
+        deadline = time.monotonic() + PATIENCE_S
+
+        class Watched(Cluster):
+            def wait(self, timeout_s: float) -> list[object]:  # type: ignore[override]
+                if time.monotonic() > deadline:
+                    pytest.fail(f"no end of it: {self_cup.journal()}")
+                meanwhile()
+                return super().wait(timeout_s)  # type: ignore[return-value]
+
+        cluster.__class__ = Watched
+        loop = Round(self.store, self.files, "cup", cluster, self.job, more, 2)
+        return loop.run(self.told.append)
+
+    def play_while_lost(
+        self, cluster: Cluster, lose: Callable[[], None], bring_back: Callable[[], None]
+    ) -> None:
+        """Play three games on three workers, of which one is lost for a while, until the lost game has come too."""
+        lost: list[bool] = []
+
+        def lose_one() -> None:
+            if self.waiting() >= 3 and not lost:
+                lost.append(True)
+                lose()
+            elif AttemptState.VOID in self.states() and not self.gate.exists():
+                bring_back()
+                self.open_gate()
+
+        numbers = iter(range(4, 1000))
+
+        def until_it_is_back() -> list[Scheduled]:
+            number = next(numbers)
+            return [] if AttemptState.SUPERSEDED in self.states() else self.games(number, number)
+
+        assert Stop.FINISHED is self.play(cluster, lose_one, until_it_is_back)
+
+    def late_attempts(self) -> list[tuple[int | str, ...]]:
+        """The attempts of the match of which one came late, whose record is there; each match has one result."""
+        (late,) = [told for told in self.told if told.state is AttemptState.SUPERSEDED]
+        assert late.ended
+        record = RecordFile.model_validate_json(self.files.get(late.ended.record)).record
+        assert (late.issued.match.id, late.issued.attempt) == (record.id, record.attempt)
+        results = self.store.results("cup")
+        assert len(results) == len({result.match.id for result in results})
+        return [
+            row[1:] if row[2] == "superseded" else row[1:3]
+            for row in self.attempts()
+            if row[0] == late.issued.match.number
+        ]
+
+    def attempts(self) -> list[tuple[int, int, str, str]]:
+        """Number of the game, attempt, state and host of every attempt."""
+        query = (
+            "select m.number, a.number, a.state, a.host from attempts a join matches m on a.match = m.id "
+            "order by m.number, a.number"
+        )
+        connection = sqlite3.connect(self.database)
+        try:
+            return list(connection.execute(query))
+        finally:
+            connection.close()
+
+    def states(self) -> list[AttemptState]:
+        return [happened.state for happened in self.told]
+
+    def journal(self) -> str:
+        return "\n".join(line.text for line in self.store.journal("cup"))
+
+
+def _free_port() -> int:
+    with socket.socket() as door:
+        door.bind(("127.0.0.1", 0))
+        port: int = door.getsockname()[1]
+        return port

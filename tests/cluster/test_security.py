@@ -1,0 +1,157 @@
+"""Who is let in: nobody over plain TCP but this machine itself, and over TLS only who has keys of our authority."""
+
+import re
+import socket
+import ssl
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+
+from judge.cli import cluster as commands
+from judge.cluster import scheduler_client
+from judge.cluster.cluster import open_cluster
+from judge.cluster.keys import make_keys
+from judge.cluster.scheduler_client import Line
+from judge.cluster.security import parse_address, security_of
+from judge.errors import HostError, InputError
+from judge.store.store import Store
+from tests.cluster.machines import Machines, until
+
+ABROAD = ("tcp://0.0.0.0:8786", "tcp://10.0.0.1:8786", "tcp://[::]:8786", "tcp://judge.example")
+
+
+@pytest.mark.parametrize("address", ABROAD)
+def test_plain_tcp_beyond_loopback_is_refused_by_all_three(address: str, tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'cup.db'}")
+    try:
+        with pytest.raises(InputError, match="plain TCP is refused beyond loopback"):
+            open_cluster(address, None, store, "cup", (), 60)
+    finally:
+        store.close()
+    with pytest.raises(InputError, match="plain TCP is refused beyond loopback"):
+        commands.scheduler(address)
+    with pytest.raises(InputError, match="plain TCP is refused beyond loopback"):
+        commands.worker(address)
+    with pytest.raises(InputError, match="plain TCP is refused beyond loopback"):
+        commands.worker("tls://10.0.0.1", tmp_path, listen=address)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "tcp://[::1]:9", "tcp://localhost:9"])
+def test_plain_tcp_is_for_this_machine(address: str) -> None:
+    assert address == str(parse_address(address))
+
+
+@pytest.mark.parametrize("text", ["10.0.0.1:8786", "http://10.0.0.1", "tls://", "tls://a:b", ""])
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="an address is such as"):
+        parse_address(text)
+
+
+def test_tls_needs_the_keys_of_this_host(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="judge cluster keys"):
+        security_of(parse_address("tls://10.0.0.1"), None)
+    with pytest.raises(InputError, match="is missing"):
+        security_of(parse_address("tls://10.0.0.1"), tmp_path)
+
+
+def test_keys_are_for_their_owner_and_say_whose_they_are(tmp_path: Path) -> None:
+    folders = make_keys(tmp_path / "keys", ["10.0.0.1", "worker-2.example"], 30)
+
+    names = [
+        x509.load_pem_x509_certificate((folder / "cert.pem").read_bytes())
+        .extensions.get_extension_for_class(x509.SubjectAlternativeName)
+        .value
+        for folder in folders
+    ]
+    assert ["10.0.0.1"] == [str(a) for a in names[0].get_values_for_type(x509.IPAddress)]
+    assert ["worker-2.example"] == names[1].get_values_for_type(x509.DNSName)
+    private = [tmp_path / "keys" / "ca-key.pem", *(folder / "key.pem" for folder in folders)]
+    assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in private}
+    assert {"ca.pem", "cert.pem", "key.pem"} == {path.name for path in folders[0].iterdir()}
+
+
+def test_a_later_host_gets_keys_of_the_same_authority_and_an_earlier_one_keeps_its(
+    tmp_path: Path,
+) -> None:
+    (first,) = make_keys(tmp_path, ["one"], 30)
+    (second,) = make_keys(tmp_path, ["two"], 30)
+
+    assert (first / "ca.pem").read_bytes() == (second / "ca.pem").read_bytes()
+    with pytest.raises(InputError, match="is there already"):
+        make_keys(tmp_path, ["one"], 30)
+    with pytest.raises(InputError, match="neither the name of a host"):
+        make_keys(tmp_path, ["../three"], 30)
+
+
+def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    (folder,) = make_keys(tmp_path, ["one"], 30)
+    (folder / "key.pem").chmod(0o640)
+
+    with pytest.raises(InputError, match="chmod 600"):
+        security_of(parse_address("tls://10.0.0.1"), folder)
+
+
+@pytest.fixture(scope="module")
+def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[str, int]]]:
+    """Where a scheduler and a worker listen with TLS."""
+    folder = tmp_path_factory.mktemp("tls")
+    (keys,) = make_keys(folder / "keys", ["127.0.0.1"], 1)
+    machines = Machines(folder, scheme="tls", keys=keys)
+    try:
+        machines.start_scheduler()
+        machines.start_worker("w1")
+        machines.wait_for_scheduler()
+        until(lambda: "worker serves" in machines.says("w1"), "a worker")
+        found = re.search(r"worker serves.*at=tls://127\.0\.0\.1:(\d+)", machines.says("w1"))
+        assert found
+        yield [("127.0.0.1", machines.port), ("127.0.0.1", int(found[1]))]
+    finally:
+        machines.stop()
+
+
+def speak_tls(door: tuple[str, int], keys: Path | None) -> None:
+    """Shake hands, and hear what the other side says."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    if keys is not None:
+        context.load_cert_chain(keys / "cert.pem", keys / "key.pem")
+    with socket.create_connection(door, 20) as plain, context.wrap_socket(plain) as connection:
+        connection.recv(1)  # with TLS 1.3 a refusal is read after the handshake
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["scheduler", "worker"])
+def test_a_peer_without_our_certificate_is_not_heard(
+    doors: list[tuple[str, int]], which: int, tmp_path: Path
+) -> None:
+    (strangers,) = make_keys(tmp_path, ["stranger"], 1)
+    for certificate in (None, strangers):
+        with pytest.raises((ssl.SSLError, ConnectionResetError)):
+            speak_tls(doors[which], certificate)
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["scheduler", "worker"])
+def test_plain_words_get_no_answer_from_a_tls_door(
+    doors: list[tuple[str, int]], which: int
+) -> None:
+    answer = b""
+    with socket.create_connection(doors[which], 20) as door, suppress(ConnectionResetError):
+        door.sendall(bytes(64))
+        while data := door.recv(100):
+            answer += data
+
+    assert answer[:1] in (b"", b"\x15")  # nothing, or a TLS alert
+
+
+def test_a_contest_with_keys_of_another_authority_finds_no_scheduler(
+    doors: list[tuple[str, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler_client, "CONNECT_S", 2.0)
+    (strangers,) = make_keys(tmp_path, ["stranger"], 1)
+    address = parse_address(f"tls://{doors[0][0]}:{doors[0][1]}")
+
+    with pytest.raises(HostError, match="keys of the same authority"):
+        Line(address, security_of(address, strangers))

@@ -1,0 +1,24 @@
+"""The real service on a free port of this machine, with a gate of the tests own: python -m tests.intake.serving DIR."""
+
+import sys
+from pathlib import Path
+
+from judge.cli import guarded
+from judge.cli.desk import open_desk
+from judge.intake.serve import listening, parse_address, serve
+from tests.intake.standing_in import process
+
+
+def main(folder: Path) -> None:
+    with listening(parse_address("127.0.0.1:0"), beyond_loopback=False) as listener:
+        port = listener.getsockname()[1]
+        serve(open_desk(folder), process, listener, ready=lambda: _say(f"{port}\n"))
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    guarded(lambda: main(Path(sys.argv[1])))

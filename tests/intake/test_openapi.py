@@ -1,0 +1,86 @@
+"""Whatever the service says may be sent is sent to it, and what it answers is what it says it answers."""
+
+from typing import Any
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from schemathesis import Case, GenerationMode
+from schemathesis.specs.openapi.schemas import OpenApiSchema
+
+from judge.submissions.desk import Desk
+from tests.intake.conftest import Service, ended, make_token, send
+
+EXAMPLES = 20
+"""For each path and each mode: cases that the description allows, and cases that it forbids."""
+
+PATHS = [
+    ("/health", "GET"),
+    ("/contest", "GET"),
+    ("/submissions", "GET"),
+    ("/submissions", "POST"),
+    ("/submissions/{id}", "GET"),
+    ("/submissions/{id}", "DELETE"),
+    ("/submissions/{id}/log", "GET"),
+    ("/submissions/{id}/report", "GET"),
+]
+
+
+@pytest.fixture(scope="module")
+def described(service: Service) -> OpenApiSchema:
+    """What the service says of itself."""
+    return schemathesis.openapi.from_url(f"{service.url}/openapi.json")
+
+
+@pytest.fixture(scope="module")
+def known(desk: Desk, service: Service) -> str:
+    """A token, of an author who has sent something: the numbers 1 and 2 of this contest."""
+    token = make_token(desk, "eve")
+    with service.client(token) as client:
+        numbers = [send(client, upload) for upload in ("good eves", "bad eves")]
+        assert [1, 2] == numbers
+        for number in numbers:
+            ended(client, number)
+    return token
+
+
+def test_every_path_is_tried(described: OpenApiSchema) -> None:
+    found = {(path, method.upper()) for path in described for method in described[path]}
+    assert set(PATHS) == found
+
+
+@pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)
+@pytest.mark.parametrize(("path", "method"), PATHS)
+def test_what_is_answered_is_what_is_described(
+    described: OpenApiSchema, known: str, path: str, method: str, mode: GenerationMode
+) -> None:
+    operation = described[path][method]
+    if mode is GenerationMode.NEGATIVE and not (operation.query or operation.path_parameters):
+        # Nothing is asked of whoever asks, so nothing can be wrong.
+        return
+    known_numbers = {"id": 1} if mode is GenerationMode.POSITIVE and "{id}" in path else None
+    cases = [operation.as_strategy(generation_mode=mode)]
+    if known_numbers:
+        cases.append(operation.as_strategy(generation_mode=mode, path_parameters=known_numbers))
+
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=st.one_of(cases))
+    def try_one(case: Case[Any]) -> None:
+        # A pattern cannot say which characters are printable.
+        assume(str((case.query or {}).get("filename", "")).isprintable())
+        case.call_and_validate(headers={"Authorization": f"Bearer {known}"})
+
+    try_one()
+
+
+def test_the_service_is_well_afterwards(service: Service) -> None:
+    assert 200 == httpx.get(f"{service.url}/health").status_code
+    assert [] == [line for line in service.logged() if "exception" in line]

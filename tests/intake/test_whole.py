@@ -1,0 +1,81 @@
+"""The whole way, with the real gate: an archive goes in over a socket, an agent that may play comes out."""
+
+import io
+import subprocess
+import sys
+import tarfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from judge.sandbox.compiled import BUILD_DIRECTORY, build_house_agents
+from judge.submissions.check import Grade, Report
+from judge.submissions.desk import Desk, agent_of
+from tests.cli.brains import write_brain
+from tests.intake.conftest import LOOK_S, Service, ended, make_contest, make_token, send
+
+pytestmark = pytest.mark.docker
+
+
+@contextmanager
+def served(desk: Desk) -> Iterator[Service]:
+    """`judge serve-intake`, as an organiser types it."""
+    log = desk.folder / "intake.log"
+    where = ["--contest", str(desk.folder), "--listen", "127.0.0.1:0"]
+    with log.open("w") as stderr:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "judge.cli", "serve-intake", *where],
+            stderr=stderr,
+            text=True,
+        )
+    try:
+        yield Service(process, port_of(process, log), log)
+    finally:
+        process.terminate()
+        assert 143 == process.wait()
+
+
+def port_of(process: subprocess.Popen[str], log: Path) -> int:
+    """Where it says that it listens."""
+    while len(lines := log.read_text().splitlines()) < 2:
+        assert process.poll() is None, lines
+        time.sleep(LOOK_S)
+    assert lines[0].startswith("judge: intake of cup on http://127.0.0.1:")
+    assert "TLS belongs in front" in lines[1]
+    return int(lines[0].rpartition(":")[2])
+
+
+def packed(folder: Path) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        archive.add(folder, ".")
+    return buffer.getvalue()
+
+
+def test_an_archive_becomes_an_agent_and_one_that_fails_is_told_why(tmp_path: Path) -> None:
+    build_house_agents()
+    desk = make_contest(tmp_path / "cup")
+    brain = write_brain(tmp_path, "refuser", start="ERROR I have no board")
+    with served(desk) as service, service.client(make_token(desk, "ada")) as ada:
+        good = send(ada, packed(BUILD_DIRECTORY / "house-python"), "mine.tar.gz", name="mine")
+        bad = send(ada, Path(brain).read_bytes(), "refuser.py")
+        found = ended(ada, good)
+        assert ("passed", "mine", 1) == (found["state"], found["name"], found["version"])
+        assert ["received", "unpacked", "built", "staged", "checked"] == [
+            step["stage"] for step in found["steps"]
+        ]
+        assert "refused" == ended(ada, bad)["state"]
+        report = Report.model_validate(ada.get(f"/submissions/{bad}/report").json())
+    assert Grade.FAIL is report.grade
+    assert "I have no board" in report.findings[0].evidence
+    register = desk.register()
+    (entry,) = register.entries()
+    register.close()
+    agent = agent_of(desk, entry)
+    assert ("mine", "ada") == (agent.manifest.name, agent.manifest.author)
+    assert "house-python" == agent.calls_itself(desk.policy)
+    assert (agent.program / "house-python.py").is_file()
+    assert agent.program.parent == desk.agents

@@ -1,0 +1,111 @@
+"""The site in a real browser, from disk: nothing is fetched, nothing complains, and the keys step through a game."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.publish.browser import Browser
+from tests.publish.conftest import Public
+
+STONES = "document.querySelectorAll('svg.film use:not(.off)').length"
+SHOWN = """[...document.querySelectorAll("svg.film use")].filter(
+  (element) => getComputedStyle(element).display !== "none").length"""
+STYLED = "getComputedStyle(document.querySelector('.top')).display"
+
+
+def pages_of(directory: Path) -> list[Path]:
+    """One page of each kind."""
+    names = ("index", "crosstable", "rounds", "journal", "verify")
+    found = [directory / f"{name}.html" for name in names]
+    return [
+        *found,
+        *(directory / f"{name}.html" for name in ("rounds/001", "agents/001", "games/00001")),
+    ]
+
+
+def test_every_page_opens_from_disk_without_a_network_and_without_a_complaint(
+    browser: Browser, exported: Public
+) -> None:
+    browser.errors.clear()
+    browser.requests.clear()
+    for page in pages_of(exported.directory):
+        browser.open(page)
+        assert "flex" == browser.ask(STYLED), page
+
+    assert [] == browser.errors
+    top = exported.directory.absolute().as_uri()
+    elsewhere = [url for url in browser.requests if not url.startswith((top, "data:,", "about:"))]
+    assert [] == elsewhere
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_no_page_is_wider_than_a_phone(browser: Browser, exported: Public, dark: bool) -> None:
+    browser.look(360, dark)
+    for page in pages_of(exported.directory):
+        browser.open(page)
+        assert browser.ask("document.documentElement.scrollWidth") <= 360, page
+
+
+def test_keys_and_buttons_step_through_a_game(browser: Browser, exported: Public) -> None:
+    browser.look(1000)
+    browser.open(exported.directory / "games/00001.html")
+    last = browser.ask("Number(document.querySelector('svg.film').dataset.last)")
+    caption = "document.querySelector('.caption').textContent"
+    assert last > 6
+    at_the_end = browser.ask(SHOWN)
+
+    browser.press("Home")
+    # The two stones of the opening, and nothing is marked yet.
+    assert (2, f"0 of {last}") == (browser.ask(SHOWN), browser.ask(caption))
+    browser.press("ArrowRight")
+    browser.press("ArrowRight")
+    assert browser.ask(caption).startswith(f"2 of {last}: ")
+    # Four stones, and a mark on the last one.
+    assert (5, 5) == (browser.ask(SHOWN), browser.ask(STONES))
+    browser.press("ArrowLeft")
+    assert 4 == browser.ask(SHOWN)
+    browser.ask("document.querySelector('[data-go=on]').click()")
+    assert 5 == browser.ask(SHOWN)
+    browser.ask("document.querySelector('tr[data-at=\"3\"]').click()")
+    assert browser.ask(caption).startswith(f"3 of {last}: ")
+    browser.press("End")
+    assert at_the_end == browser.ask(SHOWN)
+    browser.press("ArrowRight")
+    assert browser.ask(caption).startswith(f"{last} of {last}: ")
+
+
+def test_a_move_has_an_address(browser: Browser, exported: Public) -> None:
+    browser.open(exported.directory / "games/00001.html", "#2")
+
+    assert browser.ask("document.querySelector('.caption').textContent").startswith("2 of ")
+    assert 1 == browser.ask("document.querySelectorAll('.moves tr.now').length")
+
+
+def test_without_scripts_the_last_position_and_all_moves_are_there(
+    browser: Browser, exported: Public
+) -> None:
+    """A page of two sources: what it shows may not hang on the one that is blocked."""
+    browser.open(exported.directory / "games/00001.html")
+    shown = browser.ask(SHOWN)
+    browser.block_scripts(True)
+    try:
+        browser.open(exported.directory / "games/00001.html")
+        assert shown == browser.ask(SHOWN)
+        assert "none" == browser.ask(
+            "getComputedStyle(document.querySelector('.controls')).display"
+        )
+        assert browser.ask("document.querySelectorAll('.moves tbody tr').length") > 6
+    finally:
+        browser.block_scripts(False)
+
+
+def test_what_is_injected_would_not_run(browser: Browser, exported: Public, tmp_path: Path) -> None:
+    """The policy is a second wall: a script in the page itself is refused."""
+    page = (exported.directory / "verify.html").read_text()
+    forged = exported.directory.parent / "forged.html"
+    forged.write_text(page.replace("<main>", "<main><script>document.title = 'run'</script>"))
+    browser.errors.clear()
+    browser.open(forged)
+
+    assert "run" != browser.ask("document.title")
+    assert any("Content Security Policy" in error for error in browser.errors)

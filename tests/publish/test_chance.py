@@ -1,0 +1,397 @@
+"""Chance is committed to, revealed at the end, and foretold by nothing that anybody has before it."""
+
+import hashlib
+import itertools
+import json
+import re
+import tarfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.contest.chance import commitment_to, contest_key, game_seed
+from judge.contest.contest import Contest
+from judge.contest.plan import load_plan
+from judge.errors import InputError
+from judge.publish.export import publish
+from judge.publish.keys import make_key
+from judge.publish.manifest import write_manifest
+from judge.publish.verify_export import Report, verify_export
+from judge.referee.chance import derived
+from judge.referee.spec import MatchSpec, read_record
+from judge.store.store import Store
+from judge.store.types import Issued, MatchState
+from tests.contest.cups import CHANCE
+from tests.publish.conftest import Public
+from tests.publish.cups import STRONG_TO_WEAK, Cup, play, player
+
+NAME = "spring-cup"
+KEY = contest_key(CHANCE, NAME)
+
+KEPT = Path(__file__).parents[1] / "contest/kept"
+
+
+def published(contest: Contest, folder: Path) -> Public:
+    public = Public(folder, make_key(folder / "organiser.key"))
+    publish(contest, public.directory, public.private, public.key)
+    return public
+
+
+@pytest.fixture(scope="module")
+def unfinished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Public, list[MatchSpec]]:
+    """An export of a cup of which six games are played, the second one twice; and the games that are still to come."""
+    folder = tmp_path_factory.mktemp("unfinished")
+    cup = Cup(folder / "cup", STRONG_TO_WEAK)
+    cup.play(7, void=[2])
+    public = published(cup.contest, folder)
+    to_come = [
+        MatchSpec.model_validate_json(cup.contest.job(Issued(match, attempts + 1)).spec)
+        for match, state, attempts, _ in cup.store.games(NAME)
+        if state is MatchState.PENDING
+    ]
+    cup.close()
+    assert 14 == len(to_come)
+    return public, to_come
+
+
+def everything(public: Public) -> dict[str, bytes]:
+    return {
+        str(path): path.read_bytes()
+        for folder in (public.directory, public.private)
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def by_the_old_way(seed: int, match: tuple[int, int, int]) -> int:
+    """A seed as it was before: of the name, which is public, and a small number."""
+    text = f"{NAME} {seed} {match[0]} {match[1]} {match[2]}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
+
+
+# --- what is out before the end --------------------------------------------------------------------------------------
+
+
+def test_an_unfinished_export_has_no_secret_and_no_seed_to_come(
+    unfinished: tuple[Public, list[MatchSpec]],
+) -> None:
+    """Looked for in every file, as text and as bytes; what it has is the commitment."""
+    public, to_come = unfinished
+    hidden = {CHANCE, KEY, *(str(spec.seed) for spec in to_come)}
+    assert 16 == len(hidden)
+    for name, data in everything(public).items():
+        found = [each for each in hidden if each.encode() in data or bytes.fromhex(each) in data]
+        assert not found, name
+    assert not (public.directory / "chance.json").exists()
+    document = json.loads((public.directory / "contest.json").read_text())
+    assert (None, commitment_to(CHANCE)) == (document["seed"], document["commitment"])
+    for page in ("index.html", "verify.html"):
+        assert commitment_to(CHANCE) in (public.directory / page).read_text()
+
+
+def test_nothing_in_an_export_foretells_the_games_to_come(
+    unfinished: tuple[Public, list[MatchSpec]],
+) -> None:
+    """The name with small numbers, as once sufficed, and every digest, id and seed that was published, as any key."""
+    public, to_come = unfinished
+    seeds = {spec.seed for spec in to_come}
+    places = list(itertools.product(range(1, 6), range(1, 4), range(2)))
+    guessed: set[object] = {
+        by_the_old_way(number, place) for number in range(816) for place in places
+    }
+    words = {
+        word.decode()
+        for data in everything(public).values()
+        for word in re.findall(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])", data)
+    }
+    assert {commitment_to(CHANCE)} < words
+    for word in words:
+        guessed.add(word)
+        for key in (word, contest_key(word, NAME), derived(word, "game")):
+            guessed |= {game_seed(key, *place, attempt) for place in places for attempt in (1, 2)}
+    assert not guessed & seeds
+
+
+def test_a_seed_that_the_organiser_fixed_is_foretold_and_said_to_be(tmp_path: Path) -> None:
+    """The control: the same attack finds the next game, so the pages say that it can."""
+    cup = Cup(tmp_path / "cup", STRONG_TO_WEAK, seed=815)
+    cup.play(6)
+    public = published(cup.contest, tmp_path)
+    issued = cup.store.issue(NAME, "here")
+    assert issued
+    match = issued.match
+    due = MatchSpec.model_validate_json(cup.contest.job(issued).spec).seed
+    cup.close()
+
+    place = (match.round, match.table, match.game)
+    assert due in {by_the_old_way(number, place) for number in range(816)}
+    said = "fixed by the organiser: seed 815; whoever knows it can foretell all chance"
+    assert said in (public.directory / "index.html").read_text()
+    assert "could foretell that chance" in (public.directory / "verify.html").read_text()
+    assert not (public.directory / "chance.json").exists()
+    assert [] == list(verify_export(public.directory, public.public_key).problems)
+
+
+def test_an_attempt_that_did_not_count_says_nothing_of_the_next(
+    unfinished: tuple[Public, list[MatchSpec]],
+) -> None:
+    records = unfinished[0].directory / "records"
+    void = read_record(records / "00002.attempt-1.json").record.spec
+    counted = read_record(records / "00002.json").record.spec
+
+    assert (game_seed(KEY, 1, 1, 1, 1), game_seed(KEY, 1, 1, 1, 2)) == (void.seed, counted.seed)
+    assert void.opening == counted.opening
+
+
+def test_an_id_does_not_tell_the_opening(unfinished: tuple[Public, list[MatchSpec]]) -> None:
+    """Ids of games to come are public, and there are few openings: none of them makes the id."""
+    public, to_come = unfinished
+    games = json.loads((public.directory / "data/games.json").read_text())
+    ids = {game["match"] for game in games}
+    document = json.loads((public.directory / "contest.json").read_text())
+    openings = [tuple(map(tuple, opening)) for opening in document["openings"]]
+    assert 3 == len(openings)
+    for spec in to_come:
+        for opening in openings:
+            tried = spec.model_copy(update={"opening": opening, "seed": commitment_to(CHANCE)})
+            assert tried.id not in ids
+
+
+def test_an_unfinished_export_verifies_and_promises_nothing_of_chance(
+    unfinished: tuple[Public, list[MatchSpec]],
+) -> None:
+    report = verify_export(unfinished[0].directory, unfinished[0].public_key)
+
+    assert [] == list(report.problems)
+    assert not report.is_over
+    assert (7, 14) == (report.replayed, report.open_games)
+    assert report.chance.startswith("secret until the contest is over; its SHA-256 is ")
+
+
+# --- what is out at the end ------------------------------------------------------------------------------------------
+
+
+def test_a_finished_export_reveals_the_secret(exported: Public) -> None:
+    revealed = json.loads((exported.directory / "chance.json").read_text())
+
+    assert {"contest": NAME, "commitment": commitment_to(CHANCE), "secret": CHANCE} == revealed
+    for page in ("index.html", "verify.html"):
+        assert CHANCE in (exported.directory / page).read_text()
+
+
+def test_the_same_secret_gives_the_same_contest(exported: Public, tmp_path: Path) -> None:
+    cup = Cup(tmp_path / "cup", STRONG_TO_WEAK, more="[failures]\nafter = 1000")
+    cup.play(void=[3])
+    again = published(cup.contest, tmp_path)
+    cup.close()
+
+    for path in sorted((exported.directory / "records").iterdir()):
+        one, other = read_record(path), read_record(again.directory / "records" / path.name)
+        assert one.record.spec == other.record.spec
+        assert one.transcript == other.transcript
+    for name in ("games.json", "standings.json"):
+        tables = [(each.directory / "data" / name).read_text() for each in (exported, again)]
+        assert json.loads(tables[0]) == json.loads(tables[1])
+
+
+def signed_again(public: Public) -> Report:
+    write_manifest(public.directory, NAME, public.key)
+    return verify_export(public.directory, public.public_key)
+
+
+def change(path: Path, how: Callable[[Any], None]) -> None:
+    document = json.loads(path.read_bytes())
+    how(document)
+    path.write_text(json.dumps(document))
+
+
+def test_another_secret_than_was_committed_to_is_found(copy: Public) -> None:
+    change(copy.directory / "chance.json", lambda each: each.update(secret="6d" * 32))
+
+    (problem,) = signed_again(copy).problems
+    assert problem.endswith("chance.json: not the secret that contest.json has committed to")
+
+
+def test_a_commitment_that_was_exchanged_with_its_secret_is_found(copy: Public) -> None:
+    """Whoever wants another draw afterwards has records that were played by the first one."""
+    other = commitment_to("6d" * 32)
+    change(
+        copy.directory / "chance.json", lambda each: each.update(secret="6d" * 32, commitment=other)
+    )
+    change(copy.directory / "contest.json", lambda each: each.update(commitment=other))
+
+    problems = signed_again(copy).problems
+    assert 21 == sum("than the contest's chance gives" in each for each in problems)
+
+
+def reseeded(record: Any, seed: object) -> None:
+    """Give a record another seed, and the id that goes with it; a game without chance replays all the same."""
+    spec = record["record"]["spec"] | {"seed": seed}
+    record["record"] |= {"spec": spec, "id": MatchSpec.model_validate(spec).id}
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [
+        "6d" * 32,
+        game_seed(KEY, 1, 1, 1, 1),
+        game_seed(KEY, 1, 1, 0, 2),
+        game_seed(CHANCE, 1, 1, 0, 1),
+        int(KEY, 16),
+        0,
+    ],
+    ids=["forged", "of another game", "of another attempt", "of no contest", "a number", "zero"],
+)
+def test_another_seed_than_follows_is_found(copy: Public, seed: object) -> None:
+    change(copy.directory / "records/00001.json", lambda record: reseeded(record, seed))
+
+    found = "records/00001.json: has another seed than the contest's chance gives"
+    assert found == signed_again(copy).problems[0]
+
+
+def test_an_opening_out_of_its_turn_is_found(copy: Public) -> None:
+    """Another one of the contest's own openings, in both games of a pair."""
+
+    def exchange(record: Any) -> None:
+        spec = record["record"]["spec"]
+        others = [[[7, 7], [8, 8]], [[7, 7], [7, 8]], [[6, 7], [9, 8]]]
+        spec["opening"] = next(each for each in others if each != spec["opening"])
+        record["record"]["id"] = MatchSpec.model_validate(spec).id
+
+    for number in (1, 2):
+        change(copy.directory / f"records/0000{number}.json", exchange)
+
+    problems = signed_again(copy).problems
+    for number in (1, 2):
+        found = f"records/0000{number}.json: begins from another opening than the contest's chance gives"
+        assert found in problems
+
+
+def test_ranks_by_another_lot_are_found(tmp_path: Path) -> None:
+    """They stand as they were listed, and are said to have been drawn."""
+    cup = Cup(tmp_path / "cup", STRONG_TO_WEAK, 'name = "round-robin"\ngames = 1')
+    cup.play()
+    public = published(cup.contest, tmp_path)
+    cup.close()
+    change(public.directory / "contest.json", lambda each: each.update(seeding="drawn"))
+
+    found = "the agents' ranks do not follow from the contest's chance"
+    assert found in signed_again(public).problems
+
+
+def test_a_lot_of_a_swiss_that_fell_the_other_way_is_found_when_chance_is_revealed(
+    tmp_path: Path,
+) -> None:
+    """Who sits first in the first round. Until the end either may; then one of the two is a lie."""
+    cup = Cup(tmp_path / "cup", STRONG_TO_WEAK, 'name = "swiss"\nrounds = 1\ngames = 1')
+    pairings = cup.store.paired(NAME)
+    cup.play(1)
+    (tmp_path / "early").mkdir()
+    early = published(cup.contest, tmp_path / "early")
+    assert [] == list(verify_export(early.directory, early.public_key).problems)
+    cup.play()
+    public = published(cup.contest, tmp_path)
+    cup.close()
+    assert [] == list(verify_export(public.directory, public.public_key).problems)
+
+    def turn(rows: Any) -> None:
+        for row in rows:
+            if row["second"] is not None:
+                row |= {"first": row["second"], "second": row["first"]}
+
+    change(public.directory / "data/pairings.json", turn)
+    assert 3 == len(pairings)
+    found = "round 1 does not follow from what was frozen and played before it"
+    assert found in signed_again(public).problems
+
+
+def test_a_contest_that_is_over_must_reveal_its_chance(copy: Public) -> None:
+    (copy.directory / "chance.json").unlink()
+
+    problems = signed_again(copy).problems
+    assert "the contest is over, and chance.json does not reveal its chance" in problems
+
+
+def test_chance_that_is_revealed_too_early_is_found(
+    unfinished: tuple[Public, list[MatchSpec]], exported: Public, tmp_path: Path
+) -> None:
+    public = unfinished[0].copy_to(tmp_path)
+    (public.directory / "chance.json").write_bytes(
+        (exported.directory / "chance.json").read_bytes()
+    )
+
+    problems = signed_again(public).problems
+    assert "chance.json reveals the chance of games that are still to come" in problems
+
+
+@pytest.mark.parametrize(
+    "data", [b"{", b"{}", b"[]", b"\xff", b'{"contest": "spring-cup", "secret": 7}']
+)
+def test_what_reveals_nothing_is_a_problem(copy: Public, data: bytes) -> None:
+    (copy.directory / "chance.json").write_bytes(data)
+
+    (problem,) = signed_again(copy).problems
+    assert "chance.json: not a contest's chance" in problem
+
+
+# --- the store -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["lost", "another"])
+def test_a_store_without_its_secret_is_refused(tmp_path: Path, way: str) -> None:
+    cup = Cup(tmp_path / "cup", {"anna": player("anna", 0.9), "bert": player("bert", 0.9)})
+    document, entries = cup.store.plan(NAME), cup.store.entries(NAME)
+    with closing(Store(f"sqlite:///{tmp_path}/other.db")) as store:
+        store.create(NAME, document, entries, None if way == "lost" else "6d" * 32)
+        with pytest.raises(InputError, match="the secret of"):
+            Contest(store, cup.planned)
+    cup.close()
+
+
+# --- contests of before ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """A contest that was begun by the first judge, three of six games played and one void, and its export of then."""
+    with tarfile.open(KEPT / "before-secrets.tgz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    return tmp_path
+
+
+def test_an_export_of_before_there_were_secrets_verifies(old: Path) -> None:
+    report = verify_export(old / "published", None)
+
+    assert [] == list(report.problems)
+    assert (3, 1, 4) == (report.replayed, report.uncounted, report.open_games)
+
+
+def test_a_store_of_before_there_were_secrets_goes_on_and_verifies(old: Path) -> None:
+    """Its chance stays as it was: from the seed of its file, and every attempt of a game has the same."""
+    planned = load_plan(old / "cup")
+    cast = {name: player(name, 0.95) for name in ("anna", "bert", "carl")}
+    with closing(Store(planned.store_url)) as store:
+        contest = Contest(store, planned)
+        assert (2024, None, None) == (
+            contest.frozen.seed,
+            contest.frozen.commitment,
+            contest.secret,
+        )
+        ids = [match.id for match, *_ in store.games(NAME)]
+        play(contest, cast, void=[5])
+        public = published(contest, old)
+        assert ids == [match.id for match, *_ in store.games(NAME)]
+    report = verify_export(public.directory, public.public_key)
+
+    assert [] == list(report.problems)
+    assert report.is_over
+    assert 8 == report.replayed
+    records = public.directory / "records"
+    one, other = (read_record(records / f"00005{end}.json") for end in ("", ".attempt-1"))
+    assert isinstance(one.record.spec.seed, int)
+    assert one.record.spec.seed == other.record.spec.seed
+    said = "fixed by the organiser: seed 2024"
+    assert said in (public.directory / "index.html").read_text()

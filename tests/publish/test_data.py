@@ -1,0 +1,117 @@
+"""The tables: their columns are documented, no text is a formula, and programs that rate read the PGN."""
+
+import csv
+import io
+import json
+from collections import Counter
+
+import pytest
+
+from judge.contest.chance import commitment_to
+from judge.contest.course import bare
+from judge.publish.data import COLUMNS, CRITERION, cell_text, write_csv
+from judge.publish.formatting import duration, halves, plain
+from judge.records.gomoku.pgn import read_pgn
+from judge.referee.spec import read_record
+from tests.contest.cups import CHANCE
+from tests.publish.conftest import Public
+from tests.publish.cups import STRONG_TO_WEAK
+from tests.records.recorded import HOSTILE
+
+NAMES = [name for name in COLUMNS if name != "crosstable"]
+
+
+def rows_of(public: Public, name: str) -> list[list[str]]:
+    text = (public.directory / f"data/{name}.csv").read_bytes().decode()
+    return list(csv.reader(io.StringIO(text, newline="")))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_column_is_documented_in_both_formats(exported: Public, name: str) -> None:
+    documented = [column for column in COLUMNS[name] if column != CRITERION]
+    heads, *rows = rows_of(exported, name)
+    document = json.loads((exported.directory / f"data/{name}.json").read_bytes())
+
+    assert documented == [head for head in heads if not head.startswith("criterion:")]
+    assert len(rows) == len(document)
+    for row in document:
+        assert heads == list(row)
+    readme = (exported.directory / "data/README.md").read_text()
+    assert f"## {name}" in readme
+    for column in COLUMNS[name]:
+        assert f"| `{column}` |" in readme
+
+
+def test_the_games_have_their_results(exported: Public) -> None:
+    games = json.loads((exported.directory / "data/games.json").read_bytes())
+
+    assert list(range(1, 21)) == [game["number"] for game in games]
+    assert {"done": 20} == Counter(game["state"] for game in games)
+    assert {1.0} == {game["first_points"] + game["second_points"] for game in games}
+    for game in games:
+        record = read_record(exported.directory / game["record"]).record
+        assert (game["number"], game["verdict"]) == (record.spec.number, record.verdict)
+        known = bare(record.spec).model_copy(update={"seed": commitment_to(CHANCE)})
+        assert game["match"] == known.id
+
+
+def test_the_crosstable_is_a_matrix(exported: Public) -> None:
+    heads, *rows = rows_of(exported, "crosstable")
+
+    assert heads[1:] == [row[0] for row in rows]
+    assert set(STRONG_TO_WEAK) == {head.removeprefix("'") for head in heads[1:]}
+    points = {row[1]: float(row[2]) for row in rows_of(exported, "standings")[1:]}
+    for at, row in enumerate(rows, 1):
+        assert "" == row[at]
+        assert points[row[0]] == sum(float(cell) for cell in row[1:] if cell)
+
+
+def test_the_pgn_has_every_game_with_its_winner(exported: Public) -> None:
+    games = json.loads((exported.directory / "data/games.json").read_bytes())
+    found = read_pgn((exported.directory / "games.pgn").read_bytes())
+
+    assert len(games) == len(found)
+    for game, record in zip(games, found, strict=True):
+        names = record.names or ("", "")
+        assert {game["first"], game["second"]} == set(names)
+        assert game["winner"] == dict(zip(("black", "white"), names, strict=True))[record.outcome]
+        assert f"{game['round']}.{game['table']}.{game['number']}" == record.round
+        assert record.moves
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+1", "'+1"),
+        ("-carl", "'-carl"),
+        ("@x", "'@x"),
+        ("  =x", "'  =x"),
+        ("\t=x", "' =x"),
+        ("\r\n=x", "'  =x"),
+        ("\N{FULLWIDTH EQUALS SIGN}x", "'\N{FULLWIDTH EQUALS SIGN}x"),
+        ("a=b", "a=b"),
+        (-1.5, "-1.5"),
+        (2.0, "2"),
+        (None, ""),
+        (HOSTILE, '<b>&"evil"\ufffd]0;x\ufffd\ufffd]]>'),
+        ("x" * 20_000, "x" * 9_999 + "…"),
+    ],
+)
+def test_no_text_is_a_formula_or_obeyed_by_a_terminal(value: object, text: str) -> None:
+    assert text == cell_text(value)
+
+
+def test_a_cell_may_have_everything_that_csv_means_something_by() -> None:
+    data = write_csv(["a,b", 'c"d'], [{"a,b": 'x"y', 'c"d': "z,\n;"}])
+
+    assert [["a,b", 'c"d'], ['x"y', "z, ;"]] == list(csv.reader(io.StringIO(data.decode())))
+
+
+def test_words_are_plain_and_short() -> None:
+    assert "a b\ufffdc" == plain("a\nb\x1bc")
+    assert "abc…" == plain("abcdef", 4)
+    assert ("3", "½", "2½", "0", "0.25") == tuple(map(halves, (3, 0.5, 2.5, 0, 0.25)))
+    assert ("0.5 ms", "12 ms", "3.4 s", "5 min 6 s", "3 min", "2 h 5 min") == tuple(
+        map(duration, (0.5, 12, 3400, 306_000, 180_000, 7_500_000))
+    )

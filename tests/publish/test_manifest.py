@@ -1,0 +1,260 @@
+"""The manifest and the key: what was changed is found, and a hostile manifest opens nothing outside its directory."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+)
+
+from judge.errors import InputError
+from judge.publish import manifest as manifests
+from judge.publish.keys import fingerprint, load_key, load_public_key, make_key, public_pem
+from judge.publish.manifest import MANIFEST, PUBLIC_KEY, SIGNATURE, check_manifest
+
+
+class Signed:
+    """A small directory that is signed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.directory = folder / "signed"
+        (self.directory / "data").mkdir(parents=True)
+        (self.directory / "a.txt").write_text("one")
+        (self.directory / "data/b.txt").write_text("two")
+        self.key = make_key(folder / "organiser.key")
+        self.public = folder / "organiser.pem"
+        self.public.write_bytes(public_pem(self.key.public_key()))
+        self.digest = manifests.write_manifest(self.directory, "cup", self.key)
+
+    def problems(self) -> list[str]:
+        return list(check_manifest(self.directory, self.public).problems)
+
+    def sign(self, data: bytes) -> None:
+        """Put another manifest there, signed by the organiser."""
+        (self.directory / MANIFEST).write_bytes(data)
+        (self.directory / SIGNATURE).write_bytes(self.key.sign(data))
+
+
+@pytest.fixture
+def signed(tmp_path: Path) -> Signed:
+    return Signed(tmp_path)
+
+
+def test_what_nobody_changed_is_whole(signed: Signed) -> None:
+    checked = check_manifest(signed.directory, signed.public)
+
+    assert [] == list(checked.problems)
+    assert (signed.digest, fingerprint(signed.key.public_key())) == (
+        checked.digest,
+        checked.fingerprint,
+    )
+    assert checked.manifest is not None
+    assert ["a.txt", "data/b.txt", PUBLIC_KEY] == [file.path for file in checked.manifest.files]
+
+
+def test_signing_twice_gives_the_same_bytes(signed: Signed) -> None:
+    before = (signed.directory / MANIFEST).read_bytes(), (signed.directory / SIGNATURE).read_bytes()
+    manifests.write_manifest(signed.directory, "cup", signed.key)
+
+    assert before == (
+        (signed.directory / MANIFEST).read_bytes(),
+        (signed.directory / SIGNATURE).read_bytes(),
+    )
+
+
+def _change(directory: Path) -> None:
+    (directory / "a.txt").write_text("ONE")
+
+
+def _grow(directory: Path) -> None:
+    (directory / "a.txt").write_text("one more")
+
+
+def _remove(directory: Path) -> None:
+    (directory / "a.txt").unlink()
+
+
+def _add(directory: Path) -> None:
+    (directory / "data/c.txt").write_text("three")
+
+
+def _link(directory: Path) -> None:
+    (directory / "a.txt").unlink()
+    (directory / "a.txt").symlink_to(directory / "data/b.txt")
+
+
+def _link_folder(directory: Path) -> None:
+    shutil.rmtree(directory / "data")
+    (directory / "data").symlink_to("/etc")
+
+
+def _hide(directory: Path) -> None:
+    (directory / ".hidden").write_text("four")
+
+
+@pytest.mark.parametrize(
+    ("change", "problems"),
+    [
+        (_change, ["a.txt: changed"]),
+        (_grow, ["a.txt: changed"]),
+        (_remove, ["a.txt: missing"]),
+        (_add, ["data/c.txt: not in the manifest"]),
+        (_link, ["a.txt: a link or a special file, which proves nothing", "a.txt: missing"]),
+        (_link_folder, ["data: a link or a special file, which proves nothing", "data/b.txt: missing"]),
+        (_hide, ["'.hidden': a name that nothing published has"]),
+    ],
+)  # fmt: skip
+def test_what_was_changed_is_named(
+    signed: Signed, change: Callable[[Path], None], problems: list[str]
+) -> None:
+    change(signed.directory)
+
+    assert problems == signed.problems()
+
+
+@pytest.mark.parametrize(
+    "path", ["../organiser.key", "/etc/passwd", "data/../../x", "", "a\nb", "a/", "\u202ea", "a\\b"]
+)
+def test_a_manifest_that_leads_out_of_its_directory_is_none(signed: Signed, path: str) -> None:
+    listed = {"path": path, "sha256": "0" * 64, "size": 1}
+    document = {"contest": "cup", "files": [listed], "format": "judge-manifest-1"}
+    signed.sign(json.dumps(document).encode())
+
+    (problem,) = signed.problems()
+    assert problem.endswith("is no name of a file in this directory")
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"", "manifest.json: not a manifest"),
+        (b"[]", "manifest.json: not a manifest"),
+        (b'{"format": "judge-manifest-2", "contest": "", "files": []}', "not a manifest: format"),
+        (b'{"contest": "", "files": [{}]}', "not a manifest: files.0.path"),
+    ],
+)
+def test_what_is_no_manifest_is_said_to_be_none(signed: Signed, data: bytes, problem: str) -> None:
+    signed.sign(data)
+
+    assert problem in signed.problems()[0]
+
+
+def test_a_file_that_is_listed_twice_is_found(signed: Signed) -> None:
+    """Which of the two would count?"""
+    document = json.loads((signed.directory / MANIFEST).read_bytes())
+    document["files"].insert(0, document["files"][0] | {"sha256": "0" * 64})
+    signed.sign(json.dumps(document, sort_keys=True, separators=(",", ":")).encode() + b"\n")
+
+    assert "not written as a judge writes it: sorted, each file once" in signed.problems()[0]
+
+
+def test_a_signature_of_something_else_is_none(signed: Signed) -> None:
+    signature = bytearray((signed.directory / SIGNATURE).read_bytes())
+    signature[5] ^= 1
+    (signed.directory / SIGNATURE).write_bytes(signature)
+
+    assert signed.problems()[0].startswith("manifest.sig: not signed by the key")
+
+
+def test_a_huge_manifest_is_not_read(signed: Signed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manifests, "LARGEST_MANIFEST", 100)
+
+    with pytest.raises(InputError, match="larger than 100 bytes"):
+        signed.problems()
+
+
+@pytest.mark.parametrize("name", [MANIFEST, SIGNATURE])
+def test_a_link_in_place_of_the_manifest_is_refused(signed: Signed, name: str) -> None:
+    (signed.directory / name).rename(signed.directory.parent / name)
+    (signed.directory / name).symlink_to(signed.directory.parent / name)
+
+    with pytest.raises(InputError, match="a link or a special file"):
+        signed.problems()
+
+
+def test_many_problems_are_not_told_one_by_one(signed: Signed) -> None:
+    for number in range(200):
+        (signed.directory / f"{number}.txt").touch()
+
+    assert (51, "and 150 more") == (len(signed.problems()), signed.problems()[-1])
+
+
+def test_what_could_not_be_checked_later_is_not_signed(signed: Signed) -> None:
+    (signed.directory / "link").symlink_to("/etc/passwd")
+
+    with pytest.raises(InputError, match="link: a link or a special file"):
+        manifests.write_manifest(signed.directory, "cup", signed.key)
+
+
+def test_other_tools_check_the_signature(signed: Signed) -> None:
+    """OpenSSL as the page on verifying has it."""
+    command = ["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", PUBLIC_KEY, "-rawin"]
+    done = subprocess.run(
+        [*command, "-in", MANIFEST, "-sigfile", SIGNATURE],
+        cwd=signed.directory,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert "Signature Verified Successfully" in done.stdout
+
+
+# --- keys ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_key_comes_back_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
+    key = make_key(tmp_path / "organiser.key")
+
+    assert 0o600 == (tmp_path / "organiser.key").stat().st_mode & 0o777
+    assert public_pem(key.public_key()) == public_pem(
+        load_key(tmp_path / "organiser.key").public_key()
+    )
+
+
+def test_a_key_is_never_written_over(tmp_path: Path) -> None:
+    make_key(tmp_path / "organiser.key")
+
+    with pytest.raises(InputError, match="never written over"):
+        make_key(tmp_path / "organiser.key")
+
+
+def test_a_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
+    make_key(tmp_path / "organiser.key")
+    (tmp_path / "organiser.key").chmod(0o640)
+
+    with pytest.raises(InputError, match=r"mode 0640\); run: chmod 600"):
+        load_key(tmp_path / "organiser.key")
+
+
+def test_a_missing_key_is_to_be_made(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="make one with: judge contest key FILE"):
+        load_key(tmp_path / "organiser.key")
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", b"-----BEGIN PRIVATE KEY-----\nAAAA\n"])
+def test_what_is_no_key_is_refused(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "organiser.key"
+    path.write_bytes(data)
+    path.chmod(0o600)
+
+    with pytest.raises(InputError):
+        load_key(path)
+    with pytest.raises(InputError):
+        load_public_key(path)
+
+
+def test_the_secret_half_is_not_taken_for_the_public_one(tmp_path: Path) -> None:
+    path = tmp_path / "organiser.key"
+    key = Ed25519PrivateKey.generate()
+    path.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+
+    with pytest.raises(InputError, match="this is the secret half"):
+        load_public_key(path)

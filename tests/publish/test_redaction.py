@@ -1,0 +1,141 @@
+"""What is withheld: nobody else gets it, its author gets all of it, and the rest verifies."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from judge.errors import InputError
+from judge.publish.export import publish
+from judge.publish.keys import make_key
+from judge.publish.redaction import private_part, public_part
+from judge.referee.spec import RecordFile
+from judge.referee.transcript import Kind
+from judge.referee.verify import verify
+from tests.publish.conftest import Public
+from tests.publish.cups import FORMS, SECRET, Cup, player, referee
+from tests.referee.games import brain, spec
+from tests.referee.world import Do, Say
+
+
+@pytest.fixture(scope="module")
+def file() -> RecordFile:
+    return referee(spec(), [player("one", 0)(1), player("two", 0)(2)])
+
+
+def test_nothing_public_has_a_word_of_what_is_withheld(file: RecordFile) -> None:
+    assert SECRET in file.model_dump_json()
+    assert SECRET not in public_part(file).model_dump_json()
+    assert len(FORMS) <= sum(ply.seat == 0 for ply in file.record.plies)
+    for part in (
+        file.record.model_dump_json(),
+        *(note for s in file.record.seats for note in s.notes),
+    ):
+        assert SECRET not in part
+
+
+def test_what_is_left_verifies(file: RecordFile) -> None:
+    public = public_part(file)
+
+    assert () == tuple(verify(public).problems)
+    assert file.record == public.record
+
+
+def test_an_author_gets_what_his_own_agent_wrote_and_nothing_else(file: RecordFile) -> None:
+    first, second = private_part(file, 0), private_part(file, 1)
+
+    assert first.said(Kind.READ).startswith(f"DEBUG {SECRET} one\r\n".encode())
+    for part, own, other in ((first, b" one ", b" two "), (second, b" two ", b" one ")):
+        assert own in part.said(Kind.READ)
+        assert other not in part.said(Kind.READ)
+        assert SECRET.encode() in part.said(Kind.STDERR)
+
+
+def test_both_parts_and_the_public_one_are_the_whole_record(file: RecordFile) -> None:
+    """Nothing is lost: put back at their places, the texts fit the digests."""
+    texts = {entry.at: entry.text for seat in (0, 1) for entry in private_part(file, seat).entries}
+    public = public_part(file)
+    blocks = [
+        block.model_copy(update={"private": [texts[at] for at in sorted(texts) if at[0] == number]})
+        for number, block in enumerate(public.transcript.blocks)
+    ]
+    transcript = public.transcript.model_copy(update={"blocks": blocks})
+
+    assert file == RecordFile(record=public.record, transcript=transcript)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"DEBUG x\r\n7,7\r\n",
+        b"DEBUG x\n7,7\n",
+        b"DEBUG x\r7,7\r\n8,8\r\n",
+        b"DEBUG x\r\r\n7,7\n",
+        b"7,7\r\nDEBUG late\r\n",
+        b"debug \r\n7,7\r\n",
+        b"DEBUG no end of line",
+        b"DEBUG " + b"x" * 70_000 + b"\r\n7,7\r\n",
+        b"DEBUG \x00\xff\x0b7,7\r\n7,7\r\n",
+        b"7,7\nDEBUG ",
+        b"7,7\nDEB",
+        b"7,7\n \t",
+    ],
+)
+def test_no_way_to_say_something_private_keeps_the_rest_from_verifying(said: bytes) -> None:
+    """An agent must not be able to spoil the export of a whole contest, also where its line ends in its next turn."""
+    for second in (b"8,8\n", b"UG 8,8\n9,9\n", b"x\n8,8\n"):
+        first = brain(
+            START=[Say(b"DEBUG at first\r\nOK\r\n")],
+            ABOUT=[Say(b'DEBUG x\r\nname="x"\r\n')],
+            BEGIN=[Do(Kind.STDERR, b"on stderr"), Say(said)],
+            TURN=[Say(second)],
+        )
+        file = referee(spec(), [first, brain("9,9")])
+
+        assert () == tuple(verify(file).problems)
+        assert () == tuple(verify(public_part(file)).problems)
+
+
+def test_no_file_of_the_export_has_a_word_of_it(exported: Public) -> None:
+    found = [
+        path.name
+        for path in exported.directory.rglob("*")
+        if path.is_file()
+        and any(part.encode() in path.read_bytes() for part in (SECRET[:13], SECRET[-13:]))
+    ]
+    assert [] == found
+
+
+def test_each_author_has_a_directory_of_his_own(exported: Public) -> None:
+    """Of every game of his agent, also of the attempt that was void; nobody but the organiser may look into all."""
+    assert 0o700 == exported.private.stat().st_mode & 0o777
+    assert {"anna", "bert", "-carl", "dora", "crash.test"} == {
+        path.name for path in exported.private.iterdir()
+    }
+    carl = exported.private / "-carl"
+    assert {"00003.json", "00003.stderr", "00003.attempt-1.json"} <= {
+        path.name for path in carl.iterdir()
+    }
+    for folder in exported.private.iterdir():
+        said = b"".join(path.read_bytes() for path in folder.glob("*.stderr"))
+        assert f"{SECRET} of {folder.name}".encode() in said
+        assert said.count(SECRET.encode()) == said.count(f"{SECRET} of {folder.name}:".encode())
+        for path in folder.glob("*.json"):
+            assert folder.name == json.loads(path.read_bytes())["agent"]
+
+
+def test_stderr_is_handed_over_byte_by_byte(exported: Public) -> None:
+    path = Path(exported.private / "anna" / "00019.stderr")
+
+    assert path.read_bytes().startswith(f"{SECRET} of anna: (".encode())
+
+
+@pytest.mark.parametrize("private", ["public", "public/authors", "."])
+def test_what_is_private_never_lies_in_what_is_public(
+    cup: Cup, tmp_path: Path, private: str
+) -> None:
+    key = make_key(tmp_path / "organiser.key")
+
+    with pytest.raises(InputError, match="may not lie in what is public"):
+        publish(cup.contest, tmp_path / "public", tmp_path / private, key)
+    assert not (tmp_path / "public").exists()
