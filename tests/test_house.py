@@ -19,18 +19,19 @@ MAY_IMPORT = {
     "records": {"errors", "durable", "games", "referee"},
     "render": {"errors", "games", "records"},
     "store": {"errors", "durable"},
-    "submissions": {"errors", "durable", "games", "protocols", "sandbox", "referee", "store"},
+    "agents": {"errors", "durable", "games", "protocols", "sandbox", "referee"},
+    "submissions": {"errors", "games", "protocols", "sandbox", "referee", "store", "agents"},
     "contest": {
         "errors", "documents", "durable", "games", "sandbox", "referee", "records", "store",
-        "submissions",
+        "agents", "submissions",
     },
-    "cluster": {"errors", "durable", "sandbox", "referee", "store", "submissions", "contest"},
+    "cluster": {"errors", "durable", "sandbox", "referee", "store", "agents", "contest"},
     "publish": {"errors", "games", "sandbox", "referee", "records", "render", "store", "contest"},
     "intake": {"errors", "store", "submissions", "contest"},
-    "attacks": {"errors", "games", "sandbox", "referee", "records", "submissions"},
+    "attacks": {"errors", "games", "sandbox", "referee", "records", "agents"},
     "cli": {
         "errors", "durable", "games", "protocols", "sandbox", "referee", "records", "render",
-        "store", "submissions", "contest", "cluster", "publish", "intake", "attacks",
+        "store", "agents", "submissions", "contest", "cluster", "publish", "intake", "attacks",
     },
 }  # fmt: skip
 """For each room the rooms that it imports: no more, and no fewer."""

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from judge.agents.agents import digest_of
 from judge.attacks.attack import Attack, Changes, Control, Expected, HarmError, Seen
 from judge.attacks.leftovers import leftovers, look
 from judge.attacks.programs import build_attacks
@@ -25,7 +26,6 @@ from judge.sandbox.compiled import BUILD_DIRECTORY, build_house_agents
 from judge.sandbox.cores import busy_ns
 from judge.sandbox.folders import FolderKind
 from judge.sandbox.owner import owned_directory
-from judge.submissions.agents import digest_of
 
 OPPONENT = "house-instant"
 CLOCK = ClockPolicy(

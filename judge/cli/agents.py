@@ -4,9 +4,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from judge.agents.agents import MANIFEST, read_manifest
 from judge.cli.text import safe
 from judge.sandbox.compiled import BUILD_DIRECTORY, IMAGES, house_agent_names
-from judge.submissions.agents import MANIFEST, read_manifest
 
 app = typer.Typer(
     help="House agents: opponents to play against and examples to read.", no_args_is_help=True

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import structlog
 
+from judge.agents.agents import Agent
 from judge.cli.bench_crowd import crowd
 from judge.cli.bench_tables import large_tables
 from judge.cli.measuring import GOMOKU, RUNS, Bench, Figure, clock_errors_ms, share_of
@@ -26,7 +27,6 @@ from judge.referee.transcript import unseal
 from judge.store.files import Files
 from judge.store.store import Store
 from judge.store.types import AttemptState, Entry, Issued, Scheduled
-from judge.submissions.agents import Agent
 
 GAMES = 12
 """Of a stretch that is timed; two more begin and end it."""

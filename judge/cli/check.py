@@ -7,12 +7,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from judge.agents.agents import stage_agent
 from judge.cli.complete import agent_words, policy_words
 from judge.cli.match import box_kind, make_ready, slot_alone
 from judge.cli.text import fail, quiet_log, safe
 from judge.referee.policy import load_policy
 from judge.sandbox.owner import owned_directory
-from judge.submissions.agents import stage_agent
 from judge.submissions.check import Grade, OverlongError, Report, examine
 from judge.submissions.limits import IntakeLimits
 

@@ -19,8 +19,8 @@ from judge.referee.play import Slot
 from judge.sandbox.cores import Placement
 from judge.sandbox.locks import CoreLocks, Tell
 from judge.sandbox.reaper import reap
-from judge.submissions.desk import ORGANISER, Desk, Processor
-from judge.submissions.process import process
+from judge.submissions.pipeline import process
+from judge.submissions.service import ORGANISER, Desk, Processor
 
 ContestFile = Annotated[
     Path, typer.Option("--contest", metavar="C", help=f"The contest's {PLAN_FILE}, or its folder.")
@@ -54,12 +54,12 @@ class Host:
 
     @contextmanager
     def aside(self) -> Iterator[tuple[int, ...]]:
-        """See `judge.submissions.process.Workplace`."""
+        """See `judge.submissions.pipeline.Workplace`."""
         with CoreLocks(self.placement.judge if self.placement.shared else (), self.tell):
             yield self.placement.judge
 
     def slot(self) -> AbstractContextManager[Slot]:
-        """See `judge.submissions.process.Workplace`."""
+        """See `judge.submissions.pipeline.Workplace`."""
         return slot_alone("docker", self.placement, self.tell)
 
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from judge.agents.folder_states import FolderStore, GameShelf, owner_of
 from judge.cli.person import is_person
 from judge.contest.folders import folder_turns
 from judge.referee.policy import Policy
 from judge.referee.spec import KeptFolders, RecordFile, SeatSpec
 from judge.sandbox.folders import FolderKind
-from judge.submissions.folders import FolderStore, GameShelf, owner_of
 
 
 class KeptThroughRun:

@@ -12,6 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
+from judge.agents.agents import ME, Agent
+from judge.agents.folder_states import FolderStore
 from judge.cli.complete import agent_words, policy_words
 from judge.cli.kept import KeptThroughRun
 from judge.cli.live import LiveView
@@ -41,8 +43,6 @@ from judge.sandbox.images import keeper_image, runtime_image
 from judge.sandbox.locks import CoreLocks, Tell, take_one
 from judge.sandbox.owner import owned_directory
 from judge.sandbox.reaper import alone_on, reap
-from judge.submissions.agents import ME, Agent
-from judge.submissions.folders import FolderStore
 
 NOT_TURNED: Sequence[Turn] = (lambda x, y: (x, y),)
 

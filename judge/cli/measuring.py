@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from judge.agents.agents import Agent, stage_agent
 from judge.referee.play import Slot
 from judge.referee.transcript import Entry, Kind
-from judge.submissions.agents import Agent, stage_agent
 
 RUNS = 5
 GOMOKU = "gomocup-fastgame"

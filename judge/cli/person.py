@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from judge.agents.agents import ME, Agent, Manifest, stage_agent
 from judge.cli.live import LiveView
 from judge.cli.presenters import Presenter, Shown
 from judge.cli.text import note
@@ -20,7 +21,6 @@ from judge.referee.policy import Policy
 from judge.referee.spec import SeatSpec
 from judge.sandbox import Box, BoxKind, BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.person_box import PersonBox
-from judge.submissions.agents import ME, Agent, Manifest, stage_agent
 
 LEFT = 130
 """The exit code of a match that a person has left: that of Ctrl-C."""

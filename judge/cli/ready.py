@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from judge.agents.agents import WINE
 from judge.cli.text import note
 from judge.sandbox import images
-from judge.submissions.agents import WINE
 
 
 def bring(names: Iterable[str]) -> None:

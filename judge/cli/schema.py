@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 from pydantic import BaseModel
 
+from judge.agents.agents import Manifest
 from judge.errors import InputError
 from judge.referee.policy import Policy
 from judge.referee.spec import MatchRecord, MatchSpec, RecordFile
-from judge.submissions.agents import Manifest
 
 SCHEMAS: Mapping[str, type[BaseModel]] = {
     "policy": Policy,

@@ -18,7 +18,7 @@ from judge.errors import InputError
 from judge.store.register import Register
 from judge.store.submission import ENTERS, Submission
 from judge.store.tokens import Tokens
-from judge.submissions.desk import Desk, at_work, process_taken
+from judge.submissions.service import Desk, at_work, process_taken
 
 app = typer.Typer(
     help="Submissions of a contest: what came in, what became of it, who may send.",

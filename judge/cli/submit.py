@@ -13,7 +13,8 @@ from judge.store.register import Register
 from judge.store.submission import ENTERS, State, Submission, ToldStep
 from judge.store.tokens import checked_author
 from judge.submissions.check import Grade, Report
-from judge.submissions.desk import (
+from judge.submissions.pipeline import Step
+from judge.submissions.service import (
     ORGANISER,
     Desk,
     at_work,
@@ -21,7 +22,6 @@ from judge.submissions.desk import (
     process_taken,
     receive_file,
 )
-from judge.submissions.process import Step
 
 EXAMPLES = """
 Examples:

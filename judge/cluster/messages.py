@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from judge.agents.agents import MAX_BYTES, MAX_FILES, digest_of
 from judge.errors import HostError, InputError
 from judge.sandbox.archive import ANY_BYTES
-from judge.submissions.agents import MAX_BYTES, MAX_FILES, digest_of
 
 EXECUTABLE, PLAIN = 0o755, 0o644
 

@@ -5,11 +5,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from judge.agents.agents import Agent, stage_agent
 from judge.contest.plan import AgentPlan, Planned
 from judge.errors import InputError
 from judge.store.submission import Submission
-from judge.submissions.agents import Agent, stage_agent
-from judge.submissions.desk import Desk, agent_of
+from judge.submissions.service import Desk, agent_of
 
 
 @dataclass(frozen=True, slots=True)

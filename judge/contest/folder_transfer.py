@@ -1,7 +1,7 @@
 """The persistent folders that agents bring into a contest and take out of it, each known by its agent and its SHA-256.
 
 They come from a directory of folders or from another contest, and go into a directory of folders. Such a directory
-looks as `judge.submissions.folders` keeps it, so that `judge match --folders` and contests read what the other wrote:
+looks as `judge.agents.folder_states` keeps it, so that `judge match --folders` and contests read what the other wrote:
 
     DIRECTORY/NAME-PROGRAM/heads.json     which states are its folders; PROGRAM: 32 digits of the digest of its files
     DIRECTORY/NAME-PROGRAM/DIGEST.tar     a state; the digest is the SHA-256 of the file
@@ -22,6 +22,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from judge.agents.folder_states import Heads, owner_of
 from judge.contest.frozen import Frozen, thaw
 from judge.contest.plan import PLAN_FILE, Planned, load_plan
 from judge.durable import exchange_durably, move_durably, write_durably
@@ -34,7 +35,6 @@ from judge.sandbox.owner import owned_directory
 from judge.store.files import Files
 from judge.store.reading import Reader
 from judge.store.types import MatchState
-from judge.submissions.folders import Heads, owner_of
 
 IMPORTED = "folders.json"
 """The file of a contest's folder that says what was imported, until the contest begins."""

@@ -8,6 +8,7 @@ from functools import partial
 from math import ceil
 from pathlib import Path
 
+from judge.agents.agents import Agent
 from judge.contest.entrants import entrants
 from judge.contest.folder_transfer import brought, folder_words
 from judge.contest.formats import all_rounds
@@ -22,7 +23,6 @@ from judge.referee.seating import check
 from judge.referee.spec import MatchSpec
 from judge.sandbox import demands
 from judge.sandbox.images import keeper_image, runtime_image
-from judge.submissions.agents import Agent
 
 
 @dataclass(frozen=True, slots=True)

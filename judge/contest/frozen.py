@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 import judge
+from judge.agents.agents import Agent, digest_of
 from judge.contest.chance import commitment_to, contest_key
 from judge.contest.entrants import entrants
 from judge.contest.formats import AnyFormat
@@ -25,7 +26,6 @@ from judge.referee.policy import Policy
 from judge.referee.seating import check, in_contest
 from judge.referee.spec import BoxKind, MatchSpec, SeatSpec
 from judge.sandbox.images import listing, runtime_image
-from judge.submissions.agents import Agent, digest_of
 
 
 class _Value(BaseModel):

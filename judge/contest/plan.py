@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from judge.agents.agents import PERSONS
 from judge.contest.formats import AnyFormat
 from judge.contest.openings import Opening, read_openings
 from judge.contest.points import Duel
@@ -17,7 +18,6 @@ from judge.games.gomoku import Rule
 from judge.referee.policy import Policy, load_policy
 from judge.referee.spec import BoxKind
 from judge.sandbox.compiled import house_agent_names
-from judge.submissions.agents import PERSONS
 from judge.submissions.intake import IntakePolicy
 
 PLAN_FILE = "contest.toml"

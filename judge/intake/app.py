@@ -30,7 +30,7 @@ from judge.store.register import Register
 from judge.store.submission import TooMuchError, UnknownSubmissionError, Upload
 from judge.store.tokens import Tokens
 from judge.submissions.check import Report
-from judge.submissions.desk import (
+from judge.submissions.service import (
     AGENT_NAME,
     FILENAME,
     FILENAME_CHARACTERS,

@@ -16,7 +16,7 @@ from judge.intake.middleware import Guard
 from judge.intake.workers import Workers
 from judge.store.incoming import sweep
 from judge.store.tokens import Tokens
-from judge.submissions.desk import Desk, Processor, at_work
+from judge.submissions.service import Desk, Processor, at_work
 
 
 @dataclass(frozen=True, slots=True)

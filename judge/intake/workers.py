@@ -21,7 +21,7 @@ from judge.errors import JudgeError
 from judge.intake import logs
 from judge.store.register import Register
 from judge.store.submission import State, Submission
-from judge.submissions.desk import (
+from judge.submissions.service import (
     Desk,
     Processor,
     give_back,

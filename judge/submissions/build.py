@@ -4,13 +4,13 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from judge.agents.recipe import Recipe
 from judge.sandbox.workshop import End, Work
 from judge.submissions.builder import UNFIT
 from judge.submissions.complaints import advice, first_error
 from judge.submissions.escaped import log_of, plain
 from judge.submissions.limits import BuildLimits, IntakeLimits
-from judge.submissions.recipe import Recipe
-from judge.submissions.workbench import Bench, Task, carry_out
+from judge.submissions.sandbox_task import Bench, Task, carry_out
 
 IMAGE = "toolchain"
 """The image in which sources are built."""

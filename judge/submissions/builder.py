@@ -20,7 +20,7 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
-from judge.submissions.names import Bounds, Census, RefusedError, shown
+from judge.submissions.path_checks import Bounds, Census, RefusedError, shown
 
 FAILED = 3
 UNFIT = 4

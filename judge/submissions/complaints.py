@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from judge.submissions.escaped import plain
-from judge.submissions.names import shown
+from judge.submissions.path_checks import shown
 
 PYTHON_2 = (
     "it is Python 2: write it for Python 3, or, where the contest's policy has a runtime for Python 2, begin it with "

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from judge.submissions.names import Bounds, Census, RefusedError, refuse_encoding, shown
+from judge.submissions.path_checks import Bounds, Census, RefusedError, refuse_encoding, shown
 
 REFUSED = 3
 """The exit code for an archive that is not taken."""

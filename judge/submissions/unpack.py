@@ -8,9 +8,9 @@ from judge.sandbox.workshop import End, Work
 from judge.submissions.escaped import plain
 from judge.submissions.extractor import REFUSED
 from judge.submissions.limits import IntakeLimits
-from judge.submissions.names import Census, RefusedError, shown
-from judge.submissions.tree import bounds_of
-from judge.submissions.workbench import Bench, Task, carry_out
+from judge.submissions.path_checks import Census, RefusedError, shown
+from judge.submissions.sandbox_task import Bench, Task, carry_out
+from judge.submissions.untar import bounds_of
 
 IMAGE = "unpacker"
 """The image in which archives are read."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from judge.agents.agents import Agent, stage_agent
 from judge.cluster.cluster import Cluster, open_cluster
 from judge.contest.round import Happened, Round, Stop
 from judge.contest.worker import Job
@@ -22,7 +23,6 @@ from judge.sandbox.locks import VARIABLE
 from judge.store.files import Files
 from judge.store.store import Store
 from judge.store.types import AttemptState, Entry, Issued, Scheduled
-from judge.submissions.agents import Agent, stage_agent
 from tests.cli.brains import write_brain
 
 PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "60"))

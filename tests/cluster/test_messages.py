@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from judge.agents.agents import digest_of
 from judge.cluster.host import Host, refuse_other_images
 from judge.cluster.messages import Cabinet, Key, pack_agent
 from judge.cluster.unacknowledged import Spool
@@ -14,7 +15,6 @@ from judge.contest.worker import Played
 from judge.errors import HostError, InputError
 from judge.referee.play import Slot
 from judge.store.types import Ended, Seat
-from judge.submissions.agents import digest_of
 
 KEY = Key("cup, created then", "0123456789abcdef0123", 2)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from judge.agents.agents import stage_agent
 from judge.contest.slots import Slots
 from judge.contest.worker import Job
 from judge.referee.play import Slot
@@ -16,7 +17,6 @@ from judge.referee.policy import load_policy
 from judge.referee.spec import BoxKind, KeptFolders, MatchSpec
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.owner import started_ticks
-from judge.submissions.agents import stage_agent
 from tests.cli.brains import write_brain
 from tests.sandbox.guest import PATIENCE_S
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from judge.agents.folder_states import FolderStore
 from judge.contest.folder_transfer import (
     AgentFolder,
     bring,
@@ -24,7 +25,6 @@ from judge.durable import exchange_durably
 from judge.errors import InputError
 from judge.referee.policy import load_policy
 from judge.sandbox.archive import EMPTY, Archive, pack
-from judge.submissions.folders import FolderStore
 
 POLICY = load_policy("gomocup-freestyle")
 ONE = AgentFolder("one", "1" * 64, pack({b"book": b"e4", b"deep": None}))

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from judge.agents.agents import digest_of
 from judge.contest.chance import commitment_to, contest_key
 from judge.contest.contest import begin, open_store
 from judge.contest.frozen import Frozen, freeze, program, ranks_of, thaw
 from judge.contest.plan import Planned, load_plan
 from judge.errors import InputError
 from judge.sandbox.images import runtime_image
-from judge.submissions.agents import digest_of
 from tests.contest.cups import CHANCE
 
 PLAN = """

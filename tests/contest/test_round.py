@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from judge.agents.agents import Agent, stage_agent
 from judge.contest.round import Happened, Round, Stop
 from judge.contest.slots import Finished, Slots
 from judge.contest.worker import Job
@@ -18,7 +19,6 @@ from judge.sandbox.compiled import build_house_agents
 from judge.store.files import Files
 from judge.store.store import Store
 from judge.store.types import AttemptState, Entry, Issued, MatchState, Scheduled
-from judge.submissions.agents import Agent, stage_agent
 
 
 class Cup:

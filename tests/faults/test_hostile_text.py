@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from judge.agents.agents import read_manifest
 from judge.errors import InputError
-from judge.submissions.agents import read_manifest
 from tests.cli.brains import write_brain
 from tests.cli.conftest import Judge
 from tests.records.games import HOSTILE
@@ -97,7 +97,7 @@ def _write_agent(directory: Path, last: str, end: bytes) -> str:
         texts=[*said, b"\xff\xfe\xc3("], last=last.encode("utf-8", "surrogateescape"), end=end
     )
     program = Path(write_brain(agent, "brain", talk)).name
-    # Control characters are refused in a manifest: tests/submissions/test_agents.py.
+    # Control characters are refused in a manifest: tests/agents/test_agents.py.
     author = CONTROLS.sub("", last.encode("utf-8", "replace").decode())
     (agent / "agent.toml").write_text(
         f'name = "hostile"\ncommand = ["python3", "{program}"]\n'

@@ -15,7 +15,7 @@ import pytest
 
 from judge.cli.desk import open_desk
 from judge.store.tokens import Tokens
-from judge.submissions.desk import Desk
+from judge.submissions.service import Desk
 
 CONTEST = """
 name = "cup"

@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from judge.agents.agents import Agent, Manifest
 from judge.errors import HostError
 from judge.referee.policy import Policy
-from judge.submissions.agents import Agent, Manifest
 from judge.submissions.check import Finding, Grade, Report
-from judge.submissions.process import Outcome, Stage, Step
+from judge.submissions.pipeline import Outcome, Stage, Step
 
 
 def process(

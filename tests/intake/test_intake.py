@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from judge.submissions.check import Report
-from judge.submissions.desk import Desk
+from judge.submissions.service import Desk
 from tests.intake.conftest import Service, ended, send
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from schemathesis import Case, GenerationMode
 from schemathesis.specs.openapi.schemas import OpenApiSchema
 
-from judge.submissions.desk import Desk
+from judge.submissions.service import Desk
 from tests.intake.conftest import Service, ended, make_token, send
 
 EXAMPLES = 20

@@ -13,7 +13,7 @@ import pytest
 
 from judge.sandbox.compiled import BUILD_DIRECTORY, build_house_agents
 from judge.submissions.check import Grade, Report
-from judge.submissions.desk import Desk, agent_of
+from judge.submissions.service import Desk, agent_of
 from tests.cli.brains import write_brain
 from tests.intake.conftest import LOOK_S, Service, ended, make_contest, make_token, send
 

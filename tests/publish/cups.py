@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from judge.agents.agents import digest_of
 from judge.contest.chance import commitment_to
 from judge.contest.contest import Contest
 from judge.contest.frozen import Frozen, FrozenEntry, FrozenImage
@@ -18,7 +19,6 @@ from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
 from judge.referee.transcript import Kind, mark_private, seal
 from judge.store.store import Store
 from judge.store.types import Entry
-from judge.submissions.agents import digest_of
 from tests.contest.cups import CHANCE
 from tests.referee.games import a_record
 from tests.referee.world import Act, Agent, Do, Say, World, dies, exits

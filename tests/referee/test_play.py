@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
+from judge.agents.agents import stage_agent
 from judge.games.gomoku import Gomoku
 from judge.games.gomoku.options import GomokuOptions
 from judge.games.types import Event, Reply, Verdict
@@ -16,7 +17,6 @@ from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.transcript import Kind, unseal
 from judge.referee.verify import verify
 from judge.sandbox.compiled import build_house_agents
-from judge.submissions.agents import stage_agent
 
 
 class Stumbling(Gomoku):

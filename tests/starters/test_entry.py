@@ -2,6 +2,7 @@
 
 import pytest
 
+from judge.agents.agents import stage_agent
 from judge.games.types import Verdict
 from judge.referee.play import Slot, play
 from judge.referee.policy import load_policy
@@ -9,7 +10,6 @@ from judge.referee.spec import MatchSpec
 from judge.sandbox import images
 from judge.sandbox.compiled import IMAGES
 from judge.sandbox.owner import owned_directory
-from judge.submissions.agents import stage_agent
 from judge.submissions.check import Grade, examine
 from tests.starters.building import STARTERS, protocol_of
 from tests.starters.conftest import Built

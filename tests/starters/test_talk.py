@@ -9,7 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.talk import SILENCE_S, Square, Talk, agi, board, from_agi, square_of, squares
+from tests.house_agents.talk import (
+    SILENCE_S,
+    Square,
+    Talk,
+    agi,
+    board,
+    from_agi,
+    square_of,
+    squares,
+)
 from tests.starters.building import LANGUAGES
 from tests.starters.conftest import Built
 

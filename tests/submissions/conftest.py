@@ -10,7 +10,7 @@ import pytest
 from judge.sandbox import BoxPolicy, images
 from judge.sandbox.owner import Owner, owned_directory
 from judge.submissions import build
-from judge.submissions.workbench import Bench
+from judge.submissions.sandbox_task import Bench
 
 
 @pytest.fixture(scope="session")

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from judge.agents.folder_states import FolderStore, GameShelf
 from judge.referee.spec import RecordFile
 from judge.sandbox.archive import pack
-from judge.submissions.folders import FolderStore, GameShelf
 
 
 def deadly(change: Callable[..., Any], countdown: list[int]) -> Callable[..., Any]:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from judge.submissions.agents import digest_of
+from judge.agents.agents import digest_of
+from judge.agents.recipe import BuildTable, Recipe, Sources, recipe_for
 from judge.submissions.build import Built, build
 from judge.submissions.limits import BuildLimits, IntakeLimits, TreeLimits
-from judge.submissions.recipe import BuildTable, Recipe, Sources, recipe_for
-from judge.submissions.workbench import Bench
+from judge.submissions.sandbox_task import Bench
 
 pytestmark = pytest.mark.docker
 

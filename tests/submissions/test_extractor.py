@@ -12,7 +12,7 @@ import pytest
 
 from judge.submissions.extractor import MALFORMED, extract
 from judge.submissions.limits import IntakeLimits, TreeLimits, UnpackLimits
-from judge.submissions.names import RefusedError
+from judge.submissions.path_checks import RefusedError
 from tests.submissions import archives
 from tests.submissions.archives import special, tarred, zip_of_link, zipped
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from judge.submissions.limits import IntakeLimits, TreeLimits, UnpackLimits
-from judge.submissions.names import RefusedError
+from judge.submissions.path_checks import RefusedError
+from judge.submissions.sandbox_task import Bench
 from judge.submissions.unpack import is_archive, name_of, stem_of, unpack
-from judge.submissions.workbench import Bench
 from tests.submissions import archives
 from tests.submissions.archives import tarred, zipped
 

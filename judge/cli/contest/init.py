@@ -10,13 +10,13 @@ from typing import Annotated
 
 import typer
 
+from judge.agents.agents import refuse_person
 from judge.cli.complete import policy_words
 from judge.contest.plan import NAME, PLAN_FILE, load_plan
 from judge.durable import write_durably
 from judge.errors import HostError, InputError
 from judge.referee.policy import load_policy
 from judge.sandbox.compiled import house_agent_names
-from judge.submissions.agents import refuse_person
 
 EXAMPLES = """
 Examples:

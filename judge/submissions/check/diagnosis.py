@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from judge.games.types import Verdict
-from judge.submissions.check.examinee import Talk
+from judge.submissions.check.runner import Talk
 from judge.submissions.complaints import PYTHON_2, PYTHON_2_ERROR
 from judge.submissions.escaped import plain
 

@@ -8,10 +8,10 @@ from judge.games.gomoku.requests import Stone, square_name
 from judge.games.types import Verdict
 from judge.referee.policy import Policy
 from judge.submissions.check.diagnosis import Diagnosis, diagnose, mend_for
-from judge.submissions.check.examinee import Examinee, Talk
-from judge.submissions.check.interview import Answer, Question
 from judge.submissions.check.positions import positions, squares_of
+from judge.submissions.check.probe_game import Answer, Question
 from judge.submissions.check.report import Grade
+from judge.submissions.check.runner import Examinee, Talk
 
 HURRY_MS = 1000
 """What the agent is told of a turn's limit, so that a check is over soon and reading the limit is tried."""

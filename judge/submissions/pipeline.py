@@ -3,7 +3,7 @@
     received    its size, its digest, its name
     unpacked    a tree of files, read in a box (`judge.submissions.unpack`)
     built       a tree that can be played, built in a box where it is sources (`judge.submissions.build`)
-    staged      read-only, by the digest of its files (`judge.submissions.trees`)
+    staged      read-only, by the digest of its files (`judge.agents.store`)
     checked     examined under the contest's policy (`judge.submissions.check`)
 
 An agent is the image of its runtime and its files by digest, mounted read-only; it is no image of its own. So equal
@@ -20,16 +20,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from judge.errors import HostError, InputError, NotReadyError
-from judge.referee.play import Slot
-from judge.referee.policy import Policy
-from judge.referee.seating import check
-from judge.referee.spec import MatchSpec
-from judge.sandbox import images
-from judge.sandbox.box import BoxPolicy
-from judge.sandbox.owner import owned_directory
-from judge.submissions import build, unpack
-from judge.submissions.agents import (
+from judge.agents.agents import (
     INFO,
     MANIFEST,
     Agent,
@@ -41,16 +32,25 @@ from judge.submissions.agents import (
     read_manifest,
     stage_agent,
 )
-from judge.submissions.brains import PREFIX, brain_name
+from judge.agents.gomocup_archives import PREFIX, brain_name
+from judge.agents.programs import kind_of
+from judge.agents.recipe import Recipe, Sources, is_built, recipe_for
+from judge.agents.store import Trees
+from judge.errors import HostError, InputError, NotReadyError
+from judge.referee.play import Slot
+from judge.referee.policy import Policy
+from judge.referee.seating import check
+from judge.referee.spec import MatchSpec
+from judge.sandbox import images
+from judge.sandbox.box import BoxPolicy
+from judge.sandbox.owner import owned_directory
+from judge.submissions import build, unpack
 from judge.submissions.check import Grade, OverlongError, Report, examine
 from judge.submissions.escaped import plain
 from judge.submissions.limits import IntakeLimits
-from judge.submissions.names import RefusedError, shown
-from judge.submissions.programs import kind_of
-from judge.submissions.recipe import Recipe, Sources, is_built, recipe_for
-from judge.submissions.tree import root_of
-from judge.submissions.trees import Trees
-from judge.submissions.workbench import Bench
+from judge.submissions.path_checks import RefusedError, shown
+from judge.submissions.sandbox_task import Bench
+from judge.submissions.untar import root_of
 
 REFUSAL_CHARACTERS = 600
 _PARTNERS = ("native",)

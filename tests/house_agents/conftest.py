@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judge.sandbox.compiled import IMAGES, build_house_agents, compile_static
-from tests.agents.talk import Square, Talk, name_of, squares, start
+from tests.house_agents.talk import Square, Talk, name_of, squares, start
 
 StartAgent = Callable[[str], Talk]
 FindFouls = Callable[[list[Square]], list[Square]]

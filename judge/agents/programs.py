@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
 
-from judge.submissions.windows import is_dll, is_windows_program
+from judge.agents.pe_format import is_dll, is_windows_program
 
 _ELF = b"\x7fELF"
 _NOT_RUN = (b"\x01\x00", b"\x00\x01", b"\x04\x00", b"\x00\x04")

@@ -9,15 +9,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import judge
+from judge.agents.agents import Agent
 from judge.games.types import SEATS, Verdict
 from judge.protocols import protocol_entry
 from judge.referee.play import Slot
 from judge.referee.policy import Policy
 from judge.referee.spec import BoxKind
-from judge.submissions.agents import Agent
 from judge.submissions.check.diagnosis import diagnose
-from judge.submissions.check.examinee import Examinee, Talk, find_partner
 from judge.submissions.check.report import Finding, Grade, Report, worst
+from judge.submissions.check.runner import Examinee, Talk, find_partner
 from judge.submissions.check.stones import (
     Verdicts,
     answers_of,

@@ -20,6 +20,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from judge.agents.gomocup_archives import PREFIX, brain_name, choose_executable, own_name
+from judge.agents.pe_format import is_windows_program, width_of
+from judge.agents.programs import first_line, python_words, that_play
+from judge.agents.recipe import NOT_BUILT, BuildTable, language_of
 from judge.errors import HostError, InputError
 from judge.games import new_game
 from judge.protocols import protocol_entry
@@ -27,10 +31,6 @@ from judge.protocols.person import NAME as PERSON
 from judge.referee.policy import Policy, runtime_of
 from judge.referee.spec import SeatSpec
 from judge.sandbox.images import BUILD_DIRECTORY, house_agent_names
-from judge.submissions.brains import PREFIX, brain_name, choose_executable, own_name
-from judge.submissions.programs import first_line, python_words, that_play
-from judge.submissions.recipe import NOT_BUILT, BuildTable, language_of
-from judge.submissions.windows import is_windows_program, width_of
 
 ME = "me"
 """What stands in place of an agent where a person plays."""

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from judge.agents.agents import stage_agent
+from judge.agents.pe_format import has_window, width_of
 from judge.errors import InputError
 from judge.referee.policy import load_policy
-from judge.submissions.agents import stage_agent
-from judge.submissions.windows import has_window, width_of
 
 
 def program(

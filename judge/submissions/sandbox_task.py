@@ -16,11 +16,11 @@ from judge.sandbox.box import BoxPolicy, Limits
 from judge.sandbox.hardening import PROGRAM
 from judge.sandbox.workshop import Job, Work, work
 from judge.submissions.limits import TreeLimits
-from judge.submissions.names import RefusedError
-from judge.submissions.tree import receive
+from judge.submissions.path_checks import RefusedError
+from judge.submissions.untar import receive
 
 PYTHON = "/usr/bin/python3"
-SHARED = ("names.py",)
+SHARED = ("path_checks.py",)
 HERE = Path(__file__).parent
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import docker
 import pytest
 
+from judge.agents.store import Trees
 from judge.errors import HostError
 from judge.referee.policy import Policy, load_policy
 from judge.sandbox import images
@@ -23,11 +24,10 @@ from judge.sandbox.owner import Fate, Owner, directories
 from judge.sandbox.reaper import reap
 from judge.submissions.check import Grade
 from judge.submissions.limits import IntakeLimits
-from judge.submissions.process import Outcome, Stage, Step, process
-from judge.submissions.trees import Trees
+from judge.submissions.pipeline import Outcome, Stage, Step, process
+from tests.agents.test_pe_format import program as windows_program
 from tests.submissions.archives import Files, special, tarred, zipped
 from tests.submissions.check import flawed
-from tests.submissions.test_windows import program as windows_program
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("tools")]
 
@@ -38,7 +38,7 @@ JUDGE = """
 import sys
 from pathlib import Path
 from judge.referee.policy import load_policy
-from judge.submissions.process import process
+from judge.submissions.pipeline import process
 process(Path(sys.argv[1]), "bot.zip", load_policy("qchess-2013"), Path(sys.argv[2]))
 """
 

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from judge.errors import HostError
 from judge.submissions.limits import TreeLimits
-from judge.submissions.names import Bounds, Census, RefusedError
+from judge.submissions.path_checks import Bounds, Census, RefusedError
 
 BLOCK = 512
 CHUNK = 1 << 18

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from judge.agents.agents import digest_of, stage_agent
 from judge.errors import InputError
 from judge.referee.policy import load_policy
-from judge.submissions.agents import digest_of, stage_agent
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from judge.agents.agents import digest_of
+from judge.agents.store import Trees, remove
 from judge.errors import InputError
-from judge.submissions.agents import digest_of
 from judge.submissions.limits import TreeLimits
-from judge.submissions.names import RefusedError
-from judge.submissions.tree import receive, root_of
-from judge.submissions.trees import Trees, remove
+from judge.submissions.path_checks import RefusedError
+from judge.submissions.untar import receive, root_of
 from tests.submissions.archives import special, tarred
 
 LIMITS = TreeLimits(total_bytes=10_000, file_bytes=8_000, entries=10)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from judge.agents.agents import stage_agent
+from judge.agents.gomocup_archives import brain_name, choose_executable, own_name
 from judge.referee.policy import load_policy
-from judge.submissions.agents import stage_agent
-from judge.submissions.brains import brain_name, choose_executable, own_name
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
+from judge.agents.programs import python_words
 from judge.errors import InputError
-from judge.submissions.programs import python_words
 
 Kind = Literal["c", "c++", "rust", "java", "python", "make"]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.agents.conftest import StartAgent
-from tests.agents.talk import Square, Talk, agi, from_agi, squares
+from tests.house_agents.conftest import StartAgent
+from tests.house_agents.talk import Square, Talk, agi, from_agi, squares
 
 AGENTS = ["house-agi", "house-agi-instant"]
 GREETING = ["ID NAME", "ID AUTHOR", "OPTION OWNBOOK", "AGIOK"]

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from judge.agents.agents import stage_agent
 from judge.errors import InputError
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
 from judge.sandbox import images
 from judge.sandbox.owner import owned_directory
-from judge.submissions.agents import stage_agent
 from judge.submissions.check import Finding, Grade, Report, examine
 from judge.submissions.check.report import worst
 from tests.submissions.check import engine, flawed

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from judge.agents.agents import brains_of, stage_agent
+from judge.agents.programs import Kind, kind_of, python_words
 from judge.errors import InputError
 from judge.referee.policy import load_policy
-from judge.submissions.agents import brains_of, stage_agent
-from judge.submissions.programs import Kind, kind_of, python_words
-from tests.submissions.test_windows import program
+from tests.agents.test_pe_format import program
 
 ELF, OBJECT = (b"\x7fELF".ljust(16, b"\0") + struct.pack("<H", kind) for kind in (2, 1))
 JAR = b"PK\x03\x04"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.agents.conftest import FindFouls, StartAgent
-from tests.agents.talk import Square, Talk, board, name_of, square_of, squares
+from tests.house_agents.conftest import FindFouls, StartAgent
+from tests.house_agents.talk import Square, Talk, board, name_of, square_of, squares
 
 VECTORS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "games/data/renju_vectors.json").read_text()

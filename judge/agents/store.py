@@ -1,6 +1,6 @@
 """Agents' files by the digest of what they hold: written before anybody names them, read-only, never half there.
 
-    DIRECTORY/DIGEST/        the files of an agent; the digest is `judge.submissions.agents.digest_of`
+    DIRECTORY/DIGEST/        the files of an agent; the digest is `judge.agents.agents.digest_of`
     DIRECTORY/.new-*/        what is being written, or was when a judge was killed
 
 An agent is such a tree and the image of its runtime, and no image of its own: equal files are equal wherever they are
@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from judge.agents.agents import digest_of
 from judge.durable import sync_directory
 from judge.errors import HostError, InputError
-from judge.submissions.agents import digest_of
 
 _NEW = ".new-"
 

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from judge.agents.agents import Agent, Manifest
 from judge.errors import HostError, InputError, NotReadyError
 from judge.referee.policy import Policy
 from judge.sandbox import locks
@@ -23,9 +24,8 @@ from judge.store.files import Files
 from judge.store.incoming import Incoming
 from judge.store.register import Register
 from judge.store.submission import Came, Submission, ToldStep, Upload
-from judge.submissions.agents import Agent, Manifest
 from judge.submissions.intake import IntakePolicy
-from judge.submissions.process import Outcome, Step
+from judge.submissions.pipeline import Outcome, Step
 
 FILENAME_CHARACTERS = 255
 CHUNK = 1 << 20

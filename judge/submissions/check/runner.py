@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from judge.agents.agents import WINE, Agent, stage_agent
+from judge.agents.pe_format import has_window
 from judge.errors import HostError, InputError, JudgeError
 from judge.games.types import Game, Verdict
 from judge.referee.clock import MS
@@ -15,9 +17,7 @@ from judge.referee.policy import Policy
 from judge.referee.seating import check
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, RecordFile, SeatRecord, SeatSpec
 from judge.referee.transcript import Entry, Kind, unseal
-from judge.submissions.agents import WINE, Agent, stage_agent
-from judge.submissions.check.interview import AGENT, Answer, Interview, Question
-from judge.submissions.windows import has_window
+from judge.submissions.check.probe_game import AGENT, Answer, Interview, Question
 
 PARTNERS: Mapping[str, tuple[str, ...]] = {
     "house-instant": ("centre",),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from judge.agents.folder_states import FolderStore, GameShelf, owner_of
 from judge.errors import HostError, InputError
 from judge.games.types import Verdict
 from judge.referee.policy import load_policy
@@ -23,7 +24,6 @@ from judge.referee.spec import (
 from judge.referee.transcript import seal
 from judge.sandbox.archive import EMPTY, Archive, pack
 from judge.sandbox.folders import FolderKind
-from judge.submissions.folders import FolderStore, GameShelf, owner_of
 
 ROOT = Path(__file__).parents[2]
 TEMPORARY, PERSISTENT = FolderKind.TEMPORARY, FolderKind.PERSISTENT
@@ -158,7 +158,7 @@ def test_a_full_disk_is_the_host_s_fault(
         raise OSError(28, "No space left on device")
 
     with store.held(OWNERS):
-        monkeypatch.setattr("judge.submissions.folders.write_durably", full)
+        monkeypatch.setattr("judge.agents.folder_states.write_durably", full)
         with pytest.raises(HostError, match="could not be kept: No space left on device"):
             store.put(OWNERS[0], STATES[0])
 

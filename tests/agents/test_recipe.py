@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from judge.agents.recipe import BuildTable, Recipe, Sources, recipe_for
 from judge.errors import InputError
-from judge.submissions.recipe import BuildTable, Recipe, Sources, recipe_for
 
 MAIN = "class {} {{ public static void main(String[] words) {{}} }}"
 
