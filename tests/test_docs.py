@@ -13,7 +13,7 @@ import pytest
 
 from judge.games.types import Verdict
 from judge.referee.policy import load_policy
-from judge.sandbox.compiled import build_house_agents
+from judge.sandbox.static_builds import build_house_agents
 from judge.submissions.intake import IntakePolicy
 
 ROOT = Path(__file__).resolve().parents[1]

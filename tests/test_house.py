@@ -15,6 +15,7 @@ MAY_IMPORT = {
     "games": {"errors"},
     "protocols": {"errors", "games"},
     "sandbox": {"errors"},
+    "host": {"errors", "sandbox"},
     "referee": {"errors", "documents", "durable", "games", "protocols", "sandbox"},
     "records": {"errors", "durable", "games", "referee"},
     "render": {"errors", "games", "records"},
@@ -25,13 +26,14 @@ MAY_IMPORT = {
         "errors", "documents", "durable", "games", "sandbox", "referee", "records", "store",
         "agents", "submissions",
     },
-    "cluster": {"errors", "durable", "sandbox", "referee", "store", "agents", "contest"},
+    "cluster": {"errors", "durable", "sandbox", "host", "referee", "store", "agents", "contest"},
     "publish": {"errors", "games", "sandbox", "referee", "records", "render", "store", "contest"},
     "intake": {"errors", "store", "submissions", "contest"},
     "attacks": {"errors", "games", "sandbox", "referee", "records", "agents"},
     "cli": {
-        "errors", "durable", "games", "protocols", "sandbox", "referee", "records", "render",
-        "store", "agents", "submissions", "contest", "cluster", "publish", "intake", "attacks",
+        "errors", "durable", "games", "protocols", "sandbox", "host", "referee", "records",
+        "render", "store", "agents", "submissions", "contest", "cluster", "publish", "intake",
+        "attacks",
     },
 }  # fmt: skip
 """For each room the rooms that it imports: no more, and no fewer."""

@@ -4,7 +4,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from judge.sandbox.compiled import (
+from judge.sandbox.static_builds import (
     BUILD_DIRECTORY,
     GCC_FLAGS,
     IMAGES,

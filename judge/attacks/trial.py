@@ -22,10 +22,10 @@ from judge.referee.spec import KeptFolders, MatchSpec, RecordFile, SeatSpec
 from judge.referee.verify import verify
 from judge.sandbox import open_box, seccomp
 from judge.sandbox.archive import EMPTY
-from judge.sandbox.compiled import BUILD_DIRECTORY, build_house_agents
 from judge.sandbox.cores import busy_ns
 from judge.sandbox.folders import FolderKind
 from judge.sandbox.owner import owned_directory
+from judge.sandbox.static_builds import BUILD_DIRECTORY, build_house_agents
 
 OPPONENT = "house-instant"
 CLOCK = ClockPolicy(

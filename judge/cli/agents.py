@@ -6,7 +6,7 @@ from rich.table import Table
 
 from judge.agents.agents import MANIFEST, read_manifest
 from judge.cli.text import safe
-from judge.sandbox.compiled import BUILD_DIRECTORY, IMAGES, house_agent_names
+from judge.sandbox.static_builds import BUILD_DIRECTORY, IMAGES, house_agent_names
 
 app = typer.Typer(
     help="House agents: opponents to play against and examples to read.", no_args_is_help=True

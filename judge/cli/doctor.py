@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.text import Text
 
 from judge.cli.text import safe
-from judge.sandbox.doctor import SETTINGS, Finding, Light, examine, worst
-from judge.sandbox.host import Host, look
+from judge.host.doctor import SETTINGS, Finding, Light, examine, worst
+from judge.host.host import Host, look
 
 WIDTH = 80
 NAME_WIDTH = 9

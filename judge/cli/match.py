@@ -37,7 +37,7 @@ from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import Policy, load_policy
 from judge.referee.seating import check
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, SeatSpec
-from judge.sandbox import demands
+from judge.sandbox import requirements
 from judge.sandbox.cores import Placement, place, whole_cores
 from judge.sandbox.images import keeper_image, runtime_image
 from judge.sandbox.locks import CoreLocks, Tell, take_one
@@ -305,7 +305,7 @@ def make_ready(kind: BoxKind, policy: Policy, runtimes: Sequence[str]) -> None:
     for line in reap(containers=kind == "docker"):
         note(f"judge: removed what an earlier judge left: {line}")
     if kind == "docker":
-        demands.meet(policy.box)
+        requirements.meet(policy.box)
         bring({*runtimes, "keeper"} if policy.folders.kept else {*runtimes})
         for runtime in set(runtimes):
             runtime_image(runtime)

@@ -19,11 +19,11 @@ from judge.cluster.unacknowledged import Spool
 from judge.contest.slots import Slots
 from judge.contest.worker import Job, Played
 from judge.errors import HostError, InputError
+from judge.host.host import in_one_line
 from judge.referee.play import Slot
-from judge.sandbox.compiled import CHECKOUT, digest_of
-from judge.sandbox.host import in_one_line
 from judge.sandbox.images import contents
 from judge.sandbox.reaper import reap
+from judge.sandbox.static_builds import CHECKOUT, digest_of
 
 LOOK_S = 0.5
 """How soon a game ends that nobody wants any more."""

@@ -21,7 +21,7 @@ from judge.errors import HostError, InputError
 from judge.referee.policy import Policy
 from judge.referee.seating import check
 from judge.referee.spec import MatchSpec
-from judge.sandbox import demands
+from judge.sandbox import requirements
 from judge.sandbox.images import keeper_image, runtime_image
 
 
@@ -116,7 +116,7 @@ def _needed(planned: Planned, agents: Sequence[Agent]) -> Iterator[Callable[[], 
     policy = planned.policy
     yield lambda: points_table(policy)
     yield planned.openings
-    yield lambda: demands.meet(policy.box)
+    yield lambda: requirements.meet(policy.box)
     if policy.folders.kept:
         yield keeper_image
     for runtime in sorted(set(_runtimes(agents, policy))):

@@ -17,7 +17,7 @@ from judge.games import new_game
 from judge.games.gomoku import Rule
 from judge.referee.policy import Policy, load_policy
 from judge.referee.spec import BoxKind
-from judge.sandbox.compiled import house_agent_names
+from judge.sandbox.static_builds import house_agent_names
 from judge.submissions.intake import IntakePolicy
 
 PLAN_FILE = "contest.toml"

@@ -40,7 +40,9 @@ def open_keeper(
     if kind == "process":
         return LocalKeeper(folders)
 
-    from judge.sandbox.keeper import VolumeKeeper  # here: the Engine's client takes long to import
+    from judge.sandbox.folder_volumes import (
+        VolumeKeeper,  # here: the Engine's client takes long to import
+    )
 
     return VolumeKeeper(folders, match_id, cores, policy)
 

@@ -14,14 +14,14 @@ import structlog
 from judge.errors import HostError
 from judge.sandbox import cgroup, freezer, hardening, seccomp
 from judge.sandbox.attach import AttachStream
-from judge.sandbox.autopsy import died_of_memory
 from judge.sandbox.box import BoxPolicy, Channel, Limits, Readings, Report, Source, Tenant
-from judge.sandbox.demands import refuse_unmet
 from judge.sandbox.engine import Engine, EngineRefusalError
+from judge.sandbox.exit_cause import died_of_memory
 from judge.sandbox.images import runtime_image
-from judge.sandbox.outsiders import FirstProcess, is_told_to_stand, let_go
+from judge.sandbox.interference import FirstProcess, is_told_to_stand, let_go
 from judge.sandbox.owner import Owner, make_directory, remove_directory
 from judge.sandbox.pipes import NamedPipes
+from judge.sandbox.requirements import refuse_unmet
 from judge.sandbox.users import User, claim
 
 log = structlog.get_logger()

@@ -1,8 +1,8 @@
 """The folders of seed 002: what an agent finds in them when it starts, and what is kept of them when it is gone.
 
 A keeper holds the kept folders of one game: `make` before the boxes, `load` before any agent runs, `collect` when the
-boxes are closed, `close` at the end. `docker`: sized volumes in a container of our own (`judge.sandbox.keeper`);
-`process`: directories without a quota.
+boxes are closed, `close` at the end. `docker`: sized volumes in a container of our own
+(`judge.sandbox.folder_volumes`); `process`: directories without a quota.
 """
 
 import subprocess

@@ -26,7 +26,8 @@ from docker.errors import APIError, BuildError, ImageNotFound
 from docker.models.images import Image
 
 from judge.errors import HostError, InputError, NotReadyError
-from judge.sandbox.compiled import (
+from judge.sandbox.engine import doing
+from judge.sandbox.static_builds import (
     BUILD_DIRECTORY,
     GCC_FLAGS,
     IMAGES,
@@ -38,7 +39,6 @@ from judge.sandbox.compiled import (
     house_agent_names,
     unheard,
 )
-from judge.sandbox.engine import doing
 
 __all__ = [
     "BUILD_DIRECTORY",

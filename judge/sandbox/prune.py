@@ -11,9 +11,9 @@ import requests
 from docker.errors import APIError, ImageNotFound
 from docker.models.images import Image
 
-from judge.sandbox.compiled import build_lock
 from judge.sandbox.engine import doing
 from judge.sandbox.images import DERIVED
+from judge.sandbox.static_builds import build_lock
 
 SHORT = 12
 """With how many digits of an id the Engine takes it for one; fewer are no name here."""

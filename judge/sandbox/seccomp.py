@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from judge.errors import InputError
 from judge.sandbox.box import BoxPolicy
-from judge.sandbox.compiled import CHECKOUT
 from judge.sandbox.runtimes import runtime_called
+from judge.sandbox.static_builds import CHECKOUT
 
 PROFILES = CHECKOUT / "policies" / "seccomp"
 ENGINE = "engine"

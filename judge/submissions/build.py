@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge.agents.recipe import Recipe
-from judge.sandbox.workshop import End, Work
+from judge.sandbox.run_in_box import End, Work
 from judge.submissions.builder import UNFIT
 from judge.submissions.complaints import advice, first_error
 from judge.submissions.escaped import log_of, plain

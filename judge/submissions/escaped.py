@@ -1,6 +1,6 @@
 """What a stranger's upload or its build has said, made fit to be read: bounded, in plain lines, nothing to obey."""
 
-from judge.sandbox.workshop import Talk
+from judge.sandbox.run_in_box import Talk
 
 LINE_CHARACTERS = 400
 """More of a line of a log is cut off."""

@@ -14,7 +14,7 @@ from typing import Any
 from judge.errors import HostError
 from judge.sandbox.box import BoxPolicy, Limits
 from judge.sandbox.hardening import PROGRAM
-from judge.sandbox.workshop import Job, Work, work
+from judge.sandbox.run_in_box import Job, Work, work
 from judge.submissions.limits import TreeLimits
 from judge.submissions.path_checks import RefusedError
 from judge.submissions.untar import receive

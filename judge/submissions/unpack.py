@@ -4,7 +4,7 @@ import re
 import shutil
 from pathlib import Path
 
-from judge.sandbox.workshop import End, Work
+from judge.sandbox.run_in_box import End, Work
 from judge.submissions.escaped import plain
 from judge.submissions.extractor import REFUSED
 from judge.submissions.limits import IntakeLimits

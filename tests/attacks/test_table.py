@@ -10,7 +10,7 @@ from judge.attacks.attack import Attack, Control
 from judge.attacks.programs import SOURCES, program_names
 from judge.attacks.scenes import HOARD
 from judge.attacks.table import ATTACKS
-from judge.sandbox.compiled import CHECKOUT
+from judge.sandbox.static_builds import CHECKOUT
 
 PLAN = {
     "A": (1, 2, 3, 4, 5, 6, 7, 8, 9, 13),

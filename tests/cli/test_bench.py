@@ -11,8 +11,8 @@ from judge.cli.match import slot_alone
 from judge.cli.measuring import Bench
 from judge.referee.play import Slot
 from judge.sandbox import images
-from judge.sandbox.compiled import build_house_agents
 from judge.sandbox.cores import available
+from judge.sandbox.static_builds import build_house_agents
 
 
 @pytest.fixture

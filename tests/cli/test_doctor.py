@@ -5,8 +5,8 @@ import json
 import pytest
 
 from judge.cli.doctor import page
+from judge.host.doctor import Finding, Light
 from judge.sandbox import images
-from judge.sandbox.doctor import Finding, Light
 from tests.cli.conftest import Judge
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import docker
 import pytest
 
-from judge.sandbox.compiled import build_house_agents
 from judge.sandbox.images import build
+from judge.sandbox.static_builds import build_house_agents
 from tests.cli.conftest import SHORT, Judge, Ran, owner_of
 
 PLAY = ("--policy", "gomocup-fastgame", "--json", *SHORT, "--set", "clock.starved_share=1")

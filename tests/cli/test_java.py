@@ -8,7 +8,7 @@ import pytest
 
 from judge.referee.spec import read_record
 from judge.sandbox import images
-from judge.sandbox.compiled import compile_java
+from judge.sandbox.static_builds import compile_java
 from tests.cli.conftest import SHORT, Judge
 
 pytestmark = pytest.mark.docker

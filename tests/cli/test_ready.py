@@ -10,7 +10,7 @@ import pytest
 
 from judge.referee.policy import POLICY_DIRECTORY
 from judge.sandbox import images
-from judge.sandbox.compiled import IMAGES
+from judge.sandbox.static_builds import IMAGES
 from tests.cli.conftest import Judge
 
 pytestmark = pytest.mark.docker

@@ -16,7 +16,7 @@ from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.referee.blame import TABLE, Row, Thresholds
 from judge.referee.policy import policy_names
-from judge.sandbox.compiled import house_agent_names
+from judge.sandbox.static_builds import house_agent_names
 from tests.cli.conftest import Judge
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

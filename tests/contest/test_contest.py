@@ -15,7 +15,7 @@ from judge.referee.play import Slot
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import Kind, unseal
 from judge.referee.verify import verify
-from judge.sandbox.compiled import build_house_agents
+from judge.sandbox.static_builds import build_house_agents
 from judge.store.store import Store
 from judge.store.types import Ended, Issued, MatchState, Scheduled
 from tests.cli.test_folders import COUNTS

@@ -15,7 +15,7 @@ from judge.referee.play import Slot
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.verify import verify
-from judge.sandbox.compiled import build_house_agents
+from judge.sandbox.static_builds import build_house_agents
 from judge.store.files import Files
 from judge.store.store import Store
 from judge.store.types import AttemptState, Entry, Issued, MatchState, Scheduled

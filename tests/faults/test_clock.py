@@ -8,7 +8,7 @@ import pytest
 
 JUDGE = Path(__file__).parents[2] / "judge"
 
-ROOMS = ("games", "protocols", "sandbox", "referee", "contest", "cluster", "publish")
+ROOMS = ("games", "protocols", "sandbox", "host", "referee", "contest", "cluster", "publish")
 """Where a game is played."""
 
 WALL = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.sandbox.compiled import IMAGES, build_house_agents, compile_static
+from judge.sandbox.static_builds import IMAGES, build_house_agents, compile_static
 from tests.house_agents.talk import Square, Talk, name_of, squares, start
 
 StartAgent = Callable[[str], Talk]

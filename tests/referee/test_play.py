@@ -16,7 +16,7 @@ from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.transcript import Kind, unseal
 from judge.referee.verify import verify
-from judge.sandbox.compiled import build_house_agents
+from judge.sandbox.static_builds import build_house_agents
 
 
 class Stumbling(Gomoku):

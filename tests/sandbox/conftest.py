@@ -13,8 +13,8 @@ import docker
 import pytest
 
 from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, cgroup, images, open_box
-from judge.sandbox.compiled import GCC_FLAGS, compile_static
 from judge.sandbox.folders import FolderKind
+from judge.sandbox.static_builds import GCC_FLAGS, compile_static
 from tests.sandbox.guest import Guest
 
 NOBODY = 65534

@@ -415,7 +415,7 @@ def test_a_keeper_that_somebody_kills_costs_the_new_state_and_no_more(
 def test_a_keeper_that_cannot_be_made_leaves_nothing(
     keep: Keep, outsider: docker.DockerClient, match: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("judge.sandbox.keeper.SCRIPT", "exit 1")
+    monkeypatch.setattr("judge.sandbox.folder_volumes.SCRIPT", "exit 1")
     with suppress(HostError):
         keep(folder(PERSISTENT, pack({b"x": b""})))
         pytest.fail("a container that ends at once cannot fill a folder")

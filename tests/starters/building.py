@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.sandbox.compiled import IMAGES, JAVAC_PACKAGE
+from judge.sandbox.static_builds import IMAGES, JAVAC_PACKAGE
 
 PROTOCOLS = ("gomocup", "agi", "stratego", "qchess")
 LANGUAGES = ("c", "cpp", "python", "java")

@@ -16,7 +16,7 @@ from judge.contest.plan import NAME, PLAN_FILE, load_plan
 from judge.durable import write_durably
 from judge.errors import HostError, InputError
 from judge.referee.policy import load_policy
-from judge.sandbox.compiled import house_agent_names
+from judge.sandbox.static_builds import house_agent_names
 
 EXAMPLES = """
 Examples:

@@ -13,7 +13,7 @@ from judge.errors import HostError
 from judge.sandbox import BoxPolicy, Limits, images
 from judge.sandbox.box import Report
 from judge.sandbox.owner import Owner
-from judge.sandbox.workshop import End, Job, Talk, Work, work
+from judge.sandbox.run_in_box import End, Job, Talk, Work, work
 
 pytestmark = pytest.mark.docker
 

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from judge.errors import HostError
-from judge.sandbox import compiled
-from judge.sandbox.compiled import build_house_agents, digest_of, house_agent_names
+from judge.sandbox import static_builds
+from judge.sandbox.static_builds import build_house_agents, digest_of, house_agent_names
 
 
 @pytest.fixture
 def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with one house agent in C and one in Python."""
-    monkeypatch.setattr(compiled, "IMAGES", tmp_path / "images")
-    monkeypatch.setattr(compiled, "BUILD_DIRECTORY", tmp_path / ".build")
+    monkeypatch.setattr(static_builds, "IMAGES", tmp_path / "images")
+    monkeypatch.setattr(static_builds, "BUILD_DIRECTORY", tmp_path / ".build")
     for name, file, text in (
         ("house-c", "main.c", '#include "answer.h"\nint main(void) { return ANSWER; }\n'),
         ("house-c", "answer.h", "#define ANSWER 0\n"),

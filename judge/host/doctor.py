@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from judge.host.host import Host
 from judge.sandbox.box import BoxPolicy
 from judge.sandbox.cgroup import UNIFIED, parse_mounts
-from judge.sandbox.demands import security_options
-from judge.sandbox.host import Host
+from judge.sandbox.requirements import security_options
 
 BUSY_FIELDS = (0, 1, 2, 5, 6, 7)
 """Of a line of /proc/stat: user, nice, system, irq, softirq, steal. Not idle and iowait; guest is in user already."""

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from judge.errors import HostError
-from judge.sandbox import cores, probes
+from judge.host import probes
+from judge.sandbox import cores
 from judge.sandbox.engine import Engine
 from judge.sandbox.images import ImageState, listing
 

@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from judge.sandbox import doctor, images
+from judge.host import doctor
+from judge.host.doctor import SETTINGS, Finding, Light, examine, shares, siblings, worst
+from judge.host.host import Host, look
+from judge.host.probes import Trial
+from judge.sandbox import images
 from judge.sandbox.box import Readings
-from judge.sandbox.doctor import SETTINGS, Finding, Light, examine, shares, siblings, worst
-from judge.sandbox.host import Host, look
 from judge.sandbox.images import ImageState
-from judge.sandbox.probes import Trial
 from tests.sandbox.test_cgroup import HYBRID, V1, V2
 
 TOPOLOGY = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"

@@ -8,7 +8,7 @@ import pytest
 
 from judge.errors import HostError, InputError
 from judge.sandbox import BoxPolicy
-from judge.sandbox.demands import meet, security_options, unmet
+from judge.sandbox.requirements import meet, security_options, unmet
 from tests.sandbox.conftest import Lodge
 
 BARE = {"SecurityOptions": ["name=seccomp,profile=default"], "Runtimes": {"runc": {"path": "runc"}}}
