@@ -1,6 +1,6 @@
 """An attack is a row of a table: a program of ours, what must come of it, and what comes of it with a defence off.
 
-The programs stand in images/attacks; `judge.attacks.table` has the rows, `judge.attacks.trial` plays them.
+The programs stand in images/attacks; `judge.attacks.table` has the rows, `judge.attacks.runner` plays them.
 """
 
 from collections.abc import Callable, Iterator, Mapping

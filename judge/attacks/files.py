@@ -7,7 +7,7 @@ one, which the judge packs and fills again.
 from dataclasses import replace
 
 from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected, Seen
-from judge.attacks.scenes import CANARY_TEXT, canary, killed_judge
+from judge.attacks.fixtures import CANARY_TEXT, canary, killed_judge
 from judge.attacks.weak_box import unfiltered, with_shared_scratch, with_the_scene
 
 FULL = frozenset({"ENOSPC"})

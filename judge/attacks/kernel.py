@@ -1,7 +1,7 @@
 """Attacks through the network (F) and on the kernel's surface (G): images/attacks/network.c and kernel.c."""
 
 from judge.attacks.attack import NOT_PERMITTED, Attack, Control, Expected
-from judge.attacks.scenes import listeners
+from judge.attacks.fixtures import listeners
 from judge.attacks.weak_box import on_the_hosts_network, unfiltered, unmasked
 
 UNREACHABLE = NOT_PERMITTED | {"ENETUNREACH", "EAFNOSUPPORT", "EADDRNOTAVAIL", "EPROTONOSUPPORT"}

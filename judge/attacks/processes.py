@@ -2,7 +2,7 @@
 
 from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected
 from judge.attacks.cpu import LATE, TURN
-from judge.attacks.scenes import bystanders, hoarder
+from judge.attacks.fixtures import bystanders, hoarder
 from judge.attacks.weak_box import (
     as_the_hoarder,
     unfiltered,

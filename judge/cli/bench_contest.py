@@ -17,7 +17,7 @@ from judge.agents.agents import Agent
 from judge.cli.bench_crowd import crowd
 from judge.cli.bench_tables import large_tables
 from judge.cli.measuring import GOMOKU, RUNS, Bench, Figure, clock_errors_ms, share_of
-from judge.contest.round import Happened, Round
+from judge.contest.runner import Happened, Round
 from judge.contest.slots import Slots
 from judge.contest.worker import Job
 from judge.errors import HostError

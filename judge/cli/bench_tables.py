@@ -11,10 +11,10 @@ from sqlalchemy import create_engine, insert, update
 
 from judge.cli.measuring import GOMOKU, RUNS, Bench, Figure
 from judge.contest.contest import Contest, open_store
-from judge.contest.course import Course
 from judge.contest.formats.round_robin import RoundRobin
-from judge.contest.frozen import Frozen, FrozenEntry
 from judge.contest.plan import FailuresPlan, Plan, Planned
+from judge.contest.schedule import Course
+from judge.contest.snapshot import Frozen, FrozenEntry
 from judge.games.types import Verdict
 from judge.referee.policy import load_policy
 from judge.referee.spec import SeatSpec

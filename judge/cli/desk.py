@@ -13,7 +13,7 @@ import typer
 from judge.cli.match import placement_here, slot_alone, tell_person
 from judge.cli.ready import bring_for_strangers
 from judge.cli.text import note
-from judge.contest.entrants import desk_of
+from judge.contest.entries import desk_of
 from judge.contest.plan import PLAN_FILE, load_plan
 from judge.referee.play import Slot
 from judge.sandbox.cores import Placement

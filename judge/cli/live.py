@@ -19,8 +19,8 @@ from typing import IO
 from rich.console import Console
 from rich.live import Live
 
-from judge.cli import feed
-from judge.cli.audience import Audience, Follower
+from judge.cli import live_pipe
+from judge.cli.live_games import Audience, Follower
 from judge.cli.screen import Screen
 from judge.games.types import Verdict
 from judge.records.steps import result_words
@@ -51,24 +51,24 @@ class LiveView:
         )
         if self._process.stdin is None:
             raise RuntimeError("Popen made no pipe")
-        self._feed = feed.Feed(os.dup(self._process.stdin.fileno()))
+        self._feed = live_pipe.Feed(os.dup(self._process.stdin.fileno()))
         self._process.stdin.close()
-        self._send(feed.SERIES, {"names": names, "games": games})
+        self._send(live_pipe.SERIES, {"names": names, "games": games})
         self._first = names[0]
 
     def begin(self, spec: MatchSpec) -> None:
         """A game, or another attempt at it, begins."""
-        self._feed.send(feed.BEGIN, spec.model_dump_json().encode())
+        self._feed.send(live_pipe.BEGIN, spec.model_dump_json().encode())
 
     def follow(self, packed: bytes) -> None:
         """What is new of its transcript."""
-        self._feed.send(feed.TRANSCRIPT, packed)
+        self._feed.send(live_pipe.TRANSCRIPT, packed)
 
     def end(self, record: MatchRecord, is_last_attempt: bool) -> None:
         """It is over."""
         points = points_of(record, self._first)
         said = {"result": result_words(record), "points": points}
-        self._send(feed.END, {**said, "is_last_attempt": is_last_attempt})
+        self._send(live_pipe.END, {**said, "is_last_attempt": is_last_attempt})
 
     def close(self) -> None:
         """Let the view show the end, and wait until the terminal is as it was."""
@@ -108,7 +108,7 @@ def view(console: Console, source: int) -> None:
     with Live(console=console, screen=True, auto_refresh=False, transient=False) as live:
         while goes_on:
             goes_on = take(source, read)
-            for kind, data in feed.frames(read):
+            for kind, data in live_pipe.frames(read):
                 audience.hear(kind, data)
             screen = audience.screen()
             if screen is not None:

@@ -35,7 +35,7 @@ from judge.games.types import Verdict
 from judge.records.exports import write_exports
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import Policy, load_policy
-from judge.referee.seating import check
+from judge.referee.setup import check
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, SeatSpec
 from judge.sandbox import requirements
 from judge.sandbox.cores import Placement, place, whole_cores

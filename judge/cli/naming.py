@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from judge.contest.contest import has_begun, open_store
-from judge.contest.frozen import thaw
 from judge.contest.plan import load_plan
+from judge.contest.snapshot import thaw
 from judge.errors import InputError
 from judge.referee.policy import Policy, load_policy, policy_names
 

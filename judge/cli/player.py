@@ -13,11 +13,11 @@ from dataclasses import replace
 from rich.console import Console
 from rich.live import Live
 
-from judge.cli.audience import Audience
-from judge.cli.boards import board_lines
+from judge.cli.board_text import board_lines
 from judge.cli.browse import key_by_key, keys_of
-from judge.cli.feed import frames
 from judge.cli.live import end_politely, leave_last, take
+from judge.cli.live_games import Audience
+from judge.cli.live_pipe import frames
 from judge.cli.prompt import ARROWS, ESCAPE, Prompt
 from judge.cli.screen import Screen
 from judge.cli.seated import Seated

@@ -14,8 +14,8 @@ from rich.panel import Panel
 from rich.style import Style
 from rich.text import Text
 
-from judge.cli.boards import board_lines, board_width, side_sign, side_style
-from judge.cli.tally import Tally, score_words, span_words
+from judge.cli.board_text import board_lines, board_width, side_sign, side_style
+from judge.cli.series_score import Tally, score_words, span_words
 from judge.cli.text import safe
 from judge.records.views import BoardView
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
 
-from judge.cli.audience import KEPT_MOVES, Follower
+from judge.cli.live_games import KEPT_MOVES, Follower
 from judge.cli.screen import MoveShown, Screen, SeatShown
-from judge.cli.tally import Tally
+from judge.cli.series_score import Tally
 from judge.games.quantum_chess import QuantumChess
 from judge.games.stratego import Stratego
 from judge.games.stratego.types import SETUP_ROWS, SetupRow

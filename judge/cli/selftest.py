@@ -11,8 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from judge.attacks.attack import Attack, Control
+from judge.attacks.runner import BusyHostError, Suite, Trial
 from judge.attacks.table import ATTACKS
-from judge.attacks.trial import BusyHostError, Suite, Trial
 from judge.cli.match import make_ready, slot_alone
 from judge.cli.text import note, safe
 from judge.errors import HostError, InputError

@@ -8,9 +8,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from judge.cli.boards import board_lines
+from judge.cli.board_text import board_lines
 from judge.cli.browse import browse, can_browse, step_words
-from judge.cli.case import case_lines
+from judge.cli.fault_report import case_lines
 from judge.cli.text import note, safe
 from judge.errors import InputError
 from judge.games.types import Verdict

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from judge.contest.chance import new_secret
-from judge.contest.course import Course, Table
 from judge.contest.folder_transfer import brought, folder_words
-from judge.contest.frozen import Frozen, freeze, program, thaw
 from judge.contest.plan import Planned
 from judge.contest.results import Played
-from judge.contest.round import Round
+from judge.contest.runner import Round
+from judge.contest.schedule import Course, Table
 from judge.contest.slots import Players
+from judge.contest.snapshot import Frozen, freeze, program, thaw
 from judge.contest.worker import Job
 from judge.errors import InputError
 from judge.referee.spec import KeptFolders, MatchSpec, RecordFile, SeatSpec

@@ -23,8 +23,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from judge.agents.folder_states import Heads, owner_of
-from judge.contest.frozen import Frozen, thaw
 from judge.contest.plan import PLAN_FILE, Planned, load_plan
+from judge.contest.snapshot import Frozen, thaw
 from judge.durable import exchange_durably, move_durably, write_durably
 from judge.errors import HostError, InputError
 from judge.referee.policy import Policy

@@ -13,7 +13,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.contest.contest import Contest
-from judge.contest.frozen import Frozen
+from judge.contest.snapshot import Frozen
 from judge.errors import HostError, InputError
 from judge.publish.data import attempt_path, tables
 from judge.publish.games import (

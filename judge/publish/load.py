@@ -12,7 +12,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from judge.contest.chance import commitment_to
-from judge.contest.frozen import Frozen, thaw
+from judge.contest.snapshot import Frozen, thaw
 from judge.errors import InputError
 from judge.publish.manifest import read_bounded
 from judge.referee.chance import Key

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from judge.contest.contest import Contest
-from judge.contest.course import Course, game_result
-from judge.contest.frozen import Frozen, FrozenEntry
 from judge.contest.points import points_table
 from judge.contest.ratings import rate
 from judge.contest.results import without
+from judge.contest.schedule import Course, game_result
+from judge.contest.snapshot import Frozen, FrozenEntry
 from judge.publish.formatting import duration
 from judge.publish.publication import (
     Participant,

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from judge.contest.course import Course
-from judge.contest.frozen import ranks_of
+from judge.contest.schedule import Course
+from judge.contest.snapshot import ranks_of
 from judge.errors import InputError
 from judge.publish.data import attempt_path, tables
 from judge.publish.games import many

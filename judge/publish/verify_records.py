@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from judge.contest.course import bare
 from judge.contest.openings import Opening
+from judge.contest.schedule import bare
 from judge.contest.worker import ended_by
 from judge.errors import InputError
 from judge.publish.manifest import read_bounded

@@ -14,9 +14,9 @@ from judge.errors import InputError
 from judge.games.gomoku import Gomoku
 from judge.games.types import Verdict
 from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
-from judge.referee.recording import winner_of
+from judge.referee.make_record import winner_of
 from judge.referee.replay import ReplayWire, replaying
-from judge.referee.seating import build_referee
+from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.spec import MatchRecord, RecordFile
 from judge.referee.transcript import unseal

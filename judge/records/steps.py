@@ -20,9 +20,9 @@ from judge.records.stratego import log as stratego_log
 from judge.records.stratego import replay as stratego_replay
 from judge.records.ucc_logs import RULE_SETS
 from judge.records.views import BoardView, bare_stones_view, view_of
-from judge.referee.onlooker import Onlooker, SeenWire
 from judge.referee.side import Ply
 from judge.referee.spec import MatchRecord, RecordFile, read_record
+from judge.referee.spectator import Onlooker, SeenWire
 from judge.referee.transcript import unseal
 
 

@@ -24,9 +24,9 @@ from judge.games.types import SEATS, End, Game
 from judge.protocols import protocol_entry
 from judge.referee.blame import Void
 from judge.referee.folders import Shelf, folders_of, shelved
+from judge.referee.make_record import Played, record_of
 from judge.referee.match import Referee
-from judge.referee.recording import Played, record_of
-from judge.referee.seating import build_referee
+from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.spec import (
     MatchSpec,
@@ -75,7 +75,7 @@ class Venue:
     makes them count.
 
     `watch` hears of each answer at once. `follow` is given the growing transcript, packed, whenever the judge waits
-    anyway (`judge.referee.onlooker` makes a game of it again); it must not block. `build` makes the boxes.
+    anyway (`judge.referee.spectator` makes a game of it again); it must not block. `build` makes the boxes.
     """
 
     slot: Slot = field(default_factory=Slot)

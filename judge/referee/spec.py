@@ -69,7 +69,7 @@ class MatchSpec(_Value):
     """Stones set before the first move, in play order; seat 0 has the first colour."""
     seed: Seed = 0
     """All chance of the game comes from it. In a schedule the contest's commitment may stand in its place: the game is
-    given its seed when it is played (`judge.contest.course`)."""
+    given its seed when it is played (`judge.contest.schedule`)."""
     number: int = 0
     """Tells games of one pairing apart."""
     box: BoxKind = "docker"

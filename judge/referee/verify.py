@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from judge.errors import InputError
 from judge.games.types import Verdict
-from judge.referee.recording import plies_of, result_of, verdict_of, winner_of
+from judge.referee.make_record import plies_of, result_of, verdict_of, winner_of
 from judge.referee.replay import ReplayWire, replaying
-from judge.referee.seating import build_referee
+from judge.referee.setup import build_referee
 from judge.referee.spec import MatchRecord, RecordFile
 from judge.referee.transcript import unseal
 

@@ -39,7 +39,7 @@ from judge.agents.store import Trees
 from judge.errors import HostError, InputError, NotReadyError
 from judge.referee.play import Slot
 from judge.referee.policy import Policy
-from judge.referee.seating import check
+from judge.referee.setup import check
 from judge.referee.spec import MatchSpec
 from judge.sandbox import images
 from judge.sandbox.box import BoxPolicy

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from judge.attacks.trial import Suite
+from judge.attacks.runner import Suite
 from judge.cli.match import slot_alone
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy

@@ -3,8 +3,8 @@
 import pytest
 
 from judge.attacks.attack import Attack, Control
+from judge.attacks.runner import BusyHostError, Suite
 from judge.attacks.table import ATTACKS
-from judge.attacks.trial import BusyHostError, Suite
 
 CONTROLLED = [attack for attack in ATTACKS if isinstance(attack.control, Control)]
 

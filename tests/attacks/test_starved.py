@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from judge.attacks.attack import Attack, Expected, Scene
+from judge.attacks.runner import BusyHostError, Suite, Trial
 from judge.attacks.table import ATTACKS
-from judge.attacks.trial import BusyHostError, Suite, Trial
 from judge.games.types import Verdict
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy

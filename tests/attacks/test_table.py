@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from judge.attacks.attack import Attack, Control
+from judge.attacks.fixtures import HOARD
 from judge.attacks.programs import SOURCES, program_names
-from judge.attacks.scenes import HOARD
 from judge.attacks.table import ATTACKS
 from judge.sandbox.static_builds import CHECKOUT
 

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from judge.cli.browse import step_screen
 from judge.cli.screen import MoveShown, Screen, SeatShown
-from judge.cli.tally import Tally
+from judge.cli.series_score import Tally
 from judge.records.steps import steps_of
 from judge.records.views import bare_stones_view
 from tests.cli.golden import assert_golden

@@ -14,7 +14,7 @@ import pytest
 
 from judge.agents.agents import Agent, stage_agent
 from judge.cluster.cluster import Cluster, open_cluster
-from judge.contest.round import Happened, Round, Stop
+from judge.contest.runner import Happened, Round, Stop
 from judge.contest.worker import Job
 from judge.referee.policy import load_policy
 from judge.referee.spec import BoxKind, MatchSpec, RecordFile

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge.cluster.cluster import Cluster
-from judge.contest.round import Stop
+from judge.contest.runner import Stop
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.owner import started_ticks

@@ -9,8 +9,8 @@ from typing import Any
 from judge.contest.chance import commitment_to
 from judge.contest.contest import Contest
 from judge.contest.formats import AnyFormat
-from judge.contest.frozen import Frozen, FrozenEntry
 from judge.contest.plan import FailuresPlan, Plan, Planned
+from judge.contest.snapshot import Frozen, FrozenEntry
 from judge.referee.policy import load_policy
 from judge.referee.spec import SeatSpec
 from judge.store.store import Store

@@ -8,7 +8,7 @@ import pytest
 
 from judge.contest.contest import Contest, find_match, open_store
 from judge.contest.plan import load_plan
-from judge.contest.round import Stop
+from judge.contest.runner import Stop
 from judge.contest.slots import Slots
 from judge.errors import InputError
 from judge.referee.play import Slot

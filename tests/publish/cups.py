@@ -8,13 +8,13 @@ from pathlib import Path
 from judge.agents.agents import digest_of
 from judge.contest.chance import commitment_to
 from judge.contest.contest import Contest
-from judge.contest.frozen import Frozen, FrozenEntry, FrozenImage
 from judge.contest.plan import load_plan
+from judge.contest.snapshot import Frozen, FrozenEntry, FrozenImage
 from judge.contest.worker import played as job_done
 from judge.games.gomoku.requests import Square
 from judge.protocols import protocol_entry
 from judge.referee.match import Referee
-from judge.referee.seating import build_referee
+from judge.referee.setup import build_referee
 from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
 from judge.referee.transcript import Kind, mark_private, seal
 from judge.store.store import Store

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from judge.contest.chance import commitment_to
-from judge.contest.course import bare
+from judge.contest.schedule import bare
 from judge.publish.data import COLUMNS, CRITERION, cell_text, write_csv
 from judge.publish.formatting import duration, halves, plain
 from judge.records.gomoku.pgn import read_pgn

@@ -5,12 +5,12 @@ from typing import Any
 
 from judge.games.types import End, Verdict
 from judge.referee.blame import Void
+from judge.referee.make_record import Played as RecordedGame
+from judge.referee.make_record import plies_of, record_of, verdict_of, winner_of
 from judge.referee.match import Referee
 from judge.referee.policy import Policy
-from judge.referee.recording import Played as RecordedGame
-from judge.referee.recording import plies_of, record_of, verdict_of, winner_of
 from judge.referee.replay import ReplayWire
-from judge.referee.seating import build_referee
+from judge.referee.setup import build_referee
 from judge.referee.spec import MatchRecord, MatchSpec, Placement, RecordFile, SeatSpec
 from judge.referee.transcript import seal, unseal
 from tests.referee.world import Act, Agent, Say, World, exits

@@ -9,9 +9,9 @@ import pytest
 
 from judge.errors import InputError
 from judge.games.types import Verdict
+from judge.referee.make_record import plies_of
 from judge.referee.policy import load_policy
-from judge.referee.recording import plies_of
-from judge.referee.seating import check
+from judge.referee.setup import check
 from judge.referee.spec import MatchSpec, SeatSpec
 from tests.referee.games import Played, brain
 from tests.referee.world import Act, Agent, Say, World, exits

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from judge.errors import InputError
 from judge.referee.folders import folders_of, shelved
 from judge.referee.policy import load_policy
-from judge.referee.seating import build_referee
+from judge.referee.setup import build_referee
 from judge.referee.spec import BoxKind, FolderRecord, KeptFolders, MatchSpec, SeatSpec
 from judge.sandbox.archive import EMPTY, Archive, pack
 from judge.sandbox.folders import FolderKind, Left

@@ -19,10 +19,10 @@ from judge.errors import InputError
 from judge.protocols import PROTOCOLS, protocol_entry
 from judge.publish.redaction import public_part
 from judge.records.exports import write_exports
+from judge.referee.make_record import Played as Recorded
+from judge.referee.make_record import record_of
 from judge.referee.policy import load_policy, policy_names, variants_of
-from judge.referee.recording import Played as Recorded
-from judge.referee.recording import record_of
-from judge.referee.seating import build_referee, check
+from judge.referee.setup import build_referee, check
 from judge.referee.spec import MatchSpec, Placement, RecordFile, SeatSpec
 from judge.referee.transcript import Kind, mark_private, seal
 from judge.referee.verify import verify

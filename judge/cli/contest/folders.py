@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.contest.opened import HERE, ContestFile, Json, opened
+from judge.cli.contest.options import HERE, ContestFile, Json, opened
 from judge.cli.contest.run import alone
 from judge.cli.lazy import group
 from judge.cli.text import safe

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.contest.opened import HERE, ContestFile, opened
+from judge.cli.contest.options import HERE, ContestFile, opened
 from judge.cli.show import print_evidence, show_game
 from judge.cli.text import note, safe
 from judge.contest.contest import Contest, find_match

@@ -3,10 +3,10 @@
 import dataclasses
 import json
 
-from judge.cli.contest.opened import HERE, ContestFile, Json
+from judge.cli.contest.options import HERE, ContestFile, Json
 from judge.cli.contest.slots import slots_here
 from judge.cli.text import safe
-from judge.contest.forecast import Forecast, forecast
+from judge.contest.estimate import Forecast, forecast
 from judge.contest.plan import Planned, load_plan
 
 EXAMPLES = "Example: judge contest plan cup/contest.toml"

@@ -17,7 +17,7 @@ from rich.text import Text
 from judge.cli.text import safe
 from judge.contest.contest import Contest
 from judge.contest.results import FAILURES
-from judge.contest.round import Happened
+from judge.contest.runner import Happened
 from judge.store.types import AttemptState, MatchState
 
 SHOWN = 8

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.contest.opened import HERE, ContestFile, opened
+from judge.cli.contest.options import HERE, ContestFile, opened
 from judge.cli.text import note, safe
 from judge.errors import InputError
 from judge.publish.export import publish

@@ -14,17 +14,17 @@ from typing import Annotated, Any
 import structlog
 import typer
 
-from judge.cli.contest.opened import HERE, ContestFile
+from judge.cli.contest.options import HERE, ContestFile
 from judge.cli.contest.progress import Lines, Panel, Progress
 from judge.cli.contest.slots import say_who_has, slots_here
 from judge.cli.machines import Keys, refuse_without_dask
 from judge.cli.match import make_ready
 from judge.cli.text import note, safe
 from judge.contest.contest import Contest, begin, has_begun, open_store
-from judge.contest.frozen import images_of
 from judge.contest.plan import Planned, load_plan
-from judge.contest.round import Round, Stop
+from judge.contest.runner import Round, Stop
 from judge.contest.slots import Players, Slots
+from judge.contest.snapshot import images_of
 from judge.contest.worker import log_to
 from judge.errors import HostError, InputError
 from judge.publish.source import chance_words

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from judge.cli.contest.opened import HERE, ContestFile, Json, opened
+from judge.cli.contest.options import HERE, ContestFile, Json, opened
 from judge.cli.text import safe
 from judge.contest.contest import Contest, Standing
 from judge.contest.formats.sequential import Sequential

@@ -47,7 +47,7 @@ from judge.games.types import (
     decided,
 )
 from judge.records.quantum_chess.log import Logged, QchessLog
-from judge.referee.seating import nature
+from judge.referee.setup import nature
 from judge.referee.spec import MatchRecord
 
 Position = tuple[PlacedPiece, ...]

@@ -21,7 +21,7 @@ from judge.records.stratego.log import (
     safe_text,
     write_log,
 )
-from judge.referee.seating import nature
+from judge.referee.setup import nature
 from judge.referee.spec import MatchRecord
 
 _OUTCOME = re.compile(

@@ -14,7 +14,7 @@ from judge.games.types import Game, Verdict
 from judge.referee.clock import MS
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import Policy
-from judge.referee.seating import check
+from judge.referee.setup import check
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, RecordFile, SeatRecord, SeatSpec
 from judge.referee.transcript import Entry, Kind, unseal
 from judge.submissions.check.probe_game import AGENT, Answer, Interview, Question

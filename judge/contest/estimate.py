@@ -9,17 +9,17 @@ from math import ceil
 from pathlib import Path
 
 from judge.agents.agents import Agent
-from judge.contest.entrants import entrants
+from judge.contest.entries import entrants
 from judge.contest.folder_transfer import brought, folder_words
 from judge.contest.formats import all_rounds
-from judge.contest.frozen import distinct
 from judge.contest.pairings import Entry, Pairing
 from judge.contest.plan import Planned
 from judge.contest.points import points_table
 from judge.contest.results import Played
+from judge.contest.snapshot import distinct
 from judge.errors import HostError, InputError
 from judge.referee.policy import Policy
-from judge.referee.seating import check
+from judge.referee.setup import check
 from judge.referee.spec import MatchSpec
 from judge.sandbox import requirements
 from judge.sandbox.images import keeper_image, runtime_image

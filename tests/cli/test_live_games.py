@@ -3,8 +3,8 @@
 import json
 import os
 
-from judge.cli import feed
-from judge.cli.audience import Audience, Follower
+from judge.cli import live_pipe
+from judge.cli.live_games import Audience, Follower
 from judge.cli.screen import Screen
 from judge.records.steps import steps_of
 from judge.referee.spec import RecordFile
@@ -28,12 +28,12 @@ def shown(
     """The screen when this share of the transcript was heard; the whole game is ended."""
     audience = Audience(Follower, os.getpid())
     names = [seat.name for seat in file.record.seats]
-    audience.hear(feed.SERIES, json.dumps({"names": names, "games": games}).encode())
-    audience.hear(feed.BEGIN, file.record.spec.model_dump_json().encode())
+    audience.hear(live_pipe.SERIES, json.dumps({"names": names, "games": games}).encode())
+    audience.hear(live_pipe.BEGIN, file.record.spec.model_dump_json().encode())
     entries = unseal(file.transcript)
-    audience.hear(feed.TRANSCRIPT, packed(entries[: round(len(entries) * share)]))
+    audience.hear(live_pipe.TRANSCRIPT, packed(entries[: round(len(entries) * share)]))
     result = {"result": "over", "points": 1.0, "is_last_attempt": True}
-    audience.hear(feed.END, json.dumps(result).encode())
+    audience.hear(live_pipe.END, json.dumps(result).encode())
     screen = audience.screen()
     assert screen is not None
     return audience, screen
@@ -90,8 +90,8 @@ def test_a_series_is_counted_for_the_first_agent() -> None:
 def test_an_attempt_that_is_followed_by_another_is_no_result() -> None:
     audience, _ = shown(recorded.gomoku(), games=4)
     file = recorded.gomoku()
-    audience.hear(feed.BEGIN, file.record.spec.model_dump_json().encode())
-    audience.hear(feed.END, b'{"result": "void", "points": null, "is_last_attempt": false}')
+    audience.hear(live_pipe.BEGIN, file.record.spec.model_dump_json().encode())
+    audience.hear(live_pipe.END, b'{"result": "void", "points": null, "is_last_attempt": false}')
 
     screen = audience.screen()
 
@@ -109,9 +109,9 @@ def test_a_transcript_that_makes_no_sense_is_shown_as_far_as_it_does() -> None:
     file = recorded.gomoku()
     entries = unseal(file.transcript)
     audience = Audience(Follower, os.getpid())
-    audience.hear(feed.BEGIN, file.record.spec.model_dump_json().encode())
-    audience.hear(feed.TRANSCRIPT, packed(entries[:20] + entries[:20] + entries))
-    audience.hear(feed.END, b'{"result": "void", "points": null, "is_last_attempt": true}')
+    audience.hear(live_pipe.BEGIN, file.record.spec.model_dump_json().encode())
+    audience.hear(live_pipe.TRANSCRIPT, packed(entries[:20] + entries[:20] + entries))
+    audience.hear(live_pipe.END, b'{"result": "void", "points": null, "is_last_attempt": true}')
 
     screen = audience.screen()
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 import judge
 from judge.agents.agents import Agent, digest_of
 from judge.contest.chance import commitment_to, contest_key
-from judge.contest.entrants import entrants
+from judge.contest.entries import entrants
 from judge.contest.formats import AnyFormat
 from judge.contest.openings import Opening
 from judge.contest.plan import FailuresPlan, Planned
@@ -23,7 +23,7 @@ from judge.durable import move_durably
 from judge.errors import HostError, InputError
 from judge.referee.chance import Key, Seed, numbers
 from judge.referee.policy import Policy
-from judge.referee.seating import check, in_contest
+from judge.referee.setup import check, in_contest
 from judge.referee.spec import BoxKind, MatchSpec, SeatSpec
 from judge.sandbox.images import listing, runtime_image
 

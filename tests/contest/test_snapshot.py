@@ -9,8 +9,8 @@ import pytest
 from judge.agents.agents import digest_of
 from judge.contest.chance import commitment_to, contest_key
 from judge.contest.contest import begin, open_store
-from judge.contest.frozen import Frozen, freeze, program, ranks_of, thaw
 from judge.contest.plan import Planned, load_plan
+from judge.contest.snapshot import Frozen, freeze, program, ranks_of, thaw
 from judge.errors import InputError
 from judge.sandbox.images import runtime_image
 from tests.contest.cups import CHANCE

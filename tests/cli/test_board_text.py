@@ -3,7 +3,7 @@
 import pytest
 from rich.cells import cell_len
 
-from judge.cli.boards import board_lines, board_width, token_text
+from judge.cli.board_text import board_lines, board_width, token_text
 from judge.records.steps import steps_of
 from judge.records.views import BoardView, Face, Mark, Surface, Token, bare_stones_view
 from tests.records import recorded

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 from judge.contest.chance import commitment_to, contest_key, game_seed
 from judge.contest.formats import all_rounds
-from judge.contest.frozen import Frozen
 from judge.contest.openings import Opening, Turn, schedule, symmetries
 from judge.contest.pairings import Entry, Fixture, Pairing, Status, fixtures
 from judge.contest.points import Scoring, points_table, score
 from judge.contest.results import GameResult, Played, failure_shares, without
+from judge.contest.snapshot import Frozen
 from judge.contest.standings import Cell, Line, crosstable, records_of, standings
 from judge.errors import InputError
 from judge.games import new_game

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.contest.forecast import Forecast, forecast
+from judge.contest.estimate import Forecast, forecast
 from judge.contest.plan import load_plan
 
 FASTGAME = 'name = "cup"\npolicy = "gomocup-fastgame"\n'

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judge.cli.tally import Tally, interval, score_words, span_words
+from judge.cli.series_score import Tally, interval, score_words, span_words
 
 
 @pytest.mark.parametrize(

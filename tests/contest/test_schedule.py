@@ -329,7 +329,7 @@ def test_contests_of_one_store_share_no_game(by: str) -> None:
 _ANOTHER_PROCESS = """
 import sys
 from contextlib import closing
-from judge.contest.frozen import thaw
+from judge.contest.snapshot import thaw
 from judge.store.store import Store
 from tests.contest.cups import by_chance, play, reopen
 with closing(Store(sys.argv[1])) as store:

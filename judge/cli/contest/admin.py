@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.contest.opened import HERE, ContestFile, Why, opened, reasoned
+from judge.cli.contest.options import HERE, ContestFile, Why, opened, reasoned
 from judge.contest.contest import find_match
 from judge.store.types import MatchState
 

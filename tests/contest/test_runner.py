@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judge.agents.agents import Agent, stage_agent
-from judge.contest.round import Happened, Round, Stop
+from judge.contest.runner import Happened, Round, Stop
 from judge.contest.slots import Finished, Slots
 from judge.contest.worker import Job
 from judge.referee.play import Slot

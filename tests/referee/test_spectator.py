@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from judge.games.types import AgentFault
-from judge.referee.onlooker import GrowingWire, Onlooker, SeenWire
-from judge.referee.recording import plies_of
+from judge.referee.make_record import plies_of
 from judge.referee.spec import MatchSpec
+from judge.referee.spectator import GrowingWire, Onlooker, SeenWire
 from judge.referee.transcript import SPILL_BYTES, Entry, Kind, Transcript, unpack
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED
 from tests.referee import test_agi as agi

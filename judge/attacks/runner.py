@@ -9,9 +9,9 @@ from pathlib import Path
 
 from judge.agents.agents import digest_of
 from judge.attacks.attack import Attack, Changes, Control, Expected, HarmError, Seen
+from judge.attacks.fixtures import CANARY_TEXT
 from judge.attacks.leftovers import leftovers, look
 from judge.attacks.programs import build_attacks
-from judge.attacks.scenes import CANARY_TEXT
 from judge.attacks.shelf import MemoryShelf
 from judge.attacks.weak_box import weak_builder
 from judge.errors import HostError

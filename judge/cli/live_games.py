@@ -1,6 +1,6 @@
 """What the process that shows games knows of them: a feed goes in, a screen comes out.
 
-Of each game the transcript is refereed again as it grows (`judge.referee.onlooker`), in a thread that holds a lock
+Of each game the transcript is refereed again as it grows (`judge.referee.spectator`), in a thread that holds a lock
 while it plays and lets go of it where it waits for more. So whoever takes the lock sees a game that stands still.
 """
 
@@ -12,17 +12,17 @@ import time
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
-from judge.cli import feed
-from judge.cli.gauges import Gauges
+from judge.cli import live_pipe
+from judge.cli.memory_monitor import Gauges
 from judge.cli.screen import MoveShown, Screen, SeatShown
-from judge.cli.tally import Tally
+from judge.cli.series_score import Tally
 from judge.errors import InputError
 from judge.games.types import SEATS
 from judge.protocols.person import NAME as PERSON
 from judge.records.views import BoardView, view_of
-from judge.referee.onlooker import GrowingWire, Onlooker
 from judge.referee.side import Ply
 from judge.referee.spec import MatchSpec
+from judge.referee.spectator import GrowingWire, Onlooker
 from judge.referee.transcript import Entry, unpack
 
 MS = 1_000_000
@@ -68,7 +68,7 @@ class Follower:
     def end(self, result: str) -> None:
         """The judge has ended the game."""
         self._news.put(None)
-        self._thread.join(timeout=feed.LAST_WAIT_S)
+        self._thread.join(timeout=live_pipe.LAST_WAIT_S)
         self._gauges.close()
         self.result = result
 
@@ -155,17 +155,17 @@ class Audience(Generic[FollowerT]):
     def hear(self, kind: bytes, data: bytes) -> None:
         """A frame of the feed."""
         match kind:
-            case feed.SERIES:
+            case live_pipe.SERIES:
                 series = json.loads(data)
                 names = (series["names"][0], series["names"][1])
                 self._tally = Tally(names, series["games"])
-            case feed.BEGIN:
+            case live_pipe.BEGIN:
                 spec = MatchSpec.model_validate_json(data)
                 self._number = spec.number + 1
                 self.follower = self._follows(spec, self._judge_pid)
-            case feed.TRANSCRIPT if self.follower is not None:
+            case live_pipe.TRANSCRIPT if self.follower is not None:
                 self.follower.hear(data)
-            case feed.END if self.follower is not None:
+            case live_pipe.END if self.follower is not None:
                 self._end(self.follower, json.loads(data))
 
     def screen(self) -> Screen | None:
