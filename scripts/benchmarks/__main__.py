@@ -19,9 +19,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from judge.cli.bench_contest import contest
 from judge.cli.match import make_ready, slot_alone
-from judge.cli.measuring import GOMOKU, RUNS, Bench, Figure, clock_errors_ms, share_of
 from judge.cli.text import note
 from judge.errors import HostError, InputError
 from judge.referee.play import Slot, Venue, play
@@ -32,6 +30,8 @@ from judge.sandbox import open_box
 from judge.sandbox.box import Box, Tenant
 from judge.sandbox.images import runtime_image
 from judge.sandbox.owner import owned_directory
+from scripts.benchmarks.contest import contest
+from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure, clock_errors_ms, share_of
 
 PINGS = 2000
 FREEZES = 500

@@ -9,7 +9,6 @@ from typing import Any
 
 from sqlalchemy import create_engine, insert, update
 
-from judge.cli.measuring import GOMOKU, RUNS, Bench, Figure
 from judge.contest.contest import Contest, open_store
 from judge.contest.formats.round_robin import RoundRobin
 from judge.contest.plan import FailuresPlan, Plan, Planned
@@ -20,6 +19,7 @@ from judge.referee.policy import load_policy
 from judge.referee.spec import SeatSpec
 from judge.store.tables import attempts, matches, results
 from judge.store.types import AttemptState, Entry, MatchState, Scheduled
+from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure
 
 SIZES = (10_000, 30_000, 100_000)
 AGENTS = 50

@@ -14,9 +14,6 @@ from pathlib import Path
 import structlog
 
 from judge.agents.agents import Agent
-from judge.cli.bench_crowd import crowd
-from judge.cli.bench_tables import large_tables
-from judge.cli.measuring import GOMOKU, RUNS, Bench, Figure, clock_errors_ms, share_of
 from judge.contest.runner import Happened, Round
 from judge.contest.slots import Slots
 from judge.contest.worker import Job
@@ -27,6 +24,9 @@ from judge.referee.transcript import unseal
 from judge.store.files import Files
 from judge.store.store import Store
 from judge.store.types import AttemptState, Entry, Issued, Scheduled
+from scripts.benchmarks.crowd import crowd
+from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure, clock_errors_ms, share_of
+from scripts.benchmarks.tables import large_tables
 
 GAMES = 12
 """Of a stretch that is timed; two more begin and end it."""

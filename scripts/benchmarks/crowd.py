@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
-from judge.cli.measuring import Bench, Figure, clock_errors_ms, share_of
 from judge.contest.worker import be_worker
 from judge.errors import HostError
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec
 from judge.referee.transcript import unseal
+from scripts.benchmarks.measuring import Bench, Figure, clock_errors_ms, share_of
 
 POLICY = "gomocup-oversubscribed"
 SMALL = ("game.options.width=12", "game.options.height=12", "box.start_timeout_s=600")

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from judge.cli import bench_contest, bench_crowd, bench_tables
 from judge.cli.match import slot_alone
-from judge.cli.measuring import Bench
 from judge.referee.play import Slot
 from judge.sandbox import images
 from judge.sandbox.cores import available
 from judge.sandbox.static_builds import build_house_agents
+from scripts.benchmarks import contest as bench_contest
+from scripts.benchmarks import crowd as bench_crowd
+from scripts.benchmarks import tables as bench_tables
+from scripts.benchmarks.measuring import Bench
 
 
 @pytest.fixture

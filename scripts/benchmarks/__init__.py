@@ -1,0 +1,1 @@
+"""What the judge costs on this machine: run by ./scripts/bench."""
