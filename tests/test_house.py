@@ -105,6 +105,28 @@ def test_the_referee_names_no_game_and_no_protocol() -> None:
         assert f" {word}" not in text
 
 
+def test_verdicts_on_agents_and_voids_come_from_the_blame_table_and_the_games() -> None:
+    """Elsewhere one is only made again from what a record or a log says."""
+    makers: dict[str, set[str]] = {"Void": set(), "AgentFault": set()}
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+                name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+                if name in makers:
+                    is_game = room_of(path) == "games"
+                    makers[name].add("games" if is_game else str(path.relative_to(ROOT / "judge")))
+
+    assert makers == {
+        "Void": {"referee/blame.py"},
+        "AgentFault": {
+            "games",
+            "referee/blame.py",
+            "records/quantum_chess/replay.py",
+            "records/stratego/replay.py",
+        },
+    }
+
+
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_module_says_its_rule_in_its_first_line(path: Path) -> None:
     first = (ast.get_docstring(ast.parse(path.read_text())) or "").split("\n")[0]

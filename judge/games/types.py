@@ -134,6 +134,19 @@ End = RuleResult | AgentFault | BothAtFault
 """How a game ended, by its rules or by an agent; the judge's own faults are not a game's business."""
 
 
+def faults_of(end: End) -> tuple[AgentFault, ...]:
+    """The faults by which a game ended, a seat each at most: a foul that the rules count as a loss is one too."""
+    match end:
+        case AgentFault():
+            return (end,)
+        case BothAtFault(faults=faults):
+            return faults
+        case RuleResult(verdict=Verdict.FOUL, winner=int(winner)):
+            return (AgentFault(Verdict.FOUL, 1 - winner, end.reason),)
+        case _:
+            return ()
+
+
 class Game(Protocol):
     """A position under rules: no clock, no bytes, no names of agents.
 

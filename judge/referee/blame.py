@@ -1,9 +1,9 @@
 """Who is to blame: the one table (cause, evidence -> verdict) that decides every end that the rules did not decide.
 
 A cause is what the referee saw; evidence is what the kernel, PID 1 and the Engine say, which an agent can not make. The
-rows stand in the order of precedence (host, memory, output, time, crash) and the first that fits decides. Nothing
-that an agent can do yields a void: a void needs CPU taken by others, a container that others held still, or one that
-ended without PID 1's word.
+rows stand in the order of precedence (host, judge, memory, output, time, crash) and the first that fits decides.
+Nothing that an agent can do yields a void: a void needs a failure of the host or the judge, CPU taken by others, a
+container that others held still, or one that ended without PID 1's word.
 """
 
 import os
@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict
 
-from judge.games.types import AgentFault, Verdict
+from judge.games.types import NATURE, AgentFault, Reply, ReplyKind, Verdict
 from judge.sandbox.box import Report
 
 
@@ -23,6 +23,8 @@ class Cause(StrEnum):
 
     HOST = "host"
     """The Engine, the kernel or the disk failed; `detail` says how."""
+    JUDGE = "judge"
+    """The judge made a mistake; `detail` says when and which."""
     MEMORY = "memory"
     """The kernel said that it killed for memory."""
     TURN_BYTES = "turn-bytes"
@@ -66,7 +68,7 @@ class Evidence(BaseModel):
     """What the seat has printed since its last answer, or in the game, whichever bound was broken, as the policy counts
     it: a line is `bytes.least_bytes` at least."""
     detail: str = ""
-    """Words of the host on its own failure."""
+    """Where no seat failed: the host's words on its own failure, or where the judge's mistake was seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,10 @@ class Thresholds:
 LATE = frozenset({Cause.START_TIME, Cause.TURN_TIME, Cause.MATCH_TIME})
 """No whole answer was there in time."""
 
-_ANY_FAULT = frozenset(Cause) - {Cause.HOST}
+NO_SEAT = frozenset({Cause.HOST, Cause.JUDGE})
+"""Not a seat failed, but what they were played with."""
+
+_ANY_FAULT = frozenset(Cause) - NO_SEAT
 
 
 def _always(_evidence: Evidence, _thresholds: Thresholds) -> bool:
@@ -213,6 +218,17 @@ TABLE: tuple[Row, ...] = (
         lambda evidence: evidence.detail,
         "the Engine, the kernel or a disk of the judge's failed",
         Evidence(detail="the Engine does not answer; see that it runs"),
+    ),
+    Row(
+        _one(Cause.JUDGE),
+        _always,
+        Verdict.VOID,
+        lambda evidence: (
+            f"the judge failed {evidence.detail}; this is a mistake of the judge's: "
+            "report it with the record and the judge's log"
+        ),
+        "the judge itself made a mistake",
+        Evidence(detail="before any agent said anything: TypeError"),
     ),
     Row(
         _ANY_FAULT,
@@ -328,6 +344,20 @@ def judge(cause: Cause, evidence: Evidence, thresholds: Thresholds, seat: int) -
                 return Void(reason)
             return AgentFault(row.verdict, seat, reason)
     raise AssertionError(f"the blame table has no row for {cause}")
+
+
+def judge_failure(cause: Cause, detail: str) -> Void:
+    """The verdict where no seat failed: `cause` is one of `NO_SEAT`, and `detail` says what happened."""
+    verdict = judge(cause, Evidence(detail=detail), Thresholds(1, 1), NATURE)
+    if not isinstance(verdict, Void):
+        raise TypeError(f"{cause} is the failure of a seat")
+    return verdict
+
+
+def judge_start(seat: int, reply: Reply) -> AgentFault:
+    """The verdict on a `seat` that answered its first command with something else than that it is ready."""
+    verdict = Verdict.REFUSED if reply.kind is ReplyKind.REFUSED else Verdict.UNREADABLE
+    return AgentFault(verdict, seat, f"would not start: {reply.said!r}")
 
 
 def _errno_words(number: int) -> str:

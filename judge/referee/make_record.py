@@ -1,54 +1,60 @@
 """From a played game to its record: the words for how it ended, who is to blame, what each seat used."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any
 
 import judge
 from judge.games.types import AgentFault, BothAtFault, End, RuleResult, Verdict
 from judge.referee.blame import Void
 from judge.referee.match import Referee
 from judge.referee.side import Side
-from judge.referee.spec import FolderRecord, MatchRecord, MatchSpec, PlyRecord, SeatRecord
+from judge.referee.spec import (
+    FolderRecord,
+    MatchRecord,
+    MatchSpec,
+    Placement,
+    PlyRecord,
+    SeatRecord,
+)
 from judge.sandbox.box import Readings
 from judge.sandbox.folders import Place
 
-NOT_PLAYED = Void("the game was not played")
 NOTHING_READ = (Readings(), Readings())
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Played:
     """What came of a game; `referee` is None where it never began."""
 
-    end: End | Void = NOT_PLAYED
+    end: End | Void
     referee: Referee | None = None
     readings: tuple[Readings, Readings] = NOTHING_READ
-    lingered_s: tuple[float, float] = (0.0, 0.0)
+    lingered_s: Sequence[float] = (0.0, 0.0)
     """For how long each seat's processes ran on after they were killed."""
-    boxes: tuple[str, ...] = ()
     folders: Mapping[Place, FolderRecord] = field(default_factory=dict)
     """What has become of the folders; empty where nothing has."""
-    late_ns: int = 0
-    """How late the judge itself was at most."""
-    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
-    """When the game had its slot."""
-    seconds: float = 0.0
-    """For how long it had it."""
-
-    def note_lingering(self, seconds: tuple[float, float]) -> None:
-        """Take down for how long each seat's processes ran on after they were killed."""
-        self.lingered_s = seconds
 
 
-def record_of(spec: MatchSpec, played: Played, **circumstances: Any) -> MatchRecord:
-    """The record of a played game; `circumstances` are the fields that the game itself does not know."""
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What the game itself does not know; the fields are those of `MatchRecord`."""
+
+    attempt: int
+    started_at: str
+    seconds: float
+    placement: Placement
+    transcript_sha256: str
+    judge_late_ms: float = 0.0
+
+
+def record_of(spec: MatchSpec, played: Played, circumstances: Circumstances) -> MatchRecord:
+    """The record of a played game."""
     referee = played.referee
     sides = (None, None) if referee is None else (referee.sides[0], referee.sides[1])
     return MatchRecord(
         judge=judge.__version__,
         id=spec.id,
+        attempt=circumstances.attempt,
         spec=spec,
         verdict=verdict_of(played.end),
         winner=winner_of(played.end),
@@ -59,8 +65,12 @@ def record_of(spec: MatchSpec, played: Played, **circumstances: Any) -> MatchRec
             _seat_record(spec, 1, sides[1], played),
         ),
         plies=plies_of(referee),
+        started_at=circumstances.started_at,
+        seconds=circumstances.seconds,
+        placement=circumstances.placement,
         unclosed="" if referee is None else referee.unclosed,
-        **circumstances,
+        judge_late_ms=circumstances.judge_late_ms,
+        transcript_sha256=circumstances.transcript_sha256,
     )
 
 

@@ -14,16 +14,13 @@ from judge.errors import HostError
 from judge.games.types import (
     NATURE,
     SEATS,
-    AgentFault,
-    BothAtFault,
     End,
     Event,
     Game,
     Reply,
-    ReplyKind,
     Request,
-    RuleResult,
     Verdict,
+    faults_of,
 )
 from judge.protocols.types import (
     AgentProtocol,
@@ -47,7 +44,7 @@ from judge.protocols.types import (
     WakeAt,
     Write,
 )
-from judge.referee.blame import LATE, Cause, Evidence, Thresholds, Void, judge
+from judge.referee.blame import LATE, Cause, Evidence, Thresholds, Void, judge, judge_start
 from judge.referee.clock import MS, Deadline, SeatClock
 from judge.referee.policy import BytesPolicy, ClockPolicy
 from judge.referee.side import FaultError, Ply, Side, Talk
@@ -113,24 +110,14 @@ class Referee:
                 if self.game.end is None:
                     # The other seat still has something to say, and nobody runs in its time.
                     self._wire.freeze(faulted.verdict.seat)
-        self._mark_faults(end)
+        for fault in faults_of(end):
+            self.sides[fault.seat].fault = fault
         try:
             self._close()
         except HostError as error:
             self.unclosed = str(error)
             self._wire.fail(self.unclosed)
         return end
-
-    def _mark_faults(self, end: End) -> None:
-        match end:
-            case AgentFault(seat=seat):
-                self.sides[seat].fault = end
-            case BothAtFault(faults=faults):
-                for fault in faults:
-                    self.sides[fault.seat].fault = fault
-            case RuleResult(verdict=Verdict.FOUL, winner=int(winner)):
-                loser = 1 - winner
-                self.sides[loser].fault = AgentFault(Verdict.FOUL, loser, end.reason)
 
     # --- the game ----------------------------------------------------------------------------------------------------
 
@@ -174,7 +161,7 @@ class Referee:
         elif self.game.renegotiate():
             self._reopen()
         else:
-            raise FaultError(_refusal(seat, end.reply))
+            raise FaultError(judge_start(seat, end.reply))
 
     def _reopen(self) -> None:
         """The game changed its terms: every seat hears them, from a new process; the old ones hear their goodbye."""
@@ -480,8 +467,3 @@ class Referee:
         side = self.sides[seat]
         side.is_out, side.evidence = True, evidence
         return FaultError(judge(cause, evidence, self._thresholds, seat))
-
-
-def _refusal(seat: int, reply: Reply) -> AgentFault:
-    verdict = Verdict.REFUSED if reply.kind is ReplyKind.REFUSED else Verdict.UNREADABLE
-    return AgentFault(verdict, seat, f"would not start: {reply.said!r}")

@@ -22,23 +22,19 @@ import structlog
 from judge.errors import HostError
 from judge.games.types import SEATS, End, Game
 from judge.protocols import protocol_entry
-from judge.referee.blame import Void
+from judge.referee.blame import Cause, Void, judge_failure
 from judge.referee.folders import Shelf, folders_of, shelved
-from judge.referee.make_record import Played, record_of
+from judge.referee.make_record import NOTHING_READ, Circumstances, Played, record_of
 from judge.referee.match import Referee
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
-from judge.referee.spec import (
-    MatchSpec,
-    Placement,
-    RecordFile,
-)
+from judge.referee.spec import FolderRecord, MatchSpec, Placement, RecordFile
 from judge.referee.transcript import Transcript, mark_private, seal
 from judge.referee.wire import LiveWire
 from judge.sandbox import BoxKind, open_box, open_keeper
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.cores import use_of
-from judge.sandbox.folders import Folder, Keeper
+from judge.sandbox.folders import Keeper, Place
 
 LOGGED_BYTES = 4096
 """How much of the input that the judge stumbled over is logged."""
@@ -103,145 +99,129 @@ def play(
 
     Never raises HostError: a host that fails makes a void record. Raises InputError for a spec that cannot be played.
     """
-    folders = folders_of(spec, venue.shelf)
+    slot, shelf = venue.slot, venue.shelf
+    folders = folders_of(spec, shelf)
     transcript = Transcript(venue.follow)
-    played = _play(_Stage(spec, programs, venue, transcript, game), folders)
+    time_at_slot = _Timer()
+    end: End | Void
+    referee, readings, late_ns = None, NOTHING_READ, 0
+    lingered_s: list[float] = []
+    names: tuple[str, ...] = ()
+    kept: Mapping[Place, FolderRecord] = {}
+    cores = slot.judge_cores or slot.cores
+    with closing(open_keeper(spec.box, folders, spec.id, cores, spec.policy.box)) as keeper:
+
+        def new_box(seat: int) -> Box:
+            tenant = _tenant(spec, seat, programs, slot, keeper)
+            return venue.build(spec.box, tenant, spec.policy.enforced(), spec.policy.box)
+
+        try:
+            keeper.make()
+            with ExitStack() as at_end:
+                boxes = [new_box(seat) for seat in SEATS]
+                for box in boxes:
+                    at_end.callback(box.close)
+                _do_at_once(keeper.load, *(box.prepare for box in boxes))
+                names = (boxes[0].name, boxes[1].name)
+                with venue.turn(), _no_collection(), ExitStack() as at_slot, time_at_slot:
+                    for box in boxes:
+                        at_slot.callback(box.leave)
+                        box.enter()
+                    wire = _wire(spec, slot, boxes, transcript, new_box)
+                    at_end.callback(wire.close)
+                    at_end.callback(lambda: _do_at_once(*(box.close for box in wire.boxes)))
+                    at_slot.callback(lambda: lingered_s.extend(wire.leave()))
+                    referee = build_referee(spec, wire, venue.watch, game)
+                    end = _end_of(referee, spec, transcript)
+                    late_ns = wire.late_ns
+                    # The game is over: what cannot be read any more changes nothing.
+                    with suppress(HostError):
+                        readings = (wire.boxes[0].readings(), wire.boxes[1].readings())
+            # What a void game leaves in the folders is not even looked at.
+            if shelf is not None and not isinstance(end, Void):
+                kept = shelved(folders, keeper.collect(), shelf)
+        except HostError as error:
+            end = judge_failure(Cause.HOST, str(error))
     transcript.tell()
-    if isinstance(played.end, Void):
-        log.warning("void", match=spec.id, attempt=attempt, why=played.end.reason)
+    if isinstance(end, Void):
+        log.warning("void", match=spec.id, attempt=attempt, why=end.reason)
     sealed = seal(mark_private(transcript, _privacy(spec)))
     transcript.close()
-    slot = venue.slot
     record = record_of(
         spec,
-        played,
-        attempt=attempt,
-        started_at=played.started_at.isoformat(timespec="seconds"),
-        seconds=round(played.seconds, 3),
-        judge_late_ms=round(played.late_ns / 1e6, 3),
-        placement=Placement(box=played.boxes, judge_cores=slot.judge_cores, slot_cores=slot.cores),
-        transcript_sha256=sealed.sha256,
+        Played(end, referee, readings, lingered_s or (0.0, 0.0), kept),
+        Circumstances(
+            attempt=attempt,
+            started_at=time_at_slot.started_at.isoformat(timespec="seconds"),
+            seconds=round(time_at_slot.seconds, 3),
+            judge_late_ms=round(late_ns / 1e6, 3),
+            placement=Placement(box=names, judge_cores=slot.judge_cores, slot_cores=slot.cores),
+            transcript_sha256=sealed.sha256,
+        ),
     )
     return RecordFile(record=record, transcript=sealed)
 
 
-@dataclass(frozen=True, slots=True)
-class _Stage:
-    """What a game is played with."""
-
-    spec: MatchSpec
-    programs: Mapping[str, Path]
-    venue: Venue
-    transcript: Transcript
-    game: Game | None
-
-
-def _play(stage: _Stage, folders: Sequence[Folder]) -> Played:
-    """The game between its keeper's two duties; what a void game leaves in the folders is not even looked at."""
-    spec, slot, shelf = stage.spec, stage.venue.slot, stage.venue.shelf
-    played = Played()
-    cores = slot.judge_cores or slot.cores
-    keeper = open_keeper(spec.box, folders, spec.id, cores, spec.policy.box)
-    with closing(keeper):
-        try:
-            keeper.make()
-            _play_in_boxes(stage, keeper, played)
-            if shelf is not None and not isinstance(played.end, Void):
-                played.folders = shelved(folders, keeper.collect(), shelf)
-        except HostError as error:
-            played.end = Void(str(error))
-    return played
-
-
-def _play_in_boxes(stage: _Stage, keeper: Keeper, played: Played) -> None:
-    """The game in its boxes, which are gone afterwards whatever happens; `played` has what came of it."""
-    spec, venue = stage.spec, stage.venue
-
-    def new_box(seat: int) -> Box:
-        tenant = _tenant(stage, seat, keeper)
-        return venue.build(spec.box, tenant, spec.policy.enforced(), spec.policy.box)
-
-    boxes = [new_box(seat) for seat in SEATS]
-    with ExitStack() as at_end:
-        for box in boxes:
-            at_end.callback(box.close)
-        _do_at_once(keeper.load, *(box.prepare for box in boxes))
-        played.boxes = (boxes[0].name, boxes[1].name)
-        with venue.turn():
-            _play_at_the_slot(stage, boxes, new_box, played, at_end)
-
-
-def _play_at_the_slot(
-    stage: _Stage,
-    boxes: Sequence[Box],
-    new_box: Callable[[int], Box],
-    played: Played,
-    at_end: ExitStack,
-) -> None:
-    """The game on the slot's cores, where nothing of it runs afterwards."""
-    # What is there by now stays: a full collection in the middle of a turn would be charged to an agent.
-    gc.freeze()
-    with ExitStack() as at_slot, _timed(played):
-        # Afterwards it may go: a worker plays thousands of games.
-        at_slot.callback(gc.unfreeze)
-        for box in boxes:
-            at_slot.callback(box.leave)
-            box.enter()
-        wire = _wire(stage, boxes, new_box)
-        at_end.callback(wire.close)
-        at_end.callback(lambda: _do_at_once(*(box.close for box in wire.boxes)))
-        at_slot.callback(lambda: played.note_lingering(wire.leave()))
-        played.referee = build_referee(stage.spec, wire, stage.venue.watch, stage.game)
-        played.end = _refereed(stage, played.referee)
-        played.late_ns = wire.late_ns
-        with suppress(HostError):  # the game is over: what cannot be read any more changes nothing
-            played.readings = (wire.boxes[0].readings(), wire.boxes[1].readings())
-
-
-def _refereed(stage: _Stage, referee: Referee) -> End | Void:
-    """The end of the game; a mistake of the judge's own costs one attempt, never what was seen of it."""
+def _end_of(referee: Referee, spec: MatchSpec, transcript: Transcript) -> End | Void:
+    """Play the game to its end; a mistake of the judge's own costs one attempt, never what was seen of it."""
     try:
         return referee.play()
     except (HostError, BrokenPipeError):
         raise  # the host failed, or whoever looked on has gone
     except Exception as error:  # noqa: BLE001 whatever it is, the transcript says what led to it
-        return _failed(stage, error)
+        return _failed(spec, transcript, error)
 
 
-def _failed(stage: _Stage, error: Exception) -> Void:
+def _failed(spec: MatchSpec, transcript: Transcript, error: Exception) -> Void:
     """The void of a game that the judge stumbled over. The log has the input and the error; the record says where both
     are, for a record is public and neither need be."""
-    entry = stage.transcript.last_read()
+    entry = transcript.last_read()
     when = "before any agent said anything"
     if entry is not None:
-        name = stage.spec.seats[entry.seat].name
+        name = spec.seats[entry.seat].name
         when = f"after {name} (seat {entry.seat}) said something at {entry.ns / 1e6:.3f} ms of the transcript"
     log.error(
         "the judge failed",
-        match=stage.spec.id,
+        match=spec.id,
         when=when,
         input=repr(entry.data[-LOGGED_BYTES:]) if entry is not None else "",
         error=repr(error),
         traceback="".join(traceback.format_exception(error)),
     )
-    return Void(
-        f"the judge failed {when}: {type(error).__name__}; this is a mistake of the judge's: "
-        "report it with the record and the judge's log"
-    )
+    return judge_failure(Cause.JUDGE, f"{when}: {type(error).__name__}")
+
+
+class _Timer:
+    """Measures a `with` block: when it began, and how many seconds it took."""
+
+    def __init__(self) -> None:
+        self.started_at, self.seconds = datetime.now(UTC), 0.0
+
+    def __enter__(self) -> None:
+        self.started_at, self._began = datetime.now(UTC), monotonic()
+
+    def __exit__(self, *_error: object) -> None:
+        self.seconds = monotonic() - self._began
 
 
 @contextmanager
-def _timed(played: Played) -> Iterator[None]:
-    """Take down when the game had its slot, and for how long."""
-    played.started_at, began = datetime.now(UTC), monotonic()
+def _no_collection() -> Iterator[None]:
+    """Keep what is in memory by now out of collections: a full one in the middle of a turn would be charged to an
+    agent. Afterwards it may go: a worker plays thousands of games."""
+    gc.freeze()
     try:
         yield
     finally:
-        played.seconds = monotonic() - began
+        gc.unfreeze()
 
 
-def _wire(stage: _Stage, boxes: Sequence[Box], new_box: Callable[[int], Box]) -> LiveWire:
-    spec, slot = stage.spec, stage.venue.slot
+def _wire(
+    spec: MatchSpec,
+    slot: Slot,
+    boxes: Sequence[Box],
+    transcript: Transcript,
+    new_box: Callable[[int], Box],
+) -> LiveWire:
     is_alone = spec.policy.box.sharing == 1
     # Where the Engine carries the bytes, its work on the slot's cores is an agent's doing, and cannot be told apart.
     counts_cores = (
@@ -249,7 +229,7 @@ def _wire(stage: _Stage, boxes: Sequence[Box], new_box: Callable[[int], Box]) ->
     )
     return LiveWire(
         boxes,
-        stage.transcript,
+        transcript,
         new_box,
         (lambda: use_of(slot.cores)) if counts_cores else None,
         len(slot.cores),
@@ -259,12 +239,13 @@ def _wire(stage: _Stage, boxes: Sequence[Box], new_box: Callable[[int], Box]) ->
     )
 
 
-def _tenant(stage: _Stage, seat: int, keeper: Keeper) -> Tenant:
-    spec, slot = stage.spec, stage.venue.slot
+def _tenant(
+    spec: MatchSpec, seat: int, programs: Mapping[str, Path], slot: Slot, keeper: Keeper
+) -> Tenant:
     choice = spec.seats[seat]
     return Tenant(
         name=choice.name,
-        program=stage.programs[choice.digest],
+        program=programs[choice.digest],
         command=choice.command,
         runtime=choice.runtime,
         seat=seat,

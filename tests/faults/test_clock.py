@@ -28,7 +28,6 @@ ALLOWED = {
     "cluster/keys.py: now": "from when to when a host's certificate holds",
     "contest/snapshot.py: now": "the date in the document of a contest",
     "referee/play.py: now": "the date in a record, which nothing is decided by",
-    "referee/make_record.py: now": "the same of a game that never began",
     "sandbox/reaper.py: time": "how old rubbish of unknown owners is, in hours",
     "sandbox/docker_box.py: time": "until when the Engine is asked for its events; only others can make one",
 }

@@ -5,8 +5,8 @@ from typing import Any
 
 from judge.games.types import End, Verdict
 from judge.referee.blame import Void
+from judge.referee.make_record import Circumstances, plies_of, record_of, verdict_of, winner_of
 from judge.referee.make_record import Played as RecordedGame
-from judge.referee.make_record import plies_of, record_of, verdict_of, winner_of
 from judge.referee.match import Referee
 from judge.referee.policy import Policy
 from judge.referee.replay import ReplayWire
@@ -100,9 +100,11 @@ def a_record(match_spec: MatchSpec, end: End | Void, referee: Referee) -> MatchR
     return record_of(
         match_spec,
         RecordedGame(end, referee),
-        attempt=1,
-        started_at="2013-03-01T20:00:00+00:00",
-        seconds=1.0,
-        placement=Placement(box=("world", "world"), judge_cores=(), slot_cores=()),
-        transcript_sha256="",
+        Circumstances(
+            attempt=1,
+            started_at="2013-03-01T20:00:00+00:00",
+            seconds=1.0,
+            placement=Placement(box=("world", "world"), judge_cores=(), slot_cores=()),
+            transcript_sha256="",
+        ),
     )

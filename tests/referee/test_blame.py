@@ -3,63 +3,79 @@
 import pytest
 
 from judge.games.types import AgentFault, Verdict
-from judge.referee.blame import TABLE, Cause, Evidence, Thresholds, Void, judge
+from judge.referee.blame import (
+    NO_SEAT,
+    TABLE,
+    Cause,
+    Evidence,
+    Thresholds,
+    Void,
+    judge,
+    judge_failure,
+)
 
 THRESHOLDS = Thresholds(starved_share=0.1, waited_share=0.5)
 
 # (cause, evidence, verdict, a part of the reason); `row` is where in the table it must be decided.
 ROWS = [
     (0, Cause.HOST, Evidence(detail="the Engine is gone"), Verdict.VOID, "the Engine is gone"),
-    (1, Cause.TURN_TIME, Evidence(oom_kills=1), Verdict.MEMORY, "cap of ?"),
-    (1, Cause.DEATH, Evidence(oom_kills=1, report="lost 0"), Verdict.MEMORY, "killed"),
-    (1, Cause.TURN_BYTES, Evidence(oom_kills=2), Verdict.MEMORY, "peak ?"),
-    (2, Cause.MEMORY, Evidence(memory_cap_bytes=16 << 20), Verdict.MEMORY, "16.0 MiB"),
     (
-        3,
+        1,
+        Cause.JUDGE,
+        Evidence(detail="at 3 ms: KeyError"),
+        Verdict.VOID,
+        "failed at 3 ms: KeyError; ",
+    ),
+    (2, Cause.TURN_TIME, Evidence(oom_kills=1), Verdict.MEMORY, "cap of ?"),
+    (2, Cause.DEATH, Evidence(oom_kills=1, report="lost 0"), Verdict.MEMORY, "killed"),
+    (2, Cause.TURN_BYTES, Evidence(oom_kills=2), Verdict.MEMORY, "peak ?"),
+    (3, Cause.MEMORY, Evidence(memory_cap_bytes=16 << 20), Verdict.MEMORY, "16.0 MiB"),
+    (
+        4,
         Cause.TURN_BYTES,
         Evidence(bytes_read=9),
         Verdict.OUTPUT,
         "9 bytes, more than the bound of a turn",
     ),
-    (4, Cause.GAME_BYTES, Evidence(bytes_read=9), Verdict.OUTPUT, "bound of a game"),
-    (5, Cause.TURN_TIME, Evidence(held_by_others=True, others_share=0.5), Verdict.VOID, "held"),
-    (5, Cause.START_TIME, Evidence(held_by_others=True), Verdict.VOID, "let it be"),
-    (6, Cause.START_TIME, Evidence(others_share=0.11), Verdict.VOID, "others took 11 %"),
-    (6, Cause.TURN_TIME, Evidence(others_share=0.5), Verdict.VOID, "starved"),
-    (6, Cause.MATCH_TIME, Evidence(others_share=1.0), Verdict.VOID, "starved"),
+    (5, Cause.GAME_BYTES, Evidence(bytes_read=9), Verdict.OUTPUT, "bound of a game"),
+    (6, Cause.TURN_TIME, Evidence(held_by_others=True, others_share=0.5), Verdict.VOID, "held"),
+    (6, Cause.START_TIME, Evidence(held_by_others=True), Verdict.VOID, "let it be"),
+    (7, Cause.START_TIME, Evidence(others_share=0.11), Verdict.VOID, "others took 11 %"),
+    (7, Cause.TURN_TIME, Evidence(others_share=0.5), Verdict.VOID, "starved"),
+    (7, Cause.MATCH_TIME, Evidence(others_share=1.0), Verdict.VOID, "starved"),
     (
-        6,
+        7,
         Cause.TURN_TIME,
         Evidence(others_share=0.5, waited_share=0.25),
         Verdict.VOID,
         "vain for 25%",
     ),
-    (8, Cause.TURN_TIME, Evidence(others_share=0.5, waited_share=0.24), Verdict.TURN_TIME, "turn"),
-    (9, Cause.MATCH_TIME, Evidence(others_share=1.0, waited_share=0), Verdict.MATCH_TIME, "match"),
-    (7, Cause.START_TIME, Evidence(others_share=0.1), Verdict.START_TIME, "not ready in time"),
+    (9, Cause.TURN_TIME, Evidence(others_share=0.5, waited_share=0.24), Verdict.TURN_TIME, "turn"),
+    (10, Cause.MATCH_TIME, Evidence(others_share=1.0, waited_share=0), Verdict.MATCH_TIME, "match"),
+    (8, Cause.START_TIME, Evidence(others_share=0.1), Verdict.START_TIME, "not ready in time"),
     (
-        8,
+        9,
         Cause.TURN_TIME,
         Evidence(charged_ms=1500.4, allowed_ms=1500),
         Verdict.TURN_TIME,
         "1500 ms of 1500 ms",
     ),
-    (9, Cause.MATCH_TIME, Evidence(), Verdict.MATCH_TIME, "the time of the match"),
-    (1, Cause.RAN_ON, Evidence(oom_kills=1), Verdict.MEMORY, "killed"),
+    (10, Cause.MATCH_TIME, Evidence(), Verdict.MATCH_TIME, "the time of the match"),
+    (2, Cause.RAN_ON, Evidence(oom_kills=1), Verdict.MEMORY, "killed"),
     (
-        10,
+        11,
         Cause.RAN_ON,
         Evidence(ran_on_ms=1000.4, ran_on_cpu_ms=990.6, others_share=1, held_by_others=True),
         Verdict.TURN_TIME,
         "in 1000 ms of its opponent's time it used 991 ms of processor time",
     ),
-    (10, Cause.RAN_ON, Evidence(ran_on_ms=1000.4), Verdict.TURN_TIME, "it used ? ms"),
-    (11, Cause.DEATH, Evidence(report="lost 0"), Verdict.VOID, "somebody outside"),
-    (12, Cause.DEATH, Evidence(report="exec-failed 13"), Verdict.CRASH, "Permission denied"),
-    (13, Cause.DEATH, Evidence(report="exited 0"), Verdict.CRASH, "exited with code 0"),
-    (14, Cause.DEATH, Evidence(report="signalled 9"), Verdict.CRASH, "signal 9 (SIGKILL)"),
-    (14, Cause.DEATH, Evidence(report="signalled 40"), Verdict.CRASH, "signal 40"),
-    (15, Cause.DEATH, Evidence(), Verdict.CRASH, "closed its stdout"),
+    (11, Cause.RAN_ON, Evidence(ran_on_ms=1000.4), Verdict.TURN_TIME, "it used ? ms"),
+    (12, Cause.DEATH, Evidence(report="lost 0"), Verdict.VOID, "somebody outside"),
+    (13, Cause.DEATH, Evidence(report="exec-failed 13"), Verdict.CRASH, "Permission denied"),
+    (14, Cause.DEATH, Evidence(report="exited 0"), Verdict.CRASH, "exited with code 0"),
+    (15, Cause.DEATH, Evidence(report="signalled 9"), Verdict.CRASH, "signal 9 (SIGKILL)"),
+    (15, Cause.DEATH, Evidence(report="signalled 40"), Verdict.CRASH, "signal 40"),
+    (16, Cause.DEATH, Evidence(), Verdict.CRASH, "closed its stdout"),
 ]
 
 
@@ -95,8 +111,22 @@ OF_ITS_OWN = [
 ]
 
 
-@pytest.mark.parametrize("cause", [cause for cause in Cause if cause is not Cause.HOST])
+@pytest.mark.parametrize("cause", sorted(set(Cause) - NO_SEAT))
 @pytest.mark.parametrize("evidence", OF_ITS_OWN)
 def test_nothing_an_agent_can_do_is_a_void(cause: Cause, evidence: Evidence) -> None:
     """A void needs others' CPU or hold, or a container that ended without PID 1's word: no agent can make these."""
     assert isinstance(judge(cause, evidence, THRESHOLDS, seat=0), AgentFault)
+
+
+def test_what_no_seat_did_is_a_void_for_the_reason_that_is_given() -> None:
+    assert Void("the disk is full") == judge_failure(Cause.HOST, "the disk is full")
+    assert judge_failure(Cause.JUDGE, "at 1 ms: KeyError") == Void(
+        "the judge failed at 1 ms: KeyError; this is a mistake of the judge's: "
+        "report it with the record and the judge's log"
+    )
+
+
+@pytest.mark.parametrize("cause", sorted(set(Cause) - NO_SEAT))
+def test_the_failure_of_a_seat_is_judged_with_its_seat(cause: Cause) -> None:
+    with pytest.raises(TypeError, match=f"{cause} is the failure of a seat"):
+        judge_failure(cause, "")

@@ -19,8 +19,8 @@ from judge.errors import InputError
 from judge.protocols import PROTOCOLS, protocol_entry
 from judge.publish.redaction import public_part
 from judge.records.exports import write_exports
+from judge.referee.make_record import Circumstances, record_of
 from judge.referee.make_record import Played as Recorded
-from judge.referee.make_record import record_of
 from judge.referee.policy import load_policy, policy_names, variants_of
 from judge.referee.setup import build_referee, check
 from judge.referee.spec import MatchSpec, Placement, RecordFile, SeatSpec
@@ -390,11 +390,13 @@ def recorded(spec: MatchSpec, wills: Sequence[Will]) -> RecordFile:
     record = record_of(
         spec,
         Recorded(end, referee),
-        attempt=1,
-        started_at="2013-03-01T20:00:00+00:00",
-        seconds=1.0,
-        placement=Placement(box=("world", "world"), judge_cores=(), slot_cores=()),
-        transcript_sha256=sealed.sha256,
+        Circumstances(
+            attempt=1,
+            started_at="2013-03-01T20:00:00+00:00",
+            seconds=1.0,
+            placement=Placement(box=("world", "world"), judge_cores=(), slot_cores=()),
+            transcript_sha256=sealed.sha256,
+        ),
     )
     return RecordFile(record=record, transcript=sealed)
 
