@@ -1,5 +1,5 @@
-"""What holds for every test: the processes that it starts obey signals as they do in a terminal, and judges of other
-test runs on this host do not wait for those of this one.
+"""What holds for every test: the processes that it starts obey signals as they do in a terminal, judges of other test
+runs on this host do not wait for those of this one, and tests that run side by side do not see each other's files.
 """
 
 import atexit
@@ -32,5 +32,15 @@ def _have_locks_of_our_own() -> None:
         os.environ[VARIABLE] = str(directory)
 
 
+def _have_temporary_files_of_our_own() -> None:
+    """A judge removes what dead judges have left among the temporary files: each process of a run has its own."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        directory = Path(tempfile.mkdtemp(prefix="judge-test-"))
+        directory.chmod(0o1777)  # as /tmp: some tests are another user
+        atexit.register(shutil.rmtree, directory, ignore_errors=True)
+        os.environ["TMPDIR"] = tempfile.tempdir = str(directory)
+
+
 _obey_signals()
 _have_locks_of_our_own()
+_have_temporary_files_of_our_own()

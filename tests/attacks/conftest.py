@@ -12,10 +12,13 @@ from judge.referee.policy import load_policy
 from judge.sandbox import images
 from judge.sandbox.cores import available
 
+again_where_busy = pytest.mark.flaky(reruns=10, reruns_delay=15, only_rerun="BusyHostError")
+"""Where others use the slot's core nothing is proved: the proof is tried again later, and must come in the end."""
 
-@pytest.fixture(scope="module")
+
+@pytest.fixture
 def slot() -> Iterator[Slot]:
-    """A core for the agents and one for this process, as far as there are two; the next tests have all again."""
+    """A core for the agents and one for this process, as far as there are two; the next test has all again."""
     before = available()
     with slot_alone("docker") as slot:
         yield slot
@@ -23,7 +26,15 @@ def slot() -> Iterator[Slot]:
 
 
 @pytest.fixture(scope="module")
-def suite(slot: Slot) -> Suite:
-    """The suite under an official policy."""
+def suites() -> dict[Slot, Suite]:
+    """The suites of this module, by their slot: one remembers how its opponents play in peace."""
     images.build(["native"])
-    return Suite(load_policy("gomocup-fastgame"), slot)
+    return {}
+
+
+@pytest.fixture
+def suite(slot: Slot, suites: dict[Slot, Suite]) -> Suite:
+    """The suite under an official policy."""
+    if slot not in suites:
+        suites[slot] = Suite(load_policy("gomocup-fastgame"), slot)
+    return suites[slot]

@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 
 from judge.attacks.attack import Attack, Expected, Scene
-from judge.attacks.runner import BusyHostError, Suite, Trial
+from judge.attacks.runner import Suite
 from judge.attacks.table import ATTACKS
 from judge.games.types import Verdict
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
+from tests.attacks.conftest import again_where_busy
+
+pytestmark = [pytest.mark.docker, pytest.mark.alone, again_where_busy]
 
 BY_ID = {attack.id: attack for attack in ATTACKS}
 BURNS = replace(BY_ID["A1"], earns_void=True)
@@ -43,48 +46,37 @@ def once(slot: Slot) -> Suite:
     return Suite(load_policy("gomocup-fastgame", ["attempts=1"]), slot)
 
 
-def tried(suite: Suite, attack: Attack) -> Trial:
-    try:
-        return suite.attack(attack)
-    except BusyHostError as busy:
-        pytest.skip(str(busy))
-
-
-@pytest.mark.docker
 @pytest.mark.parametrize("attack", [BURNS, HAS_EIGHT_THREADS], ids=["burns", "eight-threads"])
 def test_two_burners_on_its_core_make_an_overrun_void(
     once: Suite, slot: Slot, attack: Attack
 ) -> None:
     starved = Expected(verdict=Verdict.VOID, because="the agent was starved: others took ")
 
-    trial = tried(once, replace(attack, scene=burners(slot), expected=starved))
+    trial = once.attack(replace(attack, scene=burners(slot), expected=starved))
 
     assert () == trial.problems
     assert " % of its cores while it was waited for" in trial.reason
 
 
-@pytest.mark.docker
 def test_one_that_sleeps_over_its_turn_loses_whoever_uses_its_core(once: Suite, slot: Slot) -> None:
     """It wanted no core: a lost game would be played again whenever the host is busy."""
-    trial = tried(once, replace(SLEEPS, scene=burners(slot)))
+    trial = once.attack(replace(SLEEPS, scene=burners(slot)))
 
     assert (Verdict.TURN_TIME, ()) == (trial.verdict, trial.problems)
 
 
-@pytest.mark.docker
 def test_where_nobody_asks_whether_it_wanted_one_it_is_void(slot: Slot) -> None:
     blind = Suite(load_policy("gomocup-fastgame", ["attempts=1"]), slot)
     policy = {"clock": {**SLEEPS.policy["clock"], "waited_share": 0.0}}
     starved = Expected(verdict=Verdict.VOID, because="the agent was starved")
 
-    trial = tried(blind, replace(SLEEPS, policy=policy, scene=burners(slot), expected=starved))
+    trial = blind.attack(replace(SLEEPS, policy=policy, scene=burners(slot), expected=starved))
 
     assert () == trial.problems
 
 
-@pytest.mark.docker
 @pytest.mark.parametrize("attack", [BURNS, HAS_EIGHT_THREADS], ids=["burns", "eight-threads"])
 def test_without_them_the_same_agent_loses(suite: Suite, attack: Attack) -> None:
-    trial = tried(suite, attack)
+    trial = suite.attack(attack)
 
     assert (Verdict.TURN_TIME, ()) == (trial.verdict, trial.problems)

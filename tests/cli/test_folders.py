@@ -290,7 +290,9 @@ def kill_the_agent_of(judge: subprocess.Popen[str]) -> None:
     """Kill the box of a judge's first seat, from outside, when its agent runs."""
     with closing(docker.from_env()) as client:
         while judge.poll() is None:
-            for container in client.containers.list(filters={"label": "judge.seat=0"}):
+            for container in client.containers.list(
+                filters={"label": "judge.seat=0"}, ignore_removed=True
+            ):
                 if owner_of(container.labels).pid == judge.pid and has_agent(container.id or ""):
                     container.kill()
                     return

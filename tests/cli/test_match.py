@@ -201,6 +201,7 @@ def test_a_container_killed_from_outside_is_void_and_exits_1(tmp_path: Path) -> 
     assert "somebody outside" in game["reason"]
 
 
+@pytest.mark.alone
 @pytest.mark.docker
 def test_a_judge_that_is_killed_leaves_nothing_after_the_next_start(
     judge: Judge, tmp_path: Path

@@ -67,7 +67,7 @@ def wait_for_a_box(judge: subprocess.Popen[bytes]) -> None:
     client = docker.from_env()
     try:
         while judge.poll() is None:
-            boxes = client.containers.list(filters={"label": ["judge.seat=0"]})
+            boxes = client.containers.list(filters={"label": ["judge.seat=0"]}, ignore_removed=True)
             if any(owner_of(box.labels).pid == judge.pid for box in boxes):
                 return
     finally:

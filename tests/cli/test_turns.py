@@ -70,6 +70,7 @@ def waits_for(said: str, core: Sequence[int], command: str, pid: int) -> bool:
     return re.match(who, said) is not None
 
 
+@pytest.mark.alone
 def test_of_two_matches_the_second_waits_and_plays_when_the_first_is_killed(
     two_cores: tuple[int, ...], tmp_path: Path
 ) -> None:

@@ -37,6 +37,7 @@ def boxes(match: str) -> list[str]:
         return [str(container.id) for container in found]
 
 
+@pytest.mark.alone
 @pytest.mark.docker
 def test_a_worker_that_is_killed_removes_its_containers_when_it_starts_again(
     machines: Machines, tmp_path: Path

@@ -225,6 +225,7 @@ def cores_of(client: docker.DockerClient, match: str) -> list[str]:
     return sorted(cores)
 
 
+@pytest.mark.alone
 @pytest.mark.docker
 def test_boxes_wait_on_the_judges_core_and_nothing_is_left_of_them(house: House) -> None:
     """The game that plays is killed: the next, with its folders ready, takes its cores; then everything is killed."""

@@ -282,6 +282,7 @@ games = 2
 """
 
 
+@pytest.mark.alone
 @pytest.mark.docker
 def test_the_command_itself_is_killed_five_times_with_games_in_containers(
     judge: Judge, tmp_path: Path

@@ -18,6 +18,8 @@ from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, Judge, orphans
 from tests.cli.running import begin_match, box_of, runs_python
 
+pytestmark = pytest.mark.alone
+
 GOMOKU = ("--policy", "gomocup-fastgame", *SHORT, "--set", "clock.starved_share=1")
 PROCESS = ("--box", "process", "--json")
 

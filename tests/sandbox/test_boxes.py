@@ -223,7 +223,9 @@ def test_close_leaves_nothing(
 
 def containers_of_this_process(client: docker.DockerClient) -> list[str]:
     mine = f":{os.getpid()}:"
-    containers = client.containers.list(all=True, filters={"label": "judge.owner"})
+    containers = client.containers.list(
+        all=True, filters={"label": "judge.owner"}, ignore_removed=True
+    )
     return [
         str(container.id) for container in containers if mine in container.labels["judge.owner"]
     ]

@@ -368,6 +368,7 @@ def test_no_container_and_no_volume_is_left(
     assert [] == remains(outsider, match)
 
 
+@pytest.mark.alone
 @pytest.mark.docker
 @pytest.mark.usefixtures("native")
 def test_the_next_judge_removes_what_a_killed_one_held(

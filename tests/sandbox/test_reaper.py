@@ -17,6 +17,8 @@ from judge.sandbox.owner import Fate, Owner, directories
 from judge.sandbox.reaper import reap
 from tests.sandbox.guest import PATIENCE_S
 
+pytestmark = pytest.mark.alone
+
 ROOT = Path(__file__).parents[2]
 
 Landlord = subprocess.Popen[str]
@@ -62,7 +64,7 @@ def kill(landlord: Landlord) -> None:
 
 
 def container_of(client: docker.DockerClient, landlord: Landlord) -> Container:
-    found = client.containers.list(all=True, filters={"label": "judge.owner"})
+    found = client.containers.list(all=True, filters={"label": "judge.owner"}, ignore_removed=True)
     (container,) = (c for c in found if f":{landlord.pid}:" in c.labels["judge.owner"])
     return container
 

@@ -53,7 +53,7 @@ def do(tmp_path: Path) -> Iterator[Do]:
     yield run
     with closing(docker.from_env()) as client:
         mine = f"judge.owner={Owner.me().encode()}"
-        assert [] == client.containers.list(all=True, filters={"label": mine})
+        assert [] == client.containers.list(all=True, filters={"label": mine}, ignore_removed=True)
 
 
 def test_what_it_writes_comes_out(do: Do) -> None:

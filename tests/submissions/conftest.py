@@ -33,4 +33,4 @@ def bench(tools: None, room: Path) -> Iterator[Bench]:
     yield Bench(policy, (), room)
     with closing(docker.from_env()) as client:
         mine = f"judge.owner={Owner.me().encode()}"
-        assert [] == client.containers.list(all=True, filters={"label": mine})
+        assert [] == client.containers.list(all=True, filters={"label": mine}, ignore_removed=True)
