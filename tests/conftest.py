@@ -9,7 +9,7 @@ import signal
 import tempfile
 from pathlib import Path
 
-from judge.sandbox.locks import VARIABLE
+from judge.sandbox.core_locks import VARIABLE
 
 
 def _obey_signals() -> None:
@@ -23,7 +23,7 @@ def _obey_signals() -> None:
 
 
 def _have_locks_of_our_own() -> None:
-    """A lock for each core, as `judge.sandbox.locks` has them, for this run and all that it starts."""
+    """A lock for each core, as `judge.sandbox.core_locks` has them, for this run and all that it starts."""
     if VARIABLE not in os.environ:
         directory = Path(tempfile.mkdtemp(prefix="judge-test-locks-", dir="/dev/shm"))
         atexit.register(shutil.rmtree, directory, ignore_errors=True)

@@ -11,7 +11,6 @@ record, and the next judge that holds the owner moves the heads to what the reco
 remove its directory.
 """
 
-import fcntl
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from judge.durable import sync_directory, write_durably
 from judge.errors import HostError, InputError
+from judge.locks import try_lock
 from judge.referee.spec import RecordFile, read_record, write_record
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure
 from judge.sandbox.folders import FolderKind
@@ -81,16 +81,15 @@ class FolderStore:
         try:
             directory.mkdir(parents=True, exist_ok=True)
             file = (directory / "lock").open("w")
+            is_locked = try_lock(file)
         except OSError as error:
             raise InputError(f"{directory}: {error.strerror}") from None
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not is_locked:
             file.close()
             raise InputError(
                 f"{directory}: another judge plays this agent with the same folders; wait for it, "
                 "or use another directory"
-            ) from None
+            )
         return file
 
     @contextmanager

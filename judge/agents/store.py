@@ -7,7 +7,6 @@ An agent is such a tree and the image of its runtime, and no image of its own: e
 built, no instruction of a stranger's is ever run to make an image, and a tree is copied to another machine as it is.
 """
 
-import fcntl
 import os
 import shutil
 import tempfile
@@ -18,6 +17,7 @@ from pathlib import Path
 from judge.agents.agents import digest_of
 from judge.durable import sync_directory
 from judge.errors import HostError, InputError
+from judge.locks import locked
 
 _NEW = ".new-"
 
@@ -72,8 +72,7 @@ class Trees:
     def _writing(self) -> Iterator[None]:
         """Hold the directory, having removed what a killed judge left half written."""
         self._directory.mkdir(parents=True, exist_ok=True)
-        with (self._directory / ".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with locked(self._directory / ".lock"):
             for half in self._directory.glob(f"{_NEW}*"):
                 remove(half)
             yield

@@ -16,8 +16,8 @@ from judge.cli.text import note
 from judge.contest.entries import desk_of
 from judge.contest.plan import PLAN_FILE, load_plan
 from judge.referee.play import Slot
+from judge.sandbox.core_locks import CoreLocks, Tell
 from judge.sandbox.cores import Placement
-from judge.sandbox.locks import CoreLocks, Tell
 from judge.sandbox.reaper import reap
 from judge.submissions.pipeline import process
 from judge.submissions.service import ORGANISER, Desk, Processor

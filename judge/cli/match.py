@@ -38,9 +38,9 @@ from judge.referee.policy import Policy, load_policy
 from judge.referee.setup import check
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, SeatSpec
 from judge.sandbox import requirements
+from judge.sandbox.core_locks import CoreLocks, Tell, take_one
 from judge.sandbox.cores import Placement, place, whole_cores
 from judge.sandbox.images import keeper_image, runtime_image
-from judge.sandbox.locks import CoreLocks, Tell, take_one
 from judge.sandbox.owner import owned_directory
 from judge.sandbox.reaper import alone_on, reap
 

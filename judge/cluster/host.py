@@ -4,7 +4,6 @@ A game belongs to this machine from the moment it is given here until the contes
 is played once, however often it is asked for, and whether or not anybody can be reached meanwhile.
 """
 
-import fcntl
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,6 +19,7 @@ from judge.contest.slots import Slots
 from judge.contest.worker import Job, Played
 from judge.errors import HostError, InputError
 from judge.host.host import in_one_line
+from judge.locks import try_lock
 from judge.referee.play import Slot
 from judge.sandbox.images import contents
 from judge.sandbox.reaper import reap
@@ -199,13 +199,12 @@ def _locked(folder: Path) -> IO[bytes]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / "lock").open("wb")
+        is_locked = try_lock(file)
     except OSError as error:
         raise InputError(
             f"{folder}: {error.strerror}: a worker needs a folder of its own"
         ) from None
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    if not is_locked:
         file.close()
-        raise InputError(f"{folder} belongs to a worker that runs: give this one another") from None
+        raise InputError(f"{folder} belongs to a worker that runs: give this one another")
     return file

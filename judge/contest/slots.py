@@ -1,8 +1,9 @@
 """Slots own whole cores and two processes each, which take turns: one plays while the other makes its game ready.
 
 A process plays one game at a time, so a killed one breaks one game only. Whose turn it is a lock on a file says, which
-the kernel takes back from a process that is gone. A game that plays has the locks of its cores too
-(`judge.sandbox.locks`), so that no other judge of this host plays on them meanwhile; another one may between two games.
+the kernel takes back from a process that is gone. A game that plays has the locks of its cores too, see
+`judge.sandbox.core_locks`, so that no other judge of this host plays on them meanwhile; another one may between two
+games.
 """
 
 import multiprocessing

@@ -1,7 +1,6 @@
 """One game in a process of its own: a job goes in, how it ended and its record come out; nothing is kept here."""
 
 import ctypes
-import fcntl
 import hashlib
 import multiprocessing
 import os
@@ -18,10 +17,11 @@ from structlog.contextvars import bound_contextvars
 
 from judge.errors import HostError, InputError
 from judge.games.types import Verdict
+from judge.locks import locked
 from judge.referee.play import Slot, Venue, play
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure
-from judge.sandbox.locks import CoreLocks
+from judge.sandbox.core_locks import CoreLocks
 from judge.sandbox.reaper import alone_on
 from judge.store.types import Ended, Seat
 
@@ -133,16 +133,8 @@ def play_job(job: Job, slot: Slot, lock: Path | None = None, *, is_had: bool = F
 
 @contextmanager
 def _turn(lock: Path | None, cores: CoreLocks) -> Iterator[None]:
-    of_slot = nullcontext() if lock is None else alone(lock)
+    of_slot = nullcontext() if lock is None else locked(lock)
     with of_slot, alone_on(cores) if cores.processors else nullcontext():
-        yield
-
-
-@contextmanager
-def alone(lock: Path) -> Iterator[None]:
-    """Have a file's lock, waiting for it as long as need be; the kernel takes it back from a process that is killed."""
-    with lock.open("ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import HostError
+from judge.sandbox.core_locks import CoreLocks
 from judge.sandbox.engine import Engine, EngineRefusalError
-from judge.sandbox.locks import CoreLocks
 from judge.sandbox.owner import Fate, Owner, directories, kill_marked, remove_directory
 
 FOREIGN_AGE_S = 24 * 3600

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
@@ -14,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from judge.errors import HostError
+from judge.locks import locked
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 IMAGES = CHECKOUT / "images"
@@ -61,8 +61,7 @@ def _files(path: Path) -> list[Path]:
 def build_lock(name: str) -> Iterator[None]:
     """Hold the lock `name` of the build folder: of two commands at once, the second finds it done."""
     BUILD_DIRECTORY.mkdir(exist_ok=True)
-    with (BUILD_DIRECTORY / f"{name}.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with locked(BUILD_DIRECTORY / f"{name}.lock"):
         yield
 
 

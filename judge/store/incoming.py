@@ -1,6 +1,5 @@
 """A file that comes in piece by piece: hashed on its way to the disk, there whole under its digest or not at all."""
 
-import fcntl
 import hashlib
 import os
 import secrets
@@ -12,6 +11,7 @@ from typing import Self
 
 from judge.durable import sync_directory
 from judge.errors import HostError
+from judge.locks import lock, try_lock
 from judge.store.files import Files
 
 FOLDER = "incoming"
@@ -34,7 +34,7 @@ class Incoming:
             self._path.touch(mode=0o600, exist_ok=False)
             self._file = self._path.open("wb")
             # Held as long as this process lives: what is unlocked was left by one that was killed.
-            fcntl.flock(self._file, fcntl.LOCK_EX)
+            lock(self._file)
         except OSError as error:
             raise self._failed(error) from None
 
@@ -87,9 +87,8 @@ def sweep(folder: Path) -> int:
     removed = 0
     for path in (folder / FOLDER).glob("*.partial"):
         with suppress(OSError), path.open("rb") as file:
-            if time.time() - path.stat().st_mtime < UNLOCKED_S:
-                continue
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            path.unlink()
-            removed += 1
+            is_old = time.time() - path.stat().st_mtime >= UNLOCKED_S
+            if is_old and try_lock(file):
+                path.unlink()
+                removed += 1
     return removed

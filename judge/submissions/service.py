@@ -5,7 +5,6 @@ FOLDER/submissions/workers  a locked file for each process that processes; the k
 FOLDER/agents/DIGEST        the agents that came of them
 """
 
-import fcntl
 import json
 import re
 import secrets
@@ -17,8 +16,9 @@ from typing import Protocol
 
 from judge.agents.agents import Agent, Manifest
 from judge.errors import HostError, InputError, NotReadyError
+from judge.locks import lock, try_lock
 from judge.referee.policy import Policy
-from judge.sandbox import locks
+from judge.sandbox import core_locks
 from judge.sandbox.runtimes import RUNTIMES
 from judge.store.files import Files
 from judge.store.incoming import Incoming
@@ -237,7 +237,7 @@ def at_work(desk: Desk) -> Iterator[str]:
     except OSError as error:
         raise HostError(f"{path}: {error.strerror}: nothing can be processed") from None
     with file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        lock(file)
         try:
             yield name
         finally:
@@ -248,9 +248,8 @@ def is_gone(desk: Desk, worker: str) -> bool:
     """Whether no process of that name works any more: it ended, or was killed, or the machine was started again."""
     try:
         with _mark(desk, worker).open() as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+            if not try_lock(file):
+                return False
     except FileNotFoundError:
         return True
     _mark(desk, worker).unlink(missing_ok=True)
@@ -259,7 +258,7 @@ def is_gone(desk: Desk, worker: str) -> bool:
 
 def waits_for_a_core(pid: int) -> bool:
     """Whether a process that processes stands in the queue for a core: the time is not its submission's."""
-    return locks.waits(pid)
+    return core_locks.waits(pid)
 
 
 def give_back(desk: Desk, register: Register) -> Sequence[int]:

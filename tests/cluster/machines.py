@@ -18,7 +18,7 @@ from judge.contest.runner import Happened, Round, Stop
 from judge.contest.worker import Job
 from judge.referee.policy import load_policy
 from judge.referee.spec import BoxKind, MatchSpec, RecordFile
-from judge.sandbox.locks import VARIABLE
+from judge.sandbox.core_locks import VARIABLE
 from judge.sandbox.static_builds import build_house_agents
 from judge.store.files import Files
 from judge.store.store import Store

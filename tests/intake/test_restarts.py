@@ -13,7 +13,7 @@ import httpx
 from sqlalchemy import create_engine, text
 
 from judge.intake.workers import Running
-from judge.sandbox.locks import CoreLocks
+from judge.sandbox.core_locks import CoreLocks
 from judge.submissions.service import Desk, at_work, give_back, is_gone, waits_for_a_core
 from tests.intake.conftest import LOOK_S, Service, ended, make_contest, make_token, send, serving
 

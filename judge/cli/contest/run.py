@@ -1,6 +1,5 @@
 """`judge contest run`: play a contest to its end; whatever stopped it, the same command goes on."""
 
-import fcntl
 import os
 import platform
 import signal
@@ -27,6 +26,7 @@ from judge.contest.slots import Players, Slots
 from judge.contest.snapshot import images_of
 from judge.contest.worker import log_to
 from judge.errors import HostError, InputError
+from judge.locks import try_lock
 from judge.publish.source import chance_words
 from judge.referee.play import Slot
 from judge.sandbox.reaper import reap
@@ -147,14 +147,12 @@ def alone(planned: Planned) -> Iterator[None]:
     except OSError as error:
         raise HostError(f"{path}: {error.strerror}") from None
     with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not try_lock(file):
             file.seek(0)
             raise InputError(
                 f"another judge (process {file.read(20).strip() or 'unknown'}) runs {planned.name}; "
                 f"judge contest pause {planned.path} ends it politely"
-            ) from None
+            )
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()

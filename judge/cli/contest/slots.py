@@ -6,8 +6,8 @@ from functools import cache
 from judge.cli.match import tell_person
 from judge.errors import InputError
 from judge.referee.play import Slot
+from judge.sandbox.core_locks import CoreLocks, is_free
 from judge.sandbox.cores import place, whole_cores
-from judge.sandbox.locks import CoreLocks, is_free
 
 
 def slots_here(cores: int, workers: int = 0, sharing: int = 1) -> list[Slot]:

@@ -15,16 +15,16 @@ import docker
 import pytest
 
 from judge.errors import InputError
-from judge.sandbox import images, locks
+from judge.sandbox import core_locks, images
+from judge.sandbox.core_locks import CoreLocks, holder_of, is_free, take_one
 from judge.sandbox.cores import available, core_of, whole_cores
-from judge.sandbox.locks import CoreLocks, holder_of, is_free, take_one
 
 PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "60"))
 """When a test gives up; no test passes by reaching it."""
 
 HOLDER = """
 import sys
-from judge.sandbox.locks import CoreLocks
+from judge.sandbox.core_locks import CoreLocks
 with CoreLocks([int(word) for word in sys.argv[1:]], print):
     print("had", flush=True)
     sys.stdin.read()
@@ -38,8 +38,8 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     directory.mkdir()
     for core in range(4):
         (directory / f"cpu{core}").touch()
-    monkeypatch.setenv(locks.VARIABLE, str(directory))
-    monkeypatch.setattr(locks, "core_of", lambda processor: processor)
+    monkeypatch.setenv(core_locks.VARIABLE, str(directory))
+    monkeypatch.setattr(core_locks, "core_of", lambda processor: processor)
     yield directory
     shutil.rmtree(directory)
 
@@ -132,7 +132,7 @@ def test_those_who_share_have_a_core_together_and_nobody_else_has_it(directory: 
 def test_all_hyperthreads_of_a_core_have_one_lock(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(locks, "core_of", lambda processor: processor % 2)
+    monkeypatch.setattr(core_locks, "core_of", lambda processor: processor % 2)
     with CoreLocks((1, 3), silent):
         assert not is_free((3,), silent)
         assert is_free((0, 2), silent)
@@ -182,8 +182,8 @@ def test_a_pipe_that_nobody_writes_to_blocks_nobody(directory: Path) -> None:
 def test_where_the_kernels_directory_is_hidden_a_warning_says_what_follows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv(locks.VARIABLE, raising=False)
-    monkeypatch.setattr(locks, "KERNELS", tmp_path)
+    monkeypatch.delenv(core_locks.VARIABLE, raising=False)
+    monkeypatch.setattr(core_locks, "KERNELS", tmp_path)
     told: list[str] = []
 
     with CoreLocks((0,), told.append):
@@ -196,10 +196,10 @@ def test_where_the_kernels_directory_is_hidden_a_warning_says_what_follows(
 @pytest.fixture
 def kernels(monkeypatch: pytest.MonkeyPatch) -> Path:
     """The kernel's own lock of the lowest core, which is the judge's wherever there are two."""
-    monkeypatch.delenv(locks.VARIABLE, raising=False)
+    monkeypatch.delenv(core_locks.VARIABLE, raising=False)
     if len(whole_cores()) == 1:
         pytest.skip("a judge of this host may have the only core")
-    return locks.KERNELS / f"cpu{core_of(min(available()))}"
+    return core_locks.KERNELS / f"cpu{core_of(min(available()))}"
 
 
 def core_in(lock: Path) -> int:

@@ -6,7 +6,6 @@ with a network namespace of its own has another. Who has it /proc/locks says. Th
 another directory with an entry cpuN for each core, for judges in containers that are to know of each other.
 """
 
-import fcntl
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
@@ -15,6 +14,7 @@ from textwrap import shorten
 from threading import Event, Lock, Thread
 
 from judge.errors import InputError
+from judge.locks import lock, try_lock
 from judge.sandbox.cores import core_of
 from judge.sandbox.owner import started_ticks
 
@@ -42,7 +42,7 @@ class CoreLocks:
         """`tell` hears, once of each, whom it waits for. Raises InputError for a JUDGE_LOCKS that has no such core."""
         self.processors = tuple(processors)
         self._paths = _paths({core_of(each) for each in processors}, tell)
-        self._how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        self._shared = shared
         self.tell = tell
         self._told: set[str] = set()
         self._files: list[int] = []
@@ -64,8 +64,7 @@ class CoreLocks:
         """Have them as soon as nobody else does."""
         self.waited = True
         for path in self._paths:
-            self._open(path)
-            self._take()
+            lock(self._open(path), shared=self._shared)
 
     def take_if_free(self) -> bool:
         """Have them if nobody else does; whether it is so."""
@@ -73,8 +72,7 @@ class CoreLocks:
             return True
         self.waited = False
         for path in self._paths:
-            self._open(path)
-            if not self._take(fcntl.LOCK_NB):
+            if not try_lock(self._open(path), shared=self._shared):
                 self.__exit__()
                 return False
         return True
@@ -87,17 +85,11 @@ class CoreLocks:
                 self._told.add(text)
                 self.tell(text)
 
-    def _open(self, path: Path) -> None:
+    def _open(self, path: Path) -> int:
         # No link is followed and no pipe waited for, wherever JUDGE_LOCKS leads.
-        self._files.append(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK))
-
-    def _take(self, how: int = 0) -> bool:
-        """Have the lock of the file that was opened last."""
-        try:
-            fcntl.flock(self._files[-1], self._how | how)
-        except BlockingIOError:
-            return False
-        return True
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        self._files.append(file)
+        return file
 
 
 def take_one(of: Sequence[CoreLocks]) -> CoreLocks:
