@@ -13,6 +13,7 @@ MAY_IMPORT = {
     "documents": {"errors"},
     "durable": set(),
     "locks": set(),
+    "logs": set(),
     "games": {"errors"},
     "protocols": {"errors", "games"},
     "sandbox": {"errors", "locks"},
@@ -24,15 +25,15 @@ MAY_IMPORT = {
     "agents": {"errors", "durable", "locks", "games", "protocols", "sandbox", "referee"},
     "submissions": {"errors", "locks", "games", "protocols", "sandbox", "referee", "store", "agents"},
     "contest": {
-        "errors", "documents", "durable", "locks", "games", "sandbox", "referee", "records", "store",
+        "errors", "documents", "durable", "locks", "logs", "games", "sandbox", "referee", "records", "store",
         "agents", "submissions",
     },
-    "cluster": {"errors", "durable", "locks", "sandbox", "host", "referee", "store", "agents", "contest"},
+    "cluster": {"errors", "durable", "locks", "logs", "sandbox", "host", "referee", "store", "agents", "contest"},
     "publish": {"errors", "games", "sandbox", "referee", "records", "render", "store", "contest"},
-    "intake": {"errors", "store", "submissions", "contest"},
+    "intake": {"errors", "logs", "store", "submissions", "contest"},
     "attacks": {"errors", "games", "sandbox", "referee", "records", "agents"},
     "cli": {
-        "errors", "durable", "locks", "games", "protocols", "sandbox", "host", "referee", "records",
+        "errors", "durable", "locks", "logs", "games", "protocols", "sandbox", "host", "referee", "records",
         "render", "store", "agents", "submissions", "contest", "cluster", "publish", "intake",
         "attacks",
     },
@@ -89,7 +90,7 @@ def test_no_rooms_import_each_other_in_a_circle() -> None:
 
 def test_each_of_these_has_one_home() -> None:
     """What is easily written again where it is needed, slightly different each time."""
-    homes = {"fcntl.flock": "locks"}
+    homes = {"fcntl.flock": "locks", "structlog.configure": "logs"}
     for word, home in homes.items():
         rooms = [path for path in modules() if word in path.read_text()]
         assert [ROOT / f"judge/{home}.py"] == rooms, word

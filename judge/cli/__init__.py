@@ -5,16 +5,14 @@ Exit codes: 0 done (whatever the result of a game), 2 the person gave something 
 
 import platform
 import signal
-import sys
 from collections.abc import Callable
 from types import FrameType
-
-import structlog
 
 from judge import __version__
 from judge.cli.lazy import group
 from judge.cli.text import fail, safe_event
 from judge.errors import HostError, InputError
+from judge.logs import to_console
 
 
 def about() -> str:
@@ -63,10 +61,7 @@ def guarded(command: Callable[[], None]) -> None:
     """Run a command line; a person's mistake is one sentence, never a traceback."""
     # Whoever ends the judge politely still gets its containers removed.
     signal.signal(signal.SIGTERM, _terminate)
-    structlog.configure(
-        processors=[safe_event, *structlog.get_config()["processors"]],
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
+    to_console(safe_event)
     try:
         command()
     except InputError as error:

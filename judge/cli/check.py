@@ -1,5 +1,6 @@
 """`judge check`: what an author runs before entering: a grade for each check, what was seen, and how to mend it."""
 
+import logging
 from typing import Annotated
 
 import typer
@@ -10,7 +11,8 @@ from rich.text import Text
 from judge.agents.agents import stage_agent
 from judge.cli.complete import agent_words, policy_words
 from judge.cli.match import box_kind, make_ready, slot_alone
-from judge.cli.text import fail, quiet_log, safe
+from judge.cli.text import fail, safe
+from judge.logs import set_level
 from judge.referee.policy import load_policy
 from judge.sandbox.owner import owned_directory
 from judge.submissions.check import Grade, OverlongError, Report, examine
@@ -57,7 +59,7 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Try everything with AGENT that a contest will do with it, and say how to mend what fails."""
-    quiet_log()
+    set_level(logging.ERROR)  # a line of the log would come between this command's own
     chosen = load_policy(policy, set_ or [])
     kind = box_kind(box)
     with owned_directory() as staging:

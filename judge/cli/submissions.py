@@ -1,6 +1,7 @@
 """`judge submissions`: what came in, what became of it, and what an organiser decides about it."""
 
 import json
+import logging
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -13,8 +14,9 @@ from rich.console import Console
 
 from judge.cli.desk import HERE, ContestFile, by_hand, open_desk, processor
 from judge.cli.submit import CHARACTERS, document, findings_of, line_of, report_of, tell_end
-from judge.cli.text import note, quiet_log, safe
+from judge.cli.text import note, safe
 from judge.errors import InputError
+from judge.logs import set_level
 from judge.store.register import Register
 from judge.store.submission import ENTERS, Submission
 from judge.store.tokens import Tokens
@@ -147,7 +149,7 @@ def retry(
     number: Id, contest: ContestFile = HERE, why: Why = "tried again by the organiser"
 ) -> None:
     """Process a failed or refused submission again, here and now."""
-    quiet_log()
+    set_level(logging.ERROR)  # a line of the log would come between this command's own
     with _opened(contest) as (desk, register), at_work(desk) as worker:
         register.retry(number, by_hand(), _reasoned(why))
         taken = register.take(worker, number)

@@ -1,6 +1,7 @@
 """`judge submit`: take an agent in for a contest, build it, check it, and say what happened at each step."""
 
 import json
+import logging
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from judge.cli.desk import ContestFile, open_desk, processor
-from judge.cli.text import note, quiet_log, safe
+from judge.cli.text import note, safe
+from judge.logs import set_level
 from judge.store.register import Register
 from judge.store.submission import ENTERS, State, Submission, ToldStep
 from judge.store.tokens import checked_author
@@ -49,7 +51,7 @@ def submit(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Take FILE in for a contest: unpack it, build it, check it, register it."""
-    quiet_log()
+    set_level(logging.ERROR)  # a line of the log would come between this command's own
     desk = open_desk(contest)
     if author:
         checked_author(author)

@@ -1,11 +1,8 @@
 """Words from strangers, made safe to show: one line, nothing that a terminal would obey."""
 
-import logging
 import sys
 from collections.abc import Mapping, MutableMapping
 from typing import Any, NoReturn
-
-import structlog
 
 LOGGED = 2000
 """How many characters of a text stand in the log."""
@@ -27,11 +24,6 @@ def safe_event(_logger: Any, _level: str, event: MutableMapping[str, Any]) -> Ma
         key: safe(value, LOGGED) if isinstance(value, str) else value
         for key, value in event.items()
     }
-
-
-def quiet_log() -> None:
-    """Log errors only: for a command that says itself what it does, in lines that a log would come between."""
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
 
 
 def note(text: str) -> None:

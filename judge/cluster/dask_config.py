@@ -3,7 +3,8 @@
 import logging
 
 import dask
-import structlog
+
+from judge.logs import adopt
 
 LOGGERS = ("distributed", "tornado", "asyncio")
 
@@ -33,22 +34,7 @@ NO_PAGES = "127.0.0.1:0"
 """Where dask's web servers listen, which have nothing to serve."""
 
 
-class _Told(logging.Handler):
-    """Gives what a library logs to our own log."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """One event a line; a traceback stays away, for its last line says it."""
-        error = record.exc_info[1] if record.exc_info else None
-        why = {"error": f"{type(error).__name__}: {error}"} if error else {}
-        structlog.get_logger().log(
-            record.levelno, "dask", text=record.getMessage(), part=record.name, **why
-        )
-
-
 def settle() -> None:
     """Set dask as this judge needs it, whatever the machine's own files say, and take over what it logs."""
     dask.config.set(SETTINGS)
-    for name in LOGGERS:
-        logger = logging.getLogger(name)
-        logger.handlers[:] = [_Told(logging.WARNING)]
-        logger.propagate = False
+    adopt(*LOGGERS, level=logging.WARNING)

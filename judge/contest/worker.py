@@ -10,7 +10,6 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TextIO
 
 import structlog
 from structlog.contextvars import bound_contextvars
@@ -18,6 +17,7 @@ from structlog.contextvars import bound_contextvars
 from judge.errors import HostError, InputError
 from judge.games.types import Verdict
 from judge.locks import locked
+from judge.logs import to_json
 from judge.referee.play import Slot, Venue, play
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure
@@ -97,20 +97,7 @@ def be_worker(log: Path | None = None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     if log is not None:
-        log_to(log.open("a", encoding="utf-8"))
-
-
-def log_to(file: TextIO) -> None:
-    """Let this process's events go to a file, each a line of JSON."""
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.JSONRenderer(),
-        ],
-        logger_factory=structlog.WriteLoggerFactory(file),
-    )
+        to_json(log.open("a", encoding="utf-8"))
 
 
 def play_job(job: Job, slot: Slot, lock: Path | None = None, *, is_had: bool = False) -> Played:

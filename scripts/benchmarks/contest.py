@@ -11,13 +11,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import structlog
-
 from judge.agents.agents import Agent
 from judge.contest.runner import Happened, Round
 from judge.contest.slots import Slots
 from judge.contest.worker import Job
 from judge.errors import HostError
+from judge.logs import set_level
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.transcript import unseal
@@ -36,7 +35,7 @@ STAMPED_GAMES = 3
 
 def contest(bench: Bench) -> Iterator[Figure]:
     """Everything that a contest adds to a game."""
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    set_level(logging.WARNING)
     yield from rate(bench)
     yield from disturbance(bench)
     yield from crowd(bench)

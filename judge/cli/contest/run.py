@@ -10,7 +10,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any
 
-import structlog
 import typer
 
 from judge.cli.contest.options import HERE, ContestFile
@@ -24,9 +23,9 @@ from judge.contest.plan import Planned, load_plan
 from judge.contest.runner import Round, Stop
 from judge.contest.slots import Players, Slots
 from judge.contest.snapshot import images_of
-from judge.contest.worker import log_to
 from judge.errors import HostError, InputError
 from judge.locks import try_lock
+from judge.logs import redirected
 from judge.publish.source import chance_words
 from judge.referee.play import Slot
 from judge.sandbox.reaper import reap
@@ -162,18 +161,13 @@ def alone(planned: Planned) -> Iterator[None]:
 @contextmanager
 def _logged(folder: Path) -> Iterator[None]:
     """Events go to a file of the contest while it runs, each a line of JSON; the screen is for progress."""
-    before = structlog.get_config()
     path = folder / LOG_FILE
     try:
         file = path.open("a", encoding="utf-8")
     except OSError as error:
         raise HostError(f"{path}: {error.strerror}") from None
-    with file:
-        log_to(file)
-        try:
-            yield
-        finally:
-            structlog.configure(**before)
+    with file, redirected(file):
+        yield
 
 
 def _check_images(contest: Contest, accept: bool) -> None:
