@@ -9,7 +9,22 @@ import signal
 import tempfile
 from pathlib import Path
 
+import pytest
+
 from judge.sandbox.core_locks import VARIABLE
+
+HERE = Path(__file__).parent
+
+
+STARTS_PROCESSES = ("cli", "cluster", "faults", "house_agents", "intake", "publish", "starters")
+"""The rooms whose tests start judges, services or agents by the dozen."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What starts processes takes more than a moment."""
+    for item in items:
+        if item.path.relative_to(HERE).parts[0] in STARTS_PROCESSES:
+            item.add_marker(pytest.mark.slow)
 
 
 def _obey_signals() -> None:

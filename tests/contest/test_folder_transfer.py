@@ -264,6 +264,8 @@ from judge.contest.folder_transfer import AgentFolder, bring, write_folders
 from judge.contest.plan import load_plan
 from judge.sandbox.archive import pack
 
+pytestmark = pytest.mark.slow
+
 def state(number):
     return pack({b"%d" % at: b"%d" % number * 5000 for at in range(200)})
 

@@ -20,6 +20,8 @@ from judge.store.files import Files
 from judge.store.store import Store
 from judge.store.types import AttemptState, Entry, Issued, MatchState, Scheduled
 
+pytestmark = pytest.mark.slow
+
 
 class Cup:
     """Two house agents, a store, and as many games as one likes."""

@@ -20,6 +20,8 @@ from judge.sandbox.owner import Owner, directories
 from judge.sandbox.reaper import reap
 from tests.contest.house import House, agents_alive, is_gone, pids, until, waits_for_a_lock
 
+pytestmark = pytest.mark.slow
+
 Play = Callable[..., Slots[str]]
 
 
