@@ -10,32 +10,36 @@ ROOT = Path(__file__).parents[1]
 
 MAY_IMPORT = {
     "errors": set(),
+    "text": set(),
     "documents": {"errors"},
     "durable": set(),
     "locks": set(),
     "logs": set(),
-    "games": {"errors"},
-    "protocols": {"errors", "games"},
-    "sandbox": {"errors", "locks"},
+    "games": {"errors", "text"},
+    "protocols": {"errors", "text", "games"},
+    "sandbox": {"errors", "text", "locks"},
     "host": {"errors", "sandbox"},
-    "referee": {"errors", "documents", "durable", "games", "protocols", "sandbox"},
-    "records": {"errors", "durable", "games", "referee"},
-    "render": {"errors", "games", "records"},
-    "store": {"errors", "durable", "locks"},
-    "agents": {"errors", "durable", "locks", "games", "protocols", "sandbox", "referee"},
-    "submissions": {"errors", "locks", "games", "protocols", "sandbox", "referee", "store", "agents"},
+    "referee": {"errors", "text", "documents", "durable", "games", "protocols", "sandbox"},
+    "records": {"errors", "text", "durable", "games", "referee"},
+    "render": {"errors", "text", "games", "records"},
+    "store": {"errors", "text", "durable", "locks"},
+    "agents": {"errors", "text", "durable", "locks", "games", "protocols", "sandbox", "referee"},
+    "submissions": {"errors", "text", "locks", "games", "protocols", "sandbox", "referee", "store", "agents"},
     "contest": {
-        "errors", "documents", "durable", "locks", "logs", "games", "sandbox", "referee", "records", "store",
-        "agents", "submissions",
+        "errors", "text", "documents", "durable", "locks", "logs", "games", "sandbox", "referee", "records",
+        "store", "agents", "submissions",
     },
-    "cluster": {"errors", "durable", "locks", "logs", "sandbox", "host", "referee", "store", "agents", "contest"},
-    "publish": {"errors", "games", "sandbox", "referee", "records", "render", "store", "contest"},
+    "cluster": {
+        "errors", "text", "durable", "locks", "logs", "sandbox", "host", "referee", "store", "agents",
+        "contest",
+    },
+    "publish": {"errors", "text", "games", "sandbox", "referee", "records", "render", "store", "contest"},
     "intake": {"errors", "logs", "store", "submissions", "contest"},
     "attacks": {"errors", "games", "sandbox", "referee", "records", "agents"},
     "cli": {
         "errors", "durable", "locks", "logs", "games", "protocols", "sandbox", "host", "referee", "records",
-        "render", "store", "agents", "submissions", "contest", "cluster", "publish", "intake",
-        "attacks",
+        "render", "store", "agents", "submissions", "contest", "cluster", "publish", "intake", "attacks",
+        "text",
     },
 }  # fmt: skip
 """For each room the rooms that it imports: no more, and no fewer."""
@@ -90,17 +94,17 @@ def test_no_rooms_import_each_other_in_a_circle() -> None:
 
 def test_each_of_these_has_one_home() -> None:
     """What is easily written again where it is needed, slightly different each time."""
-    homes = {"fcntl.flock": "locks", "structlog.configure": "logs"}
+    homes = {"fcntl.flock": "locks", "structlog.configure": "logs", "isprintable(": "text"}
     for word, home in homes.items():
         rooms = [path for path in modules() if word in path.read_text()]
         assert [ROOT / f"judge/{home}.py"] == rooms, word
 
 
-def test_games_and_protocols_do_no_io() -> None:
+def test_games_protocols_and_texts_do_no_io() -> None:
     """Rules and protocols know no pipe, clock, file or process."""
     doors = {"os", "socket", "subprocess", "time", "select", "pathlib", "threading", "random", "io"}
     for path in modules():
-        if room_of(path) in ("games", "protocols"):
+        if room_of(path) in ("games", "protocols", "text"):
             tree = ast.parse(path.read_text())
             names = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
             names |= {n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}

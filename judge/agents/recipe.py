@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from judge.agents.programs import python_words
 from judge.errors import InputError
+from judge.text import quote
 
 Kind = Literal["c", "c++", "rust", "java", "python", "make"]
 
@@ -304,7 +305,7 @@ def _inside(sources: Sources, main: str) -> str:
     names = {file.removeprefix("./") for kind in _ENDINGS for file in sources.files(kind)}
     if main.removeprefix("./") not in names:
         raise InputError(
-            f"agent.toml: build.main = {ascii(main)[:80]} is no source file of the tree"
+            f"agent.toml: build.main = {quote(main, 80)} is no source file of the tree"
         )
     return main.removeprefix("./")
 

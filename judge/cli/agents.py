@@ -5,8 +5,8 @@ from rich.console import Console
 from rich.table import Table
 
 from judge.agents.agents import MANIFEST, read_manifest
-from judge.cli.text import safe
 from judge.sandbox.static_builds import BUILD_DIRECTORY, IMAGES, house_agent_names
+from judge.text import printable
 
 app = typer.Typer(
     help="House agents: opponents to play against and examples to read.", no_args_is_help=True
@@ -24,6 +24,6 @@ def list_agents() -> None:
             name,
             manifest.protocol or "gomocup",
             manifest.language,
-            safe(manifest.description.strip()) + built,
+            printable(manifest.description.strip()) + built,
         )
     Console(soft_wrap=True).print(table)

@@ -11,12 +11,13 @@ from rich.text import Text
 from judge.agents.agents import stage_agent
 from judge.cli.complete import agent_words, policy_words
 from judge.cli.match import box_kind, make_ready, slot_alone
-from judge.cli.text import fail, safe
+from judge.cli.text import fail
 from judge.logs import set_level
 from judge.referee.policy import load_policy
 from judge.sandbox.owner import owned_directory
 from judge.submissions.check import Grade, OverlongError, Report, examine
 from judge.submissions.limits import IntakeLimits
+from judge.text import printable
 
 EXAMPLES = """
 Examples:
@@ -98,7 +99,7 @@ def _table(report: Report) -> Table:
         colour = _COLOURS[finding.grade]
         seen = _plain(finding.evidence)
         if finding.mend:
-            seen.append(f"\n{safe(finding.mend, _CHARACTERS)}", style="bold")
+            seen.append(f"\n{printable(finding.mend, _CHARACTERS)}", style="bold")
         tried = _plain(f"{finding.check}: {finding.tried}")
         table.add_row(Text(finding.grade.value, style=colour), tried, seen)
     return table
@@ -107,13 +108,13 @@ def _table(report: Report) -> Table:
 def _lines(report: Report) -> list[str]:
     lines = []
     for finding in report.findings:
-        seen = safe(finding.evidence, _CHARACTERS)
+        seen = printable(finding.evidence, _CHARACTERS)
         lines.append(f"{finding.grade.value:<7} {finding.check}: {finding.tried}: {seen}")
         if finding.mend:
-            lines.append(f"        mend: {safe(finding.mend, _CHARACTERS)}")
+            lines.append(f"        mend: {printable(finding.mend, _CHARACTERS)}")
     return lines
 
 
 def _plain(text: str) -> Text:
     """Text without markup, whoever wrote it."""
-    return Text(safe(text, _CHARACTERS))
+    return Text(printable(text, _CHARACTERS))

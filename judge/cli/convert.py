@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.text import safe
 from judge.errors import HostError, InputError
 from judge.records.formats import FORMATS, Format, read_games, write_games
 from judge.records.gomoku.record import FiveRecord
+from judge.text import printable
 
 EXAMPLES = """
 Examples:
@@ -43,7 +43,7 @@ def convert(
     """
     form = FORMATS.get(to)
     if form is None:
-        raise InputError(f"--to {safe(to)}: it is one of {', '.join(FORMATS)}")
+        raise InputError(f"--to {printable(to)}: it is one of {', '.join(FORMATS)}")
     sources = {path: read_games(path) for path in files}
     planned = _targets(sources, form, output)
     written = {target: _written(target, records, to) for target, records in planned.items()}
@@ -51,7 +51,7 @@ def convert(
         _refuse_to_overwrite(written)
     for target, data in written.items():
         _write(target, data, force)
-        print(f"{safe(str(target), 500)}: {_summary(planned[target])}")
+        print(f"{printable(str(target), 500)}: {_summary(planned[target])}")
 
 
 def _targets(

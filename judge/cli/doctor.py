@@ -12,9 +12,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from judge.cli.text import safe
 from judge.host.doctor import SETTINGS, Finding, Light, examine, worst
 from judge.host.host import Host, look
+from judge.text import printable
 
 WIDTH = 80
 NAME_WIDTH = 9
@@ -58,7 +58,7 @@ def _document(host: Host, findings: list[Finding]) -> dict[str, object]:
 
 def _print(host: Host, findings: Sequence[Finding]) -> None:
     console = Console(highlight=False, soft_wrap=True, file=sys.stdout)
-    title = f"judge doctor: {safe(host.name)}, {safe(host.system)}, kernel {safe(host.kernel)}"
+    title = f"judge doctor: {printable(host.name)}, {printable(host.system)}, kernel {printable(host.kernel)}"
     for line in textwrap.wrap(title, WIDTH):
         console.print(Text(line))
     console.print()
@@ -83,5 +83,5 @@ def page(finding: Finding) -> Iterator[str]:
 
 def _wrapped(text: str, head: str) -> list[str]:
     return textwrap.wrap(
-        safe(text, 1000), WIDTH, initial_indent=head, subsequent_indent=" " * INDENT
+        printable(text, 1000), WIDTH, initial_indent=head, subsequent_indent=" " * INDENT
     )

@@ -3,13 +3,13 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from judge.cli.text import safe
 from judge.cli.verdicts import RULED
 from judge.games.types import Verdict
 from judge.records.evidence import Case, Exchange, Heard
 from judge.referee.blame import TABLE
 from judge.referee.spec import MatchRecord
 from judge.referee.transcript import Kind
+from judge.text import decode, printable
 
 HEX_BYTES = 16
 """Bytes a line of a hex dump."""
@@ -21,8 +21,8 @@ MOST_LINES = 12
 def case_lines(case: Case, record: MatchRecord, path: str) -> Iterator[str]:
     """The page."""
     verdict = "is void" if case.verdict is Verdict.VOID else f"lost: {case.verdict}"
-    yield f"{safe(case.name, 60)} (seat {case.seat}) {verdict}"
-    yield f"  {safe(case.why, 400)}"
+    yield f"{printable(case.name, 60)} (seat {case.seat}) {verdict}"
+    yield f"  {printable(case.why, 400)}"
     yield ""
     yield "What it was told last"
     yield from _indented(_request_lines(case.exchange))
@@ -35,11 +35,11 @@ def case_lines(case: Case, record: MatchRecord, path: str) -> Iterator[str]:
     yield "The readings"
     yield from _indented(_reading_lines(case, record))
     yield ""
-    yield f"The rule: policy {safe(record.spec.policy.name, 60)}"
+    yield f"The rule: policy {printable(record.spec.policy.name, 60)}"
     yield from _indented(_rule_lines(case))
     yield ""
     yield "To check it"
-    yield f"  judge verify {safe(path, 200)}"
+    yield f"  judge verify {printable(path, 200)}"
     yield f"  transcript {record.transcript_sha256}"
 
 
@@ -65,10 +65,10 @@ def _shortened(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _text_lines(data: bytes) -> list[str]:
-    lines = data.decode("utf-8", "backslashreplace").split("\n")
+    lines = decode(data).split("\n")
     if lines[-1] == "":
         lines.pop()
-    return [safe(line, 160) for line in lines]
+    return [printable(line, 160) for line in lines]
 
 
 def _request_lines(exchange: Exchange) -> Iterator[str]:
@@ -102,7 +102,7 @@ def _heard_line(heard: Heard) -> str:
         case Kind.STDERR:
             what = f"{len(heard.data)} bytes on stderr"
         case Kind.REPORT:
-            what = f"PID 1 reports: {safe(heard.data.decode('ascii', 'replace'), 60)}"
+            what = f"PID 1 reports: {printable(heard.data.decode('ascii', 'replace'), 60)}"
         case Kind.OOM:
             what = "the kernel killed for memory"
         case _:
@@ -133,7 +133,7 @@ def _reading_lines(case: Case, record: MatchRecord) -> Iterator[str]:
         yield "nothing else was read: its answer alone decided"
         return
     cap = _mib(evidence.memory_cap_bytes)
-    yield f"PID 1         {safe(evidence.report or 'no report of its end', 60)}"
+    yield f"PID 1         {printable(evidence.report or 'no report of its end', 60)}"
     yield f"memory        peak {_mib(evidence.memory_peak_bytes)}, cap {cap}, kills {_or_dash(evidence.oom_kills)}"
     yield f"CPU           {_or_dash(evidence.cpu_ms)} ms so far"
     share = evidence.others_share
@@ -143,12 +143,12 @@ def _reading_lines(case: Case, record: MatchRecord) -> Iterator[str]:
         yield "held          somebody outside froze or paused its container; counts in verdicts of time"
     yield f"output        {evidence.bytes_read} bytes"
     if evidence.detail:
-        yield f"host          {safe(evidence.detail, 200)}"
+        yield f"host          {printable(evidence.detail, 200)}"
 
 
 def _rule_lines(case: Case) -> Iterator[str]:
     for rule in case.rules:
-        yield f"{rule.key} = {safe(json.dumps(rule.value), 200)}"
+        yield f"{rule.key} = {printable(json.dumps(rule.value), 200)}"
     if not case.rules:
         yield "no key: an agent must answer until the game is over"
     if case.row is None:

@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 
 from judge.cli.naming import named_in
-from judge.cli.text import note, safe
+from judge.cli.text import note
 from judge.sandbox import images
 from judge.sandbox import prune as removable
+from judge.text import printable
 
 app = typer.Typer(help="Build, list and prune the images that agents run in.", no_args_is_help=True)
 
@@ -47,7 +48,7 @@ def prune(
     note(f"judge: looked at {named}")
     for each in found:
         verb = "would be removed" if dry_run else "removed"
-        print(safe(f"{f'kept, {each.kept}' if each.kept else verb}: {each.image}", 400))
+        print(printable(f"{f'kept, {each.kept}' if each.kept else verb}: {each.image}", 400))
     gone = [each.image for each in found if not each.kept]
     size = sum(image.own_bytes for image in gone) / 1e6
     print(

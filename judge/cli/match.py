@@ -20,7 +20,7 @@ from judge.cli.live import LiveView
 from judge.cli.person import AtTheSeat, is_person, may_leave, seated, stage
 from judge.cli.presenters import Lines, Presenter, Shown
 from judge.cli.ready import bring
-from judge.cli.text import note, safe
+from judge.cli.text import note
 from judge.contest.openings import (
     Opening,
     Turn,
@@ -43,6 +43,7 @@ from judge.sandbox.cores import Placement, place, whole_cores
 from judge.sandbox.images import keeper_image, runtime_image
 from judge.sandbox.owner import owned_directory
 from judge.sandbox.reaper import alone_on, reap
+from judge.text import printable
 
 NOT_TURNED: Sequence[Turn] = (lambda x, y: (x, y),)
 
@@ -297,7 +298,7 @@ def slot_alone(
 
 def tell_person(text: str) -> None:
     """Say whom this judge waits for."""
-    note(f"judge: {safe(text, 400)}")
+    note(f"judge: {printable(text, 400)}")
 
 
 def make_ready(kind: BoxKind, policy: Policy, runtimes: Sequence[str]) -> None:

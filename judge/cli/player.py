@@ -21,10 +21,10 @@ from judge.cli.live_pipe import frames
 from judge.cli.prompt import ARROWS, ESCAPE, Prompt
 from judge.cli.screen import Screen
 from judge.cli.seated import Seated
-from judge.cli.text import safe
 from judge.games.types import Request
 from judge.protocols.person_words import UnclearError, how
 from judge.records.views import BoardView, Mark
+from judge.text import printable
 
 LOOK_S = 0.1
 """How often it is looked at what is new, at least."""
@@ -148,7 +148,7 @@ class InLines:
             self._player.send(sent)
 
     def _say(self, text: str) -> None:
-        self._console.print(safe(text, 300), markup=False)
+        self._console.print(printable(text, 300), markup=False)
 
 
 class OnScreen:

@@ -11,12 +11,12 @@ from rich.console import Console
 from rich.markup import escape
 
 from judge.cli.live import LiveView
-from judge.cli.text import safe
 from judge.games.types import Verdict
 from judge.referee.play import BoxBuilder
 from judge.referee.side import Ply
 from judge.referee.spec import MatchRecord, MatchSpec
 from judge.sandbox import open_box
+from judge.text import printable
 
 
 class Presenter:
@@ -63,7 +63,7 @@ class Lines(Presenter):
 
     def _ply(self, ply: Ply) -> None:
         self._count += 1
-        said = escape(safe(ply.said, 60))
+        said = escape(printable(ply.said, 60))
         name = escape(self._names[ply.seat])
         self._print(f"{self._count:4}. {name:<20} {said:<12} {ply.charged_ns / 1e6:10.1f} ms")
 
@@ -75,10 +75,10 @@ class Lines(Presenter):
             text, colour = "drawn", "cyan"
         else:
             text, colour = f"{escape(record.seats[record.winner].name)} wins", "green"
-        reason = escape(safe(record.reason, 300))
+        reason = escape(printable(record.reason, 300))
         self._print(f"[{colour}]{text}[/] ({record.verdict}): {reason}")
         if record.result:
-            self._print(f"result {escape(safe(record.result, 300))}")
+            self._print(f"result {escape(printable(record.result, 300))}")
         self._print(f"record {escape(str(path))}")
 
     def score(self, records: Sequence[MatchRecord]) -> None:

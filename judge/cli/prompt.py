@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from judge.games.gomoku.requests import LayStones, OfferFifths, Square, StonesRequest, square_name
 from judge.games.stratego.types import HalfMove, SetupRow
 from judge.games.types import Request
+from judge.text import is_printable
 
 UP, DOWN, LEFT, RIGHT = "up", "down", "left", "right"
 
@@ -50,7 +51,7 @@ class Prompt:
             self._clear()
         elif key == "?":
             self.helps = not self.helps
-        elif key.isprintable():
+        elif is_printable(key):
             self.text = (self.text + key)[:MOST_CHARACTERS]
             self._is_pointing = False
         return None

@@ -1,7 +1,7 @@
 """One screen of a game: board, both seats, what was played, how the series stands; of a game that runs or of a record.
 
-It is composed for the size at hand and is right from 80x24 on. Everything that an agent said passes `safe`, and nothing
-is read as rich's markup.
+It is composed for the size at hand and is right from 80x24 on. Everything that an agent said passes `printable`, and
+nothing is read as rich's markup.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,8 +16,8 @@ from rich.text import Text
 
 from judge.cli.board_text import board_lines, board_width, side_sign, side_style
 from judge.cli.series_score import Tally, score_words, span_words
-from judge.cli.text import safe
 from judge.records.views import BoardView
+from judge.text import printable
 
 WIDE = 120
 """From this width on there is room for a list of the moves."""
@@ -110,7 +110,7 @@ def _stack(lines: Iterable[Text]) -> Text:
 
 
 def _line(text: str, style: Style | None = None) -> Text:
-    return Text(safe(text, 400), style or "", no_wrap=True, overflow="crop")
+    return Text(printable(text, 400), style or "", no_wrap=True, overflow="crop")
 
 
 def _status_line(screen: Screen) -> Text:
@@ -128,7 +128,7 @@ def _tally_line(tally: Tally, width: int, ascii_only: bool) -> Text:
     line.append(f" {done}/{tally.games}, to go {'?' if left is None else span_words(left)}  ")
     if width >= WIDE and (share := tally.share()) is not None:
         line.append(_error_bar(share, 30, ascii_only) + "  ")
-    line.append(safe(score_words(tally), 200), _BOLD)
+    line.append(printable(score_words(tally), 200), _BOLD)
     return line
 
 
@@ -166,7 +166,7 @@ def _seat(screen: Screen, side: int, height: int, ascii_only: bool) -> Panel:
     title.append((">" if ascii_only else "▶") + " " if seat.is_asked else "", _GOOD)
     title.append(f" {side_sign(view, side, ascii_only)} ", side_style(view, side))
     title.append(f" {view.sides[side]} ", _DIM)
-    title.append(safe(seat.name, 60), _BOLD)
+    title.append(printable(seat.name, 60), _BOLD)
     return Panel(
         _stack(lines),
         title=title,
@@ -214,7 +214,7 @@ def _memory_line(seat: SeatShown) -> Text:
     line.append(" MiB", _DIM)
     if seat.said:
         line.append("  said ", _DIM)
-        line.append(safe(seat.said, 40), _BOLD)
+        line.append(printable(seat.said, 40), _BOLD)
     return line
 
 
@@ -227,12 +227,12 @@ def _search_lines(seat: SeatShown) -> list[Text]:
     short = Text(no_wrap=True, overflow="crop")
     for key, value in seat.search.items():
         if key != "pv":
-            short.append(f"{safe(key, 12)} ", _DIM)
-            short.append(f"{safe(value, 14)}  ")
+            short.append(f"{printable(key, 12)} ", _DIM)
+            short.append(f"{printable(value, 14)}  ")
     lines = [short] if short else []
     if "pv" in seat.search:
         lines.append(Text("pv ", _DIM, no_wrap=True, overflow="crop"))
-        lines[-1].append(safe(seat.search["pv"], 200), Style(dim=False))
+        lines[-1].append(printable(seat.search["pv"], 200), Style(dim=False))
     return lines
 
 
@@ -256,10 +256,10 @@ def _move_line(screen: Screen, move: MoveShown, ascii_only: bool) -> Text:
     side = screen.view.seats.index(move.seat)
     line = Text(f"{move.number:4} ", _DIM, no_wrap=True, overflow="crop")
     line.append(f"{side_sign(screen.view, side, ascii_only)}", side_style(screen.view, side))
-    line.append(f" {safe(move.said, 24):<12}")
+    line.append(f" {printable(move.said, 24):<12}")
     line.append("" if move.ms is None else f"{move.ms:10.1f} ms", _DIM)
     for key in ("depth", "score"):
         if key in move.search:
             line.append(f"  {key} ", _DIM)
-            line.append(safe(move.search[key], 12))
+            line.append(printable(move.search[key], 12))
     return line

@@ -14,10 +14,11 @@ from judge.attacks.attack import Attack, Control
 from judge.attacks.runner import BusyHostError, Suite, Trial
 from judge.attacks.table import ATTACKS
 from judge.cli.match import make_ready, slot_alone
-from judge.cli.text import note, safe
+from judge.cli.text import note
 from judge.errors import HostError, InputError
 from judge.games.types import Verdict
 from judge.referee.policy import load_policy
+from judge.text import printable
 
 PLAIN_WIDTH = 160
 """Columns of the table where there is no terminal to ask."""
@@ -176,7 +177,7 @@ def _show(lines: Sequence[Line]) -> None:
             f"{line.attack.title}; off: {line.control.off}" if line.control else line.attack.title
         )
         late = f"{line.trial.late_ms:.1f}" if line.trial else ""
-        words = (name, title, line.expected, safe(line.seen, 400), late)
+        words = (name, title, line.expected, printable(line.seen, 400), late)
         table.add_row(*map(escape, words), f"[{colour}]{escape(line.meaning)}[/]")
     console.print(table)
     latest = max((line.trial.late_ms for line in lines if line.trial), default=0.0)

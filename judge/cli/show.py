@@ -11,7 +11,7 @@ from rich.text import Text
 from judge.cli.board_text import board_lines
 from judge.cli.browse import browse, can_browse, step_words
 from judge.cli.fault_report import case_lines
-from judge.cli.text import note, safe
+from judge.cli.text import note
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.records.evidence import cases
@@ -20,6 +20,7 @@ from judge.referee.spec import RecordFile, read_record
 from judge.render.board import Words, draw_board
 from judge.render.shapes import Scene
 from judge.render.svg import write_svg
+from judge.text import printable
 
 GIF_PIXELS = 480
 """About how wide the board of an animation is."""
@@ -68,7 +69,7 @@ def show(
         return
     game = read_steps(path)
     if game.problem:
-        note(f"judge: {path}: shown as far as it goes: {safe(game.problem, 300)}")
+        note(f"judge: {path}: shown as far as it goes: {printable(game.problem, 300)}")
     at = _index(game, ply)
     if svg is not None:
         title = f"{game.names[0]} - {game.names[1]}, {game.title}"
@@ -95,25 +96,27 @@ def show_game(game: Stepped, ply: int | None = None) -> None:
     if listed and can_browse():
         browse(game, console, 0)
         return
-    console.print(Text(safe(f"{game.title}: {game.names[0]} - {game.names[1]}", 300), "bold"))
+    console.print(Text(printable(f"{game.title}: {game.names[0]} - {game.names[1]}", 300), "bold"))
     if listed:
         for number in range(1, len(game.steps)):
             console.print(_ply_line(game, number))
     step = game.steps[at]
     for line in board_lines(step.view, WHOLE, WHOLE, not console.encoding.startswith("utf")):
         console.print(line)
-    console.print(Text(f"{at}. {safe(step_words(step), 300)}"))
+    console.print(Text(f"{at}. {printable(step_words(step), 300)}"))
     if at == len(game.steps) - 1:
-        console.print(Text(safe(game.result, 400), "bold"))
+        console.print(Text(printable(game.result, 400), "bold"))
 
 
 def _ply_line(game: Stepped, number: int) -> Text:
     """As `judge match` prints it, and what was said of the search."""
     step = game.steps[number]
-    name = "" if step.seat is None else safe(game.names[step.seat], 60)
+    name = "" if step.seat is None else printable(game.names[step.seat], 60)
     ms = "" if step.ms is None else f"{step.ms:10.1f} ms"
-    search = "".join(f"  {safe(key, 20)} {safe(value, 60)}" for key, value in step.search.items())
-    return Text(f"{number:4}. {name:<20} {safe(step.said, 60):<12} {ms}{search}".rstrip())
+    search = "".join(
+        f"  {printable(key, 20)} {printable(value, 60)}" for key, value in step.search.items()
+    )
+    return Text(f"{number:4}. {name:<20} {printable(step.said, 60):<12} {ms}{search}".rstrip())
 
 
 # --- pictures --------------------------------------------------------------------------------------------------------
@@ -155,11 +158,11 @@ def print_evidence(file: RecordFile, path: str) -> None:
     record = file.record
     names = f"{record.seats[0].name} - {record.seats[1].name}"
     print(
-        safe(
+        printable(
             f"{names}, {record.spec.policy.name}, match {record.id}, attempt {record.attempt}", 300
         )
     )
-    print(safe(result_words(record), 400))
+    print(printable(result_words(record), 400))
     found = cases(file)
     for case in found:
         print()

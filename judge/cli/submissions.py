@@ -14,13 +14,14 @@ from rich.console import Console
 
 from judge.cli.desk import HERE, ContestFile, by_hand, open_desk, processor
 from judge.cli.submit import CHARACTERS, document, findings_of, line_of, report_of, tell_end
-from judge.cli.text import note, safe
+from judge.cli.text import note
 from judge.errors import InputError
 from judge.logs import set_level
 from judge.store.register import Register
 from judge.store.submission import ENTERS, Submission
 from judge.store.tokens import Tokens
 from judge.submissions.service import Desk, at_work, process_taken
+from judge.text import printable
 
 app = typer.Typer(
     help="Submissions of a contest: what came in, what became of it, who may send.",
@@ -71,9 +72,9 @@ def _listing(found: Sequence[Submission], width: int) -> Iterator[str]:
         (
             str(one.id),
             one.state.value,
-            safe(one.name) + (f" v{one.version}" if one.version else ""),
-            safe(one.author),
-            safe(one.filename),
+            printable(one.name) + (f" v{one.version}" if one.version else ""),
+            printable(one.author),
+            printable(one.filename),
             one.received_at[:16].replace("T", " "),
         )
         for one in found
@@ -82,7 +83,7 @@ def _listing(found: Sequence[Submission], width: int) -> Iterator[str]:
     for one, row in zip(found, rows, strict=True):
         yield _in_cells(row, widths)
         if one.why:
-            why = safe(one.why, CHARACTERS)
+            why = printable(one.why, CHARACTERS)
             yield from textwrap.wrap(
                 why, width - 1, initial_indent=_BELOW, subsequent_indent=_BELOW
             )
@@ -105,8 +106,8 @@ def show(number: Id, contest: ContestFile = HERE, as_json: Json = False) -> None
         if as_json:
             print(json.dumps(document(desk, register, one), indent=2))
             return
-        print(f"{_called(one)} by {safe(one.author)}: {one.state.value}")
-        print(f"{safe(one.filename)}, {one.size} bytes, SHA-256 {one.upload}")
+        print(f"{_called(one)} by {printable(one.author)}: {one.state.value}")
+        print(f"{printable(one.filename)}, {one.size} bytes, SHA-256 {one.upload}")
         if one.digest:
             print(f"agent {one.digest}")
         for step in register.steps(number):
@@ -115,8 +116,8 @@ def show(number: Id, contest: ContestFile = HERE, as_json: Json = False) -> None
         for line in findings_of(report_of(desk, one)):
             print(line)
         for change in register.journal(number):
-            why = f": {safe(change.why, CHARACTERS)}" if change.why else ""
-            print(f"{change.at}  {change.state.value} by {safe(change.who)}{why}")
+            why = f": {printable(change.why, CHARACTERS)}" if change.why else ""
+            print(f"{change.at}  {change.state.value} by {printable(change.who)}{why}")
 
 
 @app.command("log", epilog="Example: judge submissions log 3 --contest cup")
@@ -127,7 +128,7 @@ def show_log(number: Id, contest: ContestFile = HERE) -> None:
         if one.log is None:
             raise InputError(f"submission {number} is {one.state.value}: it has no log (yet)")
         for line in desk.files.get(one.log).decode("utf-8", "replace").split("\n"):
-            print(safe(line.removesuffix("\r"), 4000))
+            print(printable(line.removesuffix("\r"), 4000))
 
 
 @app.command(epilog='Example: judge submissions withdraw 3 --why "their wish" --contest cup')
@@ -193,4 +194,4 @@ def _say(one: Submission) -> None:
 
 def _called(one: Submission) -> str:
     version = f" version {one.version}" if one.version else ""
-    return f"submission {one.id}, {safe(one.name) or 'no name yet'}{version}"
+    return f"submission {one.id}, {printable(one.name) or 'no name yet'}{version}"

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from judge.cli.desk import ContestFile, open_desk, processor
-from judge.cli.text import note, safe
+from judge.cli.text import note
 from judge.logs import set_level
 from judge.store.register import Register
 from judge.store.submission import ENTERS, State, Submission, ToldStep
@@ -24,6 +24,7 @@ from judge.submissions.service import (
     process_taken,
     receive_file,
 )
+from judge.text import printable
 
 EXAMPLES = """
 Examples:
@@ -65,7 +66,7 @@ def submit(
         taken = receive_file(desk, register, file, name, author or ORGANISER, worker)
         if not as_json:
             size = f"{taken.size} bytes, SHA-256 {taken.upload[:16]}"
-            print(f"submission {taken.id}: {safe(taken.filename)}, {size}", flush=True)
+            print(f"submission {taken.id}: {printable(taken.filename)}, {size}", flush=True)
         ended = process_taken(desk, register, taken, processor(desk), tell)
         if as_json:
             print(json.dumps(document(desk, register, ended), indent=2))
@@ -78,22 +79,22 @@ def submit(
 def line_of(step: Step | ToldStep) -> str:
     """A step on a line."""
     grade = "ok" if step.ok else "FAIL"
-    return f"{grade:<5} {safe(str(step.stage)):<9} {safe(step.text, CHARACTERS)} ({step.seconds:.1f} s)"
+    return f"{grade:<5} {printable(str(step.stage)):<9} {printable(step.text, CHARACTERS)} ({step.seconds:.1f} s)"
 
 
 def tell_end(desk: Desk, register: Register, ended: Submission, contest: Path) -> None:
     """What came of it, the findings that must be mended, and what to do next."""
     for line in findings_of(report_of(desk, ended)):
         print(line)
-    called = f"{safe(ended.name)} version {ended.version}" if ended.version else "it"
+    called = f"{printable(ended.name)} version {ended.version}" if ended.version else "it"
     if ended.state is State.PASSED:
         print(f"passed: {called}")
         if ended.why:
-            print(safe(ended.why, CHARACTERS))
+            print(printable(ended.why, CHARACTERS))
         if register.has_begun():
             note("the contest has begun: its entries are frozen, and this plays no game of it")
         return
-    print(f"{ended.state.value}: {safe(ended.why, CHARACTERS)}")
+    print(f"{ended.state.value}: {printable(ended.why, CHARACTERS)}")
     of = f"{ended.id} --contest {contest}"
     if ended.state is State.REFUSED:
         note(f"next: mend it and submit it again; what was said: judge submissions log {of}")
@@ -112,10 +113,10 @@ def findings_of(report: Report | None) -> list[str]:
     for grade in (Grade.FAIL, Grade.WARNING):
         for finding in found:
             if finding.grade is grade:
-                seen = safe(finding.evidence, CHARACTERS)
+                seen = printable(finding.evidence, CHARACTERS)
                 lines.append(f"{grade.value:<7} {finding.check}: {finding.tried}: {seen}")
                 if finding.mend:
-                    lines.append(f"        mend: {safe(finding.mend, CHARACTERS)}")
+                    lines.append(f"        mend: {printable(finding.mend, CHARACTERS)}")
     return lines
 
 

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.text import safe
 from judge.errors import InputError
 from judge.records.ucc_logs import replayed_log
 from judge.referee.spec import MatchRecord, read_record
 from judge.referee.verify import verify
+from judge.text import printable
 
 EXAMPLES = "Example: judge verify records/*.json"
 
@@ -50,11 +50,13 @@ def _checked(path: Path) -> tuple[Sequence[str], str]:
 def _failed(path: Path, problems: Sequence[str]) -> int:
     print(f"{path}: FAILED")
     for problem in problems:
-        print(f"  {safe(problem, 500)}")
+        print(f"  {printable(problem, 500)}")
     return 1
 
 
 def _summary(record: MatchRecord) -> str:
-    winner = "" if record.winner is None else f", {safe(record.seats[record.winner].name)} wins"
+    winner = (
+        "" if record.winner is None else f", {printable(record.seats[record.winner].name)} wins"
+    )
     digest = record.transcript_sha256[:16]
     return f"{record.verdict}{winner}, {len(record.plies)} moves, transcript {digest}"

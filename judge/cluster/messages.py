@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from judge.agents.agents import MAX_BYTES, MAX_FILES, digest_of
 from judge.errors import HostError, InputError
 from judge.sandbox.archive import ANY_BYTES
+from judge.text import quote
 
 EXECUTABLE, PLAIN = 0o755, 0o644
 
@@ -152,7 +153,7 @@ def _files(data: bytes) -> Iterator[tuple[Path, bytes, int]]:
                     and member.name not in seen
                 )
                 if not is_fit or len(seen) >= MAX_FILES or total > MAX_BYTES:
-                    raise InputError(f"not the files of an agent: {ascii(member.name)[:80]}")
+                    raise InputError(f"not the files of an agent: {quote(member.name, 80)}")
                 seen.add(member.name)
                 file = tar.extractfile(member)
                 yield Path(path), file.read() if file else b"", member.mode

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from judge.errors import InputError
 from judge.games.gomoku import Gomoku, OpeningError, Rule
-from judge.games.gomoku.requests import Square, quote, square_at, square_name
+from judge.games.gomoku.requests import Square, square_at, square_name
 from judge.referee.chance import Seed, numbers
+from judge.text import quote
 
 Opening = tuple[Square, ...]
 """Squares x, y from 0 in play order."""

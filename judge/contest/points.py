@@ -14,11 +14,11 @@ from pydantic import BaseModel, ConfigDict
 from judge.contest.pairings import Pairing
 from judge.contest.results import GameResult, Played, games_by_table
 from judge.errors import InputError
-from judge.games.gomoku.requests import quote
 from judge.games.stratego.options import read_options
 from judge.games.types import Verdict
 from judge.records.stratego.log import read_result
 from judge.referee.policy import Policy
+from judge.text import quote
 
 DECIMALS = 9
 """Points are compared to so many: three times a tenth is three tenths."""

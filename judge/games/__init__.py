@@ -6,10 +6,10 @@ from typing import Any
 
 from judge.errors import InputError
 from judge.games.gomoku import Gomoku
-from judge.games.gomoku.requests import quote
 from judge.games.quantum_chess import QuantumChess
 from judge.games.stratego import Stratego
 from judge.games.types import Game
+from judge.text import quote
 
 GAMES: dict[str, Callable[[Mapping[str, Any]], Game]] = {
     "gomoku": Gomoku.from_options,

@@ -49,7 +49,6 @@ from judge.protocols.agi_words import (
     by_keyword,
     classify,
     read_answer,
-    said_text,
     write_squares,
 )
 from judge.protocols.lines import LineReader
@@ -74,6 +73,7 @@ from judge.protocols.types import (
     WakeAt,
     Write,
 )
+from judge.text import decode
 
 
 class AgiOptions(BaseModel):
@@ -196,7 +196,7 @@ class Agi:
     def _line(self, line: bytes) -> Sequence[Effect]:
         word, rest = classify(line)
         step = _STEPS[self._phase].get(word)
-        return [Note(f"ignored: {said_text(line[:80])!r}")] if step is None else step(self, rest)
+        return [Note(f"ignored: {decode(line[:80])!r}")] if step is None else step(self, rest)
 
     def _named(self, rest: bytes) -> Sequence[Effect]:
         values, _ = by_keyword(rest, ID_KEYS)
@@ -294,7 +294,7 @@ def _discarded(lines: Sequence[bytes]) -> Sequence[Effect]:
     said = [line for line in lines if line.strip()]
     if not said:
         return ()
-    first = said_text(said[0][:80])
+    first = decode(said[0][:80])
     return [Note(f"discarded: {len(said)} line(s) that nobody asked for, first {first!r}")]
 
 

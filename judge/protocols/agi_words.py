@@ -7,6 +7,7 @@ from typing import Any
 
 from judge.games.gomoku.requests import Square, Stone, Stones, Swap
 from judge.games.types import Reply, ReplyKind, decided
+from judge.text import decode
 
 SIDE = 15
 """Squares along a side: one hexadecimal digit names each (seed 004, II)."""
@@ -63,7 +64,7 @@ def by_keyword(text: bytes, keys: Collection[bytes]) -> tuple[dict[str, str], st
             words = said[key] = []
         else:
             words.append(word)
-    values = {said_text(key).lower(): _joined(words) for key, words in said.items()}
+    values = {decode(key).lower(): _joined(words) for key, words in said.items()}
     return values, _joined(before)
 
 
@@ -75,7 +76,7 @@ def read_answer(text: bytes) -> tuple[Reply, str]:
     """
     match = _ANSWER.fullmatch(text)
     if match is None:
-        return Reply(ReplyKind.UNREADABLE, said_text(text[:200])), ""
+        return Reply(ReplyKind.UNREADABLE, decode(text[:200])), ""
     ponder = _joined((match[2] or b"").split())
     if match[1].upper() == b"CHANGE":
         return decided(Swap(), "SWAP"), ponder
@@ -111,10 +112,5 @@ def objection(game: Mapping[str, Any]) -> str | None:
     return None
 
 
-def said_text(data: bytes) -> str:
-    """Bytes as text, whatever they are."""
-    return data.decode("utf-8", "backslashreplace")
-
-
 def _joined(words: Iterable[bytes]) -> str:
-    return said_text(b" ".join(words))[:VALUE_CHARACTERS]
+    return decode(b" ".join(words))[:VALUE_CHARACTERS]

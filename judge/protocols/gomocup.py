@@ -59,7 +59,6 @@ from judge.protocols.gomocup_words import (
     squares_in,
     start_line,
     suggested,
-    text_of,
 )
 from judge.protocols.lines import LineReader
 from judge.protocols.types import (
@@ -82,6 +81,7 @@ from judge.protocols.types import (
     WakeAfter,
     Write,
 )
+from judge.text import decode
 
 
 class Phase(StrEnum):
@@ -195,7 +195,7 @@ class Gomocup:
             return ()
         match self._phase:
             case Phase.SWAPPING:
-                return self._do_without_swap2(text_of(said), Way.RESTART)
+                return self._do_without_swap2(decode(said), Way.RESTART)
             case Phase.RESTARTING if self._excuses:
                 return self._execute_again()
             case Phase.THINKING:
@@ -267,7 +267,7 @@ class Gomocup:
         cut = self._lines.cut_lines
         lines = self._lines.feed(data.replace(b"\r", b"\n") if b"\r" in data else data)
         effects: list[Effect] = [
-            Note(text_of(classify(line)[1]), private=True) for line in self._lines.take_private()
+            Note(decode(classify(line)[1]), private=True) for line in self._lines.take_private()
         ]
         if self._lines.cut_lines > cut:
             effects.append(Note(f"cut: a line of more than {self._options.line_bytes} bytes"))
@@ -289,20 +289,20 @@ class Gomocup:
         said = [line for line in lines if line.strip()]
         if not said:
             return []
-        first = text_of(said[0][:80])
+        first = decode(said[0][:80])
         return [Note(f"discarded: {len(said)} line(s) that nobody asked for, first {first!r}")]
 
     def _line(self, line: bytes) -> Sequence[Effect]:
         word, rest = classify(line)
-        self._said = text_of(line[:200]).strip()
+        self._said = decode(line[:200]).strip()
         if word is Word.ERROR:
             self._complaint = self._said
         step = _STEPS[self._phase].get(word)
         if step is not None:
             return step(self, rest)
         if word is Word.MESSAGE:
-            return [Note(text_of(rest))]
-        return [Note(f"ignored: {text_of(line[:80])!r}")]
+            return [Note(decode(rest))]
+        return [Note(f"ignored: {decode(line[:80])!r}")]
 
     def _started(self, _rest: bytes) -> Sequence[Effect]:
         if self._asked is not None:
@@ -318,13 +318,13 @@ class Gomocup:
 
     def _start_refused(self, rest: bytes) -> Sequence[Effect]:
         self._phase = Phase.IDLE
-        said = f"{self._start_line}: {text_of(rest)}"
+        said = f"{self._start_line}: {decode(rest)}"
         return [Answer(Reply(ReplyKind.REFUSED, said))]
 
     def _about(self, rest: bytes) -> Sequence[Effect]:
         # Whoever answers ABOUT has read every INFO before it.
         self._excuses = 0
-        return self._greeted(parse_about(text_of(rest[:ABOUT_CHARACTERS]).strip()))
+        return self._greeted(parse_about(decode(rest[:ABOUT_CHARACTERS]).strip()))
 
     def _about_unknown(self, _rest: bytes) -> Sequence[Effect]:
         excused = self._excused()
@@ -377,7 +377,7 @@ class Gomocup:
 
     def _mangled(self, rest: bytes) -> Sequence[Effect]:
         self._phase = Phase.IDLE
-        said = text_of(rest[:200])
+        said = decode(rest[:200])
         return [Answer(Reply(ReplyKind.UNREADABLE, said, complaint=self._complaint))]
 
     def _suggested(self, rest: bytes) -> Sequence[Effect]:
@@ -398,7 +398,7 @@ class Gomocup:
 
     def _refused(self, rest: bytes) -> Sequence[Effect]:
         self._phase = Phase.IDLE
-        return [Answer(Reply(ReplyKind.REFUSED, text_of(rest[:200])))]
+        return [Answer(Reply(ReplyKind.REFUSED, decode(rest[:200])))]
 
     def _swapped(self, _rest: bytes) -> Sequence[Effect]:
         return self._answered(Swap(), "SWAP")

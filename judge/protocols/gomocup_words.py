@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from judge.games.gomoku.requests import RULE_BITS, Placed, Square, Stone
 from judge.protocols.types import Limits
+from judge.text import decode
 
 INT32_MAX = 2147483647
 
@@ -106,7 +107,7 @@ def suggested(rest: bytes) -> Stone | None:
 def say_squares(squares: Sequence[Square], line: bytes = b"") -> str:
     """`7,7 8,8`, as it is kept; of a `line` with a number too long to be read, its beginning."""
     if line and any(abs(number) == FAR for square in squares for number in square):
-        return text_of(line[:200]).strip()
+        return decode(line[:200]).strip()
     return " ".join(f"{x},{y}" for x, y in squares)
 
 
@@ -119,11 +120,6 @@ def parse_about(text: str) -> dict[str, str]:
 def is_private(line: bytes) -> bool:
     """Whether a line of a brain is only for its author: DEBUG (seed 002: not visible to the public)."""
     return classify(line)[0] is Word.DEBUG
-
-
-def text_of(data: bytes) -> str:
-    """A line's bytes as text; what is no UTF-8 is escaped."""
-    return data.decode("utf-8", "backslashreplace")
 
 
 def start_line(game: Mapping[str, Any]) -> str:

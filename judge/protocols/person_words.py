@@ -22,7 +22,6 @@ from judge.games.gomoku.requests import (
     StonePlaced,
     Stones,
     Swap,
-    quote,
     square_at,
     square_name,
 )
@@ -51,6 +50,7 @@ from judge.games.stratego.types import (
     Started,
 )
 from judge.games.types import Event, Reply, ReplyKind, Request, decided
+from judge.text import quote
 
 RESIGN = "resign"
 

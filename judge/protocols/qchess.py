@@ -57,6 +57,7 @@ from judge.protocols.types import (
     Wait,
     Write,
 )
+from judge.text import quote
 
 
 class QchessOptions(BaseModel):
@@ -156,7 +157,7 @@ class Qchess:
 
     def _read(self, data: bytes) -> Sequence[Effect]:
         if self._phase is Phase.ENDING:
-            return [Note(f"discarded after QUIT: {_quote(data)}")]
+            return [Note(f"discarded after QUIT: {quote(_text(data), 80)}")]
         was_cut = self._lines.cut_lines
         lines = self._lines.feed(data)
         effects: list[Effect] = []
@@ -179,7 +180,7 @@ class Qchess:
                 return ()
             if self._unasked is None:
                 self._unasked = said[0][: self._options.line_bytes]
-            return [Note(f"unasked: {_quote(b'; '.join(said))}")]
+            return [Note(f"unasked: {quote(_text(b'; '.join(said)), 80)}")]
         room = self._options.kept_lines - len(self._kept)
         self._kept.extend(lines[:room])
         if len(lines) > room:
@@ -193,7 +194,3 @@ def _say(*lines: str) -> Write:
 
 def _text(line: bytes) -> str:
     return line.decode("latin-1")
-
-
-def _quote(data: bytes) -> str:
-    return ascii(_text(data[:80]))

@@ -1,20 +1,18 @@
 """Words from strangers, for pages and tables: no control characters, no turned direction, not too long."""
 
+import re
+
+from judge.text import printable
+
 LONGEST_NAME = 48
 LONGEST_TEXT = 600
 
 
 def plain(text: str, most: int = LONGEST_TEXT) -> str:
     """`text` on one line, with a sign in place of whatever is not plainly printable, cut to `most` characters."""
-    shown = "".join(
-        letter
-        if letter.isprintable()
-        else " "
-        if letter in "\r\n\t"
-        else "\N{REPLACEMENT CHARACTER}"
-        for letter in text[: most + 1]
+    return printable(
+        re.sub(r"[\r\n\t]", " ", text[: most + 1]), most, mark="\N{REPLACEMENT CHARACTER}", cut="…"
     )
-    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
 def number(value: float, decimals: int = 1) -> str:

@@ -18,6 +18,7 @@ from judge.referee.spec import (
 )
 from judge.sandbox.box import Readings
 from judge.sandbox.folders import Place
+from judge.text import printable
 
 NOTHING_READ = (Readings(), Readings())
 
@@ -110,11 +111,6 @@ def result_of(referee: Referee | None) -> str:
     return referee.game.result(referee.sides[0].opening.names)
 
 
-def _printable(text: str) -> str:
-    """Text of an agent's as it may be printed: control characters, and what a terminal may obey, are escaped."""
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
-
-
 def _seat_record(spec: MatchSpec, seat: int, side: Side | None, played: Played) -> SeatRecord:
     fault = side.fault if side is not None else None
     readings, kept = played.readings[seat], spec.seats[seat].folders
@@ -130,7 +126,7 @@ def _seat_record(spec: MatchSpec, seat: int, side: Side | None, played: Played) 
         about={} if side is None else dict(side.about),
         notes=()
         if side is None
-        else tuple(_printable(n.text) for n in side.notes if not n.private),
+        else tuple(printable(n.text, None) for n in side.notes if not n.private),
         folders={
             kind: played.folders.get((seat, kind), FolderRecord(digest=start))
             for kind, start in (kept.digests if kept else {}).items()

@@ -7,6 +7,7 @@ from typing import Any
 
 from judge.errors import InputError
 from judge.render.shapes import Box, Disc, Line, Scene, Shape, Text
+from judge.text import printable
 
 try:
     from PIL import Image, ImageDraw, ImageFont
@@ -104,9 +105,9 @@ def _font(size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
 
 def _text(pen: ImageDraw.ImageDraw, text: Text) -> None:
     anchor = {"start": "lm", "middle": "mm", "end": "rm"}[text.anchor]
-    printable = "".join(letter if letter.isprintable() else "?" for letter in text.text)
+    letters = printable(text.text, None, mark="?")
     font = _font(text.size * FINE)
-    pen.text((text.x * FINE, text.y * FINE), printable, text.colour, font, anchor)
+    pen.text((text.x * FINE, text.y * FINE), letters, text.colour, font, anchor)
 
 
 _DRAWERS: Mapping[type, Callable[[ImageDraw.ImageDraw, Any], None]] = {

@@ -5,6 +5,7 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from judge.render.shapes import Box, Disc, Item, Line, Scene, Shape, Text
+from judge.text import printable
 
 FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 
@@ -15,7 +16,7 @@ def write_svg(scene: Scene, title: str = "") -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{scene.width}" height="{scene.height}" '
         f'viewBox="0 0 {scene.width} {scene.height}" role="img" font-family="{FONT}">\n'
-        f"<title>{escape(legal(title))}</title>\n{body}\n</svg>\n"
+        f"<title>{content(title)}</title>\n{body}\n</svg>\n"
     )
 
 
@@ -61,7 +62,7 @@ def _text(text: Text) -> str:
     baseline = text.y + text.size * 0.355
     rest = {"font-size": text.size, "text-anchor": text.anchor, "fill": text.colour}
     opened = _element("text", x=text.x, y=baseline, **rest).removesuffix("/>")
-    return f'{opened} xml:space="preserve">{escape(legal(text.text))}</text>'
+    return f'{opened} xml:space="preserve">{content(text.text)}</text>'
 
 
 _WRITERS: Mapping[type, Callable[[Any], str]] = {
@@ -96,8 +97,6 @@ def _number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def legal(text: str) -> str:
-    """`text` without what XML forbids and what turns the reading direction round."""
-    return "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
-    )
+def content(text: str) -> str:
+    """`text` as what stands in an element: escaped, with a sign in place of what is not printable."""
+    return escape(printable(text, None, mark="\N{REPLACEMENT CHARACTER}"))

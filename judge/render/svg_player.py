@@ -8,13 +8,12 @@ mark has `data-s="FIRST LAST"`: the steps, from 0, at which it is there.
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
-from xml.sax.saxutils import escape
 
 from judge.games.gomoku.requests import Square
 from judge.records.views import BoardView, Mark, Surface, Token
 from judge.render.board import BOARD_PIXELS, BarePainter
 from judge.render.shapes import Item
-from judge.render.svg import FONT, legal, write_items
+from judge.render.svg import FONT, content, write_items
 
 Thing = TypeVar("Thing", bound=Hashable)
 
@@ -57,7 +56,7 @@ def write_film(views: Sequence[BoardView], title: str = "", pixels: int = BOARD_
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="film" data-last="{last}" '
         f'viewBox="0 0 {scene.width} {scene.height}" role="img" font-family="{FONT}">\n'
-        f"<title>{escape(legal(title))}</title>\n"
+        f"<title>{content(title)}</title>\n"
         f"<defs>\n{film.definitions()}\n</defs>\n{write_items(scene.items)}\n{pieces}\n{marks}\n</svg>\n"
     )
 

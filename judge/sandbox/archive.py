@@ -12,6 +12,8 @@ import tarfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from judge.text import quote
+
 PAGE = 4096
 """What a tmpfs gives out; a file takes whole ones."""
 
@@ -176,7 +178,7 @@ class _Leftovers:
 
     def add(self, reason: str, name: str) -> None:
         self._counts[reason] = self._counts.get(reason, 0) + 1
-        self._first.setdefault(reason, ascii(name)[:80])
+        self._first.setdefault(reason, quote(name, 80))
 
     def notes(self) -> tuple[str, ...]:
         """One line a reason; names are escaped."""

@@ -17,6 +17,7 @@ from judge.errors import InputError
 from judge.locks import lock, try_lock
 from judge.sandbox.cores import core_of
 from judge.sandbox.owner import started_ticks
+from judge.text import decode
 
 VARIABLE = "JUDGE_LOCKS"
 KERNELS = Path("/sys/devices/system/cpu")
@@ -199,7 +200,7 @@ def _judge_command(pid: int) -> str:
         line = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return ""
-    words = line.decode("utf-8", "backslashreplace").rstrip("\0").split("\0")
+    words = decode(line).rstrip("\0").split("\0")
     for number, word in enumerate(words[:4]):
         if Path(word).name in ("judge", "judge.cli"):
             return " ".join(["judge", *words[number + 1 :]])

@@ -16,6 +16,7 @@ from judge.errors import InputError
 from judge.store.connection import connect
 from judge.store.submission import TokenHolder
 from judge.store.tables import tokens
+from judge.text import is_printable
 
 PREFIX = "judge-"
 """So that a token that was published by mistake is known for what it is."""
@@ -104,7 +105,7 @@ class Tokens:
 
 def checked_author(author: str) -> str:
     """`author`, if it can be an author's name; InputError."""
-    fits = 0 < len(author) <= AUTHOR_CHARACTERS and author.isprintable()
+    fits = 0 < len(author) <= AUTHOR_CHARACTERS and is_printable(author)
     if not fits or author != author.strip():
         raise InputError(
             f"author {author[:80]!r}: 1 to {AUTHOR_CHARACTERS} printable characters, no blank at an end"

@@ -8,9 +8,10 @@ from judge.agents.recipe import Recipe
 from judge.sandbox.run_in_box import End, Work
 from judge.submissions.builder import UNFIT
 from judge.submissions.complaints import advice, first_error
-from judge.submissions.escaped import log_of, plain
+from judge.submissions.escaped import SENTENCE_CHARACTERS, log_of
 from judge.submissions.limits import BuildLimits, IntakeLimits
 from judge.submissions.sandbox_task import Bench, Task, carry_out
+from judge.text import printable
 
 IMAGE = "toolchain"
 """The image in which sources are built."""
@@ -80,7 +81,10 @@ def _why(done: Work, log: str, limits: BuildLimits, tree: Path) -> str:
             return "the build left more than an agent may have"
         case End.TALK:
             return f"the build printed more than {limits.log_bytes} bytes"
-    last = plain(log.rpartition("\n")[2]) or f"{done.report.kind} {done.report.number}"
+    last = (
+        printable(log.rpartition("\n")[2], SENTENCE_CHARACTERS)
+        or f"{done.report.kind} {done.report.number}"
+    )
     if done.report.kind == "exited" and done.report.number == UNFIT:
         return last
     said = [f"the build failed: {last}", first_error(log), advice(log, tree)]

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.submissions.path_checks import Bounds, Census, RefusedError, shown
+from judge.text import quote
 
 FAILED = 3
 UNFIT = 4
@@ -96,9 +97,7 @@ def main() -> int:
     try:
         copy(Path(job["source"]), at)
     except (OSError, shutil.Error) as error:
-        say(
-            f"the sources do not fit into the directory that is built in: {ascii(str(error))[:200]}"
-        )
+        say(f"the sources do not fit into the directory that is built in: {quote(str(error), 200)}")
         return FAILED
     for command in job["commands"]:
         if not run(command, at):

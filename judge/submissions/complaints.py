@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from judge.submissions.escaped import plain
 from judge.submissions.path_checks import shown
+from judge.text import printable
 
 PYTHON_2 = (
     "it is Python 2: write it for Python 3, or, where the contest's policy has a runtime for Python 2, begin it with "
@@ -36,7 +36,7 @@ _LOOKED_AT = 2000
 def first_error(log: str) -> str:
     """The first line of a log that speaks of an error; empty where none does."""
     lines = (line.strip() for line in log.split("\n"))
-    return plain(next((line for line in lines if _ERROR.search(line)), ""), 200)
+    return printable(next((line for line in lines if _ERROR.search(line)), ""), 200)
 
 
 def advice(log: str, tree: Path) -> str:

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from judge.submissions.path_checks import Bounds, Census, RefusedError, refuse_encoding, shown
+from judge.text import quote
 
 REFUSED = 3
 """The exit code for an archive that is not taken."""
@@ -387,7 +388,7 @@ def main() -> int:
         sys.stderr.write(f"{error}\n")
         return REFUSED
     except MALFORMED as error:
-        sys.stderr.write(f"it cannot be read as an archive: {ascii(str(error))[:200]}\n")
+        sys.stderr.write(f"it cannot be read as an archive: {quote(str(error), 200)}\n")
         return REFUSED
     return 0
 

@@ -1,10 +1,12 @@
 """Which names files of an upload may have: one rule for what reads an archive in its box and for what reads it outside.
 
-Only the standard library: this file is also a part of what runs in the box (`judge.submissions.extractor`).
+Only the standard library and `judge.text`, which are also in the box of `judge.submissions.extractor`.
 """
 
 import unicodedata
 from dataclasses import dataclass, field
+
+from judge.text import is_printable, quote
 
 DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
@@ -22,7 +24,7 @@ class RefusedError(Exception):
 
 def shown(name: str) -> str:
     """A hostile name, fit to stand in a sentence."""
-    text = ascii(name)
+    text = quote(name, SHOWN)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]}...'"
 
 
@@ -103,7 +105,7 @@ class Census:
             why = "has a colon, as a drive has"
         elif part == "":
             why = "has an empty name in it"
-        elif not part.isprintable():
+        elif not is_printable(part):
             why = "has characters that cannot be printed"
         elif part != part.strip(" ").rstrip("."):
             why = "begins or ends with a space, or ends with a dot"

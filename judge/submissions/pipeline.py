@@ -46,11 +46,11 @@ from judge.sandbox.box import BoxPolicy
 from judge.sandbox.owner import owned_directory
 from judge.submissions import build, unpack
 from judge.submissions.check import Grade, OverlongError, Report, examine
-from judge.submissions.escaped import plain
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.path_checks import RefusedError, shown
 from judge.submissions.sandbox_task import Bench
 from judge.submissions.untar import root_of
+from judge.text import printable
 
 REFUSAL_CHARACTERS = 600
 _PARTNERS = ("native",)
@@ -245,7 +245,9 @@ class _Desk:
                 )
             with self._upload.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
-            self._origin = Origin(upload=digest, filename=plain(unpack.name_of(self._filename)))
+            self._origin = Origin(
+                upload=digest, filename=printable(unpack.name_of(self._filename), 300)
+            )
             step.text = (
                 f"{shown(unpack.name_of(self._filename))}, {size} bytes, SHA-256 {digest[:16]}"
             )
@@ -285,7 +287,7 @@ class _Desk:
                     f"{recipe.kind} was done: {nothing_plays(target)}".replace(f"{target}/", "")
                 )
             did = shlex.join(recipe.commands[0]) if recipe.commands else "nothing was to be done"
-            step.text = f"built as {recipe.kind}: {plain(did, 120)}"
+            step.text = f"built as {recipe.kind}: {printable(did, 120)}"
             return target
 
     def stage(self, tree: Path, agents: Path, name: str, author: str) -> None:
@@ -450,4 +452,4 @@ def _without(text: str, tree: Path | None) -> str:
     """A sentence without the places of this host."""
     if tree is not None:
         text = text.replace(f"{tree}/", "").replace(str(tree), tree.name)
-    return plain(text, REFUSAL_CHARACTERS)
+    return printable(text, REFUSAL_CHARACTERS)

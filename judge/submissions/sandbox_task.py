@@ -1,7 +1,7 @@
 """A program of ours in a box with a stranger's file: what it needs is laid out, what it writes is a tree again.
 
-Laid out is a directory that is mounted read-only: the program as `__main__.py`, the rules of names that it shares with
-us, its job, and the upload. Nothing of the judge's own directories is in it.
+Laid out is a directory that is mounted read-only: the program as `__main__.py`, the modules that it shares with us,
+its job, and the upload. Nothing of the judge's own directories is in it.
 """
 
 import json
@@ -20,8 +20,10 @@ from judge.submissions.path_checks import RefusedError
 from judge.submissions.untar import receive
 
 PYTHON = "/usr/bin/python3"
-SHARED = ("path_checks.py",)
 HERE = Path(__file__).parent
+PACKAGE = HERE.parent
+SHARED = ("text.py", "submissions/path_checks.py")
+"""The modules of the package that programs in a box import."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +83,10 @@ def carry_out(task: Task, bench: Bench, target: Path, tree: TreeLimits) -> Carri
 
 
 def _lay_out(task: Task, directory: Path) -> None:
-    shared = directory / "judge" / "submissions"
-    shared.mkdir(parents=True)
     for name in SHARED:
-        (shared / name).write_bytes((HERE / name).read_bytes())
+        shared = directory / "judge" / name
+        shared.parent.mkdir(parents=True, exist_ok=True)
+        shared.write_bytes((PACKAGE / name).read_bytes())
     (directory / "__main__.py").write_bytes((HERE / task.program).read_bytes())
     (directory / "job.json").write_text(json.dumps(task.job), encoding="utf-8")
     task.lay_out(directory)

@@ -26,6 +26,7 @@ from judge.store.register import Register
 from judge.store.submission import Came, Submission, ToldStep, Upload
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.pipeline import Outcome, Step
+from judge.text import is_printable
 
 FILENAME_CHARACTERS = 255
 CHUNK = 1 << 20
@@ -91,7 +92,7 @@ class Desk:
 
 def checked_filename(filename: str) -> str:
     """The name of an upload, which is never a path of ours; InputError."""
-    fits = len(filename) <= FILENAME_CHARACTERS and filename.isprintable()
+    fits = len(filename) <= FILENAME_CHARACTERS and is_printable(filename)
     if not fits or not re.fullmatch(FILENAME, filename):
         raise InputError(
             f"file name {filename[:80]!r}: 1 to {FILENAME_CHARACTERS} printable characters, and no path"

@@ -5,12 +5,13 @@ import shutil
 from pathlib import Path
 
 from judge.sandbox.run_in_box import End, Work
-from judge.submissions.escaped import plain
+from judge.submissions.escaped import SENTENCE_CHARACTERS
 from judge.submissions.extractor import REFUSED
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.path_checks import Census, RefusedError, shown
 from judge.submissions.sandbox_task import Bench, Task, carry_out
 from judge.submissions.untar import bounds_of
+from judge.text import decode, printable
 
 IMAGE = "unpacker"
 """The image in which archives are read."""
@@ -94,7 +95,7 @@ def _why(done: Work, limits: IntakeLimits) -> str:
             return f"it takes more than {limits.unpack.memory_bytes} bytes of memory to unpack"
         case End.OUTPUT:
             return f"it becomes more than {limits.tree.total_bytes} bytes"
-    said = bytes(done.talk.first).decode("utf-8", "backslashreplace").strip()
+    said = decode(done.talk.first).strip()
     if done.report.number == REFUSED and done.report.kind == "exited" and said:
-        return plain(said)
+        return printable(said, SENTENCE_CHARACTERS)
     return f"it cannot be read as an archive: what reads it {done.report.kind} {done.report.number}"

@@ -17,7 +17,6 @@ from judge.games.gomoku.requests import (
     Square,
     Stone,
     StonePlaced,
-    quote,
     say_square,
     square_at,
     square_name,
@@ -32,6 +31,7 @@ from judge.games.types import (
     Verdict,
     decided,
 )
+from judge.text import quote
 
 RULES = tuple(Rule)
 DIRECTIONS = ((1, 0), (0, 1), (1, 1), (1, -1))

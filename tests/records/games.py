@@ -13,9 +13,9 @@ from judge.records.gomoku.record import (
     FiveRecord,
     Outcome,
     iso_date,
-    one_line,
     outcome_on_board,
 )
+from judge.text import one_line
 
 HOSTILE = (
     "",

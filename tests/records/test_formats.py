@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from judge.errors import InputError
 from judge.records.formats import FORMATS, read_games, write_games
 from judge.records.gomoku.rec import SIDE
-from judge.records.gomoku.record import FiveRecord, one_line
+from judge.records.gomoku.record import FiveRecord
+from judge.text import one_line
 from tests.records.games import (
     ANY_SIDE,
     HOSTILE,

@@ -11,7 +11,6 @@ import typer
 from judge.cli.contest.options import HERE, ContestFile, Json, opened
 from judge.cli.contest.run import alone
 from judge.cli.lazy import group
-from judge.cli.text import safe
 from judge.contest.contest import has_begun, open_store
 from judge.contest.folder_transfer import (
     AgentFolder,
@@ -23,6 +22,7 @@ from judge.contest.folder_transfer import (
 )
 from judge.contest.plan import Planned, load_plan
 from judge.errors import InputError
+from judge.text import printable
 
 EXAMPLES = {
     "list": "Example: judge contest folders list cup",
@@ -89,7 +89,7 @@ def import_(source: Source, contest: ContestFile = HERE, force: Force = False) -
             )
         found = bring(planned, source, force)
     _print(found.folders)
-    print(f"{planned.name} begins with {len(found.folders)} folders of {safe(found.source)};")
+    print(f"{planned.name} begins with {len(found.folders)} folders of {printable(found.source)};")
     print(f"  judge contest plan {planned.path}       says whose they are")
 
 

@@ -8,13 +8,14 @@ import typer
 
 from judge.cli.contest.options import HERE, ContestFile, opened
 from judge.cli.show import print_evidence, show_game
-from judge.cli.text import note, safe
+from judge.cli.text import note
 from judge.contest.contest import Contest, find_match
 from judge.errors import HostError, InputError
 from judge.publish.games import read_stored
 from judge.publish.redaction import public_part
 from judge.records.steps import steps_of
 from judge.store.types import Attempt, MatchState, Scheduled
+from judge.text import printable
 
 EXAMPLES = """
 Examples:
@@ -68,7 +69,9 @@ def game(
         return
     steps = steps_of(file)
     if steps.problem:
-        note(f"judge: game {match.number}: shown as far as it goes: {safe(steps.problem, 300)}")
+        note(
+            f"judge: game {match.number}: shown as far as it goes: {printable(steps.problem, 300)}"
+        )
     show_game(steps)
 
 

@@ -5,9 +5,9 @@ import json
 
 from judge.cli.contest.options import HERE, ContestFile, Json
 from judge.cli.contest.slots import slots_here
-from judge.cli.text import safe
 from judge.contest.estimate import Forecast, forecast
 from judge.contest.plan import Planned, load_plan
+from judge.text import printable
 
 EXAMPLES = "Example: judge contest plan cup/contest.toml"
 
@@ -33,7 +33,7 @@ def plan(contest: ContestFile = HERE, as_json: Json = False) -> None:
 def _show(planned: Planned, found: Forecast, slots: int) -> None:
     policy, chosen = planned.policy, planned.plan.format
     print(f"{planned.name}: {policy.name}, {chosen.name}, {len(found.agents)} agents")
-    print(f"  agents   {safe(', '.join(found.agents), 2000)}")
+    print(f"  agents   {printable(', '.join(found.agents), 2000)}")
     about = "" if found.is_exact else "about "
     print(f"  games    {about}{found.games} in {found.rounds} rounds, {chosen.games} a pairing")
     print(f"  clocks   {_clocks(planned)}")
@@ -46,9 +46,9 @@ def _show(planned: Planned, found: Forecast, slots: int) -> None:
     print(f"  time     {longest}")
     print(f"  chance   {_chance(planned)}")
     if found.folders:
-        print(f"  folders  {safe(found.folders, 2000)}")
+        print(f"  folders  {printable(found.folders, 2000)}")
     for sentence in found.missing:
-        print(f"  missing  {safe(sentence, 2000)}")
+        print(f"  missing  {printable(sentence, 2000)}")
     if not found.missing:
         print(f"nothing is missing; judge contest run {planned.path}")
 

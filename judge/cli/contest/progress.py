@@ -14,11 +14,11 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from judge.cli.text import safe
 from judge.contest.contest import Contest
 from judge.contest.results import FAILURES
 from judge.contest.runner import Happened
 from judge.store.types import AttemptState, MatchState
+from judge.text import printable
 
 SHOWN = 8
 """How many of the last games a panel shows."""
@@ -113,7 +113,7 @@ def _line(happened: Happened, tally: Tally) -> dict[str, Any]:
         "state": happened.state,
         "verdict": ended.verdict if ended else None,
         "winner": ended.winner if ended else None,
-        "why": safe(happened.why, 2000),
+        "why": printable(happened.why, 2000),
         "done": tally.done,
         "running": tally.counts[MatchState.RUNNING],
         "left": tally.left,
@@ -154,7 +154,7 @@ class Panel:
         total = tally.done + tally.left
         minutes = tally.minutes_left
         heading = Text.assemble(
-            (safe(self._contest.name), "bold"),
+            (printable(self._contest.name), "bold"),
             f"  {tally.done} of {total} games, {self._running()} running",
             f", {tally.per_minute:.1f} a minute",
             "" if minutes is None else f", {minutes:.0f} min to the end of what is scheduled",
@@ -163,12 +163,12 @@ class Panel:
         bar = Table.grid()  # a bar alone does not end its line
         bar.add_row(ProgressBar(total=max(total, 1), completed=tally.done, width=60))
         failing = ", ".join(
-            f"{safe(name)} {count}" for name, count in tally.failures.most_common(5) if count
+            f"{printable(name)} {count}" for name, count in tally.failures.most_common(5) if count
         )
         parts: list[RenderableType] = [heading, bar, _games(self._last)]
         if failing:
             parts.append(Text(f"failures since the start: {failing}", style="yellow"))
-        return Group(*parts, Text(safe(self._sentence, 300), style="dim"))
+        return Group(*parts, Text(printable(self._sentence, 300), style="dim"))
 
 
 def _games(last: list[Happened]) -> Table:
@@ -179,9 +179,9 @@ def _games(last: list[Happened]) -> Table:
         score = "void" if is_void or ended is None else _score(ended.winner)
         table.add_row(
             Text(str(match.number), style="dim"),
-            Text(f"{safe(match.first, 24)} - {safe(match.second, 24)}"),
+            Text(f"{printable(match.first, 24)} - {printable(match.second, 24)}"),
             Text(score, style="red" if is_void else ""),
-            Text(safe(happened.why, 70), style="dim"),
+            Text(printable(happened.why, 70), style="dim"),
         )
     return table
 

@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 
 from judge.cli.contest.options import HERE, ContestFile, opened
-from judge.cli.text import note, safe
+from judge.cli.text import note
 from judge.errors import InputError
 from judge.publish.export import publish
 from judge.publish.keys import fingerprint, load_key, make_key, public_pem
 from judge.publish.verify_export import Report, verify_export
+from judge.text import printable
 
 KEY_FILE = "organiser.key"
 
@@ -87,11 +88,11 @@ def verify(
     report = verify_export(directory, key)
     _warn(report)
     for problem in report.problems[:SHOWN]:
-        print(f"  {safe(problem, 500)}")
+        print(f"  {printable(problem, 500)}")
     if len(report.problems) > SHOWN:
         print(f"  and {len(report.problems) - SHOWN} more")
     for decision in report.decisions:
-        print(f"decided by the organiser: {safe(decision, 300)}")
+        print(f"decided by the organiser: {printable(decision, 300)}")
     checked = report.checked
     print(f"manifest {checked.digest}")
     print(f"key      {checked.fingerprint}")
@@ -118,5 +119,5 @@ def _summary(directory: Path, report: Report) -> str:
     if report.problems:
         count = len(report.problems)
         return f"{directory}: FAILED: {count} problem{'s' if count > 1 else ''}"
-    name, games = safe(report.contest), report.replayed
+    name, games = printable(report.contest), report.replayed
     return f"{directory}: ok: {name}, {games} games replayed, schedule and tables computed again"

@@ -17,7 +17,7 @@ from judge.cli.contest.progress import Lines, Panel, Progress
 from judge.cli.contest.slots import say_who_has, slots_here
 from judge.cli.machines import Keys, refuse_without_dask
 from judge.cli.match import make_ready
-from judge.cli.text import note, safe
+from judge.cli.text import note
 from judge.contest.contest import Contest, begin, has_begun, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.contest.runner import Round, Stop
@@ -30,6 +30,7 @@ from judge.publish.source import chance_words
 from judge.referee.play import Slot
 from judge.sandbox.reaper import reap
 from judge.store.types import Issued
+from judge.text import printable
 
 LOG_FILE = "log.jsonl"
 LOCK_FILE = "lock"
@@ -92,7 +93,7 @@ def run(
                 f"judge: {planned.path} was changed since the contest was frozen; it is played as it was frozen"
             )
         if found.folders_said:
-            note(f"judge: {safe(found.folders_said, 2000)}")
+            note(f"judge: {printable(found.folders_said, 2000)}")
         players = _elsewhere(found, cluster, tls, lost_after) if cluster else _here(found, slots)
         is_seen = sys.stdout.isatty()
         progress: Progress = Panel(found, lambda: players.running) if is_seen else Lines(found)

@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.cli.contest.options import HERE, ContestFile, Json, opened
-from judge.cli.text import safe
 from judge.contest.contest import Contest, Standing
 from judge.contest.formats.sequential import Sequential
 from judge.contest.ratings import rate
@@ -19,6 +18,7 @@ from judge.contest.sprt import SprtState
 from judge.contest.standings import Cell, Line
 from judge.publish.source import chance_words
 from judge.store.types import MatchState
+from judge.text import printable
 
 
 def status(
@@ -40,15 +40,15 @@ def status(
     print("  " + ", ".join(f"{count} {state}" for state, count in counts.items() if count))
     print(f"  chance        {document['chance']['words']}")
     if document["folders"]:
-        print(f"  {safe(document['folders'], 2000)}")
+        print(f"  {printable(document['folders'], 2000)}")
     for agent, why in document["disqualified"].items():
-        print(f"  disqualified  {safe(agent)}: {safe(why)}")
+        print(f"  disqualified  {printable(agent)}: {printable(why)}")
     for agent, count in document["failures"].items():
-        print(f"  failures      {safe(agent)}: {count}")
+        print(f"  failures      {printable(agent)}: {count}")
     for game in document.get("list", []):
         print(
-            f"  {game['number']:>5}  {game['match'][:8]}  round {game['round']:<3} {safe(game['first'], 24)} - "
-            f"{safe(game['second'], 24)}  {game['state']}  {safe(game['why'], 60)}".rstrip()
+            f"  {game['number']:>5}  {game['match'][:8]}  round {game['round']:<3} {printable(game['first'], 24)} - "
+            f"{printable(game['second'], 24)}  {game['state']}  {printable(game['why'], 60)}".rstrip()
         )
 
 
@@ -109,10 +109,10 @@ def standings(contest: ContestFile = HERE, as_json: Json = False) -> None:
         print(json.dumps(document | ({} if test is None else {"sprt": dataclasses.asdict(test)})))
         return
     table = standings_table(standing)
-    table.title = Text(safe(title))
+    table.title = Text(printable(title))
     Console(highlight=False).print(table)
     for agent, why in standing.out.items():
-        print(f"disqualified: {safe(agent)}: {safe(why)}")
+        print(f"disqualified: {printable(agent)}: {printable(why)}")
     if test is not None:
         print(
             f"sequential test: LLR {test.llr:.2f} ({test.lower:.2f} to {test.upper:.2f}): {test.decision}"
@@ -140,7 +140,7 @@ def standings_table(standing: Standing) -> Table:
         rating = ratings.get(line.agent)
         table.add_row(
             str(line.place) if line.agent not in standing.out else "-",
-            Text(safe(line.agent, 32)),
+            Text(printable(line.agent, 32)),
             f"{line.points:g}",
             *(str(n) for n in _counts(line)),
             "" if rating is None else interval(rating.elo, rating.low, rating.high),
@@ -186,7 +186,7 @@ def crosstable(contest: ContestFile = HERE, as_json: Json = False) -> None:
         table.add_column(str(number), justify="right")
     for number, (name, row) in enumerate(zip(names, standing.table.crosstable, strict=True), 1):
         cells = ("·" if at == number else _cell(cell) for at, cell in enumerate(row, 1))
-        table.add_row(str(number), Text(safe(name, 32)), *cells)
+        table.add_row(str(number), Text(printable(name, 32)), *cells)
     Console(highlight=False).print(table)
 
 
@@ -214,5 +214,5 @@ def log(contest: ContestFile = HERE, as_json: Json = False) -> None:
             f"game {number[line.match]}, attempt {line.attempt}: " if line.match in number else ""
         )
         print(
-            f"{line.at[:19]}  {game}{line.event}{': ' if line.text else ''}{safe(line.text, 300)}"
+            f"{line.at[:19]}  {game}{line.event}{': ' if line.text else ''}{printable(line.text, 300)}"
         )

@@ -35,7 +35,6 @@ from judge.games.gomoku.requests import (
     Stones,
     StonesRequest,
     Swap,
-    quote,
     say_square,
 )
 from judge.games.gomoku.rules import Row, Rule, winning_row
@@ -50,6 +49,7 @@ from judge.games.types import (
     RuleResult,
     Verdict,
 )
+from judge.text import quote
 
 
 class OpeningError(InputError):

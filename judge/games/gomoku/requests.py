@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from judge.games.types import Decision, Event, Request
+from judge.text import quote
 
 BLACK, WHITE = 0, 1
 COLOURS = ("black", "white")
@@ -154,11 +155,6 @@ def say_square(x: int, y: int) -> str:
     """`7,7 (h8)`, for people; without the name where there is none, short for any number."""
     numbers = f"{_short(x)},{_short(y)}"
     return f"{numbers} ({square_name(x, y)})" if 0 <= x < 100 and 0 <= y < 100 else numbers
-
-
-def quote(said: str, limit: int = 60) -> str:
-    """`said` in quotes, safe to print: ASCII, one line, escaped, cut after `limit` characters."""
-    return ascii(said) if len(said) <= limit else ascii(said[:limit]) + "..."
 
 
 def _short(number: int) -> str:

@@ -13,7 +13,6 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, model_validator
 
 from judge.errors import InputError
-from judge.games.gomoku.requests import quote
 from judge.games.quantum_chess.board import (
     BLACK,
     COLOURS,
@@ -55,6 +54,7 @@ from judge.games.types import (
     Verdict,
     decided,
 )
+from judge.text import is_printable, quote
 
 
 class Variant(StrEnum):
@@ -380,5 +380,7 @@ def _public(piece: PlacedPiece) -> dict[str, Any]:
 
 def _echo(said: str) -> str:
     """`said` without blanks around it, as the manager quotes it; what is not printable ASCII is escaped, as `\\x1b`."""
-    text = said.strip(" \t\r\n")
-    return "".join(c if " " <= c <= "~" else f"\\x{ord(c):02x}" for c in text)
+    return "".join(
+        letter if letter.isascii() and is_printable(letter) else f"\\x{ord(letter):02x}"
+        for letter in said.strip(" \t\r\n")
+    )

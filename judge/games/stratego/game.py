@@ -18,7 +18,6 @@ What a side may do stands in `judge.games.stratego.board`, what differs between 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-from judge.games.gomoku.requests import quote
 from judge.games.stratego.board import Board, Clash, clash_of
 from judge.games.stratego.notation import write_move
 from judge.games.stratego.options import StrategoOptions, read_options
@@ -54,6 +53,7 @@ from judge.games.types import (
     RuleResult,
     Verdict,
 )
+from judge.text import quote
 
 UNINTELLIGIBLE = "Unintelligable response"
 SURRENDERED = "This player has surrendered!"

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from textwrap import fill
 
 from judge.errors import InputError
-from judge.games.gomoku.requests import quote, square_at, square_name
+from judge.games.gomoku.requests import square_at, square_name
 from judge.games.types import Verdict
 from judge.records.gomoku.record import (
     FiveRecord,
@@ -37,10 +37,10 @@ from judge.records.gomoku.record import (
     Outcome,
     decode,
     iso_date,
-    one_line,
     rule_word,
     verdict_word,
 )
+from judge.text import one_line, quote
 
 RESULTS: dict[str, Outcome] = {"1-0": "black", "0-1": "white", "1/2-1/2": "draw", "*": ""}
 

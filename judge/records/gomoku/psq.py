@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from judge.errors import InputError
-from judge.games.gomoku.requests import quote
 from judge.games.types import Verdict
 from judge.records.gomoku.piskvork import (
     UNKNOWN,
@@ -36,14 +35,8 @@ from judge.records.gomoku.piskvork import (
     safe_text,
     split_lines,
 )
-from judge.records.gomoku.record import (
-    WINNERS,
-    FiveRecord,
-    Laying,
-    need_board,
-    one_line,
-    outcome_on_board,
-)
+from judge.records.gomoku.record import WINNERS, FiveRecord, Laying, need_board, outcome_on_board
+from judge.text import one_line, quote
 
 
 def write_psq(record: FiveRecord) -> bytes:

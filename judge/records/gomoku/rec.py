@@ -11,7 +11,6 @@ round, date, most verdicts. Lines, names and codes: see `piskvork`.
 """
 
 from judge.errors import InputError
-from judge.games.gomoku.requests import quote
 from judge.records.gomoku.piskvork import (
     code_of,
     encode,
@@ -23,7 +22,8 @@ from judge.records.gomoku.piskvork import (
     read_moves,
     split_lines,
 )
-from judge.records.gomoku.record import FiveRecord, Laying, need_board, one_line
+from judge.records.gomoku.record import FiveRecord, Laying, need_board
+from judge.text import one_line, quote
 
 SIDE = 20
 

@@ -1,7 +1,7 @@
 """A finished game of five in a row as a value: what every format of the field reads to and is written from.
 
 No format holds all of it; each says in its module what it keeps. Text in a record comes from strangers: what a writer
-writes and what a reader gives is one printable line (`one_line`), whatever went in.
+writes and what a reader gives is one printable line (`judge.text.one_line`), whatever went in.
 """
 
 import re
@@ -12,9 +12,10 @@ from typing import Literal
 from judge.errors import InputError
 from judge.games.gomoku import Rule
 from judge.games.gomoku.board import Board
-from judge.games.gomoku.requests import RULE_BITS, Square, quote
+from judge.games.gomoku.requests import RULE_BITS, Square
 from judge.games.gomoku.rules import winning_row
 from judge.games.types import Verdict
+from judge.text import quote
 
 Move = tuple[int, int, int]
 """x and y from 0, and the milliseconds that this one move took (0 for a stone of the opening)."""
@@ -24,9 +25,6 @@ Outcome = Literal["black", "white", "draw", ""]
 
 WINNERS: tuple[Outcome, Outcome] = ("black", "white")
 """The outcome that is a colour's win."""
-
-LONGEST_TEXT = 200
-"""Characters of a name or of any other text that are kept."""
 
 NEAR_FULL = 25
 """Piskvork calls a game drawn when this many squares are left, Gomocup one of renju."""
@@ -88,16 +86,6 @@ class Laying:
                 " remove one of the two"
             )
         self.moves.append((x, y, max(0, ms)))
-
-
-def one_line(text: str, limit: int = LONGEST_TEXT) -> str:
-    """`text` as one printable line of at most `limit` characters: blanks and line ends become a blank.
-
-    A `?` stands for what is no character or would be obeyed instead of shown (control characters,
-    marks of writing direction).
-    """
-    words = " ".join(text[: 10 * limit].split())
-    return "".join(c if c.isprintable() else "?" for c in words)[:limit].rstrip()
 
 
 def decode(data: bytes) -> str:

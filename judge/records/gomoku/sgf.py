@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from judge.errors import InputError
-from judge.games.gomoku.requests import COLOURS, quote
+from judge.games.gomoku.requests import COLOURS
 from judge.games.types import Verdict
 from judge.records.gomoku.record import (
     WINNERS,
@@ -30,10 +30,10 @@ from judge.records.gomoku.record import (
     decode,
     iso_date,
     need_board,
-    one_line,
     rule_word,
     verdict_word,
 )
+from judge.text import one_line, quote
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LARGEST = len(LETTERS)

@@ -24,11 +24,9 @@ from datetime import UTC, datetime
 from pydantic import ValidationError
 
 from judge.errors import InputError
-from judge.games.gomoku.requests import quote
 from judge.games.quantum_chess.board import PlacedPiece
 from judge.games.quantum_chess.words import is_announcement
-
-LONGEST_NAME = 200
+from judge.text import one_line, printable, quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +59,14 @@ def write_log(log: QchessLog) -> bytes:
     opening = "Short log updated" if log.is_short else "Log starts"
     lines = [
         f"# {opening} {_moment(log.started)}",
-        *(f"# {colour} : {safe_name(name)}" for colour, name in _by_colour(log.names)),
+        *(f"# {colour} : {one_line(name)}" for colour, name in _by_colour(log.names)),
         "# Initial board",
         *(_piece_line(piece) for piece in log.board),
         "# Start game",
-        *(f"{_moment(said.when)} : {_printable(said.text)}" for said in _said(log)),
+        *(f"{_moment(said.when)} : {_marked(said.text)}" for said in _said(log)),
         *(["# EOF"] if log.is_closed else []),
     ]
     return "".join(f"{line}\n" for line in lines).encode("latin-1", "replace")
-
-
-def safe_name(name: str) -> str:
-    """`name` in one printable line."""
-    return _printable(" ".join(name[:LONGEST_NAME].split()))
 
 
 def _said(log: QchessLog) -> tuple[Logged, ...]:
@@ -93,8 +86,8 @@ def _piece_line(piece: PlacedPiece) -> str:
     return f"{piece.colour} {piece.current} ['{first}', '{second}'] at {piece.x},{piece.y}"
 
 
-def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+def _marked(text: str) -> str:
+    return printable(text, None, mark="?")
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -115,7 +108,7 @@ def read_log(data: bytes, source: str = "log") -> QchessLog:
     """
     reader = _Reader(source)
     for number, line in enumerate(data.decode("latin-1").split("\n"), 1):
-        reader.take(number, _printable(line.strip("\r\t ")))
+        reader.take(number, _marked(line.strip("\r\t ")))
     return reader.log()
 
 

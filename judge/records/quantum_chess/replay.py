@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from judge.errors import InputError
-from judge.games.gomoku.requests import quote
 from judge.games.quantum_chess import ContradictionError, QuantumChess
 from judge.games.quantum_chess.board import (
     COLOURS,
@@ -49,6 +48,7 @@ from judge.games.types import (
 from judge.records.quantum_chess.log import Logged, QchessLog
 from judge.referee.setup import nature
 from judge.referee.spec import MatchRecord
+from judge.text import quote
 
 Position = tuple[PlacedPiece, ...]
 

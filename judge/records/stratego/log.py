@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from judge.errors import InputError
-from judge.games.gomoku.requests import quote
 from judge.games.stratego import Stratego
 from judge.games.stratego.game import UNINTELLIGIBLE
 from judge.games.stratego.types import BLUE, COLOURS, RED, SETUP_ROWS, one_word
 from judge.games.types import SEATS, AgentFault, Verdict
+from judge.text import printable, quote
 
 SHORT = ("RED", "BLU")
 """How the lines of half-moves call the sides."""
@@ -52,8 +52,8 @@ def write_log(
 
 
 def safe_text(text: str) -> str:
-    """`text` without control characters: white space becomes a blank, the rest a question mark."""
-    return re.sub(r"[\x00-\x1f\x7f-\x9f]", "?", re.sub(r"[\t\v\f\r]", " ", text))
+    """`text` on one printable line: white space becomes a blank, what else is not printable a question mark."""
+    return printable(re.sub(r"[\t\v\f\r]", " ", text), None, mark="?")
 
 
 def _invalid_lines(game: Stratego) -> list[str]:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 
 from judge.errors import InputError
-from judge.games.gomoku.requests import quote
 from judge.games.stratego import RULES, Stratego, StrategoOptions
 from judge.games.stratego.game import SURRENDERED, UNINTELLIGIBLE
 from judge.games.stratego.notation import read_reply
@@ -23,6 +22,7 @@ from judge.records.stratego.log import (
 )
 from judge.referee.setup import nature
 from judge.referee.spec import MatchRecord
+from judge.text import quote
 
 _OUTCOME = re.compile(
     r"(.*) (OK|ILLEGAL|FLAG|VICTORY_FLAG|VICTORY_ATTRITION|(?:KILLS|DIES|BOTHDIE) \S \S)", re.DOTALL

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from judge.games.types import Verdict
 from judge.submissions.check.runner import Talk
 from judge.submissions.complaints import PYTHON_2, PYTHON_2_ERROR
-from judge.submissions.escaped import plain
+from judge.text import decode, printable
 
 BUSY_SHARE = 0.2
 """From this share of the waiting time on, used as CPU time, silence is work: a busy machine gives no more."""
@@ -110,7 +110,7 @@ def _cause(talk: Talk) -> str:
     said = "\n".join([*talk.printed, *talk.complaints])
     for pattern, fix in _CAUSES:
         if found := re.search(pattern, said):
-            return fix.format(*(plain(group, 60) for group in found.groups()))
+            return fix.format(*(printable(group, 60) for group in found.groups()))
     return ""
 
 
@@ -133,7 +133,7 @@ def _silence(talk: Talk) -> Diagnosis:
     if cpu_ms >= BUSY_SHARE * evidence.charged_ms:
         return Diagnosis(used, _THINKS)
     if talk.last_words.strip():
-        late = talk.last_words[:60].decode("utf-8", "backslashreplace").strip()
+        late = decode(talk.last_words[:60]).strip()
         return Diagnosis(
             f"{used}, and when it was told to end it said {late!r}: it did not flush its output",
             FLUSH,

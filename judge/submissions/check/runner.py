@@ -18,6 +18,7 @@ from judge.referee.setup import check
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, RecordFile, SeatRecord, SeatSpec
 from judge.referee.transcript import Entry, Kind, unseal
 from judge.submissions.check.probe_game import AGENT, Answer, Interview, Question
+from judge.text import decode
 
 PARTNERS: Mapping[str, tuple[str, ...]] = {
     "house-instant": ("centre",),
@@ -52,7 +53,7 @@ _LINE_CHARACTERS = 200
 
 def _lines(data: bytes) -> list[str]:
     """What an agent wrote, as lines that are not empty; hostile still."""
-    text = data.decode("utf-8", "backslashreplace")
+    text = decode(data)
     return [line.strip()[:_LINE_CHARACTERS] for line in text.splitlines() if line.strip()]
 
 
@@ -125,7 +126,7 @@ class Talk:
         lines = b"".join(entry.data for entry in sent[: len(sent) - ended]).splitlines()
         commands = [line for line in lines if line[:1].isalpha() and line not in _NO_COMMANDS]
         words = commands[-1:] or lines[-1:]
-        return words[0].decode("utf-8", "backslashreplace") if words else ""
+        return decode(words[0]) if words else ""
 
     @property
     def awake_before_ms(self) -> float:

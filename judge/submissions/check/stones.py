@@ -12,6 +12,7 @@ from judge.submissions.check.positions import positions, squares_of
 from judge.submissions.check.probe_game import Answer, Question
 from judge.submissions.check.report import Grade
 from judge.submissions.check.runner import Examinee, Talk
+from judge.text import decode
 
 HURRY_MS = 1000
 """What the agent is told of a turn's limit, so that a check is over soon and reading the limit is tried."""
@@ -358,7 +359,7 @@ def quiet_of(examinee: Examinee, asked: Asked, policy: Policy) -> Iterator[Verdi
         name = _AT_FAULT.get(talk.side.fault or Verdict.OUTPUT, "quiet")
         yield name, Grade.FAIL, diagnosis.evidence, diagnosis.mend
     elif talk.unasked:
-        said = talk.unasked[:60].decode("utf-8", "backslashreplace")
+        said = decode(talk.unasked[:60])
         what = f"behind its answers it said {len(talk.unasked)} bytes more, first {said!r}"
         yield "quiet", Grade.WARNING, what, ""
     else:

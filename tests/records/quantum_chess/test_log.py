@@ -23,8 +23,9 @@ from judge.games.types import (
     Verdict,
     decided,
 )
-from judge.records.quantum_chess.log import Logged, QchessLog, read_log, safe_name, write_log
+from judge.records.quantum_chess.log import Logged, QchessLog, read_log, write_log
 from judge.records.quantum_chess.replay import Moments, keep_log, options_of, replay, short_log
+from judge.text import one_line
 
 START = datetime(2013, 3, 1, 20, 0, 0, 5, UTC)
 
@@ -170,7 +171,7 @@ def test_of_short_logs_in_a_row_the_last_counts() -> None:
     ],
 )
 def test_a_name_becomes_one_printable_line(name: str, safe: str) -> None:
-    assert safe == safe_name(name)
+    assert safe == one_line(name)
 
 
 @pytest.mark.parametrize(

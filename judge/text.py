@@ -1,0 +1,55 @@
+"""Text that strangers wrote, made printable: no terminal, page or file may obey anything in it.
+
+Only the standard library and no I/O: games import this module, and a box runs it to read archives.
+"""
+
+
+def is_printable(text: str) -> bool:
+    """Whether a terminal shows every character of `text` and obeys none.
+
+    False for control characters, line ends, blanks other than the space, marks of writing direction,
+    lone surrogates and whatever Unicode has not assigned.
+    """
+    return text.isprintable()
+
+
+def printable(
+    text: str, limit: int | None = 200, *, mark: str | None = None, cut: str = "..."
+) -> str:
+    r"""`text` as one printable line of at most `limit` characters; None: of any length.
+
+    What is not printable becomes an escape such as `\x1b`, or `mark` where it is given. A text that
+    is longer than `limit` ends in `cut`.
+    """
+    shown = "".join(
+        letter if is_printable(letter) else _escape(letter) if mark is None else mark
+        for letter in (text if limit is None else text[: limit + 1])
+    )
+    if limit is None or len(shown) <= limit:
+        return shown
+    return shown[: max(0, limit - len(cut))] + cut[:limit]
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """`text` as one printable line of at most `limit` characters, for a file: every run of blanks and line ends is one
+    blank, and `?` stands in place of what is not printable.
+    """
+    words = " ".join(text[: 10 * limit].split())
+    return printable(words, limit, mark="?", cut="").rstrip()
+
+
+def quote(text: str, limit: int = 60) -> str:
+    """`text` in quotes, safe to print: ASCII, one line, escaped, cut after `limit` characters."""
+    return ascii(text) if len(text) <= limit else ascii(text[:limit]) + "..."
+
+
+def decode(data: bytes | bytearray) -> str:
+    r"""Bytes as text, whatever they are: a byte that is not UTF-8 becomes an escape such as `\xff`.
+
+    The text is as hostile as the bytes.
+    """
+    return data.decode("utf-8", "backslashreplace")
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
