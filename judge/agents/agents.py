@@ -30,7 +30,8 @@ from judge.protocols import protocol_entry
 from judge.protocols.person import NAME as PERSON
 from judge.referee.policy import Policy, runtime_of
 from judge.referee.spec import SeatSpec
-from judge.sandbox.images import BUILD_DIRECTORY, house_agent_names
+from judge.resources import BUILD_DIRECTORY
+from judge.sandbox.images import house_agent_names
 
 ME = "me"
 """What stands in place of an agent where a person plays."""

@@ -4,15 +4,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from judge.sandbox.static_builds import (
-    BUILD_DIRECTORY,
-    GCC_FLAGS,
-    IMAGES,
-    Progress,
-    build_lock,
-    compile_static,
-    digest_of,
-)
+from judge.resources import BUILD_DIRECTORY, IMAGES
+from judge.sandbox.static_builds import GCC_FLAGS, Progress, build_lock, compile_static, digest_of
 
 SOURCES = IMAGES / "attacks"
 COMMON = "brain.c"

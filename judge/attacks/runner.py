@@ -20,12 +20,13 @@ from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import ClockPolicy, GameChoice, Policy
 from judge.referee.spec import KeptFolders, MatchSpec, RecordFile, SeatSpec
 from judge.referee.verify import verify
+from judge.resources import BUILD_DIRECTORY
 from judge.sandbox import open_box, seccomp
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.cores import busy_ns
 from judge.sandbox.folders import FolderKind
 from judge.sandbox.owner import owned_directory
-from judge.sandbox.static_builds import BUILD_DIRECTORY, build_house_agents
+from judge.sandbox.static_builds import build_house_agents
 
 OPPONENT = "house-instant"
 CLOCK = ClockPolicy(

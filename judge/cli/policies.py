@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from judge.cli.complete import policy_words
-from judge.referee.policy import POLICY_DIRECTORY, load_policy, policy_names, variants_of
+from judge.referee.policy import load_policy, policy_names, variants_of
+from judge.resources import POLICIES
 
 app = typer.Typer(
     help="Contest formats: every number that the judge enforces stands in one of these files.",
@@ -30,7 +31,7 @@ def list_policies() -> None:
     for name in policy_names():
         table.add_row(name, load_policy(name).about, ", ".join(variants_of(name)))
     Console(soft_wrap=True).print(table)
-    print(f"They are files in {POLICY_DIRECTORY}; copy one to make your own.")
+    print(f"They are files in {POLICIES}; copy one to make your own.")
 
 
 @app.command(epilog="Example: judge policies show gomocup-standard:fast")

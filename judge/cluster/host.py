@@ -21,9 +21,10 @@ from judge.errors import HostError, InputError
 from judge.host.host import in_one_line
 from judge.locks import try_lock
 from judge.referee.play import Slot
+from judge.resources import POLICIES, code_parts
 from judge.sandbox.images import contents
 from judge.sandbox.reaper import reap
-from judge.sandbox.static_builds import CHECKOUT, digest_of
+from judge.sandbox.static_builds import digest_of
 
 LOOK_S = 0.5
 """How soon a game ends that nobody wants any more."""
@@ -176,7 +177,7 @@ class Host:
 
 def code_digest() -> str:
     """SHA-256 (hex) of what decides a game beside its spec: the judge's own code, and its system call filters."""
-    return digest_of(CHECKOUT / "judge", CHECKOUT / "policies" / "seccomp")
+    return digest_of(*code_parts(), POLICIES / "seccomp")
 
 
 def refuse_other_images(host: str, wanted: Mapping[str, str], found: Mapping[str, str]) -> None:

@@ -16,11 +16,10 @@ from judge.documents import choices, parse, read_text, validated
 from judge.errors import InputError
 from judge.games import new_game
 from judge.referee.bounds import LARGEST_RECORD, RecordBounds, bounds
+from judge.resources import POLICIES
 from judge.sandbox.box import BoxPolicy, Limits
 from judge.sandbox.folders import FolderKind
 from judge.sandbox.runtimes import RUNTIMES
-
-POLICY_DIRECTORY = Path(__file__).resolve().parents[2] / "policies"
 
 
 class _Section(BaseModel):
@@ -217,7 +216,7 @@ def _check_bounds(policy: Policy, path: Path) -> None:
 
 def policy_names() -> list[str]:
     """The names of the policies that come with the judge, sorted."""
-    return sorted(path.stem for path in POLICY_DIRECTORY.glob("*.toml"))
+    return sorted(path.stem for path in POLICIES.glob("*.toml"))
 
 
 def variants_of(name: str) -> list[str]:
@@ -230,7 +229,7 @@ def _locate(name: str) -> tuple[Path, str]:
     base, _, variant = name.partition(":")
     if base.endswith(".toml"):
         return Path(base), variant
-    path = POLICY_DIRECTORY / f"{base}.toml"
+    path = POLICIES / f"{base}.toml"
     if not re.fullmatch(r"[A-Za-z0-9._-]+", base) or not path.is_file():
         raise InputError(f"there is no policy {base!r}; {choices(base, policy_names())}")
     return path, variant

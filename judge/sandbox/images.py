@@ -26,11 +26,10 @@ from docker.errors import APIError, BuildError, ImageNotFound
 from docker.models.images import Image
 
 from judge.errors import HostError, InputError, NotReadyError
+from judge.resources import BUILD_DIRECTORY, IMAGES
 from judge.sandbox.engine import doing
 from judge.sandbox.static_builds import (
-    BUILD_DIRECTORY,
     GCC_FLAGS,
-    IMAGES,
     Progress,
     build_house_agents,
     build_lock,
@@ -41,7 +40,6 @@ from judge.sandbox.static_builds import (
 )
 
 __all__ = [
-    "BUILD_DIRECTORY",
     "ImageState",
     "build",
     "build_house_agents",
@@ -132,7 +130,7 @@ class ImageState:
     tag: str
     id: str
     current: bool
-    """Built by the scripts and sources of this checkout."""
+    """Built by the scripts and sources of this judge."""
     content: str
     """SHA-256 (hex) of the imported tar file: equal content, equal bytes."""
     packages: int
@@ -281,8 +279,6 @@ def _codename() -> str:
 
 def _make_rootfs(recipe: Recipe, scratch: Path) -> Path:
     """The root file system as a tar file in `scratch`."""
-    if not recipe.script.is_file():
-        raise HostError(f"Images are built from a checkout of judge; {recipe.script} is missing")
     tar, init = scratch / "rootfs.tar", "-"
     if recipe.has_init:
         init = str(scratch / "init")

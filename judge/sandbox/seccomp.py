@@ -13,11 +13,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from judge.errors import InputError
+from judge.resources import POLICIES
 from judge.sandbox.box import BoxPolicy
 from judge.sandbox.runtimes import runtime_called
-from judge.sandbox.static_builds import CHECKOUT
 
-PROFILES = CHECKOUT / "policies" / "seccomp"
+PROFILES = POLICIES / "seccomp"
 ENGINE = "engine"
 """Not one of ours: the Engine's own default profile."""
 

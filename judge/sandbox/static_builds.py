@@ -14,10 +14,7 @@ from pathlib import Path
 
 from judge.errors import HostError
 from judge.locks import locked
-
-CHECKOUT = Path(__file__).resolve().parents[2]
-IMAGES = CHECKOUT / "images"
-BUILD_DIRECTORY = CHECKOUT / ".build"
+from judge.resources import BUILD_DIRECTORY, IMAGES
 
 GCC_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-static")
 JAVAC_FLAGS = ("--release", "11", "-Xlint:all", "-Werror", "-g:none")
@@ -59,8 +56,14 @@ def _files(path: Path) -> list[Path]:
 
 @contextmanager
 def build_lock(name: str) -> Iterator[None]:
-    """Hold the lock `name` of the build folder: of two commands at once, the second finds it done."""
-    BUILD_DIRECTORY.mkdir(exist_ok=True)
+    """Hold the lock `name` of the build folder: of two commands at once, the second finds it done.
+
+    Raises `HostError` where there can be no such folder.
+    """
+    try:
+        BUILD_DIRECTORY.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HostError(f"The folder {BUILD_DIRECTORY} cannot be made: {error.strerror}") from None
     with locked(BUILD_DIRECTORY / f"{name}.lock"):
         yield
 
@@ -104,7 +107,7 @@ def house_agent_names() -> list[str]:
 
 
 def build_house_agents(progress: Progress | None = None) -> dict[str, Path]:
-    """Make `.build/<name>/` for each house agent: its files, with the program in place of C sources.
+    """Make `BUILD_DIRECTORY/<name>/` for each house agent: its files, with the program in place of C sources.
 
     What is current is left alone; an agent in Java is left out where there is no javac, which nothing else needs.
     Returns the folder of each by name; `HostError` where a compiler fails.

@@ -11,9 +11,9 @@ import pytest
 
 from judge.contest.contest import begin, open_store
 from judge.contest.plan import load_plan
+from judge.resources import BUILD_DIRECTORY
 from judge.sandbox.images import runtime_image
 from judge.sandbox.prune import Derived, prune
-from judge.sandbox.static_builds import BUILD_DIRECTORY
 from tests.cli.conftest import SHORT, Judge
 from tests.sandbox.test_images import import_image, labelled
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import docker
 import pytest
 
-from judge.referee.policy import POLICY_DIRECTORY
+from judge.resources import IMAGES, POLICIES
 from judge.sandbox import images
-from judge.sandbox.static_builds import IMAGES
 from tests.cli.conftest import Judge
 
 pytestmark = pytest.mark.docker
@@ -35,7 +34,7 @@ def client() -> Iterator[docker.DockerClient]:
 @pytest.fixture
 def cup(tmp_path: Path) -> Path:
     """A contest that admits a runtime of the organiser's."""
-    policy = (POLICY_DIRECTORY / "qchess-2013.toml").read_text()
+    policy = (POLICIES / "qchess-2013.toml").read_text()
     policy += f'\n[runtimes]\nlate = "{LATE}"\n'
     (tmp_path / "cup-policy.toml").write_text(policy)
     (tmp_path / "cup").mkdir()

@@ -13,10 +13,10 @@ from pathlib import Path
 import docker
 import pytest
 
+from judge.resources import BUILD_DIRECTORY
 from judge.sandbox.core_locks import CoreLocks
 from judge.sandbox.cores import whole_cores
 from judge.sandbox.images import build
-from judge.sandbox.static_builds import BUILD_DIRECTORY
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, orphans
 from tests.cli.contests import playing, running, slow_contest

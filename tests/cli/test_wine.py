@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from judge.referee.spec import read_record
+from judge.resources import IMAGES
 from judge.sandbox import images
-from judge.sandbox.static_builds import IMAGES
 from tests.cli.conftest import SHORT, Judge
 from tests.sandbox.mingw import HERE, NEEDS_WINE, WIDTHS, compile_windows
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.sandbox.static_builds import IMAGES, build_house_agents, compile_static
+from judge.resources import IMAGES
+from judge.sandbox.static_builds import build_house_agents, compile_static
 from tests.house_agents.talk import Square, Talk, name_of, squares, start
 
 StartAgent = Callable[[str], Talk]

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.sandbox.static_builds import BUILD_DIRECTORY, build_house_agents
+from judge.resources import BUILD_DIRECTORY
+from judge.sandbox.static_builds import build_house_agents
 from judge.submissions.check import Grade, Report
 from judge.submissions.service import Desk, agent_of
 from tests.cli.brains import write_brain

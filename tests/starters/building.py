@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.sandbox.static_builds import IMAGES, JAVAC_PACKAGE
+from judge.resources import IMAGES
+from judge.sandbox.static_builds import JAVAC_PACKAGE
 
 PROTOCOLS = ("gomocup", "agi", "stratego", "qchess")
 LANGUAGES = ("c", "cpp", "python", "java")

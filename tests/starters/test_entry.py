@@ -7,9 +7,9 @@ from judge.games.types import Verdict
 from judge.referee.play import Slot, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec
+from judge.resources import IMAGES
 from judge.sandbox import images
 from judge.sandbox.owner import owned_directory
-from judge.sandbox.static_builds import IMAGES
 from judge.submissions.check import Grade, examine
 from tests.starters.building import STARTERS, protocol_of
 from tests.starters.conftest import Built

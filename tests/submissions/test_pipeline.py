@@ -18,10 +18,10 @@ import pytest
 from judge.agents.store import Trees
 from judge.errors import HostError
 from judge.referee.policy import Policy, load_policy
+from judge.resources import BUILD_DIRECTORY, IMAGES
 from judge.sandbox import images
 from judge.sandbox.owner import Fate, Owner, directories
 from judge.sandbox.reaper import reap
-from judge.sandbox.static_builds import BUILD_DIRECTORY, IMAGES
 from judge.submissions.check import Grade
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.pipeline import Outcome, Stage, Step, process

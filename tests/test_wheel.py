@@ -1,0 +1,146 @@
+"""A wheel of the judge is installed without a checkout, and does all that a checkout does."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import judge
+from judge.agents.agents import stage_agent
+from judge.cluster.host import code_digest
+from judge.referee.policy import policy_names
+from judge.resources import BUILD_DIRECTORY, IMAGES
+from judge.sandbox import images
+from judge.sandbox.static_builds import build_house_agents
+from tests.cli.conftest import SHORT
+
+ROOT = Path(__file__).parents[1]
+SOURCES = ("pyproject.toml", "README.md", "LICENSE", "judge", "images", "policies")
+
+pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.xdist_group("wheel")]
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A judge in a virtual environment, with a home and a working directory of its own."""
+
+    environment: Path
+    home: Path
+    directory: Path
+
+    def run(self, program: str, *arguments: str) -> str:
+        """What a program of the environment prints; it must end well."""
+        variables = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("PYTHON", "XDG_", "VIRTUAL_ENV"))
+        }
+        variables |= {"HOME": str(self.home), "COLUMNS": "300"}
+        done = subprocess.run(
+            [self.environment / "bin" / program, *arguments],
+            cwd=self.directory,
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def files(self) -> set[Path]:
+        """What is in the environment, but for what Python compiles."""
+        return {path for path in self.environment.rglob("*") if "__pycache__" not in path.parts}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """The wheel of this checkout, installed; its dependencies are those that the tests run with."""
+    images.build()
+    place = tmp_path_factory.mktemp("wheel")
+    source, wheels, environment = place / "source", place / "wheels", place / "environment"
+    _copy_sources(source)
+    pip = [sys.executable, "-m", "pip", "--quiet", "--isolated", "--disable-pip-version-check"]
+    alone = ["--no-deps", "--no-index"]
+    _run(*pip, "wheel", *alone, "--no-build-isolation", "--wheel-dir", str(wheels), str(source))
+    shutil.rmtree(source)
+    venv.create(environment, symlinks=True)
+    python = environment / "bin" / "python"
+    (wheel,) = wheels.iterdir()
+    _run(*pip, "--python", str(python), "install", *alone, "--no-compile", str(wheel))
+    # The last place where Python looks, and one whose own .pth files, this checkout among them, it does not read.
+    packages = _run(str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))")
+    ours = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    (Path(packages.strip()) / "dependencies.pth").write_text("\n".join(sorted(ours)) + "\n")
+    home, directory = place / "home", place / "empty"
+    home.mkdir()
+    directory.mkdir()
+    return Installed(environment, home, directory)
+
+
+def _copy_sources(target: Path) -> None:
+    """What a wheel is built from; a build writes beside its sources."""
+    target.mkdir()
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    for name in SOURCES:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, target / name, symlinks=True, ignore=ignored)
+        else:
+            shutil.copy(ROOT / name, target / name)
+
+
+def _run(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_it_has_its_policies_and_its_types(installed: Installed) -> None:
+    listed = installed.run("judge", "policies", "list")
+    package = installed.run("python", "-c", "import judge; print(judge.__path__[0])").strip()
+
+    assert Path(package).is_relative_to(installed.environment)
+    assert policy_names() == [line.split()[0] for line in listed.splitlines()[1:-1]]
+    where = f"They are files in {package}/data/policies; copy one to make your own."
+    assert where == listed.splitlines()[-1]
+    assert (Path(package) / "py.typed").is_file()
+
+
+def test_it_is_the_same_judge_as_this_checkout(installed: Installed) -> None:
+    """A contest on many machines takes only hosts that have the same code."""
+    program = "from judge.cluster.host import code_digest; print(code_digest())"
+
+    assert code_digest() == installed.run("python", "-c", program).strip()
+
+
+def test_it_builds_plays_and_checks(installed: Installed, tmp_path: Path) -> None:
+    files = installed.files()
+
+    built = installed.run("judge", "images", "build").splitlines()
+
+    assert "judge/native:1 is current" in built
+    assert "building house-instant" in built
+    cache = installed.home / ".cache" / "judge" / judge.__version__
+    assert _digests(BUILD_DIRECTORY, tmp_path / "ours") == _digests(cache, tmp_path / "its")
+
+    policy = ("--policy", "gomocup-freestyle", *SHORT)
+    played = installed.run("judge", "match", "house-instant", "house-python", *policy, "--quiet")
+    assert played.splitlines()[1].startswith("house-python wins (win): 5 in a row")
+    (record,) = (installed.directory / "records").glob("*.json")
+    assert "ok: win, house-python wins" in installed.run("judge", "verify", str(record))
+
+    shutil.copytree(IMAGES / "starter-gomocup-python", installed.directory / "mine")
+    assert "pass" == installed.run("judge", "check", "mine", *policy).splitlines()[-1]
+
+    assert files == installed.files()
+
+
+def _digests(folder: Path, staging: Path) -> dict[str, str]:
+    """The digest of each house agent as it was built into a folder."""
+    staging.mkdir()
+    return {name: stage_agent(str(folder / name), staging).digest for name in build_house_agents()}
