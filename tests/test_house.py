@@ -1,10 +1,14 @@
 """The house: imports point one way, and nothing speaks of where it was written."""
 
 import ast
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from judge.catalog import GAMES, game_entry
+from judge.protocols import PROTOCOLS
 
 ROOT = Path(__file__).parents[1]
 
@@ -16,32 +20,37 @@ MAY_IMPORT = {
     "resources": set(),
     "locks": set(),
     "logs": set(),
-    "games": {"errors", "text"},
-    "protocols": {"errors", "text", "games"},
+    "registry": {"errors", "documents"},
+    "games": {"errors", "registry", "text"},
+    "protocols": {"errors", "registry", "text", "games"},
     "sandbox": {"errors", "resources", "text", "locks"},
     "host": {"errors", "sandbox"},
     "referee": {"errors", "resources", "text", "documents", "durable", "games", "protocols", "sandbox"},
-    "records": {"errors", "text", "durable", "games", "referee"},
-    "render": {"errors", "text", "games", "records"},
+    "records": {"errors", "text", "games", "referee"},
+    "catalog": {"errors", "durable", "registry", "games", "referee", "records"},
+    "render": {"errors", "text", "records"},
     "store": {"errors", "text", "durable", "locks"},
     "agents": {"errors", "resources", "text", "durable", "locks", "games", "protocols", "sandbox", "referee"},
-    "submissions": {"errors", "text", "locks", "games", "protocols", "sandbox", "referee", "store", "agents"},
+    "submissions": {
+        "errors", "text", "locks", "games", "protocols", "sandbox", "referee", "catalog", "store", "agents",
+    },
     "contest": {
-        "errors", "text", "documents", "durable", "locks", "logs", "games", "sandbox", "referee", "records",
+        "errors", "text", "documents", "durable", "locks", "logs", "games", "sandbox", "referee", "catalog",
         "store", "agents", "submissions",
     },
     "cluster": {
         "errors", "resources", "text", "durable", "locks", "logs", "sandbox", "host", "referee", "store", "agents",
         "contest",
     },
-    "publish": {"errors", "text", "games", "sandbox", "referee", "records", "render", "store", "contest"},
+    "publish": {
+        "errors", "text", "games", "sandbox", "referee", "records", "catalog", "render", "store", "contest",
+    },
     "intake": {"errors", "logs", "store", "submissions", "contest"},
-    "attacks": {"errors", "resources", "games", "sandbox", "referee", "records", "agents"},
+    "attacks": {"errors", "resources", "games", "sandbox", "referee", "catalog", "agents"},
     "cli": {
         "errors", "resources", "durable", "locks", "logs", "games", "protocols", "sandbox", "host", "referee",
-        "records",
-        "render", "store", "agents", "submissions", "contest", "cluster", "publish", "intake", "attacks",
-        "text",
+        "records", "catalog", "render", "store", "agents", "submissions", "contest", "cluster", "publish", "intake",
+        "attacks", "text",
     },
 }  # fmt: skip
 """For each room the rooms that it imports: no more, and no fewer."""
@@ -141,6 +150,47 @@ def test_verdicts_on_agents_and_voids_come_from_the_blame_table_and_the_games() 
             "records/stratego/replay.py",
         },
     }
+
+
+OF_ONE_GAME = {"games", "protocols", "catalog", "attacks"}
+"""Rooms that may name a game or a protocol: their own code, their entries, and programs that play one on purpose."""
+
+NOT_ONLY_A_PROTOCOL = {"person"}
+"""The name of a protocol that is also a kind of box."""
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_game_or_protocol_is_named_by_its_entry_alone(path: Path) -> None:
+    """The rest of the judge finds it in what is registered, so that a stranger's is treated as ours."""
+    names = {*GAMES.names(), *PROTOCOLS.names()} - NOT_ONLY_A_PROTOCOL
+    parts = path.relative_to(ROOT / "judge").parts
+    if parts[0] in OF_ONE_GAME or (parts[0] == "records" and len(parts) > 2):
+        return
+
+    said = {
+        node.value
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+    assert set() == said & names
+
+
+def test_the_registered_names_are_those_of_pyproject() -> None:
+    """An installation that is older than pyproject.toml would test other games than these."""
+    document = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    groups = document["project"]["entry-points"]
+
+    assert sorted(groups["judge.games"]) == GAMES.names()
+    assert sorted(groups["judge.protocols"]) == PROTOCOLS.names()
+
+
+@pytest.mark.parametrize("name", GAMES.names())
+def test_an_entry_is_called_as_it_is_registered(name: str) -> None:
+    entry = game_entry(name)
+
+    assert name == entry.name
+    assert entry.protocol in PROTOCOLS.names()
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))

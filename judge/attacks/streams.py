@@ -5,8 +5,8 @@ from pathlib import Path
 
 from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Seen
 from judge.attacks.cpu import FARMED, LATE, LONGER, PATIENT, SPAN, TURN
+from judge.catalog.exports import write_exports
 from judge.games.types import Verdict
-from judge.records.exports import write_exports
 from judge.referee.transcript import Kind
 
 GIBIBYTE = str(1 << 20)

@@ -9,6 +9,9 @@ from judge.resources import BUILD_DIRECTORY, IMAGES
 from judge.sandbox.static_builds import house_agent_names
 from judge.text import printable
 
+PROTOCOL_OF_POLICY = "the policy's"
+"""What an agent speaks whose manifest names no protocol."""
+
 app = typer.Typer(
     help="House agents: opponents to play against and examples to read.", no_args_is_help=True
 )
@@ -23,7 +26,7 @@ def list_agents() -> None:
         built = "" if (BUILD_DIRECTORY / name).is_dir() else " (not built: judge images build)"
         table.add_row(
             name,
-            manifest.protocol or "gomocup",
+            manifest.protocol or PROTOCOL_OF_POLICY,
             manifest.language,
             printable(manifest.description.strip()) + built,
         )

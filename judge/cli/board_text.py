@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from rich.style import Style
 from rich.text import Text
 
-from judge.games.gomoku.requests import Square
-from judge.records.views import BoardView, Face, Mark, Surface, Token
+from judge.records.views import BoardView, Face, Mark, Square, Surface, Token
 
 _FACE_LETTERS = {
     "pawn": "P",

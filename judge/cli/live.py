@@ -19,11 +19,11 @@ from typing import IO
 from rich.console import Console
 from rich.live import Live
 
+from judge.catalog.steps import result_words
 from judge.cli import live_pipe
 from judge.cli.live_games import Audience, Follower
 from judge.cli.screen import Screen
 from judge.games.types import Verdict
-from judge.records.steps import result_words
 from judge.referee.spec import MatchRecord, MatchSpec
 
 INTERVAL_S = 0.1

@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
+from judge.catalog import game_entry
 from judge.cli import live_pipe
 from judge.cli.memory_monitor import Gauges
 from judge.cli.screen import MoveShown, Screen, SeatShown
@@ -19,7 +20,7 @@ from judge.cli.series_score import Tally
 from judge.errors import InputError
 from judge.games.types import SEATS
 from judge.protocols.person import NAME as PERSON
-from judge.records.views import BoardView, view_of
+from judge.records.views import BoardView
 from judge.referee.side import Ply
 from judge.referee.spec import MatchSpec
 from judge.referee.spectator import GrowingWire, Onlooker
@@ -44,6 +45,7 @@ class Follower:
         """How it ended, once the judge has said so."""
         self._lock = threading.Lock()
         self._news: queue.SimpleQueue[Sequence[Entry] | None] = queue.SimpleQueue()
+        self._entry = game_entry(spec.policy.game.name)
         self._onlooker = Onlooker(spec, GrowingWire(self._more), self._heed)
         agents = [seat for seat in SEATS if spec.seats[seat].protocol != PERSON]
         self._gauges = Gauges(spec.id, spec.box, judge_pid, agents)
@@ -75,7 +77,7 @@ class Follower:
     def screen(self, title: str, tally: Tally | None) -> Screen:
         """The game as it stands now."""
         with self._lock:
-            view = view_of(self._onlooker.game).since(self._before)
+            view = self._entry.view(self._onlooker.game).since(self._before)
             seats = (self._seat(0), self._seat(1))
             status = self.result or self._status(view)
             return Screen(title, view, seats, tuple(self._moves[-KEPT_MOVES:]), status, tally)
@@ -112,7 +114,7 @@ class Follower:
         return max(0, time.monotonic_ns() - self._origin_ns - since_ns)
 
     def _heed(self, ply: Ply) -> None:
-        self._before = view_of(self._onlooker.game)
+        self._before = self._entry.view(self._onlooker.game)
         self._count += 1
         self._moves.append(
             MoveShown(self._count, ply.seat, ply.said, ply.charged_ns / MS, ply.search)

@@ -14,6 +14,9 @@ import typer
 
 from judge.agents.agents import ME, Agent
 from judge.agents.folder_states import FolderStore
+from judge.catalog import game_entry
+from judge.catalog.entry import NOT_TURNED, Opening, Turn
+from judge.catalog.exports import write_exports
 from judge.cli.complete import agent_words, policy_words
 from judge.cli.kept import KeptThroughRun
 from judge.cli.live import LiveView
@@ -21,18 +24,9 @@ from judge.cli.person import AtTheSeat, is_person, may_leave, seated, stage
 from judge.cli.presenters import Lines, Presenter, Shown
 from judge.cli.ready import bring
 from judge.cli.text import note
-from judge.contest.openings import (
-    Opening,
-    Turn,
-    parse_opening,
-    read_openings,
-    schedule,
-    symmetries,
-)
+from judge.contest.openings import read_openings, schedule
 from judge.errors import HostError, InputError
-from judge.games import new_game
 from judge.games.types import Verdict
-from judge.records.exports import write_exports
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import Policy, load_policy
 from judge.referee.setup import check
@@ -44,8 +38,6 @@ from judge.sandbox.images import keeper_image, runtime_image
 from judge.sandbox.owner import owned_directory
 from judge.sandbox.reaper import alone_on, reap
 from judge.text import printable
-
-NOT_TURNED: Sequence[Turn] = (lambda x, y: (x, y),)
 
 EXAMPLES = """
 Examples:
@@ -221,15 +213,15 @@ def _openings(
     """The openings to play, and the symmetries in which they come again."""
     if not text:
         return [()], NOT_TURNED
-    game = new_game(policy.game.name, policy.game.options).describe()
-    if not {"width", "height", "rule"} <= game.keys():
-        raise InputError(f"--opening: {policy.game.name} has no openings of stones")
-    board = (game["width"], game["height"], game["rule"])
-    turns = symmetries(*board[:2]) if transform else NOT_TURNED
+    game = policy.game
+    written = game_entry(game.name).openings(game.options)
+    if written is None:
+        raise InputError(f"--opening: {game.name} has no openings of stones")
+    turns = written.turns if transform else NOT_TURNED
     if Path(text).is_file():
-        return read_openings(Path(text), *board, continuous=game["continuous"]), turns
+        return read_openings(Path(text), written), turns
     try:
-        return [parse_opening(text, *board, continuous=game["continuous"])], turns
+        return [written.parse(text)], turns
     except InputError as error:
         raise InputError(f"--opening {text}: neither a file nor an opening: {error}") from None
 

@@ -16,6 +16,7 @@ from judge.cli.live import LiveView
 from judge.cli.presenters import Presenter, Shown
 from judge.cli.text import note
 from judge.errors import HostError, InputError
+from judge.protocols import protocol_entry
 from judge.protocols.person import NAME
 from judge.referee.policy import Policy
 from judge.referee.spec import SeatSpec
@@ -67,8 +68,7 @@ def seated(seats: Sequence[SeatSpec], has_clock: bool) -> tuple[SeatSpec, SeatSp
     first, second = (
         _with(seat, clock=has_clock)
         if is_person(seat)
-        # Seed 002, INFO game_type: 0, the opponent is human.
-        else (_with(seat, game_type=0) if seat.protocol == "gomocup" else seat)
+        else _with(seat, **protocol_entry(seat.protocol).against_person)
         for seat in seats
     )
     return first, second

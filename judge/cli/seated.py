@@ -11,8 +11,6 @@ from dataclasses import replace
 from judge.cli.live_games import KEPT_MOVES, Follower
 from judge.cli.screen import MoveShown, Screen, SeatShown
 from judge.cli.series_score import Tally
-from judge.games.quantum_chess import QuantumChess
-from judge.games.stratego import Stratego
 from judge.games.stratego.types import SETUP_ROWS, SetupRow
 from judge.games.types import (
     SEATS,
@@ -26,7 +24,7 @@ from judge.games.types import (
 )
 from judge.protocols.person import NAME, PersonOptions
 from judge.protocols.person_words import UnclearError, question, read_answer, told
-from judge.records.views import BoardView, view_of
+from judge.records.views import BoardView
 from judge.referee.side import Ply
 from judge.referee.spec import MatchSpec
 
@@ -85,7 +83,7 @@ class Seated(Follower):
         return Screen(title, view, seats, tuple(moves[-KEPT_MOVES:]), self.result, tally)
 
     def _view(self) -> BoardView:
-        return view_of(self._onlooker.game, self.seat).since(self._seen_before)
+        return self._entry.view(self._onlooker.game, self.seat).since(self._seen_before)
 
     def _seat(self, seat: int) -> SeatShown:
         shown = replace(super()._seat(seat), said="", search={}, messages=())
@@ -94,7 +92,7 @@ class Seated(Follower):
         return replace(shown, turn_limit_ms=None, left_ms=None, match_ms=None)
 
     def _heed(self, ply: Ply) -> None:
-        self._seen_before = view_of(self._onlooker.game, self.seat)
+        self._seen_before = self._entry.view(self._onlooker.game, self.seat)
         super()._heed(ply)
 
     # --- what is answered --------------------------------------------------------------------------------------------
@@ -156,23 +154,13 @@ class Seated(Follower):
         """Give answers to a copy of the game; UnclearError where the rules hold one against the seat."""
         with self._lock:
             game = deepcopy(self._onlooker.game)
-        _be_strict(game)
+        self._entry.be_strict(game)
         for reply in replies:
             if game.end is None:
                 game.apply(reply)
         objection = _objection(game, self.seat)
         if objection:
             raise UnclearError(objection)
-
-
-def _be_strict(game: Game) -> None:
-    """Let a slip end the game, by which it is known, where it would lose the turn only."""
-    match game:
-        case Stratego(options=options):
-            loose = {"tolerate_illegal": False, "tolerate_unreadable": False}
-            game.options = options.model_copy(update=loose)
-        case QuantumChess(options=rules):
-            game.options = rules.model_copy(update={"illegal": "loses-game"})
 
 
 def _objection(game: Game, seat: int) -> str:

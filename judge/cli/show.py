@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from judge.catalog.steps import read_steps, result_words
 from judge.cli.board_text import board_lines
 from judge.cli.browse import browse, can_browse, step_words
 from judge.cli.fault_report import case_lines
@@ -15,7 +16,7 @@ from judge.cli.text import note
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.records.evidence import cases
-from judge.records.steps import Stepped, read_steps, result_words
+from judge.records.steps import Stepped
 from judge.referee.spec import RecordFile, read_record
 from judge.render.board import Words, draw_board
 from judge.render.shapes import Scene

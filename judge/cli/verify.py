@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from judge.catalog.steps import replayed_log
 from judge.errors import InputError
-from judge.records.ucc_logs import replayed_log
 from judge.referee.spec import MatchRecord, read_record
 from judge.referee.verify import verify
 from judge.text import printable

@@ -1,77 +1,26 @@
-"""Opening texts: one opening a line, black first, and nothing in it that a game would refuse.
+"""Openings of a contest: read from a file, one a line, and given to pairs of games in turn."""
 
-Two notations, told apart by whether there is a letter:
-
-- offsets, `-1,0, 2,3`: dx, dy from the square floor(size / 2), as in the files of Gomocup and
-  Piskvork;
-- squares, `h8i9j7` ("pos"): the column's letter and the row from 1, one or two digits. On boards
-  wider than 26 the columns after `z` are `aa`, `ab`, ...: every square ends in a digit, so no two
-  texts read alike.
-"""
-
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from judge.catalog.entry import Opening, Openings, Turn
 from judge.errors import InputError
-from judge.games.gomoku import Gomoku, OpeningError, Rule
-from judge.games.gomoku.requests import Square, square_at, square_name
 from judge.referee.chance import Seed, numbers
-from judge.text import quote
-
-Opening = tuple[Square, ...]
-"""Squares x, y from 0 in play order."""
-
-Turn = Callable[[int, int], Square]
-"""Where a square lies after a symmetry of the board."""
-
-_OFFSET = re.compile(r"[+-]?[0-9]{1,3}")
-_NAME = re.compile(r"\s*([a-z]{1,2}[0-9]{1,2})", re.ASCII | re.IGNORECASE)
-_LETTER = re.compile(r"[A-Za-z]")
-
-_Token = tuple[str, Square]
-"""A square with the text that named it."""
 
 
-def parse_opening(
-    text: str, width: int, height: int, rule: Rule = Rule.FREESTYLE, *, continuous: bool = False
-) -> Opening:
-    """The opening that `text` spells; an empty text is an empty board.
-
-    InputError names the token and the mend: nothing of its notation, off the board, a square twice,
-    or a stone that already ends the game under `rule`. No row ends a `continuous` game: it counts for its colour.
-    """
-    read = _read_names if _LETTER.search(text) else _read_offsets
-    tokens = read(text.strip(), (width // 2, height // 2))
-    opening = tuple(square for _, square in tokens)
-    try:
-        options = {"width": width, "height": height, "rule": rule, "continuous": continuous}
-        Gomoku.from_options(options | {"opening": opening})
-    except OpeningError as error:
-        raise InputError(f"{quote(tokens[error.stone - 1][0])}: {error}") from error
-    return opening
-
-
-def read_openings(
-    path: Path,
-    width: int,
-    height: int,
-    rule: Rule = Rule.FREESTYLE,
-    *,
-    continuous: bool = False,
-) -> list[Opening]:
+def read_openings(path: Path, openings: Openings) -> list[Opening]:
     """The openings of the file at `path`, in its order; blank lines and `# comments` are skipped.
 
     InputError names the file, the line, the token and the mend; an opening that stands there twice
     is refused, for it would weigh double unseen.
     """
-    parse_opening("", width, height, rule)  # a board of a wrong size is not the fault of line 1
+    openings.parse("")  # a board of a wrong size is not the fault of line 1
     lines: dict[Opening, int] = {}
     for number, line in enumerate(_read_text(path).split("\n"), 1):
         text = line.partition("#")[0].strip()
         if text:
             try:
-                opening = parse_opening(text, width, height, rule, continuous=continuous)
+                opening = openings.parse(text)
             except InputError as error:
                 raise InputError(f"{path}, line {number}: {error}") from error
             first = lines.setdefault(opening, number)
@@ -80,9 +29,7 @@ def read_openings(
                     f"{path}, line {number}: the same opening as in line {first}; remove one of the two"
                 )
     if not lines:
-        raise InputError(
-            f"{path} holds no opening; write one a line, such as h8i9j7 or 0,0, 1,1, 2,-1"
-        )
+        raise InputError(f"{path} holds no opening; write one a line, such as {openings.example}")
     return list(lines)
 
 
@@ -103,64 +50,9 @@ def schedule(
     return tuple(turn(x, y) for x, y in openings[order[place]])
 
 
-def symmetries(width: int, height: int) -> Sequence[Turn]:
-    """The ways to turn and mirror a board onto itself: eight, or four where it is not square; none comes first."""
-    right, bottom = width - 1, height - 1
-    mirrors: list[Turn] = [
-        lambda x, y: (x, y),
-        lambda x, y: (right - x, y),
-        lambda x, y: (x, bottom - y),
-        lambda x, y: (right - x, bottom - y),
-    ]
-    diagonals: list[Turn] = [
-        lambda x, y: (y, x),
-        lambda x, y: (right - y, x),
-        lambda x, y: (y, bottom - x),
-        lambda x, y: (right - y, bottom - x),
-    ]
-    return mirrors + diagonals if width == height else mirrors
-
-
-def write_pos(stones: Iterable[Square]) -> str:
-    """`h8i9j7` for squares x, y from 0 in play order; `parse_opening` reads it back."""
-    return "".join(square_name(x, y) for x, y in stones)
-
-
 def _read_text(path: Path) -> str:
     """The file's text, lines ended by LF; a comment in another encoding does not spoil the file."""
     try:
         return path.read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
-
-
-def _read_names(text: str, _middle: Square) -> list[_Token]:
-    tokens: list[_Token] = []
-    at = 0
-    while at < len(text):
-        match = _NAME.match(text, at)
-        if match is None:
-            raise InputError(
-                f"{quote(text[at:], 20)} does not start with a square;"
-                " write letter and row from 1, such as h8, one after the other"
-            )
-        tokens.append((match[1], square_at(match[1].lower())))
-        at = match.end()
-    return tokens
-
-
-def _read_offsets(text: str, middle: Square) -> list[_Token]:
-    # Piskvork forgives a comma at the end of a line, so files have them.
-    numbers = [part.strip() for part in text.removesuffix(",").split(",")] if text else []
-    for number in numbers:
-        if not _OFFSET.fullmatch(number):
-            raise InputError(
-                f"{quote(number, 20)} is no offset; write dx,dy from the middle, such as -1,0, 2,3,"
-                " or squares, such as h8i9"
-            )
-    if len(numbers) % 2:
-        raise InputError(f"{quote(numbers[-1])} is a dx without its dy; write offsets in pairs")
-    return [
-        (f"{dx},{dy}", (middle[0] + int(dx), middle[1] + int(dy)))
-        for dx, dy in zip(numbers[::2], numbers[1::2], strict=True)
-    ]

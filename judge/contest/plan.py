@@ -7,14 +7,14 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from judge.agents.agents import PERSONS
+from judge.catalog import game_entry
+from judge.catalog.entry import Opening
 from judge.contest.formats import AnyFormat
-from judge.contest.openings import Opening, read_openings
+from judge.contest.openings import read_openings
 from judge.contest.points import Duel
 from judge.contest.results import FAILURE_LIMIT
 from judge.documents import parse, read_text, validated
 from judge.errors import InputError
-from judge.games import new_game
-from judge.games.gomoku import Rule
 from judge.referee.policy import Policy, load_policy
 from judge.referee.spec import BoxKind
 from judge.sandbox.static_builds import house_agent_names
@@ -156,19 +156,15 @@ class Planned:
     def openings(self) -> list[Opening]:
         """The openings of the file, or the empty one; InputError that names its line."""
         chosen = self.plan.openings
-        board = self.board() if chosen.file or chosen.transform else None
-        if not chosen.file or board is None:
+        if not chosen.file and not chosen.transform:
             return [()]
-        return read_openings(self.folder / chosen.file, *board[:3], continuous=board[3])
-
-    def board(self) -> tuple[int, int, Rule, bool]:
-        """Width, height, rule, and whether it is continuous; InputError for a game that has no openings of stones."""
-        game = new_game(self.policy.game.name, self.policy.game.options).describe()
-        if not {"width", "height", "rule"} <= game.keys():
+        game = self.policy.game
+        written = game_entry(game.name).openings(game.options)
+        if written is None:
             raise InputError(
-                f"{self.path}: [openings]: {self.policy.game.name} has no openings of stones; leave the table out"
+                f"{self.path}: [openings]: {game.name} has no openings of stones; leave the table out"
             )
-        return game["width"], game["height"], Rule(game["rule"]), game["continuous"]
+        return read_openings(self.folder / chosen.file, written) if chosen.file else [()]
 
     def lacks_agents(self, count: int) -> str | None:
         """Why the format cannot be played by so many; None where it can."""

@@ -7,16 +7,15 @@ draw's half. A duel then weighs all games of a pairing as one: 3, 1 or 0, as Gom
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from judge.catalog import game_entry
+from judge.catalog.entry import ResultWord, ResultWords
 from judge.contest.pairings import Pairing
 from judge.contest.results import GameResult, Played, games_by_table
 from judge.errors import InputError
-from judge.games.stratego.options import read_options
 from judge.games.types import Verdict
-from judge.records.stratego.log import read_result
 from judge.referee.policy import Policy
 from judge.text import quote
 
@@ -27,23 +26,8 @@ Points = tuple[float, float]
 """Of two sides: the named and the other in a table, first and second seat in a game."""
 
 
-class Outcome(NamedTuple):
-    """A game's word and the seat that it is said of; None: of both."""
-
-    word: str
-    named: int | None
-
-
-Reader = Callable[[GameResult], Outcome | None]
-"""The outcome of a game; None where its result line is none of this field."""
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """How the games of a field end: `words(options)` is every word that one can end with under the game's options."""
-
-    words: Callable[[Mapping[str, Any]], frozenset[str]]
-    read: Reader
+Reader = Callable[[GameResult], ResultWord | None]
+"""The word of a game; None where its result line is none of its field."""
 
 
 VERDICT_POINTS: Mapping[str, Points] = {
@@ -64,73 +48,17 @@ VERDICT_POINTS: Mapping[str, Points] = {
 """The points of a policy that gives none."""
 
 
-def _verdict_words(_options: Mapping[str, Any]) -> frozenset[str]:
-    return frozenset(Verdict) - {Verdict.VOID}
+_VERDICTS: frozenset[str] = frozenset(Verdict) - {Verdict.VOID}
 
 
-def _read_verdict(game: GameResult) -> Outcome:
+def _read_verdict(game: GameResult) -> ResultWord:
     """A win is said of the winner, a fault of whoever is at fault."""
     if game.is_draw:
-        return Outcome(game.verdict, 0)
+        return ResultWord(game.verdict, 0)
     if game.winner is None:
-        return Outcome(game.verdict, None)
+        return ResultWord(game.verdict, None)
     winner = game.agents.index(game.winner)
-    return Outcome(game.verdict, winner if game.verdict is Verdict.WIN else 1 - winner)
-
-
-def _stratego_words(options: Mapping[str, Any]) -> frozenset[str]:
-    rules = read_options(options)
-    words = {"VICTORY", "SURRENDER", "DRAW", "DRAW_DEFAULT", "ILLEGAL", "BOTH_ILLEGAL"}
-    if rules.no_move == "judged":
-        words.add("DEFEAT")
-    if rules.quiet_limit:
-        words.add("INTERNAL_ERROR")
-    words.add("DEFAULT" if rules.setup_word == "blame" else rules.setup_word)
-    return frozenset(words)
-
-
-def _read_stratego(game: GameResult) -> Outcome | None:
-    line = read_result(game.result)
-    if line is None:
-        return None
-    return Outcome(line.points_word, {"RED": 0, "BLUE": 1}.get(line.colour))
-
-
-_QCHESS_WORDS = frozenset(
-    {
-        "WIN",
-        "DRAW",
-        "ILLEGAL",
-        "BOUNDS",
-        "EMPTY",
-        "COLOUR",
-        "GIBBERISH",
-        "TIMEOUT",
-        "UNRESPONSIVE",
-        "terminated",
-    }
-)
-
-
-def _qchess_words(_options: Mapping[str, Any]) -> frozenset[str]:
-    return _QCHESS_WORDS
-
-
-def _read_qchess(game: GameResult) -> Outcome | None:
-    """`white` alone is white's win."""
-    colour, _, word = game.result.partition(" ")
-    if colour not in ("white", "black"):
-        return None
-    return Outcome(word or "WIN", int(colour == "black"))
-
-
-BY_VERDICT = Field(_verdict_words, _read_verdict)
-
-FIELDS: Mapping[str, Field] = {
-    "stratego": Field(_stratego_words, _read_stratego),
-    "quantum-chess": Field(_qchess_words, _read_qchess),
-}
-"""The games whose managers print a result line; all others are scored by the judge's verdict."""
+    return ResultWord(game.verdict, winner if game.verdict is Verdict.WIN else 1 - winner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +91,8 @@ class PointsTable:
 
 def missing_words(policy: Policy) -> list[str]:
     """The words that a game under `policy` can end with and that its points do not know, sorted."""
-    return sorted(_field_of(policy).words(policy.game.options) - _points_of(policy).keys())
+    words = _words_of(policy)
+    return sorted((_VERDICTS if words is None else words.every) - _points_of(policy).keys())
 
 
 def points_table(policy: Policy) -> PointsTable:
@@ -174,15 +103,21 @@ def points_table(policy: Policy) -> PointsTable:
             f"policy {policy.name}: a {policy.game.name} game can end with {', '.join(missing)}, for"
             f" which [points] has no score; write {missing[0]} = [the named side's, the other's]"
         )
-    return PointsTable(_points_of(policy), _field_of(policy).read)
+    words = _words_of(policy)
+    return PointsTable(
+        _points_of(policy),
+        _read_verdict if words is None else lambda game: words.read(game.result),
+    )
 
 
 def _points_of(policy: Policy) -> Mapping[str, Points]:
     return policy.points or VERDICT_POINTS
 
 
-def _field_of(policy: Policy) -> Field:
-    return FIELDS.get(policy.game.name, BY_VERDICT) if policy.points else BY_VERDICT
+def _words_of(policy: Policy) -> ResultWords | None:
+    """The words of the game's field, where the policy scores them; None: the judge's verdicts are scored."""
+    game = policy.game
+    return game_entry(game.name).result_words(game.options) if policy.points else None
 
 
 class Duel(BaseModel):

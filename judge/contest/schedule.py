@@ -7,22 +7,21 @@ import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from judge.catalog import game_entry
+from judge.catalog.entry import NOT_TURNED, Opening, Turn
 from judge.contest.chance import commitment_to, contest_key, game_seed
 from judge.contest.formats import all_rounds
-from judge.contest.openings import Opening, Turn, schedule, symmetries
+from judge.contest.openings import schedule
 from judge.contest.pairings import Entry, Fixture, Pairing, Status, fixtures
 from judge.contest.points import Scoring, points_table, score
 from judge.contest.results import GameResult, Played, failure_shares, without
 from judge.contest.snapshot import Frozen
 from judge.contest.standings import Cell, Line, crosstable, records_of, standings
 from judge.errors import InputError
-from judge.games import new_game
 from judge.games.types import Verdict
 from judge.referee.chance import Key, Seed
 from judge.referee.spec import MatchSpec
 from judge.store.types import Brief, Paired, Result, Scheduled
-
-NOT_TURNED: Sequence[Turn] = (lambda x, y: (x, y),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +264,9 @@ def _pairing(paired: Paired) -> Pairing:
 def _turns(frozen: Frozen) -> Sequence[Turn]:
     if not frozen.transform:
         return NOT_TURNED
-    game = new_game(frozen.policy.game.name, frozen.policy.game.options).describe()
-    return symmetries(game["width"], game["height"])
+    game = frozen.policy.game
+    openings = game_entry(game.name).openings(game.options)
+    return NOT_TURNED if openings is None else openings.turns
 
 
 def _fixed_seed(frozen: Frozen, game: Fixture | Scheduled) -> int:

@@ -13,10 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 import judge
 from judge.agents.agents import Agent, digest_of
+from judge.catalog.entry import Opening
 from judge.contest.chance import commitment_to, contest_key
 from judge.contest.entries import entrants
 from judge.contest.formats import AnyFormat
-from judge.contest.openings import Opening
 from judge.contest.plan import FailuresPlan, Planned
 from judge.contest.points import Duel, points_table
 from judge.durable import move_durably

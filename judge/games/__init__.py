@@ -1,33 +1,30 @@
-"""The table of names: which game is meant by a word in a policy, a spec or a command line."""
+"""The games that are installed, by the name that a policy, a spec or a command line gives."""
 
-from collections.abc import Callable, Mapping
-from difflib import get_close_matches
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
-from judge.errors import InputError
-from judge.games.gomoku import Gomoku
-from judge.games.quantum_chess import QuantumChess
-from judge.games.stratego import Stratego
 from judge.games.types import Game
-from judge.text import quote
+from judge.registry import Registry
 
-GAMES: dict[str, Callable[[Mapping[str, Any]], Game]] = {
-    "gomoku": Gomoku.from_options,
-    "quantum-chess": QuantumChess.from_options,
-    "stratego": Stratego.from_options,
-}
-"""From a game's name to what makes one from its options, given as plain values."""
+
+class GameRules(ABC):
+    """What must be known of a game to play it; `judge.catalog.entry.GameEntry` adds everything else."""
+
+    name: str
+    """As policies name it; also the name of its entry point."""
+
+    protocol: str = ""
+    """What agents speak where neither the policy nor the agent says; empty: one of them must."""
+
+    @abstractmethod
+    def new(self, options: Mapping[str, Any]) -> Game:
+        """A game before its first request, made with a policy's plain options; InputError for a wrong one."""
+
+
+GAMES = Registry("judge.games", "game", GameRules)  # type: ignore[type-abstract]
 
 
 def new_game(name: str, options: Mapping[str, Any]) -> Game:
     """A game called `name`, before its first request; InputError for a wrong name or option."""
-    try:
-        make = GAMES[name]
-    except KeyError:
-        raise InputError(f"no game is called {quote(name)}; {_suggestion(name)}") from None
-    return make(options)
-
-
-def _suggestion(name: str) -> str:
-    near = get_close_matches(name, GAMES, n=1)
-    return f"did you mean {near[0]}?" if near else f"there is {', '.join(sorted(GAMES))}"
+    return GAMES.entry(name).new(options)

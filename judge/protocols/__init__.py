@@ -1,56 +1,20 @@
-"""The table of protocols: a name, what builds one, which lines of it are private, and which games it cannot say."""
+"""The protocols that are installed, by the name that a policy or an agent gives."""
 
-import difflib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from judge.errors import InputError
-from judge.protocols import agi, agi_words, gomocup, gomocup_words, person, qchess, stratego
+from judge.protocols.entry import ProtocolEntry
 from judge.protocols.types import AgentProtocol
+from judge.registry import Registry
 
-
-def _no_objection(game: Mapping[str, Any]) -> str | None:  # noqa: ARG001 some protocols can say all of their games
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class ProtocolEntry:
-    """What the rest of the judge needs to know of a protocol."""
-
-    options: type[BaseModel]
-    build: Callable[[Any], AgentProtocol]
-    is_private: Callable[[bytes], bool]
-    objection: Callable[[Mapping[str, Any]], str | None] = _no_objection
-    """What of a game, as it describes itself, the protocol cannot say, behind its name; None where it can say all."""
-    in_contest: Mapping[str, Any] = field(default_factory=dict)
-    """Options that a contest's games have where neither the policy nor the agent chooses them."""
-
-
-PROTOCOLS: dict[str, ProtocolEntry] = {
-    "gomocup": ProtocolEntry(
-        gomocup_words.GomocupOptions,
-        gomocup.Gomocup,
-        gomocup_words.is_private,
-        gomocup_words.objection,
-        in_contest={"game_type": gomocup_words.TOURNAMENT},
-    ),
-    "agi": ProtocolEntry(agi.AgiOptions, agi.Agi, agi.is_private, agi_words.objection),
-    "stratego": ProtocolEntry(stratego.StrategoOptions, stratego.Stratego, stratego.is_private),
-    "qchess": ProtocolEntry(qchess.QchessOptions, qchess.Qchess, qchess.is_private),
-    person.NAME: ProtocolEntry(person.PersonOptions, person.Person, person.is_private),
-}
+PROTOCOLS = Registry("judge.protocols", "protocol", ProtocolEntry)
 
 
 def protocol_entry(name: str) -> ProtocolEntry:
     """The entry of `name`; InputError with the nearest spelling for an unknown one."""
-    try:
-        return PROTOCOLS[name]
-    except KeyError:
-        near = difflib.get_close_matches(name, PROTOCOLS, 1) or list(PROTOCOLS)
-        raise InputError(f"there is no protocol {name!r}; perhaps {near[0]!r}") from None
+    return PROTOCOLS.entry(name)
 
 
 def new_protocol(name: str, options: dict[str, Any]) -> AgentProtocol:

@@ -48,9 +48,25 @@ from judge.protocols.agi_words import (
     Word,
     by_keyword,
     classify,
+    objection,
     read_answer,
     write_squares,
 )
+from judge.protocols.checks import (
+    BLOCK,
+    END,
+    ENDING,
+    GAMES,
+    MEMORY,
+    OPENING,
+    QUIET,
+    RULE,
+    START,
+    TIME,
+    WIN,
+    Check,
+)
+from judge.protocols.entry import ProtocolEntry
 from judge.protocols.lines import LineReader
 from judge.protocols.types import (
     UNLIMITED_MS,
@@ -105,11 +121,6 @@ class Phase(StrEnum):
     SYNCING = "syncing"
     THINKING = "thinking"
     ENDING = "ending"
-
-
-def is_private(line: bytes) -> bool:  # noqa: ARG001 no line of this protocol is for its author only
-    """Whether a line of an engine is only for its author: none is."""
-    return False
 
 
 class Agi:
@@ -309,3 +320,36 @@ _STEPS: dict[Phase, dict[Word, Callable[[Agi, bytes], Sequence[Effect]]]] = {
     Phase.THINKING: {Word.INFO: Agi._searched, Word.BESTMOVE: Agi._decided},
 }
 """What to do with a word in a phase; every other word is set aside."""
+
+
+ENTRY = ProtocolEntry(
+    AgiOptions,
+    Agi,
+    objection=objection,
+    checks=(
+        START,
+        Check("about", "says its name", "say ID NAME name before AGIOK"),
+        Check("begin", "POSITION and GO on an empty board", "answer GO by BESTMOVE and a square"),
+        Check("turn", "DOMOVE and GO", "add each stone of DOMOVE; your own comes by DOMOVE too"),
+        Check(
+            "board",
+            "POSITION MOVES with an even and an odd number of stones",
+            "set the stones in the order given, black first; then you play the colour that is to move",
+        ),
+        WIN,
+        BLOCK,
+        RULE,
+        OPENING,
+        Check(
+            "stop",
+            "answers STOP",
+            "read stdin while you think (in a thread, or by looking now and then), and answer at once",
+        ),
+        TIME,
+        MEMORY,
+        QUIET,
+        ENDING,
+        END,
+        *GAMES,
+    ),
+)

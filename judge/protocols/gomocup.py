@@ -45,15 +45,33 @@ from judge.games.gomoku.requests import (
     Swap,
 )
 from judge.games.types import Event, Reply, ReplyKind, Request
+from judge.protocols.checks import (
+    ABOUT,
+    BLOCK,
+    END,
+    ENDING,
+    GAMES,
+    MEMORY,
+    OPENING,
+    QUIET,
+    RULE,
+    START,
+    TIME,
+    WIN,
+    Check,
+)
+from judge.protocols.entry import ProtocolEntry
 from judge.protocols.gomocup_board import BrainBoard, Way
 from judge.protocols.gomocup_words import (
     ABOUT_CHARACTERS,
     INT32_MAX,
+    TOURNAMENT,
     GomocupOptions,
     Word,
     classify,
     info_lines,
     is_private,
+    objection,
     parse_about,
     say_squares,
     squares_in,
@@ -492,3 +510,40 @@ _STEPS: dict[Phase, dict[Word, Callable[[Gomocup, bytes], Sequence[Effect]]]] = 
     Phase.ENDING: {},
 }
 """What to do with a word in a phase; every other word is set aside."""
+
+
+ENTRY = ProtocolEntry(
+    GomocupOptions,
+    Gomocup,
+    is_private,
+    objection,
+    in_contest={"game_type": TOURNAMENT},
+    # Seed 002, INFO game_type: 0, the opponent is human.
+    against_person={"game_type": 0},
+    checks=(
+        START,
+        ABOUT,
+        Check("begin", "BEGIN, then TURN", "answer BEGIN by a move such as 7,7"),
+        Check("turn", "TURN on an empty board", "answer TURN x,y by a move of your own"),
+        Check(
+            "board",
+            "BOARD with an even and an odd number of stones, own ones second too",
+            "read lines x,y,who up to DONE, in any order of who (1: own, 2: the opponent's), then answer by a move",
+        ),
+        Check(
+            "restart",
+            "RESTART between two games",
+            "answer RESTART by OK and clear the board; otherwise a new process is started for every position",
+        ),
+        WIN,
+        BLOCK,
+        RULE,
+        OPENING,
+        TIME,
+        MEMORY,
+        QUIET,
+        ENDING,
+        END,
+        *GAMES,
+    ),
+)

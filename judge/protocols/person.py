@@ -30,6 +30,7 @@ from judge.games.gomoku.requests import (
 from judge.games.quantum_chess.words import Destination, Moved, Selected, Selection, TurnLost
 from judge.games.stratego.types import Confirmed, HalfMove, SetupRow, Started
 from judge.games.types import Event, Request
+from judge.protocols.entry import ProtocolEntry
 from judge.protocols.lines import LineReader
 from judge.protocols.person_words import UnclearError, question, read_answer, told
 from judge.protocols.types import (
@@ -71,11 +72,6 @@ class Phase(StrEnum):
     IDLE = "idle"
     ASKED = "asked"
     ENDING = "ending"
-
-
-def is_private(line: bytes) -> bool:  # noqa: ARG001 a person types nothing that is only for an author
-    """Whether a line is only for its author: none is."""
-    return False
 
 
 class Person:
@@ -147,3 +143,6 @@ class Person:
 
 def _say(text: str) -> Write:
     return Write(f"{text}\n".encode())
+
+
+ENTRY = ProtocolEntry(PersonOptions, Person)

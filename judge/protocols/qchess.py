@@ -39,6 +39,7 @@ from judge.games.quantum_chess.words import (
     read_answer,
 )
 from judge.games.types import Event, Reply, ReplyKind, Request
+from judge.protocols.entry import ProtocolEntry
 from judge.protocols.lines import LineReader
 from judge.protocols.types import (
     Alarm,
@@ -83,11 +84,6 @@ class Phase(StrEnum):
     IDLE = "idle"
     ANSWERING = "answering"
     ENDING = "ending"
-
-
-def is_private(line: bytes) -> bool:  # noqa: ARG001 no line of this protocol is for its author only
-    """Whether a line of an agent is only for its author: none is."""
-    return False
 
 
 class Qchess:
@@ -194,3 +190,6 @@ def _say(*lines: str) -> Write:
 
 def _text(line: bytes) -> str:
     return line.decode("latin-1")
+
+
+ENTRY = ProtocolEntry(QchessOptions, Qchess)

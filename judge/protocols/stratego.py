@@ -35,6 +35,7 @@ from judge.games.stratego.types import (
     one_word,
 )
 from judge.games.types import Event, Reply, Request, decided
+from judge.protocols.entry import ProtocolEntry
 from judge.protocols.lines import LineReader
 from judge.protocols.types import (
     Alarm,
@@ -76,11 +77,6 @@ class Phase(StrEnum):
     SETTING_UP = "setting up"
     MOVING = "moving"
     ENDING = "ending"
-
-
-def is_private(line: bytes) -> bool:  # noqa: ARG001 the protocol has no private words
-    """Whether a line of an agent is only for its author: none is."""
-    return False
 
 
 class Stratego:
@@ -186,3 +182,6 @@ def _line(text: str) -> Write:
 
 def _text(text: str) -> Write:
     return Write(text.encode("latin-1"))
+
+
+ENTRY = ProtocolEntry(StrategoOptions, Stratego)

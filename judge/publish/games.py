@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
+from judge.catalog import game_entry
 from judge.contest.worker import be_worker
 from judge.errors import InputError
 from judge.games.types import SEATS, Verdict
@@ -20,7 +21,6 @@ from judge.publish.match_page import Frame, game_page
 from judge.publish.redaction import private_part, public_part
 from judge.records.gomoku.pgn import write_pgn
 from judge.records.gomoku.record import FiveRecord
-from judge.records.replay import five_of
 from judge.referee.spec import MatchRecord, RecordFile
 from judge.referee.transcript import Kind
 from judge.store.files import Files
@@ -106,7 +106,7 @@ def write_private(file: RecordFile, folders: tuple[Path, Path], stem: str) -> No
 def pgn_of(file: RecordFile, frame: Frame) -> bytes:
     """The game for programs that rate: five in a row with its moves, other games with their result alone."""
     record = file.record
-    five = five_of(file) if record.spec.policy.game.name == "gomoku" else _bare(record)
+    five = game_entry(record.spec.policy.game.name).pgn(file) or _bare(record)
     named = replace(five, event=frame.contest, round=f"{frame.round}.{frame.table}.{frame.number}")
     return write_pgn(named)
 

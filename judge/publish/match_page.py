@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from judge.catalog.steps import steps_of
 from judge.games.types import SEATS, Verdict
 from judge.publish.charts import clock_chart
 from judge.publish.formatting import LONGEST_NAME, duration, plain
 from judge.publish.pages import picture, render
 from judge.publish.publication import Uncounted
-from judge.records.steps import Step, Stepped, steps_of
+from judge.records.steps import Step, Stepped
 from judge.records.views import Surface
 from judge.referee.spec import MatchRecord, RecordFile
 from judge.render.svg_player import write_film

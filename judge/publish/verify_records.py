@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from judge.contest.openings import Opening
+from judge.catalog.entry import Opening
 from judge.contest.schedule import bare
 from judge.contest.worker import ended_by
 from judge.errors import InputError

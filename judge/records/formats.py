@@ -67,13 +67,18 @@ def read_games(path: Path) -> Sequence[FiveRecord]:
     data = _read_bytes(path)
     if data.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
         return (_read_record(path),)
+    return read_data(data, str(path))
+
+
+def read_data(data: bytes, source: str) -> Sequence[FiveRecord]:
+    """The games of a file in any of the formats, told apart by content; InputError names `source`."""
     if len(data) > LARGEST_FILE:
-        raise InputError(f"{path}: larger than {LARGEST_FILE} bytes; split it")
+        raise InputError(f"{source}: larger than {LARGEST_FILE} bytes; split it")
     for form in FORMATS.values():
         if form.looks_like(data[:HEAD]):
-            return form.read(data, str(path))
+            return form.read(data, source)
     names = ", ".join(dict.fromkeys(form.ending for form in FORMATS.values()))
-    raise InputError(f"{path}: no game of five in a row; it may be {names} or a judge's .json")
+    raise InputError(f"{source}: no game of five in a row; it may be {names} or a judge's .json")
 
 
 def write_games(records: Sequence[FiveRecord], name: str) -> bytes:

@@ -7,14 +7,15 @@ Unknown keys are refused with their line. `[variants.NAME]` tables override the 
 import re
 import tomllib
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from judge.documents import choices, parse, read_text, validated
 from judge.errors import InputError
-from judge.games import new_game
+from judge.games import GAMES, new_game
 from judge.referee.bounds import LARGEST_RECORD, RecordBounds, bounds
 from judge.resources import POLICIES
 from judge.sandbox.box import BoxPolicy, Limits
@@ -31,8 +32,16 @@ class GameChoice(_Section):
 
     name: str
     options: dict[str, Any] = Field(default_factory=dict)
-    protocol: str = "gomocup"
-    """What agents speak unless their manifest says otherwise."""
+    protocol: str = ""
+    """What agents speak unless their manifest says otherwise; where it is left out, the game's own says it."""
+
+    @model_validator(mode="after")
+    def _speaks(self) -> Self:
+        if not self.protocol:
+            with suppress(InputError):  # a game that is none is named when it is made
+                # Not a field that was given: the id of a spec is a digest of those.
+                self.__dict__["protocol"] = GAMES.entry(self.name).protocol
+        return self
 
 
 class ClockPolicy(_Section):

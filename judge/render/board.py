@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from judge.games.gomoku.requests import Square
-from judge.records.views import BoardView, Face, Mark, Surface, Token
+from judge.records.views import BoardView, Face, Mark, Square, Surface, Token
 from judge.render.pieces import GLYPHS, glyph_items
 from judge.render.shapes import Box, Colour, Disc, Item, Line, Scene, Shape, Text
 

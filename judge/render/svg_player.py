@@ -9,8 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from judge.games.gomoku.requests import Square
-from judge.records.views import BoardView, Mark, Surface, Token
+from judge.records.views import BoardView, Mark, Square, Surface, Token
 from judge.render.board import BOARD_PIXELS, BarePainter
 from judge.render.shapes import Item
 from judge.render.svg import FONT, content, write_items

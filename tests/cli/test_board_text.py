@@ -3,9 +3,10 @@
 import pytest
 from rich.cells import cell_len
 
+from judge.catalog.steps import steps_of
 from judge.cli.board_text import board_lines, board_width, token_text
-from judge.records.steps import steps_of
-from judge.records.views import BoardView, Face, Mark, Surface, Token, bare_stones_view
+from judge.records.gomoku.view import bare_stones_view
+from judge.records.views import BoardView, Face, Mark, Surface, Token
 from tests.records import recorded
 
 

@@ -3,10 +3,10 @@
 import json
 import os
 
+from judge.catalog.steps import steps_of
 from judge.cli import live_pipe
 from judge.cli.live_games import Audience, Follower
 from judge.cli.screen import Screen
-from judge.records.steps import steps_of
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import Entry, Transcript, unseal
 from tests.records import recorded

@@ -6,11 +6,11 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from judge.catalog.steps import steps_of
 from judge.cli.browse import step_screen
 from judge.cli.screen import MoveShown, Screen, SeatShown
 from judge.cli.series_score import Tally
-from judge.records.steps import steps_of
-from judge.records.views import bare_stones_view
+from judge.records.gomoku.view import bare_stones_view
 from tests.cli.golden import assert_golden
 from tests.records import recorded
 

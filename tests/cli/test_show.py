@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
+from judge.catalog.exports import write_exports
 from judge.cli.browse import Place, keys_of
-from judge.records.exports import write_exports
 from judge.referee.spec import RecordFile, write_record
 from tests.cli.brains import write_brain
 from tests.cli.conftest import Judge

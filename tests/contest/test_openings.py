@@ -7,16 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.contest.openings import (
-    parse_opening,
-    read_openings,
-    schedule,
-    symmetries,
-    write_pos,
-)
+from judge.catalog import game_entry
+from judge.catalog.entry import Openings
+from judge.contest.openings import read_openings, schedule
 from judge.errors import InputError
 from judge.games.gomoku import Rule
+from judge.games.gomoku.opening_text import parse_opening, symmetries, write_pos
 from judge.games.gomoku.requests import Square
+
+
+def stones(width: int, height: int) -> Openings:
+    openings = game_entry("gomoku").openings({"width": width, "height": height})
+    assert openings is not None
+    return openings
 
 
 def file_of(directory: Path, text: str) -> Path:
@@ -101,14 +104,14 @@ def test_a_file_holds_one_opening_a_line(tmp_path: Path) -> None:
     """Blank lines, comments, Windows line ends and a byte order mark do not count."""
     path = file_of(tmp_path, "\ufeff# cup\r\n\r\nh8i9 # solid\r\n  0,0, 1,0\r\nh8")
     openings = [((7, 7), (8, 8)), ((7, 7), (8, 7)), ((7, 7),)]
-    assert openings == read_openings(path, 15, 15)
+    assert openings == read_openings(path, stones(15, 15))
 
 
 def test_an_opening_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
     """In whichever notation: both lines are named."""
     path = file_of(tmp_path, "h8i9\n# again\n0,0, 1,1\n")
     with pytest.raises(InputError, match="line 3: the same opening as in line 1; remove one"):
-        read_openings(path, 15, 15)
+        read_openings(path, stones(15, 15))
 
 
 # --- the order of play ---------------------------------------------------------------------------
@@ -158,14 +161,14 @@ def test_a_comment_in_another_encoding_is_still_a_comment(tmp_path: Path) -> Non
     """One Latin-1 letter in a comment does not cost the whole file."""
     path = tmp_path / "openings.txt"
     path.write_bytes("h8i9 # für alle".encode("latin-1"))
-    assert read_openings(path, 15, 15) == [((7, 7), (8, 8))]
+    assert read_openings(path, stones(15, 15)) == [((7, 7), (8, 8))]
 
 
 def test_a_bad_line_is_named_with_its_file_and_number(tmp_path: Path) -> None:
     """Comments and blank lines count as lines: the number is the one an editor shows."""
     path = file_of(tmp_path, "# cup\n\nh8i9\nh8i9h8\n")
     with pytest.raises(InputError) as refused:
-        read_openings(path, 15, 15)
+        read_openings(path, stones(15, 15))
     assert str(refused.value).startswith(f"{path}, line 4: 'h8': stone 3 of the opening: ")
 
 
@@ -174,20 +177,20 @@ def test_an_empty_file_is_refused(tmp_path: Path, text: str) -> None:
     """A contest without openings is said by leaving the file away, not by an empty one."""
     path = file_of(tmp_path, text)
     with pytest.raises(InputError) as refused:
-        read_openings(path, 15, 15)
+        read_openings(path, stones(15, 15))
     assert str(refused.value).startswith(f"{path} holds no opening; write one a line, such as")
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """The operator reads which file and why."""
     with pytest.raises(InputError, match=r"nowhere\.txt cannot be read: No such file"):
-        read_openings(tmp_path / "nowhere.txt", 15, 15)
+        read_openings(tmp_path / "nowhere.txt", stones(15, 15))
 
 
 def test_a_wrong_board_is_not_blamed_on_the_file(tmp_path: Path) -> None:
     """A board of four squares is refused before line 1 is looked at."""
     with pytest.raises(InputError, match=r"^gomoku options: width"):
-        read_openings(file_of(tmp_path, "h8"), 4, 15)
+        read_openings(file_of(tmp_path, "h8"), stones(4, 15))
 
 
 @settings(deadline=None)
@@ -205,6 +208,6 @@ def test_the_openings_of_a_real_cup_are_read() -> None:
     path = Path(data, "gomoku", "openings_20.txt")
     if not data or not path.is_file():
         pytest.skip("set JUDGE_DATA to the directory that holds gomoku/openings_20.txt")
-    openings = read_openings(path, 20, 20)
+    openings = read_openings(path, stones(20, 20))
     assert [len(opening) for opening in openings] == [3, 7, 3, 3, 3, 41]
     assert write_pos(openings[0]) == "d3e2h2"

@@ -19,9 +19,9 @@ from judge.contest.formats.groups import Groups, Leagues
 from judge.contest.formats.knockout import Knockout
 from judge.contest.formats.round_robin import DoubleRoundRobin, RoundRobin
 from judge.contest.formats.swiss import Swiss
-from judge.contest.openings import symmetries
 from judge.contest.plan import FailuresPlan
 from judge.contest.points import Duel
+from judge.games.gomoku.opening_text import symmetries
 from judge.referee.spec import MatchSpec
 from judge.store.store import Store
 from judge.store.types import Ended, MatchState, Paired, Scheduled

@@ -26,7 +26,7 @@ from judge.games.gomoku.requests import (
     Swap,
 )
 from judge.games.types import Decision, ReplyKind
-from judge.protocols import PROTOCOLS
+from judge.protocols import protocol_entry
 from judge.protocols.agi import Agi, AgiOptions
 from judge.protocols.agi_words import (
     by_keyword,
@@ -700,13 +700,13 @@ def test_what_agi_cannot_say_is_known_before_play() -> None:
 def test_what_agi_cannot_say_is_not_asked() -> None:
     """Swap2 lays and adds stones at once, which no line of AGI can ask for."""
     talk = ready()
-    assert LayStones not in PROTOCOLS["agi"].build(AgiOptions()).speaks
+    assert LayStones not in protocol_entry("agi").build(AgiOptions()).speaks
     with pytest.raises(TypeError, match="AGI has no words"):
         talk.feed(Ask(AnswerSwap(1, stones("786869"), 0, 15, 15, 1, adds=2), CLOCK))
 
 
 def test_no_line_is_private() -> None:
-    assert not PROTOCOLS["agi"].is_private(b"INFO DEPTH 1")
+    assert not protocol_entry("agi").is_private(b"INFO DEPTH 1")
 
 
 # --- the norm --------------------------------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ from judge.games.quantum_chess.words import (
     read_answer,
 )
 from judge.games.types import Reply, ReplyKind, Request, decided
-from judge.protocols import new_protocol
-from judge.protocols.qchess import Qchess, QchessOptions, is_private
+from judge.protocols import new_protocol, protocol_entry
+from judge.protocols.qchess import Qchess, QchessOptions
 from judge.protocols.types import (
     Answer,
     Ask,
@@ -294,7 +294,7 @@ def test_a_position_and_what_was_played_follow_the_colour(board_at: str, at: str
 
 
 def test_no_line_is_private() -> None:
-    assert not is_private(b"3 7")
+    assert not protocol_entry("qchess").is_private(b"3 7")
 
 
 def test_what_it_cannot_speak_is_the_judges_mistake() -> None:

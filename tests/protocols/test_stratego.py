@@ -18,7 +18,7 @@ from judge.games.stratego.types import (
     Started,
 )
 from judge.games.types import ReplyKind, Request
-from judge.protocols import PROTOCOLS, new_protocol
+from judge.protocols import new_protocol, protocol_entry
 from judge.protocols.stratego import Stratego, StrategoOptions
 from judge.protocols.types import (
     UNLIMITED_MS,
@@ -281,7 +281,7 @@ def test_the_protocol_is_found_by_its_name_and_has_nothing_private() -> None:
 
     assert [Ready()] == protocol.feed(opening)
     assert [Write(b"START\n")] == protocol.feed(Tell(Started(RED)))
-    assert not PROTOCOLS["stratego"].is_private(b"DEBUG x")
+    assert not protocol_entry("stratego").is_private(b"DEBUG x")
     with pytest.raises(InputError, match="carriage_return"):
         new_protocol("stratego", {"carriage_return": "lose"})
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from judge.catalog.steps import steps_of
 from judge.contest.ratings import rate
 from judge.contest.results import GameResult, Side
 from judge.contest.standings import Cell, Line
@@ -17,7 +18,6 @@ from judge.publish.pages import POLICY
 from judge.publish.publication import Participant, Publication, PublishedGame
 from judge.publish.redaction import public_part
 from judge.publish.site import Proof, site
-from judge.records.steps import steps_of
 from judge.referee.spec import RecordFile
 from judge.render.svg_player import spans, write_film
 from judge.store.types import Line as LogLine

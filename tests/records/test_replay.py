@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judge.catalog.exports import write_exports
 from judge.errors import InputError
 from judge.games.types import Verdict
-from judge.records.exports import write_exports
 from judge.records.gomoku.psq import read_psq
 from judge.records.gomoku.record import FiveRecord
 from judge.records.replay import five_of, game_of

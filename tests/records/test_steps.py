@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from judge.catalog import exports
+from judge.catalog.steps import read_steps, steps_of
 from judge.errors import InputError
 from judge.games.types import Verdict
-from judge.records import exports
-from judge.records.steps import Stepped, read_steps, steps_of
+from judge.records.steps import Stepped
 from judge.records.views import Mark
 from judge.referee.spec import RecordFile, write_record
 from judge.referee.transcript import seal, unseal

@@ -1,11 +1,21 @@
 """Views: what stands where in each game, what is hidden, and what is pointed out."""
 
+from judge.catalog import game_entry
 from judge.games import new_game
+from judge.games.gomoku import Gomoku
 from judge.games.gomoku.requests import Stone, Stones, Swap
+from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.words import Selection
+from judge.games.stratego import Stratego
 from judge.games.types import Drawn, Game, Reply, ReplyKind, decided
-from judge.records.views import Face, Mark, Surface, Token, view_of
+from judge.records.views import BoardView, Face, Mark, Surface, Token
 from tests.games.stratego_positions import blue, new, red, set_up
+
+NAMES = {Gomoku: "gomoku", Stratego: "stratego", QuantumChess: "quantum-chess"}
+
+
+def view_of(game: Game, seat: int | None = None) -> BoardView:
+    return game_entry(NAMES[type(game)]).view(game, seat)
 
 
 def gomoku(*stones: tuple[int, int], **options: object) -> Game:

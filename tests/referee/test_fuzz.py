@@ -15,10 +15,10 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from judge.catalog.exports import write_exports
 from judge.errors import InputError
 from judge.protocols import PROTOCOLS, protocol_entry
 from judge.publish.redaction import public_part
-from judge.records.exports import write_exports
 from judge.referee.make_record import Circumstances, record_of
 from judge.referee.make_record import Played as Recorded
 from judge.referee.policy import load_policy, policy_names, variants_of
@@ -49,7 +49,7 @@ def pairings() -> list[MatchSpec]:
     for name in policy_names():
         for variant in ("", *(f":{each}" for each in variants_of(name))):
             policy = load_policy(name + variant, NARROW)
-            for protocols in product(PROTOCOLS, repeat=2):
+            for protocols in product(PROTOCOLS.names(), repeat=2):
                 first, second = (
                     SeatSpec(
                         name=seat, digest="0" * 64, command=("a",), runtime="native", protocol=each
@@ -403,7 +403,9 @@ def recorded(spec: MatchSpec, wills: Sequence[Will]) -> RecordFile:
 
 def test_every_policy_and_every_protocol_is_in_it() -> None:
     assert set(policy_names()) == {spec.policy.name for spec in SPECS}
-    assert set(PROTOCOLS) == set(chain(*((s.protocol for s in spec.seats) for spec in SPECS)))
+    assert set(PROTOCOLS.names()) == set(
+        chain(*((s.protocol for s in spec.seats) for spec in SPECS))
+    )
     assert any(len({seat.protocol for seat in spec.seats}) == 2 for spec in SPECS)
 
 

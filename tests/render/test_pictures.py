@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from judge.records.steps import Stepped, steps_of
+from judge.catalog.steps import steps_of
+from judge.records.steps import Stepped
 from judge.referee.spec import RecordFile
 from judge.render.board import Words, cut, draw_board
 from judge.render.gif import draw, write_gif, write_png

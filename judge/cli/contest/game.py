@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from judge.catalog.steps import steps_of
 from judge.cli.contest.options import HERE, ContestFile, opened
 from judge.cli.show import print_evidence, show_game
 from judge.cli.text import note
@@ -13,7 +14,6 @@ from judge.contest.contest import Contest, find_match
 from judge.errors import HostError, InputError
 from judge.publish.games import read_stored
 from judge.publish.redaction import public_part
-from judge.records.steps import steps_of
 from judge.store.types import Attempt, MatchState, Scheduled
 from judge.text import printable
 

@@ -5,24 +5,15 @@ rules. What the opponent would do in between, the interviewer does.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from judge.catalog.entry import Question
 from judge.games import new_game
-from judge.games.gomoku.requests import (
-    AnswerSwap,
-    ChooseFifth,
-    LayStones,
-    OfferFifths,
-    PlaceStone,
-    Square,
-    Stone,
-    Stones,
-    StonesRequest,
-)
 from judge.games.types import (
     AgentFault,
+    Decision,
     End,
     Event,
     Game,
@@ -30,7 +21,6 @@ from judge.games.types import (
     Request,
     RuleResult,
     Verdict,
-    decided,
 )
 
 AGENT = 0
@@ -40,34 +30,19 @@ _OVER = RuleResult(Verdict.DRAW, None, "all was asked")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What the agent is asked: to play some turns from a position, in the seat whose turn it is unless one is given."""
-
-    check: str
-    what: str = ""
-    opening: tuple[Square, ...] = ()
-    seat: int | None = None
-    turns: int = 1
-    answers: frozenset[Square] = frozenset()
-    """The squares that are right; empty: all that are legal."""
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """One turn of a question: what was said, and the fault that the rules find with it."""
 
     question: Question
     said: str
-    decision: object
+    decision: Decision | None
     fault: End | None = None
 
     @property
     def is_right(self) -> bool:
         """Whether it is one of the answers wanted."""
         wanted = self.question.answers
-        if not wanted:
-            return True
-        return isinstance(self.decision, Stone) and (self.decision.x, self.decision.y) in wanted
+        return not wanted or self.decision in wanted
 
 
 class Interview:
@@ -78,15 +53,18 @@ class Interview:
         name: str,
         options: Mapping[str, Any],
         questions: Sequence[Question],
+        oblige: Callable[[Request], Reply],
         pause_s: float = 0.0,
     ) -> None:
-        """Each question begins a game called `name` with these options. `pause_s` is let pass after every answer."""
+        """Each question begins a game called `name` with these options; `oblige` answers for the opponent. `pause_s` is
+        let pass after every answer."""
         plain = new_game(name, options)
         self.requests, self.events = plain.requests, plain.events
         self.answers: list[Answer] = []
         self._describe = plain.describe()
         self._name, self._options = name, dict(options)
         self._left = list(questions)
+        self._answer_for_opponent = oblige
         self._pause_s = pause_s
         self._end: End | None = None
         self._begin()
@@ -163,7 +141,7 @@ class Interview:
         """Play for the opponent until it is the agent's turn."""
         events: list[Event] = []
         while self._game.end is None and (request := self._game.pending()).seat != self._seat:
-            events += self._game.apply(obliging(request))
+            events += self._game.apply(self._answer_for_opponent(request))
         return events
 
 
@@ -176,46 +154,3 @@ def _fault(game: Game, seat: int) -> End | None:
             return foul
         case _:
             return None
-
-
-def obliging(request: Request) -> Reply:
-    """A harmless, legal answer: the middle of the board in the opening, away from the other stones later."""
-    match request:
-        case PlaceStone() | AnswerSwap():
-            return decided(Stone(*_free(request)[0]))
-        case LayStones(count=count):
-            return decided(Stones(tuple(_free(request)[:count])))
-        case OfferFifths(free=free):
-            return decided(Stone(*free[0]))
-        case ChooseFifth(offers=offers):
-            return decided(Stone(*offers[0]))
-        case _:
-            raise TypeError(f"the interviewer cannot answer {request!r}")
-
-
-OPENED = 5
-"""The stones after which no opening stage goes on."""
-APART = 3
-"""So far from every other stone the interviewer plays later: it makes no threat there, and no foul."""
-
-
-def _free(request: StonesRequest) -> list[Square]:
-    """Free squares, the best first: nearest to the middle, and later on away from the stones."""
-    taken = {(x, y) for x, y, _ in request.stones}
-    squares = [
-        (x, y) for y in range(request.height) for x in range(request.width) if (x, y) not in taken
-    ]
-    middle = request.width // 2, request.height // 2
-    is_late = len(taken) >= OPENED
-
-    def badness(at: Square) -> tuple[bool, int]:
-        return is_late and any(_distance(at, stone) < APART for stone in taken), _distance(
-            at, middle
-        )
-
-    return sorted(squares, key=badness)
-
-
-def _distance(one: Square, other: Square) -> int:
-    """In steps of a king."""
-    return max(abs(one[0] - other[0]), abs(one[1] - other[1]))

@@ -9,26 +9,18 @@ from typing import Any
 
 from judge.agents.agents import WINE, Agent, stage_agent
 from judge.agents.pe_format import has_window
+from judge.catalog import game_entry
+from judge.catalog.entry import Question, Questions
 from judge.errors import HostError, InputError, JudgeError
-from judge.games.types import Game, Verdict
+from judge.games.types import Game, Reply, Request, Verdict
 from judge.referee.clock import MS
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import Policy
 from judge.referee.setup import check
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, RecordFile, SeatRecord, SeatSpec
 from judge.referee.transcript import Entry, Kind, unseal
-from judge.submissions.check.probe_game import AGENT, Answer, Interview, Question
+from judge.submissions.check.probe_game import AGENT, Answer, Interview
 from judge.text import decode
-
-PARTNERS: Mapping[str, tuple[str, ...]] = {
-    "house-instant": ("centre",),
-    "house-agi-instant": (),
-    "house-agi": (),
-    "house-stratego-instant": (),
-    "house-qchess-instant": (),
-}
-"""House agents to play against, quick ones first, and words that make them open as people do: the first that can speak
-the policy's game sits opposite."""
 
 LATE = frozenset({Verdict.TURN_TIME, Verdict.MATCH_TIME})
 NEVER_MS = 1 << 40
@@ -260,6 +252,12 @@ class Examinee:
 
     _spent_ms: float = 0.0
 
+    @cached_property
+    def questions(self) -> Questions:
+        """What it is asked; none where its game has no questions."""
+        game = self.policy.game
+        return game_entry(game.name).questions(game.options) or Questions((), _refuse, str)
+
     @property
     def protocol(self) -> str:
         """What the agent speaks."""
@@ -276,7 +274,7 @@ class Examinee:
         questions: Sequence[Question],
         policy: Policy,
         *,
-        options: dict[str, Any] | None = None,
+        options: Mapping[str, Any] | None = None,
         protocol_options: dict[str, Any] | None = None,
         pause_s: float = 0.0,
     ) -> Talk:
@@ -284,7 +282,8 @@ class Examinee:
 
         def interview() -> Interview:
             game = policy.game
-            return Interview(game.name, game.options | (options or {}), questions, pause_s)
+            chosen = {**game.options, **(options or {})}
+            return Interview(game.name, chosen, questions, self.questions.oblige, pause_s)
 
         seats = self._seats(policy, protocol_options or {})
         return self._talk(MatchSpec(seats=seats, policy=policy, box=self.box), AGENT, interview)
@@ -348,6 +347,10 @@ class Examinee:
         return f"its check took more than {self.seconds:g} s and was ended{check}{awaited}"
 
 
+def _refuse(request: Request) -> Reply:
+    raise TypeError(f"a game without questions has no answer to {request!r}")
+
+
 def _told(agent: Agent, words: tuple[str, ...]) -> Agent:
     """The agent, started with more words."""
     command = (*agent.manifest.command, *words)
@@ -355,17 +358,22 @@ def _told(agent: Agent, words: tuple[str, ...]) -> Agent:
 
 
 def find_partner(agent: Agent, policy: Policy, box: BoxKind, staging: Path) -> Agent:
-    """The house agent to play against, staged; InputError that says why, where the agent itself cannot be seated."""
+    """The agent to play against, staged; InputError that says why, where the agent itself cannot be seated."""
     seat = agent.seat(policy)
     check(MatchSpec(seats=(seat, seat), policy=policy, box=box))
-    for name, words in PARTNERS.items():
+    partners = game_entry(policy.game.name).partners
+    if not partners:
+        raise InputError(
+            f"the game {policy.game.name} has no agent to play a check against; its package must name one in `partners`"
+        )
+    for named in partners:
         try:
-            partner = _told(stage_agent(name, staging), words)
+            partner = _told(stage_agent(named.agent, staging), named.words)
             check(MatchSpec(seats=(seat, partner.seat(policy)), policy=policy, box=box))
         except InputError:
             continue
         return partner
     raise InputError(
-        f"no house agent that is built can sit opposite under {policy.name}, of "
-        f"{', '.join(PARTNERS)}; run: judge images build"
+        f"no agent that is built can sit opposite under {policy.name}, of "
+        f"{', '.join(named.agent for named in partners)}; run: judge images build"
     )

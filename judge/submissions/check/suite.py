@@ -5,20 +5,19 @@ by one that has not failed so far.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
 import judge
 from judge.agents.agents import Agent
 from judge.games.types import SEATS, Verdict
 from judge.protocols import protocol_entry
+from judge.protocols.checks import ASKED, CHECKS, Check
 from judge.referee.play import Slot
 from judge.referee.policy import Policy
 from judge.referee.spec import BoxKind
 from judge.submissions.check.diagnosis import diagnose
-from judge.submissions.check.report import Finding, Grade, Report, worst
-from judge.submissions.check.runner import Examinee, Talk, find_partner
-from judge.submissions.check.stones import (
+from judge.submissions.check.interview import (
     Verdicts,
     answers_of,
     ending_of,
@@ -27,14 +26,14 @@ from judge.submissions.check.stones import (
     interrogate,
     opening_of,
     output_of,
-    questions_for,
     quiet_of,
     restart_of,
     sends_stop,
     stop_of,
     time_of,
 )
-from judge.submissions.check.table import TABLE, Check
+from judge.submissions.check.report import Finding, Grade, Report, worst
+from judge.submissions.check.runner import Examinee, Talk, find_partner
 
 _WINDOW = "it is linked as a program with windows, and here is no screen for them"
 _NO_WINDOW = "link it with /SUBSYSTEM:CONSOLE or -mconsole"
@@ -58,9 +57,9 @@ def examine(
     """
     partner = find_partner(agent, policy, box, staging)
     examinee = Examinee(agent, partner, policy, slot, box, seconds)
-    table = [check for check in TABLE[examinee.protocol] if _concerns(check, policy)]
+    table = checks_of(examinee)
     found: dict[str, Finding] = {}
-    for verdict in _examined(examinee):
+    for verdict in _examined(examinee, {check.name for check in table}):
         finding = _finding(table, *verdict)
         known = found.setdefault(finding.check, finding)
         if worst([known.grade, finding.grade]) is not known.grade:
@@ -78,9 +77,24 @@ def examine(
     )
 
 
-def _concerns(check: Check, policy: Policy) -> bool:
-    """Whether a contest with this policy ever does what the check tries."""
-    return {"opening": has_opening, "stop": sends_stop}.get(check.name, lambda _: True)(policy)
+def checks_of(examinee: Examinee) -> Sequence[Check]:
+    """The checks of the protocol that concern the policy and the game, in the order of the report.
+
+    Those that every agent has and those that the game's questions name come last, where the protocol has none of them.
+    """
+    policy, protocol = examinee.policy, examinee.protocol
+    questions = examinee.questions.asked
+    table = {
+        check.name: check
+        for check in protocol_entry(protocol).checks
+        if (check.name != "opening" or has_opening(policy))
+        and (check.name != "stop" or sends_stop(policy, protocol))
+    }
+    for check in (*CHECKS, *(ASKED if questions else ())):
+        table.setdefault(check.name, check)
+    for question in questions:
+        table.setdefault(question.check, Check(question.check, question.what, ""))
+    return tuple(table.values())
 
 
 def _finding(table: Sequence[Check], name: str, grade: Grade, evidence: str, mend: str) -> Finding:
@@ -89,31 +103,32 @@ def _finding(table: Sequence[Check], name: str, grade: Grade, evidence: str, men
     return Finding(check=name, tried=check.tries, grade=grade, evidence=evidence, mend=advice)
 
 
-def _examined(examinee: Examinee) -> Iterator[Verdicts]:
-    is_stones = examinee.protocol in ("gomocup", "agi")
-    found = list(_talked_to(examinee)) if is_stones else []
+def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Verdicts]:
+    """`names` are those of the checks that are made."""
+    is_asked = bool(examinee.questions.asked)
+    found = list(_talked_to(examinee, names)) if is_asked else []
     yield from found
     stopped = any(talk.has_stopped for talk in examinee.talks)
     if not stopped and not any(
         grade is Grade.FAIL for name, grade, *_ in found if name != "line-ending"
     ):
-        policy = hurried(examinee.policy) if is_stones else examinee.policy
+        policy = hurried(examinee.policy) if is_asked else examinee.policy
         talks = [examinee.played(seat, policy) for seat in SEATS]
         yield from _games(talks)
-        if not is_stones:
+        if not is_asked:
             yield from _seen_in_games(examinee, talks, policy)
     yield from _memory(examinee)
     yield from _end(examinee)
 
 
-# --- five in a row ---------------------------------------------------------------------------------------------------
+# --- questions -------------------------------------------------------------------------------------------------------
 
 
-def _talked_to(examinee: Examinee) -> Iterator[Verdicts]:
+def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Verdicts]:
     """All that can be asked without playing whole games."""
     policy = hurried(examinee.policy)
     ending = _line_ending(examinee)
-    asked = interrogate(examinee, questions_for(policy), policy, ending)
+    asked = interrogate(examinee, policy, ending)
     if asked.ending is not None:
         yield "line-ending", Grade.FAIL, asked.ending.evidence, asked.ending.mend
     first = asked.talks[0]
@@ -121,28 +136,28 @@ def _talked_to(examinee: Examinee) -> Iterator[Verdicts]:
         yield _no_start(examinee, first)
         return
     yield _started(examinee, first)
-    if first.side.about:
+    if "about" in names and first.side.about:
         yield "about", Grade.PASS, ", ".join(map(" ".join, first.side.about.items())), ""
-    else:
+    elif "about" in names:
         yield "about", Grade.WARNING, "it said nothing of itself", ""
-    yield from answers_of(asked)
-    if examinee.protocol == "gomocup":
+    yield from answers_of(asked, sorted(names), examinee.questions.say)
+    if "restart" in names:
         yield from restart_of(asked)
     yield from time_of(asked, policy)
     yield from output_of(asked)
     if asked.stopped:
         return
-    if has_opening(policy):
+    if "opening" in names:
         yield from opening_of(examinee, policy)
-    if examinee.protocol == "agi" and sends_stop(policy):
+    if "stop" in names:
         yield from stop_of(examinee, examinee.policy)
     yield from quiet_of(examinee, asked, policy)
-    if asked.ending is None:
+    if ending and asked.ending is None:
         yield from ending_of(examinee, asked, policy, ending)
 
 
 def _line_ending(examinee: Examinee) -> str:
-    """What lines end with: as agent.toml says, else the policy, else the protocol."""
+    """What lines end with: as agent.toml says, else the policy, else the protocol; empty where it knows one way."""
     options = protocol_entry(examinee.protocol).options
     policy = examinee.policy.protocol.get(examinee.protocol, {})
     own = examinee.agent.seat(examinee.policy).protocol_options

@@ -3,9 +3,9 @@
 import pytest
 
 from judge.games import new_game
+from judge.games.gomoku.positions import Position, positions, squares_of
 from judge.games.gomoku.requests import RULE_BITS, PlaceStone, Square, Stone
 from judge.games.types import RuleResult, Verdict, decided
-from judge.submissions.check.positions import Position, positions, squares_of
 
 CASES = [(rule, position) for rule in RULE_BITS for position in positions(rule, 15, 15)]
 

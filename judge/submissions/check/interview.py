@@ -1,15 +1,14 @@
-"""What is asked of agents that play five in a row: commands, forced answers, the opening, time, words unasked."""
+"""What is asked of agents before they play whole games: commands, forced answers, the opening, time, words unasked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from judge.games import new_game
-from judge.games.gomoku.requests import Stone, square_name
-from judge.games.types import Verdict
+from judge.catalog import game_entry
+from judge.catalog.entry import Question
+from judge.games.types import Decision, Verdict
 from judge.referee.policy import Policy
 from judge.submissions.check.diagnosis import Diagnosis, diagnose, mend_for
-from judge.submissions.check.positions import positions, squares_of
-from judge.submissions.check.probe_game import Answer, Question
+from judge.submissions.check.probe_game import Answer
 from judge.submissions.check.report import Grade
 from judge.submissions.check.runner import Examinee, Talk
 from judge.text import decode
@@ -22,9 +21,6 @@ PAUSE_S = 0.3
 """How long an agent that is not frozen is listened to behind an answer."""
 MAX_FAULTS = 2
 """After as many faults that ended its process an agent is asked no more."""
-
-PLAIN = {"swap": "none", "fifths": 1}
-"""Options of a game without an opening stage."""
 
 HASTY_MS = 3000
 """How long it may take to start where lines end in the way that the policy does not use."""
@@ -93,22 +89,22 @@ class Asked:
         self.turns_ms += talk.turns_ms
 
 
-def interrogate(
-    examinee: Examinee, questions: Sequence[Question], policy: Policy, ending: str
-) -> Asked:
+def interrogate(examinee: Examinee, policy: Policy, ending: str) -> Asked:
     """Ask all questions; behind one that ended the agent's process the next ones are put to a new one.
 
     A contest has a new process for every game: what goes wrong late in a conversation is asked once more, in a process
     of its own, and is a warning where that goes well. Where the first question fails, and only there, lines that do not
-    end in `ending` but in the other way are tried; where that goes well, all is asked so (`Examinee.line_ending`).
+    end in `ending` but in the other way are tried; where that goes well, all is asked so (`Examinee.line_ending`). That
+    is left out where the protocol has one way alone, and `ending` is empty.
     """
     asked = Asked()
+    questions, plain = examinee.questions.asked, examinee.questions.plain
     left = list(questions)
     while left and len(asked.stopped) < MAX_FAULTS:
         # Whom one process fails again and again is asked in as many as there are questions: each costs a whole wait.
         batch = left if len(asked.passing) < MAX_FAULTS else left[:1]
-        talk = examinee.asked(batch, policy, options=PLAIN)
-        if not asked.talks and asked.ending is None and _failed_at_once(talk):
+        talk = examinee.asked(batch, policy, options=plain)
+        if ending and not asked.talks and asked.ending is None and _failed_at_once(talk):
             asked.ending = _other_ending(examinee, questions[0], talk, policy, ending)
             if asked.ending is not None:
                 examinee.disregard(talk)
@@ -123,7 +119,7 @@ def interrogate(
             continue
         left = left[left.index(question) + 1 :]
         if talk.answers and talk.answers[0].question != question:
-            alone = examinee.asked([question], policy, options=PLAIN)
+            alone = examinee.asked([question], policy, options=plain)
             if not alone.has_stopped:
                 examinee.disregard(talk)
                 asked.take(alone)
@@ -150,7 +146,10 @@ def _other_ending(
     other = "lf" if ending == "crlf" else "crlf"
     once = replace(question, turns=1)
     again = examinee.asked(
-        [once], _hasty(policy), options=PLAIN, protocol_options={"line_ending": other}
+        [once],
+        _hasty(policy),
+        options=examinee.questions.plain,
+        protocol_options={"line_ending": other},
     )
     examinee.disregard(again)
     if again.has_stopped or not again.answers or again.answers[0].fault is not None:
@@ -195,7 +194,7 @@ def _ask_late_faults_again(examinee: Examinee, asked: Asked, policy: Policy) -> 
             if answer.question == talk.answers[0].question:
                 failed.add(name)
                 continue
-            alone = examinee.asked([answer.question], policy, options=PLAIN)
+            alone = examinee.asked([answer.question], policy, options=examinee.questions.plain)
             if alone.has_stopped or any(one.fault for one in alone.answers):
                 failed.add(name)
                 continue
@@ -207,56 +206,49 @@ def _ask_late_faults_again(examinee: Examinee, asked: Asked, policy: Policy) -> 
             )
 
 
-def questions_for(policy: Policy) -> list[Question]:
-    """The commands first, then the positions."""
-    game = new_game(policy.game.name, policy.game.options | PLAIN).describe()
-    width, height = game["width"], game["height"]
-    asked = [
-        Question("begin", "an empty board", seat=0, turns=2),
-        Question("turn", "the opponent began", seat=1, turns=2),
-    ]
-    asked += [
-        Question(
-            position.check,
-            position.what or position.stones,
-            squares_of(position.stones, width, height),
-            turns=1 if position.answers else 2,
-            answers=frozenset(squares_of(position.answers, width, height)),
-        )
-        for position in positions(game["rule"], width, height)
-    ]
-    return asked
-
-
 def has_opening(policy: Policy) -> bool:
     """Whether a game begins with more than moves in turn."""
-    game = new_game(policy.game.name, policy.game.options).describe()
-    return any(game.get(key, value) != value for key, value in PLAIN.items())
+    entry = game_entry(policy.game.name)
+    asked = entry.questions(policy.game.options)
+    if asked is None:
+        return False
+    game = entry.new(policy.game.options).describe()
+    return any(game.get(key, value) != value for key, value in asked.plain.items())
 
 
-def sends_stop(policy: Policy) -> bool:
-    """Whether AGI engines are told to answer at once."""
-    return bool(policy.protocol.get("agi", {}).get("stop_before_ms"))
+def sends_stop(policy: Policy, protocol: str) -> bool:
+    """Whether agents that speak this protocol are told to answer at once."""
+    return bool(policy.protocol.get(protocol, {}).get("stop_before_ms"))
 
 
 # --- findings --------------------------------------------------------------------------------------------------------
 
 
-def answers_of(asked: Asked) -> Iterator[Verdicts]:
-    """Check by check: illegal answers fail, weak ones warn."""
+def answers_of(
+    asked: Asked, names: Sequence[str], say: Callable[[Decision], str]
+) -> Iterator[Verdicts]:
+    """Check by check, by their `names`: illegal answers fail, weak ones warn. `say` says a decision in words."""
     yield from asked.passing
-    for name in ("begin", "turn", "board", "win", "block", "rule"):
+    for name in names:
         crashed = [
             diagnosis
             for question, verdict, diagnosis in asked.stopped
             if question.check == name and verdict is Verdict.CRASH
         ]
-        answers = [answer for answer in asked.answers if _concern_of(answer) == name]
-        yield from _answers(name, answers, crashed)
+        answers = [
+            answer
+            for answer in asked.answers
+            if (concern if (concern := _concern_of(answer)) in names else answer.question.check)
+            == name
+        ]
+        yield from _answers(name, answers, crashed, say)
 
 
 def _answers(
-    name: str, answers: Sequence[Answer], crashed: Sequence[Diagnosis]
+    name: str,
+    answers: Sequence[Answer],
+    crashed: Sequence[Diagnosis],
+    say: Callable[[Decision], str],
 ) -> Iterator[Verdicts]:
     faults = [answer for answer in answers if answer.fault is not None]
     weak = [answer for answer in answers if not answer.is_right]
@@ -265,7 +257,7 @@ def _answers(
     elif faults:
         yield name, Grade.FAIL, "; ".join(map(_say_fault, faults)), _mend_of(faults[0])
     elif weak:
-        yield name, Grade.WARNING, "; ".join(map(_say_weak, weak)), ""
+        yield name, Grade.WARNING, "; ".join(_say_weak(answer, say) for answer in weak), ""
     elif answers:
         yield name, Grade.PASS, _count(len(answers), "answer"), ""
 
@@ -285,10 +277,10 @@ def _mend_of(answer: Answer) -> str:
     return mend_for(answer.fault.verdict) if answer.fault else ""
 
 
-def _say_weak(answer: Answer) -> str:
-    wanted = " or ".join(sorted(square_name(x, y) for x, y in answer.question.answers))
+def _say_weak(answer: Answer, say: Callable[[Decision], str]) -> str:
+    wanted = " or ".join(sorted(map(say, answer.question.answers)))
     decision = answer.decision
-    said = square_name(decision.x, decision.y) if isinstance(decision, Stone) else answer.said
+    said = (say(decision) if decision is not None else "") or answer.said
     return f"{answer.question.what}: it answered {said}, wanted {wanted}"
 
 
@@ -353,7 +345,7 @@ def quiet_of(examinee: Examinee, asked: Asked, policy: Policy) -> Iterator[Verdi
     box = policy.box.model_copy(update={"freeze": "none"})
     loose = policy.model_copy(update={"box": box})
     question = replace(asked.sound, check="quiet", turns=3)
-    talk = examinee.asked([question], loose, options=PLAIN, pause_s=PAUSE_S)
+    talk = examinee.asked([question], loose, options=examinee.questions.plain, pause_s=PAUSE_S)
     if talk.has_stopped:
         diagnosis = diagnose(talk)
         name = _AT_FAULT.get(talk.side.fault or Verdict.OUTPUT, "quiet")
@@ -373,7 +365,7 @@ def ending_of(examinee: Examinee, asked: Asked, policy: Policy, ending: str) -> 
     talk = examinee.asked(
         [asked.sound],
         _hasty(policy),
-        options=PLAIN,
+        options=examinee.questions.plain,
         protocol_options={"line_ending": other},
     )
     if talk.side.fault is None and all(answer.fault is None for answer in talk.answers):
@@ -390,10 +382,10 @@ def stop_of(examinee: Examinee, policy: Policy) -> Iterator[Verdicts]:
     """STOP in the middle of a long turn."""
     before = policy.clock.turn_ms + policy.clock.tolerance_ms - STOP_AFTER_MS
     stopping = policy.model_copy(update={"protocol": _stopping(policy, before)})
-    game = new_game(policy.game.name, policy.game.options | PLAIN).describe()
-    middle = squares_of("h8h9i9g7j8f8k9i8h7h6i10", game["width"], game["height"])
-    question = Question("stop", opening=middle)
-    talk = examinee.asked([question], stopping, options=PLAIN)
+    hard = examinee.questions.hard
+    if hard is None:
+        return
+    talk = examinee.asked([hard], stopping, options=examinee.questions.plain)
     took = sum(talk.turns_ms)
     if talk.has_stopped:
         yield "stop", Grade.FAIL, talk.side.why, ""

@@ -1,11 +1,10 @@
-"""The checks of each protocol: a name, what is tried, and how to mend it where nothing better is known."""
+"""The checks of an agent that many protocols share: a name, what is tried, and how to mend it."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 
 class Check(NamedTuple):
-    """One line of a report."""
+    """One line of the report of `judge check`; `mend` is the advice where nothing better is known."""
 
     name: str
     tries: str
@@ -76,64 +75,8 @@ OPENING = Check(
     "the protocol's text says what may be answered at each step of the opening",
 )
 
-_GOMOCUP = (
-    START,
-    ABOUT,
-    Check("begin", "BEGIN, then TURN", "answer BEGIN by a move such as 7,7"),
-    Check("turn", "TURN on an empty board", "answer TURN x,y by a move of your own"),
-    Check(
-        "board",
-        "BOARD with an even and an odd number of stones, own ones second too",
-        "read lines x,y,who up to DONE, in any order of who (1: own, 2: the opponent's), then answer by a move",
-    ),
-    Check(
-        "restart",
-        "RESTART between two games",
-        "answer RESTART by OK and clear the board; otherwise a new process is started for every position",
-    ),
-    WIN,
-    BLOCK,
-    RULE,
-    OPENING,
-    TIME,
-    MEMORY,
-    QUIET,
-    ENDING,
-    END,
-    *GAMES,
-)
-_AGI = (
-    START,
-    Check("about", "says its name", "say ID NAME name before AGIOK"),
-    Check("begin", "POSITION and GO on an empty board", "answer GO by BESTMOVE and a square"),
-    Check("turn", "DOMOVE and GO", "add each stone of DOMOVE; your own comes by DOMOVE too"),
-    Check(
-        "board",
-        "POSITION MOVES with an even and an odd number of stones",
-        "set the stones in the order given, black first; then you play the colour that is to move",
-    ),
-    WIN,
-    BLOCK,
-    RULE,
-    OPENING,
-    Check(
-        "stop",
-        "answers STOP",
-        "read stdin while you think (in a thread, or by looking now and then), and answer at once",
-    ),
-    TIME,
-    MEMORY,
-    QUIET,
-    ENDING,
-    END,
-    *GAMES,
-)
-_UCC = (START, TIME, MEMORY, END, *GAMES)
+CHECKS = (START, TIME, MEMORY, END, *GAMES)
+"""What is tried of every agent, in the order of a report."""
 
-TABLE: Mapping[str, tuple[Check, ...]] = {
-    "gomocup": _GOMOCUP,
-    "agi": _AGI,
-    "stratego": _UCC,
-    "qchess": _UCC,
-}
-"""By protocol, in the order of a report."""
+ASKED = (QUIET,)
+"""What is tried besides where the game has questions."""

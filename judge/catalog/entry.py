@@ -1,0 +1,145 @@
+"""What the judge knows of a game: the type of the entries of `judge.games`, one object a game.
+
+Only `name`, `new` and `view` must be given; each of the others adds something that the game can then do. An entry is
+loaded wherever its game is played, so its methods import what only they need when they are called.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from judge.games import GameRules
+from judge.games.types import Decision, Game, Reply, Request
+from judge.records.steps import Stepped
+from judge.records.views import BoardView
+from judge.referee.spec import RecordFile
+
+if TYPE_CHECKING:
+    from judge.records.gomoku.record import FiveRecord
+
+Opening = tuple[tuple[int, int], ...]
+"""What a game begins from, as the option `opening` of its rules has it; empty: from nothing."""
+
+Turn = Callable[[int, int], tuple[int, int]]
+"""Where a square lies after a symmetry of the board."""
+
+NOT_TURNED: Sequence[Turn] = (lambda x, y: (x, y),)
+
+
+@dataclass(frozen=True, slots=True)
+class Openings:
+    """How openings are written for a game under given options."""
+
+    parse: Callable[[str], Opening]
+    """The opening that a text spells, the empty one for an empty text; InputError names the token and the fix."""
+    example: str
+    """Two or more texts that could stand in a line, for messages."""
+    turns: Sequence[Turn] = NOT_TURNED
+    """The symmetries in which an opening may come again; none comes first."""
+
+
+class ResultWord(NamedTuple):
+    """The word of a result line and the seat that it is said of; None: of both."""
+
+    word: str
+    named: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ResultWords:
+    """How the games of a field end where its own manager prints a result line."""
+
+    every: frozenset[str]
+    """Every word that a game can end with."""
+    read: Callable[[str], ResultWord | None]
+    """The word of a result line; None where the line is none of this field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What `judge check` asks: to play some turns from a position, in the seat whose turn it is unless one is given."""
+
+    check: str
+    """The name of the check that the answer counts for."""
+    what: str = ""
+    opening: Opening = ()
+    seat: int | None = None
+    turns: int = 1
+    answers: tuple[Decision, ...] = field(default=(), hash=False)
+    """The decisions that are right; empty: all that are legal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """What `judge check` asks an agent before it plays whole games."""
+
+    asked: Sequence[Question]
+    oblige: Callable[[Request], Reply]
+    """A harmless, legal answer for the opponent."""
+    say: Callable[[Decision], str]
+    """A decision in words."""
+    plain: Mapping[str, Any] = field(default_factory=dict)
+    """Options of a game without an opening stage, in which all of `asked` is asked."""
+    hard: Question | None = None
+    """A question that takes long to answer, asked where the protocol has a command that stops the search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Partner:
+    """An agent for the games of `judge check`, as `judge match` would be given it, and words behind its command."""
+
+    agent: str
+    words: tuple[str, ...] = ()
+
+
+class GameEntry(GameRules):
+    """A game; the docstring of each method says what the judge does where a game leaves it out."""
+
+    partners: Sequence[Partner] = ()
+    """Who sits opposite in `judge check`: the first that can play under the policy. Without one there is no check."""
+
+    @abstractmethod
+    def view(self, game: Game, seat: int | None = None) -> BoardView:
+        """A game of `new` as it stands, or what `seat` may see of it."""
+
+    def exports(self, file: RecordFile) -> Mapping[str, bytes]:  # noqa: ARG002 a game may have none
+        """The files of the field that stand beside a record, by their endings; without it there is none."""
+        return {}
+
+    def pgn(self, file: RecordFile) -> "FiveRecord | None":  # noqa: ARG002 a game may have none
+        """The game as the PGN of an export has it; None: names and result alone."""
+        return None
+
+    def is_log(self, data: bytes) -> bool:  # noqa: ARG002 a game may have none
+        """Whether a file that begins with `data` is a log of the field that `read_log` reads."""
+        return False
+
+    def read_log(self, data: bytes, source: str) -> Stepped:
+        """The game of such a log, for `judge show`; InputError names `source` and the line. Called where `is_log`."""
+        raise NotImplementedError
+
+    def replay_log(self, data: bytes, source: str) -> str | None:  # noqa: ARG002 a log may hold no proof
+        """By which rules a log was replayed and how its game ended, for `judge verify`; None: a log proves nothing.
+
+        InputError names `source` and the line that contradicts the rules. Called where `is_log`.
+        """
+        return None
+
+    def result_words(self, options: Mapping[str, Any]) -> ResultWords | None:  # noqa: ARG002 a game may have none
+        """The words that a policy's [points] score; None: the judge's own verdicts."""
+        return None
+
+    def openings(self, options: Mapping[str, Any]) -> Openings | None:  # noqa: ARG002 a game may have none
+        """How openings are written; None: the game has none."""
+        return None
+
+    def questions(self, options: Mapping[str, Any]) -> Questions | None:  # noqa: ARG002 a game may have none
+        """What `judge check` asks; None: it only plays whole games."""
+        return None
+
+    def be_strict(self, game: Game) -> None:
+        """Change a copy of a game so that a slip ends it which would only lose the turn, and a person is told of it.
+
+        Without it nothing is changed.
+        """

@@ -1,0 +1,88 @@
+"""Five in a row: its entry among the games."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from judge.catalog.entry import GameEntry, Openings, Partner, Questions
+from judge.games.gomoku import Gomoku
+from judge.games.types import Game
+from judge.records.steps import Stepped
+from judge.records.views import BoardView
+from judge.referee.spec import RecordFile
+
+if TYPE_CHECKING:
+    from judge.records.gomoku.record import FiveRecord
+
+
+class GomokuEntry(GameEntry):
+    """Five in a row with all its rules and openings."""
+
+    name = "gomoku"
+    protocol = "gomocup"
+    partners = (
+        Partner("house-instant", ("centre",)),
+        Partner("house-agi-instant"),
+        Partner("house-agi"),
+    )
+
+    def new(self, options: Mapping[str, Any]) -> Gomoku:
+        """A game with these options."""
+        return Gomoku.from_options(options)
+
+    def view(self, game: Game, seat: int | None = None) -> BoardView:  # noqa: ARG002 nothing is hidden
+        """Numbered stones."""
+        from judge.records.gomoku.view import stones_view
+
+        return stones_view(_gomoku(game))
+
+    def exports(self, file: RecordFile) -> Mapping[str, bytes]:
+        """The file of Piskvork."""
+        from judge.records.gomoku.psq import write_psq
+        from judge.records.replay import five_of
+
+        return {".psq": write_psq(five_of(file))}
+
+    def pgn(self, file: RecordFile) -> "FiveRecord":
+        """The stones."""
+        from judge.records.replay import five_of
+
+        return five_of(file)
+
+    def is_log(self, data: bytes) -> bool:
+        """Whether one of the formats of five in a row looks like this."""
+        from judge.records.formats import is_five
+
+        return is_five(data)
+
+    def read_log(self, data: bytes, source: str) -> Stepped:
+        """Of a file that holds many games the first one."""
+        from judge.records.gomoku.steps import first_game
+
+        return first_game(data, source)
+
+    def openings(self, options: Mapping[str, Any]) -> Openings:
+        """Offsets or squares, in the eight symmetries of the board."""
+        from judge.games.gomoku.opening_text import EXAMPLE, parse_opening, symmetries
+
+        board = self.new(options).describe()
+        width, height, rule = board["width"], board["height"], board["rule"]
+        return Openings(
+            lambda text: parse_opening(text, width, height, rule, continuous=board["continuous"]),
+            EXAMPLE,
+            symmetries(width, height),
+        )
+
+    def questions(self, options: Mapping[str, Any]) -> Questions:
+        """Commands and positions with a forced answer."""
+        from judge.catalog.gomoku_questions import questions
+
+        return questions(self, options)
+
+
+def _gomoku(game: Game) -> Gomoku:
+    if not isinstance(game, Gomoku):
+        raise TypeError(f"not a game of five in a row: {game!r}")
+    return game
+
+
+ENTRY = GomokuEntry()

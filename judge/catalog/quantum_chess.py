@@ -1,0 +1,98 @@
+"""Quantum Chess: its entry among the games."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from judge.catalog.entry import GameEntry, Partner, ResultWord, ResultWords
+from judge.games.quantum_chess import QuantumChess
+from judge.games.types import Game
+from judge.records.steps import Stepped
+from judge.records.views import BoardView
+from judge.referee.spec import RecordFile
+
+_LOG = re.compile(rb"# (Log starts|Short log)")
+
+_WORDS = frozenset(
+    {
+        "WIN",
+        "DRAW",
+        "ILLEGAL",
+        "BOUNDS",
+        "EMPTY",
+        "COLOUR",
+        "GIBBERISH",
+        "TIMEOUT",
+        "UNRESPONSIVE",
+        "terminated",
+    }
+)
+
+
+class QuantumChessEntry(GameEntry):
+    """Quantum Chess as UCC's contest of 2013 played it."""
+
+    name = "quantum-chess"
+    protocol = "qchess"
+    partners = (Partner("house-qchess-instant"),)
+
+    def new(self, options: Mapping[str, Any]) -> QuantumChess:
+        """A game with these options."""
+        return QuantumChess.from_options(options)
+
+    def view(self, game: Game, seat: int | None = None) -> BoardView:
+        """Pieces with both their types."""
+        from judge.records.quantum_chess.view import chess_view
+
+        return chess_view(_chess(game), seat)
+
+    def exports(self, file: RecordFile) -> Mapping[str, bytes]:
+        """The log of UCC's manager."""
+        from judge.records.quantum_chess.log import write_log
+        from judge.records.quantum_chess.replay import log_of
+
+        return {".log": write_log(log_of(file.record))}
+
+    def is_log(self, data: bytes) -> bool:
+        """Whether it begins as UCC's manager begins one."""
+        return _LOG.match(data) is not None
+
+    def read_log(self, data: bytes, source: str) -> Stepped:
+        """The game, chance answered from the log."""
+        from judge.records.quantum_chess.log import read_log
+        from judge.records.quantum_chess.steps import steps_of_log
+
+        return steps_of_log(read_log(data, source))
+
+    def replay_log(self, data: bytes, source: str) -> str:
+        """The result line."""
+        from judge.records.quantum_chess.log import read_log
+        from judge.records.quantum_chess.replay import replay
+
+        log = read_log(data, source)
+        return f"quantum chess, {replay(log).game.result(log.names) or 'unfinished'}"
+
+    def result_words(self, options: Mapping[str, Any]) -> ResultWords:  # noqa: ARG002 all options have the same
+        """The second word of the result line; `white` alone is white's win."""
+        return ResultWords(_WORDS, _read_result)
+
+    def be_strict(self, game: Game) -> None:
+        """An illegal move ends the game."""
+        played = _chess(game)
+        played.options = played.options.model_copy(update={"illegal": "loses-game"})
+
+
+def _chess(game: Game) -> QuantumChess:
+    if not isinstance(game, QuantumChess):
+        raise TypeError(f"not a game of Quantum Chess: {game!r}")
+    return game
+
+
+def _read_result(line: str) -> ResultWord | None:
+    colour, _, word = line.partition(" ")
+    if colour not in ("white", "black"):
+        return None
+    return ResultWord(word or "WIN", int(colour == "black"))
+
+
+ENTRY = QuantumChessEntry()

@@ -1,0 +1,129 @@
+"""A game of a record or of a log of the field as steps, whichever game it is.
+
+A record is refereed again from its transcript, once; the logs of the field are played again by the rules. What cannot
+be played to its end (a void, a changed record) is there as far as it goes, and `problem` says why it stops.
+"""
+
+from pathlib import Path
+
+from judge.catalog import GAMES, game_entry
+from judge.catalog.entry import GameEntry
+from judge.errors import InputError
+from judge.games.types import Verdict
+from judge.records.steps import Step, Stepped
+from judge.referee.side import Ply
+from judge.referee.spec import MatchRecord, RecordFile, read_record
+from judge.referee.spectator import Onlooker, SeenWire
+from judge.referee.transcript import unseal
+
+
+def read_steps(path: Path) -> Stepped:
+    """The game of a record, or of a log that a game's entry reads; InputError names what is wrong."""
+    data = _read(path)
+    if data.lstrip()[:1] == b"{":
+        return steps_of(read_record(path))
+    entry = _entry_of_log(data)
+    if entry is None:
+        games = ", ".join(GAMES.names())
+        raise InputError(
+            f"{path}: neither a record nor a log of a game that is installed ({games})"
+        )
+    return entry.read_log(data, str(path))
+
+
+def replayed_log(path: Path) -> str | None:
+    """How the game of a log ended by our rules; None for a file that is no such log.
+
+    InputError names the line where the log contradicts the rules.
+    """
+    data = _read(path)
+    entry = None if data.lstrip()[:1] == b"{" else _entry_of_log(data)
+    return None if entry is None else entry.replay_log(data, str(path))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+
+
+def _entry_of_log(data: bytes) -> GameEntry | None:
+    """The first game, by name, that knows the log; games that cannot be loaded are not asked."""
+    return next((entry for entry in GAMES.working() if entry.is_log(data)), None)
+
+
+def steps_of(file: RecordFile) -> Stepped:
+    """The game of a record; InputError when its transcript is broken."""
+    collector = _Collector(file)
+    problem = collector.collect()
+    record = file.record
+    if record.verdict is Verdict.VOID:
+        problem = ""
+    return Stepped(
+        f"{record.spec.policy.name}, {record.id}",
+        (record.seats[0].name, record.seats[1].name),
+        collector.steps,
+        result_words(record),
+        problem,
+        record,
+    )
+
+
+def result_words(record: MatchRecord) -> str:
+    """How a game ended, in one line; it may hold an agent's own words."""
+    if record.verdict is Verdict.VOID:
+        who = "void: does not count"
+    elif record.winner is None:
+        who = "drawn" if record.verdict is Verdict.DRAW else "nobody wins"
+    else:
+        who = f"{record.seats[record.winner].name} wins"
+    return f"{who} ({record.verdict}): {record.reason}"
+
+
+class _Collector:
+    """Referees a record again; a step is taken when the effect of an answer is seen: at the next one, or at the end."""
+
+    def __init__(self, file: RecordFile) -> None:
+        self.steps: list[Step] = []
+        wire = SeenWire(unseal(file.transcript))
+        self._entry = game_entry(file.record.spec.policy.game.name)
+        self._onlooker = Onlooker(file.record.spec, wire, self._watch)
+        self._ply: Ply | None = None
+        self._messages: tuple[str, ...] = ()
+        self._left_ms = self._left()
+
+    def collect(self) -> str:
+        """All steps; why they stop, where they should not."""
+        problem = ""
+        try:
+            self._onlooker.referee.play()
+        except InputError as error:
+            problem = str(error)
+        self._take()
+        return problem
+
+    def _watch(self, ply: Ply) -> None:
+        self._take()
+        messages = self._onlooker.seats[ply.seat].messages
+        self._ply, self._messages, self._left_ms = ply, tuple(messages), self._left()
+        messages.clear()
+
+    def _take(self) -> None:
+        before = self.steps[-1].view if self.steps else None
+        view = self._entry.view(self._onlooker.game).since(before)
+        if self._ply is None:
+            self.steps.append(Step(view, left_ms=self._left_ms))
+            return
+        seat, said, charged_ns, search = self._ply
+        self.steps.append(
+            Step(view, seat, said, charged_ns / 1e6, search, self._messages, self._left_ms)
+        )
+
+    def _left(self) -> tuple[int | None, int | None]:
+        first, second = (side.clock.left_ns() for side in self._onlooker.referee.sides)
+        return _ms(first), _ms(second)
+
+
+def _ms(ns: int | None) -> int | None:
+    return None if ns is None else ns // 1_000_000

@@ -1,0 +1,95 @@
+"""Stratego: its entry among the games."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from judge.catalog.entry import GameEntry, Partner, ResultWord, ResultWords
+from judge.games.stratego import Stratego
+from judge.games.types import Game
+from judge.records.steps import Stepped
+from judge.records.views import BoardView
+from judge.referee.spec import RecordFile
+
+_LOG = re.compile(rb"\S+ (RED|BLUE) SETUP|An illegal setup|Controller for Player")
+
+
+class StrategoEntry(GameEntry):
+    """Stratego as UCC's contests played it."""
+
+    name = "stratego"
+    protocol = "stratego"
+    partners = (Partner("house-stratego-instant"),)
+
+    def new(self, options: Mapping[str, Any]) -> Stratego:
+        """A game with these options."""
+        return Stratego.from_options(options)
+
+    def view(self, game: Game, seat: int | None = None) -> BoardView:
+        """Both armies by their letters."""
+        from judge.records.stratego.view import stratego_view
+
+        return stratego_view(_stratego(game), seat)
+
+    def exports(self, file: RecordFile) -> Mapping[str, bytes]:
+        """The log of UCC's manager."""
+        from judge.records.stratego.replay import log_of
+
+        return {".log": log_of(file.record)}
+
+    def is_log(self, data: bytes) -> bool:
+        """Whether it begins as the managers of 2011 and 2012, or this judge, begin one."""
+        return _LOG.match(data) is not None
+
+    def read_log(self, data: bytes, source: str) -> Stepped:
+        """The game by the first rule set that the log does not contradict."""
+        from judge.records.stratego.log import read_log
+        from judge.records.stratego.steps import steps_of_log
+
+        return steps_of_log(read_log(data, source))
+
+    def replay_log(self, data: bytes, source: str) -> str:
+        """The rule set and the result line."""
+        from judge.records.stratego.log import read_log
+        from judge.records.stratego.steps import rules_of
+
+        log = read_log(data, source)
+        rules, game = rules_of(log)
+        return f"{rules}, {game.result(log.names) if game.end else 'unfinished'}"
+
+    def result_words(self, options: Mapping[str, Any]) -> ResultWords:
+        """OUTCOME of the result line."""
+        from judge.games.stratego.options import read_options
+
+        rules = read_options(options)
+        words = {"VICTORY", "SURRENDER", "DRAW", "DRAW_DEFAULT", "ILLEGAL", "BOTH_ILLEGAL"}
+        if rules.no_move == "judged":
+            words.add("DEFEAT")
+        if rules.quiet_limit:
+            words.add("INTERNAL_ERROR")
+        words.add("DEFAULT" if rules.setup_word == "blame" else rules.setup_word)
+        return ResultWords(frozenset(words), _read_result)
+
+    def be_strict(self, game: Game) -> None:
+        """An illegal or unreadable move ends the game."""
+        played = _stratego(game)
+        loose = {"tolerate_illegal": False, "tolerate_unreadable": False}
+        played.options = played.options.model_copy(update=loose)
+
+
+def _stratego(game: Game) -> Stratego:
+    if not isinstance(game, Stratego):
+        raise TypeError(f"not a game of Stratego: {game!r}")
+    return game
+
+
+def _read_result(text: str) -> ResultWord | None:
+    from judge.records.stratego.log import read_result
+
+    line = read_result(text)
+    if line is None:
+        return None
+    return ResultWord(line.points_word, {"RED": 0, "BLUE": 1}.get(line.colour))
+
+
+ENTRY = StrategoEntry()

@@ -1,0 +1,65 @@
+"""The picture of a game of five in a row."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from judge.games.gomoku import Gomoku
+from judge.games.gomoku.requests import COLOURS, Placed, Square, square_name
+from judge.games.types import RuleResult, Verdict
+from judge.records.views import BoardView, Mark, Surface, Token
+
+
+def stones_view(game: Gomoku) -> BoardView:
+    """Numbered stones; the winning row and the offers of a fifth stone are marked."""
+    bare = bare_stones_view(game.width, game.height, game.stones, game.dead)
+    return replace(
+        bare,
+        seats=(game.black, 1 - game.black),
+        marks={**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)},
+    )
+
+
+def bare_stones_view(
+    width: int, height: int, stones: Sequence[Placed], dead: Collection[Square] = ()
+) -> BoardView:
+    """Stones in play order on a board of which no rule is known."""
+    tokens = {
+        (x, y): _stone(colour, number, (x, y) in dead)
+        for number, (x, y, colour) in enumerate(stones, 1)
+    }
+    return BoardView(
+        Surface.LINES,
+        tuple(square_name(x, 0)[:-1] for x in range(width)),
+        tuple(str(y + 1) for y in range(height)),
+        tokens,
+        (COLOURS[0], COLOURS[1]),
+        caption=f"{len(stones)}. {square_name(*stones[-1][:2])}" if stones else "",
+    )
+
+
+@lru_cache(maxsize=8192)
+def _stone(colour: int, number: int, is_dead: bool) -> Token:
+    return Token(colour, number, is_dead=is_dead)
+
+
+def _winning_row(game: Gomoku) -> Mapping[Square, Mark]:
+    """The squares of the row through the last stone, if it won."""
+    if not isinstance(game.end, RuleResult) or game.end.verdict is not Verdict.WIN:
+        return {}
+    x, y, colour = game.stones[-1]
+    own = {(sx, sy) for sx, sy, c in game.stones if c == colour}
+    rows = [_run(own, (x, y), dx, dy) for dx, dy in ((1, 0), (0, 1), (1, 1), (1, -1))]
+    longest = max(rows, key=lambda row: len(row))
+    return dict.fromkeys(longest, Mark.ROW) if len(longest) >= 5 else {}
+
+
+def _run(own: set[Square], start: Square, dx: int, dy: int) -> list[Square]:
+    """The squares of `own` in an unbroken line through `start`."""
+    run = [start]
+    for sign in (1, -1):
+        x, y = start[0] + sign * dx, start[1] + sign * dy
+        while (x, y) in own:
+            run.append((x, y))
+            x, y = x + sign * dx, y + sign * dy
+    return run

@@ -1,0 +1,99 @@
+"""What installed packages register with the judge: found by name through Python's entry points, loaded when asked for.
+
+The judge's own games and protocols stand in its pyproject.toml exactly as another package's stand in that package's.
+To list names imports nothing; to ask for one imports that one alone, so a package that is broken breaks nobody else's.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar
+
+from judge.documents import choices
+from judge.errors import HostError, InputError
+
+OWN = "judge"
+"""The distribution whose entries are ours."""
+
+Entry = TypeVar("Entry")
+
+
+@dataclass(frozen=True)
+class Registry(Generic[Entry]):
+    """The entries of one group of entry points, each of the type `kind`; `noun` is what people call one."""
+
+    group: str
+    noun: str
+    kind: type[Entry]
+
+    def names(self) -> list[str]:
+        """Every name that is registered, sorted, those of broken entries too; HostError as `entry`."""
+        return sorted(_registered(self.group))
+
+    def entry(self, name: str) -> Entry:
+        """The entry called `name`.
+
+        InputError where there is none, where two packages claim the name, or where the entry is broken: it names the
+        package and says what to do. HostError where the judge's own entries are not registered.
+        """
+        registered = _registered(self.group)
+        if name not in registered:
+            raise InputError(f"no {self.noun} is called {name!r}; {choices(name, registered)}")
+        points = registered[name]
+        if len(points) > 1:
+            first, second = (_package(point) for point in points[:2])
+            raise InputError(
+                f"two packages, {first} and {second}, register a {self.noun} called {name!r}; "
+                f"uninstall one of them: pip uninstall {second}"
+            )
+        return self._load(points[0])
+
+    def working(self) -> Iterator[Entry]:
+        """Every entry that can be loaded, in the order of names; broken ones are left out."""
+        for name in self.names():
+            try:
+                yield self.entry(name)
+            except InputError:
+                continue
+
+    def _load(self, point: EntryPoint) -> Entry:
+        where = f"the package {_package(point)} registers the {self.noun} {point.name!r} as {point.value}"
+        fix = (
+            "install a version that works with this judge, or uninstall it: "
+            f"pip uninstall {_package(point)}"
+        )
+        try:
+            entry = point.load()
+        except Exception as error:
+            raise InputError(
+                f"{where}, which cannot be imported ({type(error).__name__}: {error}); {fix}"
+            ) from error
+        if not isinstance(entry, self.kind):
+            raise InputError(
+                f"{where}, which is of the type {type(entry).__name__} and not {self.kind.__name__}; {fix}"
+            )
+        # Games know their names, by which their records find them again.
+        own = getattr(entry, "name", point.name)
+        if own != point.name:
+            raise InputError(f"{where}, which calls itself {own!r}; {fix}")
+        return entry
+
+
+@cache
+def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
+    """The entry points of a group by name; ours come first where a name is claimed twice."""
+    found: dict[str, tuple[EntryPoint, ...]] = {}
+    points = sorted(entry_points(group=group), key=lambda point: _package(point) != OWN)
+    if not points or _package(points[0]) != OWN:
+        raise HostError(
+            f"the judge's own entries of {group} are not registered: it was installed before they were added; "
+            "run scripts/test, or install it again: pip install -e . --no-deps --no-build-isolation"
+        )
+    for point in points:
+        found[point.name] = (*found.get(point.name, ()), point)
+    return found
+
+
+def _package(point: EntryPoint) -> str:
+    return "unknown" if point.dist is None else point.dist.name
