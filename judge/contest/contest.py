@@ -74,10 +74,10 @@ class Contest:
             self.files,
             self.name,
             players,
-            self.job,
-            self.more,
-            VOIDS,
-            self.alone,
+            job_of=self.job,
+            more=self.more,
+            allowed_voids=VOIDS,
+            alone=self.alone,
         )
 
     @cached_property

@@ -4,7 +4,7 @@ Nothing of a contest is kept here: the store says which games there are and whic
 is begun again from the store. What was running then is rolled back and played again.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from threading import Event
@@ -58,15 +58,17 @@ class Round:
         files: Files,
         contest: str,
         players: Players[Issued],
+        *,
         job_of: Callable[[Issued], Job],
         more: Callable[[], Sequence[Scheduled]],
         allowed_voids: int,
-        alone: Collection[str] = (),
+        alone: frozenset[str] = frozenset(),
     ) -> None:
         """`files` gets the records and the states of folders, each before the row that counts on it.
 
         `more` gives the games that follow from the results so far, when all that were scheduled have ended.
-        `allowed_voids` attempts of a game may be void in a row; then the whole contest stops and says why.
+        `allowed_voids` attempts of a game may be void in a row; then the whole contest stops and says why. Of the
+        agents `alone` no two games are played at once.
         """
         self._store = store
         self._files = files

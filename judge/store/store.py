@@ -5,7 +5,7 @@ is current: whatever a worker sends late, after its game was given to another, i
 Every method is one transaction, and what it says has happened is on disk.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import takewhile
@@ -115,7 +115,7 @@ class Store(Reader):
 
     # --- issue, fix, roll back ---------------------------------------------------------------------------------------
 
-    def issue(self, contest: str, host: str, alone: Collection[str] = ()) -> Issued | None:
+    def issue(self, contest: str, host: str, alone: frozenset[str] = frozenset()) -> Issued | None:
         """Give out the next game of the schedule as a new attempt; None where there is none to give.
 
         Agents in `alone` play one game at a time, in the order of the schedule: no later game of theirs is given out
@@ -124,7 +124,7 @@ class Store(Reader):
         with self._engine.begin() as connection:
             if not str(contest_row(connection, contest, locked=True).state).startswith("open"):
                 return None
-            busy = _playing(connection, contest) & set(alone)
+            busy = _playing(connection, contest) & alone
             pending = (
                 select(matches.c.id, matches.c.first, matches.c.second)
                 .where(matches.c.contest == contest, matches.c.state == MatchState.PENDING)

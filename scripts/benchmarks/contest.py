@@ -105,7 +105,7 @@ def _played(bench: Bench, agent: Agent, games: int, ahead: int) -> list[tuple[fl
         store.create("bench", "{}", [Entry("one", 1, "{}"), Entry("two", 2, "{}")])
         store.schedule("bench", [_game(agent, number) for number in range(1, games + 1)])
         try:
-            Round(store, files, "bench", players, job, tuple, 1, "here").run(tell)
+            Round(store, files, "bench", players, job_of=job, more=tuple, allowed_voids=1).run(tell)
         finally:
             players.kill()
     return [(at, RecordFile.model_validate_json(files.get(record))) for at, record in ended]

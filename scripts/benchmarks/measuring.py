@@ -9,11 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge.agents.agents import Agent, stage_agent
+from judge.errors import HostError
 from judge.referee.play import Slot
 from judge.referee.transcript import Entry, Kind
 
 RUNS = 5
 GOMOKU = "gomocup-fastgame"
+
+PEER_GAMES = (2, 402)
+"""Two numbers of games that the peer plays."""
+
+_PEER_SCORE = re.compile(
+    r"^Score of .* vs .*: (\d+) - (\d+) - (\d+) +\[[^]]*\] +(\d+)\s*$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +51,18 @@ class Bench:
     def peer_game_s(self) -> float | None:
         """A game of two instant agents under c-gomoku-cli, one at a time and no sandbox; None without the peer.
 
-        Its start-up is subtracted by two lengths.
+        Its start-up is subtracted by two lengths, of which the second is long: it looks for its end every 100 ms.
+        Raises HostError where it did not play all games: then its time is that of nothing.
         """
         if "c-gomoku-cli" not in self.peers:
             return None
-        few, many = 2, 22
-        spans = [
+        few, many = PEER_GAMES
+        span = statistics.median(
             (self._peer_s(many) - self._peer_s(few)) / (many - few) for _ in range(RUNS // 2 + 1)
-        ]
-        return statistics.median(spans)
+        )
+        if span <= 0:
+            raise HostError(f"c-gomoku-cli took no longer for {many} games than for {few}")
+        return span
 
     def _peer_s(self, games: int) -> float:
         program = str(self.agent("house-instant").program / "house-instant")
@@ -67,8 +78,30 @@ class Bench:
         command += ["-engine", "name=a", f"cmd={program}", "-engine", "name=b", f"cmd={program}"]
         command += ["-games", str(games)]
         began = time.perf_counter()
-        subprocess.run(command, check=True, capture_output=True, cwd=self.staging)
-        return time.perf_counter() - began
+        done = subprocess.run(
+            command, check=False, capture_output=True, text=True, errors="replace", cwd=self.staging
+        )
+        took = time.perf_counter() - began
+        if done.returncode != 0:
+            last = (done.stderr.splitlines() or [""])[-1]
+            raise HostError(f"c-gomoku-cli ended with code {done.returncode}: {last}")
+        played = peer_games(done.stdout)
+        if played != games:
+            raise HostError(
+                f"c-gomoku-cli was asked for {games} games and says that it played {played}"
+            )
+        return took
+
+
+def peer_games(output: str) -> int:
+    """How many games c-gomoku-cli says that it played, by its last line of the score; 0 where it has none."""
+    scores = _PEER_SCORE.findall(output)
+    if not scores:
+        return 0
+    *each, total = map(int, scores[-1])
+    if sum(each) != total:
+        raise HostError(f"c-gomoku-cli counts {total} games, and {sum(each)} results of them")
+    return total
 
 
 def clock_errors_ms(entries: list[Entry]) -> Iterator[float]:

@@ -211,7 +211,9 @@ class Cup:
                 return super().wait(timeout_s)  # type: ignore[return-value]
 
         cluster.__class__ = Watched
-        loop = Round(self.store, self.files, "cup", cluster, self.job, more, 2)
+        loop = Round(
+            self.store, self.files, "cup", cluster, job_of=self.job, more=more, allowed_voids=2
+        )
         return loop.run(self.told.append)
 
     def play_while_lost(

@@ -56,7 +56,9 @@ class Cup:
         return Job(issued.match.spec, issued.attempt, programs)
 
     def round(self, more: Callable[[], Sequence[Scheduled]] = lambda: ()) -> Round:
-        return Round(self.store, self.files, "cup", self.slots, self.job, more, 2)
+        return Round(
+            self.store, self.files, "cup", self.slots, job_of=self.job, more=more, allowed_voids=2
+        )
 
     def record(self, digest: str) -> RecordFile:
         return RecordFile.model_validate_json(self.files.get(digest))
@@ -151,7 +153,9 @@ def test_two_voids_in_a_row_stop_the_contest_with_the_reason(cup: Cup) -> None:
         job = gone(issued)
         return Job(job.spec, job.attempt, {})
 
-    loop = Round(cup.store, cup.files, "cup", cup.slots, broken, lambda: (), 2)
+    loop = Round(
+        cup.store, cup.files, "cup", cup.slots, job_of=broken, more=lambda: (), allowed_voids=2
+    )
 
     assert Stop.PAUSED is loop.run(lambda _: None)
 
@@ -167,7 +171,9 @@ def test_an_agent_whose_games_stop_a_contest_again_is_named(cup: Cup) -> None:
         job = gone(issued)
         return Job(job.spec, job.attempt, {})
 
-    loop = Round(cup.store, cup.files, "cup", cup.slots, broken, lambda: (), 2)
+    loop = Round(
+        cup.store, cup.files, "cup", cup.slots, job_of=broken, more=lambda: (), allowed_voids=2
+    )
     assert Stop.PAUSED is loop.run(lambda _: None)
     cup.store.release("cup", "looked at it")
     cup.store.set_state("cup", "open", "looked at it")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge.cli.match import slot_alone
+from judge.errors import HostError
 from judge.referee.play import Slot
 from judge.sandbox import images
 from judge.sandbox.cores import available
@@ -68,3 +69,56 @@ def test_a_crowd_plays_at_the_same_time(
 
     assert "3 games at once, charged minus true, p99 of 432" in figures
     assert figures["3 games at once, the judge's memory"].value > 1
+
+
+PEER = """#!/usr/bin/env python3
+import sys, time
+games = int(sys.argv[sys.argv.index("-games") + 1])
+{does}
+"""
+
+
+def a_peer(bench: Bench, does: str) -> Bench:
+    """A measurement with a peer that does something with the number of its `games`."""
+    build_house_agents()
+    program = bench.staging / "peer"
+    program.write_text(PEER.format(does=does))
+    program.chmod(0o755)
+    return Bench(bench.slot, bench.staging, {"c-gomoku-cli": str(program)})
+
+
+PLAYS = """
+time.sleep(games / 1000)
+for game in range(1, games + 1):
+    print(f"Finished game {game} (a vs b)")
+    print(f"Score of a vs b: 1 - 0 - {game - 1}  [0.500] {game}")
+"""
+
+
+def test_a_peer_that_played_all_games_is_timed(bench: Bench) -> None:
+    """Its start-up is subtracted: half a second here."""
+    game_s = a_peer(bench, "time.sleep(0.5)" + PLAYS).peer_game_s()
+
+    assert game_s is not None
+    assert 0 < game_s < 0.002
+
+
+@pytest.mark.parametrize(
+    ("does", "why"),
+    [
+        ("games = 1" + PLAYS, "was asked for 402 games and says that it played 1"),
+        ("pass", "was asked for 402 games and says that it played 0"),
+        (
+            "print(f'Score of a vs b: 1 - 0 - 0  [1.000] {games}')",
+            "counts 402 games, and 1 results of them",
+        ),
+        ("sys.exit('no such engine')", "ended with code 1: no such engine"),
+        (
+            PLAYS + "time.sleep((402 - games) / 500)",
+            "took no longer for 402 games than for 2",
+        ),
+    ],
+)
+def test_a_peer_that_did_not_play_them_is_not_timed(bench: Bench, does: str, why: str) -> None:
+    with pytest.raises(HostError, match=f"^c-gomoku-cli {why}$"):
+        a_peer(bench, does).peer_game_s()

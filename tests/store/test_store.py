@@ -123,12 +123,12 @@ def test_agents_with_a_folder_play_one_game_at_a_time(store: Store) -> None:
     begin(store, 1)
     store.schedule("cup", [game(2, "a", "c"), game(3, "c", "b")])
     assert game(1) == issued(store).match
-    alone = store.issue("cup", "here", alone=["a"])
+    alone = store.issue("cup", "here", alone=frozenset({"a"}))
     assert alone is not None
     assert 3 == alone.match.number
-    assert store.issue("cup", "here", alone=["a"]) is None
+    assert store.issue("cup", "here", alone=frozenset({"a"})) is None
     store.accept(game(1).id, 1, ended())
-    again = store.issue("cup", "here", alone=["a"])
+    again = store.issue("cup", "here", alone=frozenset({"a"}))
     assert again is not None
     assert 2 == again.match.number
 
