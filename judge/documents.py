@@ -1,157 +1,94 @@
-"""TOML files that people write: read into a model, or refused with the file, the line, the key and the mend."""
+"""Values from outside: read into a model, or refused with one sentence that names the field and what is wrong."""
 
-import difflib
-import re
-import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, TypeVar, get_args
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeVar, get_args
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from judge.errors import InputError
+from judge.text import printable, suggest
 
-Model = TypeVar("Model", bound=BaseModel)
+T = TypeVar("T")
+
+LONGEST = 1000
+"""Characters of a complaint: what is wrong may be as long as the document."""
 
 
-def read_text(path: Path, what: str) -> str:
-    """The text of the file at `path`, which should be `what` (`a policy file`); InputError where it cannot be read."""
+class Refusal(Protocol):
+    """An error of pydantic's, or one that FastAPI makes of it."""
+
+    def errors(self) -> Sequence[Any]:
+        """What is wrong, as pydantic describes it: at least one thing."""
+
+
+def parse(kind: type[T], data: object, what: str) -> T:
+    """The `kind`, a model or a container of models, that plain values hold; InputError begins with `what`."""
     try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}: give the path of {what}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8 text; {what} is TOML") from None
-
-
-def parse(path: Path, text: str) -> dict[str, Any]:
-    """The tables of a TOML text; InputError names the file and the line."""
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: {error}") from None
-
-
-def validated(
-    model: type[Model],
-    document: dict[str, Any],
-    path: Path,
-    text: str,
-    changes: Mapping[str, str] | None = None,
-) -> Model:
-    """The model of `document`, which came from `text`; InputError names the line of the first key that is wrong.
-
-    `changes` has, by its dotted key, what was changed since, as the person wrote it: that is named in place of a line.
-    """
-    try:
-        return model.model_validate(document)
+        return _reader(kind).validate_python(data)
     except ValidationError as error:
-        raise InputError(_explain(model, error.errors()[0], path, text, changes or {})) from None
+        raise InputError(f"{what}: {complaint(error, kind)}") from None
 
 
-def choices(word: str, known: Iterable[str]) -> str:
-    """`did you mean …?`, or what there is."""
-    names = sorted(known)
-    near = difflib.get_close_matches(word, names, 1)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    return "there are " + ", ".join(names) if names else "there are none"
+def parse_json(kind: type[T], data: bytes | str, what: str) -> T:
+    """The `kind` that a JSON text holds; InputError begins with `what`."""
+    try:
+        return _reader(kind).validate_json(data)
+    except ValidationError as error:
+        raise InputError(f"{what}: {complaint(error, kind)}") from None
 
 
-def _explain(
-    model: type[BaseModel], error: ErrorDetails, path: Path, text: str, changes: Mapping[str, str]
-) -> str:
-    where = [str(key) for key in error["loc"]]
+def complaint(error: Refusal, kind: object = None, keys: Sequence[str] | None = None) -> str:
+    """The first thing that is wrong, on one printable line.
+
+    Of a key that the model does not have it says which key of the `kind` is like it. `keys` are the
+    field as a person wrote it, where that is not as pydantic has it.
+    """
+    found = first_of(error)
+    where = [str(key) for key in found["loc"]]
+    field = ".".join(where if keys is None else keys)
+    message = found["msg"].removeprefix("Value error, ")
     if not where:
-        return f"{path}: {error['msg'].removeprefix('Value error, ')}"
-    keys = _without_tags(where, text)
-    line = _line_of(keys, text) or _line_around(keys, text)
-    place = _changed(keys, changes) or (f"{path}, line {line}" if line else str(path))
-    if error["type"] == "extra_forbidden":
-        known = choices(keys[-1], _known_keys(model, where[:-1]))
-        if tables := [] if where[1:] else _tables_with(model, keys[0]):
-            known = f"did you mean {tables[0]!r}?"
-        return f"{place}: unknown key {'.'.join(keys)!r}; {known}"
-    if error["type"] == "missing":
-        return f"{path}: the key {'.'.join(keys)!r} is missing"
-    return f"{place}: {'.'.join(keys)}: {error['msg'].removeprefix('Value error, ')}"
+        said = message
+    elif found["type"] == "extra_forbidden":
+        said = f"unknown key {field!r}; {_known(kind, where)}"
+    elif found["type"] == "missing":
+        said = f"the key {field!r} is missing"
+    else:
+        said = f"{field}: {message}"
+    return printable(said, LONGEST)
 
 
-def _changed(keys: Sequence[str], changes: Mapping[str, str]) -> str:
-    """The last of the changes that made what stands at these keys, in it or around it; nothing where none did."""
-    made = ""
-    for key, change in changes.items():
-        changed = key.split(".")
-        if all(one == other for one, other in zip(changed, keys, strict=False)):
-            made = change
-    return made
+def first_of(error: Refusal) -> Any:
+    """The first of the things that are wrong, as pydantic describes it."""
+    return error.errors()[0]
 
 
-def _tables_with(model: type[BaseModel], key: str) -> list[str]:
+def _reader(kind: type[T]) -> TypeAdapter[T]:
+    return TypeAdapter(kind)
+
+
+def _known(kind: object, where: Sequence[str]) -> str:
+    """What may have been meant by a key that there is not."""
+    tables = [] if where[1:] else _tables_with(kind, where[0])
+    if tables:
+        return f"did you mean {tables[0]!r}?"
+    return suggest(where[-1], _known_keys(kind, where[:-1]))
+
+
+def _tables_with(kind: object, key: str) -> list[str]:
     """Where a key that was looked for at the top stands, as `table.key`."""
-    tables = {name: _models_in(field.annotation) for name, field in model.model_fields.items()}
-    return [f"{name}.{key}" for name, of in tables.items() for m in of if key in m.model_fields]
+    return [
+        f"{name}.{key}"
+        for model in _models_in(kind)
+        for name, field in model.model_fields.items()
+        for table in _models_in(field.annotation)
+        if key in table.model_fields
+    ]
 
 
-def _without_tags(where: Sequence[str], text: str) -> list[str]:
-    """The keys as a person wrote them: of a table that is one of several kinds, pydantic names the kind too."""
-    keys: list[str] = []
-    at: Any = tomllib.loads(text)
-    for key in where:
-        inner = _inner(at, key)
-        if inner is not None or not isinstance(at, dict) or key != at.get("name"):
-            keys.append(key)
-            at = inner
-    return keys
-
-
-def _inner(at: Any, key: str) -> Any:
-    """What a table has under a key, or a list at a place; None: nothing."""
-    if isinstance(at, list):
-        return at[int(key)] if key.isdecimal() and int(key) < len(at) else None
-    return at.get(key) if isinstance(at, dict) else None
-
-
-def _line_around(keys: Sequence[str], text: str) -> int:
-    """The line of the table that the keys stand in, where it is written in one; 0 where they are not in the file."""
-    at: Any = tomllib.loads(text)
-    for key in keys:
-        at = _inner(at, key)
-    return (
-        0 if at is None else max(_line_of(list(keys[:count]), text) for count in range(len(keys)))
-    )
-
-
-def _line_of(keys: list[str], text: str) -> int:
-    """The line on which `keys` stand, 1-based; 0 when they are not in the file."""
-    section: list[str] = []
-    elements: dict[str, int] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        element = re.match(r"\s*\[\[([^\[\]]+)\]\]", line)
-        if element:
-            elements[element[1]] = elements.get(element[1], -1) + 1
-            section = [element[1].strip(), str(elements[element[1]])]
-            if section == keys:
-                return number
-            continue
-        header = re.match(r"\s*\[([^\[\]]+)\]", line)
-        if header:
-            section = [part.strip() for part in header[1].split(".")]
-            if section[:1] == ["variants"]:
-                section = section[2:]
-            if section == keys:
-                return number
-            continue
-        key = re.match(r"\s*([A-Za-z0-9_.-]+)\s*=", line)
-        if key and [*section, *key[1].split(".")][: len(keys)] == keys:
-            return number
-    return 0
-
-
-def _known_keys(model: type[BaseModel], where: Sequence[str]) -> list[str]:
+def _known_keys(kind: object, where: Sequence[str]) -> list[str]:
     """The keys of the table that pydantic calls `where`: keys, places in a list, and kinds of a table."""
-    models = [model]
+    models = _models_in(kind)
     for key in where:
         fields = [each.model_fields[key] for each in models if key in each.model_fields]
         if fields:

@@ -10,8 +10,8 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
-from judge.documents import choices
 from judge.errors import HostError, InputError
+from judge.text import suggest
 
 OWN = "judge"
 """The distribution whose entries are ours."""
@@ -39,7 +39,7 @@ class Registry(Generic[Entry]):
         """
         registered = _registered(self.group)
         if name not in registered:
-            raise InputError(f"no {self.noun} is called {name!r}; {choices(name, registered)}")
+            raise InputError(f"no {self.noun} is called {name!r}; {suggest(name, registered)}")
         points = registered[name]
         if len(points) > 1:
             first, second = (_package(point) for point in points[:2])

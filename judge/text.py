@@ -3,6 +3,9 @@
 Only the standard library and no I/O: games import this module, and a box runs it to read archives.
 """
 
+import difflib
+from collections.abc import Iterable
+
 
 def is_printable(text: str) -> bool:
     """Whether a terminal shows every character of `text` and obeys none.
@@ -41,6 +44,19 @@ def one_line(text: str, limit: int = 200) -> str:
 def quote(text: str, limit: int = 60) -> str:
     """`text` in quotes, safe to print: ASCII, one line, escaped, cut after `limit` characters."""
     return ascii(text) if len(text) <= limit else ascii(text[:limit]) + "..."
+
+
+def nearest(word: str, known: Iterable[str], most: int = 1) -> list[str]:
+    """Those of the `known` words that `word` may have been meant as, the likest first."""
+    return difflib.get_close_matches(word, list(known), most)
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """What to say of a word that is not known: `did you mean 'x'?`, or which words there are."""
+    words = sorted(known)
+    if near := nearest(word, words):
+        return f"did you mean {near[0]!r}?"
+    return f"there are {', '.join(words)}" if words else "there are none"
 
 
 def decode(data: bytes | bytearray) -> str:

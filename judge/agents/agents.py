@@ -3,7 +3,6 @@
 The caller's directory is never mounted anywhere: an agent plays from a staged copy, known by the digest of that copy.
 """
 
-import difflib
 import errno
 import hashlib
 import json
@@ -18,12 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from judge.agents.gomocup_archives import PREFIX, brain_name, choose_executable, own_name
 from judge.agents.pe_format import is_windows_program, width_of
 from judge.agents.programs import first_line, python_words, that_play
 from judge.agents.recipe import NOT_BUILT, BuildTable, language_of
+from judge.documents import parse
 from judge.errors import HostError, InputError
 from judge.games import new_game
 from judge.protocols import protocol_entry
@@ -32,6 +32,7 @@ from judge.referee.policy import Policy, runtime_of
 from judge.referee.spec import SeatSpec
 from judge.resources import BUILD_DIRECTORY
 from judge.sandbox.images import house_agent_names
+from judge.text import nearest
 
 ME = "me"
 """What stands in place of an agent where a person plays."""
@@ -143,7 +144,7 @@ def stage_agent(named: str, staging: Path) -> Agent:
         program = _new_directory(staging, manifest.name)
         _copy_file(source, program / source.name, executable=True)
     else:
-        near = difflib.get_close_matches(named, house_agent_names(), 1) or ["house-strong"]
+        near = nearest(named, house_agent_names()) or ["house-strong"]
         raise InputError(
             f"there is no agent {named!r}: give the path of an executable, a directory with "
             f"an {MANIFEST}, or a house agent such as {near[0]}"
@@ -163,14 +164,12 @@ def refuse_person(named: str) -> None:
 def read_manifest(path: Path) -> Manifest:
     """The manifest in a file; InputError that names the file, the key and the mend."""
     try:
-        manifest = Manifest.model_validate(tomllib.loads(_text_of(path)))
+        document = tomllib.loads(_text_of(path))
     except FileNotFoundError:
         raise InputError(f"{path} is missing: an agent's directory needs an {MANIFEST}") from None
-    except ValidationError as error:
-        raise InputError(f"{path}: {_explain(error)}") from None
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: {error}") from None
-    return _checked(manifest, path)
+    return _checked(parse(Manifest, document, str(path)), path)
 
 
 def digest_of(program: Path) -> str:
@@ -183,20 +182,6 @@ def digest_of(program: Path) -> str:
             content = hashlib.sha256(path.read_bytes()).digest()
             digest.update(len(name).to_bytes(4, "little") + name + executable + content)
     return digest.hexdigest()
-
-
-def _explain(error: ValidationError) -> str:
-    first = error.errors()[0]
-    key = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(key, Manifest.model_fields, 1)
-        known = (
-            f"did you mean {near[0]!r}?" if near else f"known: {', '.join(Manifest.model_fields)}"
-        )
-        return f"unknown key {key!r}; {known}"
-    if first["type"] == "missing":
-        return f"the key {key!r} is missing"
-    return f"{key}: {first['msg']}"
 
 
 def _refuse_odd_words(manifest: Manifest, path: Path) -> None:

@@ -1,12 +1,13 @@
 """A command is imported when it is asked for: most need a tenth of what the judge is made of, and start at once."""
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
+
+from judge.text import nearest
 
 
 class LazyGroup(TyperGroup):
@@ -21,7 +22,7 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that was typed; of a word that is none, those like it."""
         if args and args[0] not in self.places:
-            near = get_close_matches(args[0], self.places)
+            near = nearest(args[0], self.places, 3)
             hint = f"did you mean {' or '.join(near)}?" if near else f"{ctx.command_path} --help"
             ctx.fail(f"There is no command {args[0]!r}: {hint}")
         return super().resolve_command(ctx, args)

@@ -13,12 +13,12 @@ from judge.contest.formats import AnyFormat
 from judge.contest.openings import read_openings
 from judge.contest.points import Duel
 from judge.contest.results import FAILURE_LIMIT
-from judge.documents import parse, read_text, validated
 from judge.errors import InputError
 from judge.referee.policy import Policy, load_policy
 from judge.referee.spec import BoxKind
 from judge.sandbox.static_builds import house_agent_names
 from judge.submissions.intake import IntakePolicy
+from judge.toml_files import parse, read_text, validated
 
 PLAN_FILE = "contest.toml"
 NAME = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 import judge
 from judge.agents.agents import Agent, digest_of
@@ -19,6 +19,7 @@ from judge.contest.entries import entrants
 from judge.contest.formats import AnyFormat
 from judge.contest.plan import FailuresPlan, Planned
 from judge.contest.points import Duel, points_table
+from judge.documents import parse_json
 from judge.durable import move_durably
 from judge.errors import HostError, InputError
 from judge.referee.chance import Key, Seed, numbers
@@ -112,12 +113,7 @@ class Frozen(_Value):
 
 def thaw(document: str) -> Frozen:
     """The document of a store or an export; InputError where it is none."""
-    try:
-        return Frozen.model_validate_json(document)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the document"
-        raise InputError(f"not a contest of this judge: {field}: {first['msg']}") from None
+    return parse_json(Frozen, document, "not a contest of this judge")
 
 
 def freeze(

@@ -10,6 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from judge.documents import complaint
 from judge.errors import HostError, InputError
 from judge.intake.schemas import AsciiJSON, Problem
 from judge.intake.upload import TooLargeError, TooSlowError
@@ -85,9 +86,7 @@ def _host(_request: Request, error: HostError | SQLAlchemyError) -> AsciiJSON:
 
 
 def _invalid(_request: Request, error: RequestValidationError) -> AsciiJSON:
-    first = error.errors()[0]
-    where = " ".join(str(part) for part in first["loc"])
-    return _answer(422, f"{where}: {first['msg']}")
+    return _answer(422, complaint(error))
 
 
 def _http(_request: Request, error: HTTPException) -> AsciiJSON:

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from pydantic import ValidationError
-
-from judge.errors import InputError
+from judge.documents import parse
 from judge.protocols.entry import ProtocolEntry
 from judge.protocols.types import AgentProtocol
 from judge.registry import Registry
@@ -20,9 +18,4 @@ def protocol_entry(name: str) -> ProtocolEntry:
 def new_protocol(name: str, options: dict[str, Any]) -> AgentProtocol:
     """A protocol at the start of its conversation; InputError when an option does not fit."""
     entry = protocol_entry(name)
-    try:
-        return entry.build(entry.options(**options))
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"protocol {name}: option {field}: {first['msg']}") from None
+    return entry.build(parse(entry.options, options, f"protocol {name}"))

@@ -11,11 +11,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import ValidationError
-
 from judge.catalog import game_entry
 from judge.contest.worker import be_worker
-from judge.errors import InputError
+from judge.documents import parse_json
 from judge.games.types import SEATS, Verdict
 from judge.publish.match_page import Frame, game_page
 from judge.publish.redaction import private_part, public_part
@@ -72,12 +70,10 @@ def publish_game(job: GameJob) -> GameDone:
 
 def read_stored(files: Path, digest: str) -> RecordFile:
     """A record of the store; InputError names its file."""
-    data = Files(files).get(digest)
-    try:
-        return RecordFile.model_validate_json(data)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(f"{Files(files).path(digest)}: not a record: {first['msg']}") from None
+    stored = Files(files)
+    return parse_json(
+        RecordFile, stored.get(digest), f"{stored.path(digest)}: not a record of a match"
+    )
 
 
 def write_public(file: RecordFile, path: Path) -> RecordFile:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from judge.contest.chance import commitment_to
 from judge.contest.snapshot import Frozen, thaw
+from judge.documents import parse_json
 from judge.errors import InputError
 from judge.publish.manifest import read_bounded
 from judge.referee.chance import Key
@@ -132,12 +133,8 @@ def _secret(path: Path, frozen: Frozen) -> Key | None:
     """The revealed secret; InputError where it is not the one that the contest has committed to."""
     if not path.is_symlink() and not path.exists():
         return None
-    try:
-        revealed = Revealed.model_validate_json(read_bounded(path, LARGEST_TABLE))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise InputError(f"{path.name}: not a contest's chance: {where}: {first['msg']}") from None
+    data = read_bounded(path, LARGEST_TABLE)
+    revealed = parse_json(Revealed, data, f"{path.name}: not a contest's chance")
     is_own = (revealed.contest, revealed.commitment) == (frozen.name, frozen.commitment)
     if not is_own or commitment_to(revealed.secret) != frozen.commitment:
         raise InputError(f"{path.name}: not the secret that {DOCUMENT} has committed to")
@@ -146,9 +143,4 @@ def _secret(path: Path, frozen: Frozen) -> Key | None:
 
 def _table(directory: Path, name: str, kind: type[Rows]) -> Rows:
     path = directory / "data" / f"{name}.json"
-    try:
-        return TypeAdapter(kind).validate_json(read_bounded(path, LARGEST_TABLE))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: not a table of an export: {where}: {first['msg']}") from None
+    return parse_json(kind, read_bounded(path, LARGEST_TABLE), f"{path}: not a table of an export")

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Literal
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from judge.documents import parse_json
 from judge.errors import InputError
 from judge.publish.keys import (
     fingerprint,
@@ -143,11 +144,9 @@ def _whose(key: Ed25519PublicKey, public_key: Path | None) -> str:
 
 def _parsed(data: bytes, problems: list[str]) -> Manifest | None:
     try:
-        manifest = Manifest.model_validate_json(data)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the file"
-        problems.append(f"{MANIFEST}: not a manifest: {field}: {first['msg']}")
+        manifest = parse_json(Manifest, data, f"{MANIFEST}: not a manifest")
+    except InputError as error:
+        problems.append(str(error))
         return None
     names = [file.path for file in manifest.files]
     bad = [name for name in names if not _is_plain(name)]

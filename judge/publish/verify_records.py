@@ -4,11 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from judge.catalog.entry import Opening
 from judge.contest.schedule import bare
 from judge.contest.worker import ended_by
+from judge.documents import parse_json
 from judge.errors import InputError
 from judge.publish.manifest import read_bounded
 from judge.referee.bounds import LARGEST_RECORD
@@ -60,10 +59,9 @@ def replay(job: RecordJob) -> Replayed:
     """Read and replay one record. What is wrong with it is a problem of it, never an error."""
     try:
         data = read_bounded(job.directory / job.name, LARGEST_RECORD)
-        file = RecordFile.model_validate_json(data)
-    except (InputError, ValidationError) as error:
-        first = str(error).splitlines()[0]
-        return Replayed(job, None, [f"{job.name}: no record: {first}"])
+        file = parse_json(RecordFile, data, "not a record of a match")
+    except InputError as error:
+        return Replayed(job, None, [f"{job.name}: {error}"])
     record = file.record
     # A spec may ask for anything, so one that nobody scheduled is not played again.
     if bare(record.spec) != bare(MatchSpec.model_validate_json(job.spec)):

@@ -13,7 +13,6 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from judge.documents import choices, parse, read_text, validated
 from judge.errors import InputError
 from judge.games import GAMES, new_game
 from judge.referee.bounds import LARGEST_RECORD, RecordBounds, bounds
@@ -21,6 +20,8 @@ from judge.resources import POLICIES
 from judge.sandbox.box import BoxPolicy, Limits
 from judge.sandbox.folders import FolderKind
 from judge.sandbox.runtimes import RUNTIMES
+from judge.text import suggest
+from judge.toml_files import parse, read_text, validated
 
 
 class _Section(BaseModel):
@@ -199,7 +200,7 @@ def load_policy(name: str, overrides: Sequence[str] = (), option: str = "--set")
     variants = document.pop("variants", {})
     if variant:
         if variant not in variants:
-            raise InputError(f"{path} has no variant {variant!r}; {choices(variant, variants)}")
+            raise InputError(f"{path} has no variant {variant!r}; {suggest(variant, variants)}")
         _merge(document, variants[variant])
     changes = {
         _override(document, override, option): f"{option} {override!r}" for override in overrides
@@ -240,7 +241,7 @@ def _locate(name: str) -> tuple[Path, str]:
         return Path(base), variant
     path = POLICIES / f"{base}.toml"
     if not re.fullmatch(r"[A-Za-z0-9._-]+", base) or not path.is_file():
-        raise InputError(f"there is no policy {base!r}; {choices(base, policy_names())}")
+        raise InputError(f"there is no policy {base!r}; {suggest(base, policy_names())}")
     return path, variant
 
 

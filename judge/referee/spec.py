@@ -9,8 +9,9 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from judge.documents import parse_json
 from judge.durable import write_durably
 from judge.errors import InputError
 from judge.games.types import Verdict
@@ -213,10 +214,6 @@ def read_record(path: Path) -> RecordFile:
             data = stream.read(LARGEST_RECORD + 1)
         if len(data) > LARGEST_RECORD:
             raise InputError(f"{path}: larger than any record ({LARGEST_RECORD} bytes)")
-        return RecordFile.model_validate_json(data)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise InputError(f"{path}: not a record of a match: {field}: {first['msg']}") from None
+    return parse_json(RecordFile, data, f"{path}: not a record of a match")

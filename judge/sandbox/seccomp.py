@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from judge.documents import parse
 from judge.errors import InputError
 from judge.resources import POLICIES
 from judge.sandbox.box import BoxPolicy
@@ -112,12 +113,9 @@ def load(name: str) -> Profile:
         known = ", ".join([ENGINE, *profile_names()])
         raise InputError(f"there is no seccomp profile {name!r}: give {known}, or a file")
     try:
-        profile = Profile.model_validate(tomllib.loads(_text(path)))
+        profile = parse(Profile, tomllib.loads(_text(path)), str(path))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: {error}") from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
     return profile.after(load(profile.extends)) if profile.extends else profile
 
 

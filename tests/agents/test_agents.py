@@ -93,7 +93,7 @@ def test_the_digest_follows_names_contents_and_executable_bits(tmp_path: Path) -
         ('name = "mine"\ncommand = ["./run"]\nruntim = "python"\n', "did you mean 'runtime'?"),
         ('name = "../x"\ncommand = ["./run"]\n', "only A-Z"),
         ('name = "mine"\ncommand = ["./run"]\nline_ending = "cr"\n', "line_ending"),
-        ('name = "mine"\ncommand = ["./run"]\nprotocol = "gomocop"\n', "perhaps 'gomocup'"),
+        ('name = "mine"\ncommand = ["./run"]\nprotocol = "gomocop"\n', "did you mean 'gomocup'?"),
         ('name = "mine"\ncommand = ["./run"]\nprotocol = "file"\n', "old protocol by files"),
         ("name = \n", "agent.toml"),
         ('name = "mine"\ncommand = ["./run", "a\\u0000b"]', "command, word 2: it has the control"),

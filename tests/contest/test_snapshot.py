@@ -146,7 +146,7 @@ def test_nothing_is_begun_by_a_contest_that_cannot_be_played(planned: Planned) -
 
 
 def test_what_is_no_contest_is_refused() -> None:
-    with pytest.raises(InputError, match="not a contest of this judge: the document"):
+    with pytest.raises(InputError, match="not a contest of this judge: Input should be an object"):
         thaw("[]")
-    with pytest.raises(InputError, match="not a contest of this judge: judge"):
+    with pytest.raises(InputError, match="not a contest of this judge: the key 'judge' is missing"):
         thaw('{"document": "judge-contest-1"}')

@@ -376,23 +376,23 @@ def test_mistakes_of_the_judge_are_no_verdicts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "field"),
+    ("options", "said"),
     [
-        ({}, "width"),
-        ({"width": 15}, "height"),
-        ({"width": 4, "height": 15}, "width"),
-        ({"width": 15, "height": 61}, "height"),
-        ({"width": "15", "height": 15}, "width"),
-        ({"width": True, "height": 15}, "width"),
-        ({"width": 15, "height": 15, "rule": "pente"}, "rule"),
-        ({"width": 15, "height": 15, "size": 15}, "size"),
-        ({"width": 15, "height": 15, "opening": [[1, 2], [3]]}, "opening.1"),
-        ({"width": 15, "height": 15, "opening": [[1, 2.5]]}, "opening.0.1"),
+        ({}, "the key 'width' is missing"),
+        ({"width": 15}, "the key 'height' is missing"),
+        ({"width": 4, "height": 15}, "width: "),
+        ({"width": 15, "height": 61}, "height: "),
+        ({"width": "15", "height": 15}, "width: "),
+        ({"width": True, "height": 15}, "width: "),
+        ({"width": 15, "height": 15, "rule": "pente"}, "rule: "),
+        ({"width": 15, "height": 15, "size": 15}, "unknown key 'size'"),
+        ({"width": 15, "height": 15, "opening": [[1, 2], [3]]}, "the key 'opening.1.1' is missing"),
+        ({"width": 15, "height": 15, "opening": [[1, 2.5]]}, "opening.0.1: "),
     ],
 )
-def test_a_wrong_option_is_named(options: dict[str, Any], field: str) -> None:
-    """The error begins with the field, so that it can be found in a policy file."""
-    with pytest.raises(InputError, match=f"^gomoku options: {field}"):
+def test_a_wrong_option_is_named(options: dict[str, Any], said: str) -> None:
+    """The error names the field first, so that it can be found in a policy file."""
+    with pytest.raises(InputError, match=f"^gomoku options: {said}"):
         Gomoku.from_options(options)
 
 

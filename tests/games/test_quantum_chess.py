@@ -601,7 +601,7 @@ def test_what_contradicts_the_rules_is_refused(played: list[str], complaint: str
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"rows": 8}, "rows: Extra inputs"),
+        ({"rows": 8}, "unknown key 'rows'; there are illegal, max_moves"),
         ({"max_moves": -1}, "max_moves: "),
         ({"max_moves": "10"}, "max_moves: "),
         ({"variant": "fairy"}, "variant: "),

@@ -39,7 +39,7 @@ def test_the_game_is_found_by_its_name_and_made_from_plain_options() -> None:
     ("options", "words"),
     [
         ({"rules": "stratego-2013"}, "rules: there is stratego-seed"),
-        ({"bombs": True}, "bombs: Extra inputs"),
+        ({"bombs": True}, "unknown key 'bombs'; there are attrition, bomb_survives"),
         ({"turn_limit": -2}, "turn_limit: Input should be greater"),
         ({"tolerate_unreadable": True}, "tolerate_unreadable needs tolerate_illegal"),
         (

@@ -305,7 +305,9 @@ def test_what_it_cannot_speak_is_the_judges_mistake() -> None:
 
 
 def test_options_are_checked() -> None:
-    with pytest.raises(InputError, match="protocol qchess: option unasked"):
+    with pytest.raises(
+        InputError, match="protocol qchess: unasked: Input should be 'strict' or 'lenient'"
+    ):
         new_protocol("qchess", {"unasked": "never"})
 
 

@@ -137,7 +137,7 @@ def test_a_manifest_that_leads_out_of_its_directory_is_none(signed: Signed, path
         (b"", "manifest.json: not a manifest"),
         (b"[]", "manifest.json: not a manifest"),
         (b'{"format": "judge-manifest-2", "contest": "", "files": []}', "not a manifest: format"),
-        (b'{"contest": "", "files": [{}]}', "not a manifest: files.0.path"),
+        (b'{"contest": "", "files": [{}]}', "not a manifest: the key 'files.0.path' is missing"),
     ],
 )
 def test_what_is_no_manifest_is_said_to_be_none(signed: Signed, data: bytes, problem: str) -> None:

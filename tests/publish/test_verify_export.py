@@ -192,7 +192,7 @@ def test_other_rules_than_those_that_were_frozen_give_other_matches(copy: Public
 @pytest.mark.parametrize(
     ("name", "data", "problem"),
     [
-        ("data/games.json", b"[{}]", "not a table of an export: 0.number: Field required"),
+        ("data/games.json", b"[{}]", "not a table of an export: the key '0.number' is missing"),
         ("data/games.json", b"{", "not a table of an export"),
         ("contest.json", b"{}", "not a contest of this judge"),
         ("records/00001.json", b"\xff", "no record"),

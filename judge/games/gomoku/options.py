@@ -3,17 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    StrictBool,
-    StrictInt,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
-from judge.errors import InputError
+from judge.documents import parse
 from judge.games.gomoku.opening import FIFTH_AT, STEPS, Geometry, SwapRule
 from judge.games.gomoku.rules import CONTINUOUS_BIT, Rule, rule_of_bits
 
@@ -48,10 +40,7 @@ class GomokuOptions(BaseModel):
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
         """The options in plain values; InputError names the field."""
-        try:
-            return cls.model_validate(dict(options))
-        except ValidationError as error:
-            raise InputError(f"gomoku options: {_say_errors(error)}") from error
+        return parse(cls, dict(options), "gomoku options")
 
     def resized(self, size: int) -> Self:
         """The same game on a square board of `size`, the opening around its centre."""
@@ -106,18 +95,3 @@ class GomokuOptions(BaseModel):
 
 RENJU_REST = 25
 """Gomocup's managers call a game of renju drawn when this many squares are left."""
-
-
-def _say_errors(error: ValidationError) -> str:
-    """The first few complaints, each with its field: a long opening can hold thousands."""
-    return "; ".join(
-        ": ".join(
-            part
-            for part in (
-                ".".join(map(str, item["loc"])),
-                item["msg"].removeprefix("Value error, "),
-            )
-            if part
-        )
-        for item in error.errors()[:3]
-    )

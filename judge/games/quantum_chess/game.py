@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
 
+from judge.documents import parse
 from judge.errors import InputError
 from judge.games.quantum_chess.board import (
     BLACK,
@@ -142,12 +143,7 @@ class QuantumChess:
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
         """The game of `QuantumChessOptions` in plain values; InputError names the field."""
-        try:
-            return cls(QuantumChessOptions.model_validate(dict(options)))
-        except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(str(part) for part in first["loc"])
-            raise InputError(f"quantum-chess options: {field}: {first['msg']}") from error
+        return cls(parse(QuantumChessOptions, dict(options), "quantum-chess options"))
 
     @property
     def longest(self) -> int | None:

@@ -7,16 +7,9 @@ commit really did, slips included; `stratego-2012` what the contest of 2012 was 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    StrictBool,
-    StrictInt,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
+from judge.documents import parse
 from judge.errors import InputError
 
 Words = Literal["seed", "2011", "2012"]
@@ -122,11 +115,4 @@ def read_options(options: Mapping[str, Any]) -> StrategoOptions:
         raise InputError(f"stratego options: rules: there is {', '.join(RULES)}, not {rules!r}")
     if given.get("turn_limit") == -1:
         given["turn_limit"] = None
-    try:
-        return StrategoOptions.model_validate(RULES[rules].model_dump() | given)
-    except ValidationError as error:
-        complaints = "; ".join(
-            f"{'.'.join(str(part) for part in item['loc']) or 'together'}: {item['msg']}"
-            for item in error.errors()[:3]
-        )
-        raise InputError(f"stratego options: {complaints}") from None
+    return parse(StrategoOptions, RULES[rules].model_dump() | given, "stratego options")

@@ -21,8 +21,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from pydantic import ValidationError
-
+from judge.documents import parse
 from judge.errors import InputError
 from judge.games.quantum_chess.board import PlacedPiece
 from judge.games.quantum_chess.words import is_announcement
@@ -174,18 +173,14 @@ class _Reader:
 
     def _piece(self, number: int, match: re.Match[str]) -> PlacedPiece:
         colour, current, first, second, x, y = match.groups()
-        try:
-            return PlacedPiece.model_validate(
-                {
-                    "colour": colour,
-                    "x": int(x),
-                    "y": int(y),
-                    "types": (first, second),
-                    "current": current,
-                }
-            )
-        except ValidationError as error:
-            raise self._wrong(number, f"{quote(match[0])}: {error.errors()[0]['msg']}") from None
+        piece = {
+            "colour": colour,
+            "x": int(x),
+            "y": int(y),
+            "types": (first, second),
+            "current": current,
+        }
+        return parse(PlacedPiece, piece, f"{self._source}, line {number}: {quote(match[0])}")
 
     def _moment(self, number: int, text: str) -> datetime:
         try:

@@ -188,7 +188,7 @@ def test_a_name_becomes_one_printable_line(name: str, safe: str) -> None:
         ),
         (
             text(("'?knight'", "'?queer'")),
-            "game.log, line 5: \"white unknown ['pawn', '?queer'] at 0,1\": Value",
+            "game.log, line 5: \"white unknown ['pawn', '?queer'] at 0,1\": the types are two of",
         ),
         (text(("at 0,1", "at 0,8")), "game.log, line 5: "),
         (text(("white unknown", "green unknown")), "game.log, line 5: "),
