@@ -1,5 +1,6 @@
-"""Text that strangers wrote, made printable: no terminal, page or file may obey anything in it.
+"""Text for people: what strangers wrote made printable, and numbers, sizes and durations in words.
 
+No terminal, page or file obeys anything in a text that `printable`, `one_line` or `quote` returns.
 Only the standard library and no I/O: games import this module, and a box runs it to read archives.
 """
 
@@ -67,5 +68,34 @@ def decode(data: bytes | bytearray) -> str:
     return data.decode("utf-8", "backslashreplace")
 
 
+def number(value: float, decimals: int = 1) -> str:
+    """A number without needless zeros: 3, 2.5."""
+    text = f"{value:.{decimals}f}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-", "\N{MINUS SIGN}")
+
+
+def mib(count: int | None, unknown: str = "?") -> str:
+    """A number of bytes as people read it: 1.5 MiB; `unknown` where there is none."""
+    return unknown if count is None else f"{count / (1 << 20):.1f} MiB"
+
+
+def duration(ms: float) -> str:
+    """A time as people read it: 12 ms, 3.4 s, 5 min 6 s, 2 h 5 min."""
+    if ms < 1000:
+        return f"{ms:.0f} ms" if ms >= 10 else f"{number(ms, 1)} ms"
+    seconds = ms / 1000
+    if seconds < 60:
+        return f"{number(seconds, 1)} s"
+    if seconds < 3600:
+        return _two(int(seconds), 60, "min", "s")
+    return _two(int(seconds // 60), 60, "h", "min")
+
+
 def _escape(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
+
+
+def _two(value: int, base: int, large: str, small: str) -> str:
+    """A value in two units, without the smaller one where it is nothing."""
+    whole, rest = divmod(value, base)
+    return f"{whole} {large} {rest} {small}" if rest else f"{whole} {large}"

@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text import decode, is_printable, one_line, printable, quote
+from judge.text import (
+    decode,
+    duration,
+    is_printable,
+    mib,
+    nearest,
+    number,
+    one_line,
+    printable,
+    quote,
+    suggest,
+)
 
 HOSTILE = st.text(
     st.one_of(
@@ -111,3 +122,17 @@ def test_a_quotation(text: str, shown: str) -> None:
 
 def test_bytes_that_are_not_utf_8_are_escaped() -> None:
     assert "gr\\xfc\\xdfe ü" == decode(b"gr\xfc\xdfe \xc3\xbc")
+
+
+def test_numbers_sizes_and_durations_in_words() -> None:
+    assert ("3", "2.5", "\N{MINUS SIGN}1") == (number(3), number(2.5), number(-1))
+    assert ("1.5 MiB", "?", "-") == (mib(3 << 19), mib(None), mib(None, "-"))
+    said = [duration(ms) for ms in (0.5, 12, 3400, 306_000, 180_000, 7_500_000)]
+    assert ["0.5 ms", "12 ms", "3.4 s", "5 min 6 s", "3 min", "2 h 5 min"] == said
+
+
+def test_a_word_that_is_not_known_is_answered_with_the_nearest_or_with_all() -> None:
+    assert ["swiss"] == nearest("swis", ["swiss", "groups"])
+    assert "did you mean 'swiss'?" == suggest("swis", ["swiss", "groups"])
+    assert "there are groups, swiss" == suggest("x", ["swiss", "groups"])
+    assert "there are none" == suggest("x", [])

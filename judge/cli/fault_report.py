@@ -9,7 +9,7 @@ from judge.records.evidence import Case, Exchange, Heard
 from judge.referee.blame import TABLE
 from judge.referee.spec import MatchRecord
 from judge.referee.transcript import Kind
-from judge.text import decode, printable
+from judge.text import decode, mib, printable
 
 HEX_BYTES = 16
 """Bytes a line of a hex dump."""
@@ -129,12 +129,12 @@ def _clock_lines(case: Case, record: MatchRecord) -> Iterator[str]:
 def _reading_lines(case: Case, record: MatchRecord) -> Iterator[str]:
     evidence, seat = case.evidence, record.seats[case.seat]
     if evidence is None:
-        yield f"memory peak {_mib(seat.memory_peak_bytes)}, CPU {_or_dash(seat.cpu_ms)} ms in the game"
+        yield f"memory peak {mib(seat.memory_peak_bytes, '-')}, CPU {_or_dash(seat.cpu_ms)} ms in the game"
         yield "nothing else was read: its answer alone decided"
         return
-    cap = _mib(evidence.memory_cap_bytes)
+    cap = mib(evidence.memory_cap_bytes, "-")
     yield f"PID 1         {printable(evidence.report or 'no report of its end', 60)}"
-    yield f"memory        peak {_mib(evidence.memory_peak_bytes)}, cap {cap}, kills {_or_dash(evidence.oom_kills)}"
+    yield f"memory        peak {mib(evidence.memory_peak_bytes, '-')}, cap {cap}, kills {_or_dash(evidence.oom_kills)}"
     yield f"CPU           {_or_dash(evidence.cpu_ms)} ms so far"
     share = evidence.others_share
     taken = "-" if share is None else f"{100 * share:.1f} %"
@@ -157,10 +157,6 @@ def _rule_lines(case: Case) -> Iterator[str]:
     else:
         yield f"row {case.row} of the blame table's {len(TABLE)} (judge verdicts): {case.verdict},"
         yield f"when {case.when}"
-
-
-def _mib(count: int | None) -> str:
-    return "-" if count is None else f"{count / (1 << 20):.1f} MiB"
 
 
 def _or_dash(number: int | None) -> str:

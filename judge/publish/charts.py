@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judge.contest.ratings import Rating
-from judge.publish.formatting import LONGEST_NAME, duration, halves, number, plain
+from judge.publish.formatting import LONGEST_NAME, halves, plain
 from judge.publish.publication import Publication
 from judge.records.steps import Step
+from judge.text import duration, number
 
 WIDTH = 440
 NAMES, VALUES = 118, 48

@@ -7,13 +7,14 @@ from typing import Any
 from judge.catalog.steps import steps_of
 from judge.games.types import SEATS, Verdict
 from judge.publish.charts import clock_chart
-from judge.publish.formatting import LONGEST_NAME, duration, plain
+from judge.publish.formatting import LONGEST_NAME, plain
 from judge.publish.pages import picture, render
 from judge.publish.publication import Uncounted
 from judge.records.steps import Step, Stepped
 from judge.records.views import Surface
 from judge.referee.spec import MatchRecord, RecordFile
 from judge.render.svg_player import write_film
+from judge.text import duration, mib
 
 _SWATCHES = {
     Surface.LINES: ("dark", "light"),
@@ -152,7 +153,7 @@ def _seat(record: MatchRecord, seat: int) -> Mapping[str, Any]:
         "replies": sum(ply.seat == seat for ply in record.plies),
         "charged": duration(sat.charged_ms),
         "cpu": "" if sat.cpu_ms is None else duration(sat.cpu_ms),
-        "memory": "" if peak is None else f"{peak / (1 << 20):.1f} MiB",
+        "memory": mib(peak, ""),
         "fault": "" if sat.fault is None else sat.fault.value,
         "why": sat.why,
         "notes": sat.notes[:MOST_NOTES],

@@ -12,7 +12,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from judge.publish.formatting import LONGEST_NAME, LONGEST_TEXT, duration, halves, number, plain
+from judge.publish.formatting import LONGEST_NAME, LONGEST_TEXT, halves, plain
+from judge.text import duration, number
 
 STYLE, VIEWER = "style.css", "viewer.js"
 ASSETS = (STYLE, VIEWER)

@@ -13,7 +13,6 @@ from judge.contest.ratings import rate
 from judge.contest.results import without
 from judge.contest.schedule import Course, game_result
 from judge.contest.snapshot import Frozen, FrozenEntry
-from judge.publish.formatting import duration
 from judge.publish.publication import (
     Participant,
     Publication,
@@ -22,6 +21,7 @@ from judge.publish.publication import (
 )
 from judge.referee.chance import Key
 from judge.store.types import Ended, Line, MatchState, Paired, Result, Scheduled
+from judge.text import duration
 
 OPEN = (MatchState.PENDING, MatchState.RUNNING, MatchState.HELD)
 """The states of a game that may still be played."""

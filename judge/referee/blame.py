@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from judge.games.types import NATURE, AgentFault, Reply, ReplyKind, Verdict
 from judge.sandbox.box import Report
+from judge.text import mib
 
 
 class Cause(StrEnum):
@@ -144,12 +145,8 @@ def _number_of(evidence: Evidence) -> int:
     return 0 if evidence.report is None else Report.decode(evidence.report.encode()).number
 
 
-def _mib(count: int | None) -> str:
-    return "?" if count is None else f"{count / (1 << 20):.1f} MiB"
-
-
 def _memory_words(evidence: Evidence) -> str:
-    peak, cap = _mib(evidence.memory_peak_bytes), _mib(evidence.memory_cap_bytes)
+    peak, cap = mib(evidence.memory_peak_bytes), mib(evidence.memory_cap_bytes)
     return f"used more memory than its cap of {cap} (peak {peak}); the kernel killed it"
 
 

@@ -10,7 +10,7 @@ import pytest
 from judge.contest.chance import commitment_to
 from judge.contest.schedule import bare
 from judge.publish.data import COLUMNS, CRITERION, cell_text, write_csv
-from judge.publish.formatting import duration, halves, plain
+from judge.publish.formatting import halves, plain
 from judge.records.gomoku.pgn import read_pgn
 from judge.referee.spec import read_record
 from tests.contest.cups import CHANCE
@@ -112,6 +112,3 @@ def test_words_are_plain_and_short() -> None:
     assert "a b\ufffdc" == plain("a\nb\x1bc")
     assert "abc…" == plain("abcdef", 4)
     assert ("3", "½", "2½", "0", "0.25") == tuple(map(halves, (3, 0.5, 2.5, 0, 0.25)))
-    assert ("0.5 ms", "12 ms", "3.4 s", "5 min 6 s", "3 min", "2 h 5 min") == tuple(
-        map(duration, (0.5, 12, 3400, 306_000, 180_000, 7_500_000))
-    )

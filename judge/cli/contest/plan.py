@@ -7,7 +7,7 @@ from judge.cli.contest.options import HERE, ContestFile, Json
 from judge.cli.contest.slots import slots_here
 from judge.contest.estimate import Forecast, forecast
 from judge.contest.plan import Planned, load_plan
-from judge.text import printable
+from judge.text import duration, printable
 
 EXAMPLES = "Example: judge contest plan cup/contest.toml"
 
@@ -41,7 +41,7 @@ def _show(planned: Planned, found: Forecast, slots: int) -> None:
     longest = (
         "nothing bounds a game: the policy's clock.match_ms is 0"
         if hours is None
-        else f"at most {_duration(hours)} if everybody uses all time, on {slots} slot{'s' * (slots != 1)}"
+        else f"at most {duration(hours * 3_600_000)} if everybody uses all time, on {slots} slot{'s' * (slots != 1)}"
     )
     print(f"  time     {longest}")
     print(f"  chance   {_chance(planned)}")
@@ -65,8 +65,3 @@ def _clocks(planned: Planned) -> str:
     turn = f"{clock.turn_ms} ms a turn" if clock.turn_ms else "as fast as possible"
     match = f"{clock.match_ms} ms a game" if clock.match_ms else "no limit of a game"
     return f"{turn}, {match}, {planned.policy.limits.memory_bytes >> 20} MiB"
-
-
-def _duration(hours: float) -> str:
-    minutes = round(hours * 60)
-    return f"{minutes // 60} h {minutes % 60:02} min" if minutes else "a minute"

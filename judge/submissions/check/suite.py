@@ -34,6 +34,7 @@ from judge.submissions.check.interview import (
 )
 from judge.submissions.check.report import Finding, Grade, Report, worst
 from judge.submissions.check.runner import Examinee, Talk, find_partner
+from judge.text import mib
 
 _WINDOW = "it is linked as a program with windows, and here is no screen for them"
 _NO_WINDOW = "link it with /SUBSYSTEM:CONSOLE or -mconsole"
@@ -227,7 +228,7 @@ def _memory(examinee: Examinee) -> Iterator[Verdicts]:
     if not peak:
         return
     grade = Grade.WARNING if peak > FULL_SHARE * cap else Grade.PASS
-    yield "memory", grade, f"at most {peak / 2**20:.1f} of {cap / 2**20:.1f} MiB", ""
+    yield "memory", grade, f"at most {mib(peak)} of {mib(cap)}", ""
 
 
 def _end(examinee: Examinee) -> Iterator[Verdicts]:
