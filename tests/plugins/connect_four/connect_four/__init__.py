@@ -1,0 +1,1 @@
+"""Connect Four, a game that the judge learns from this package."""

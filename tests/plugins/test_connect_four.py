@@ -1,0 +1,152 @@
+"""A game and a protocol that the judge does not have come in a wheel, and every command knows them."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent / "connect_four"
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory in which the plugin's wheel is installed."""
+    work = tmp_path_factory.mktemp("plugin")
+    shutil.copytree(SOURCE, work / "source")
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    options = ["--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*pip, "wheel", *options, "-w", work, work / "source"], check=True)
+    [wheel] = work.glob("*.whl")
+    subprocess.run([*pip, "install", *options, "--target", work / "site", wheel], check=True)
+    return work / "site"
+
+
+@pytest.fixture
+def here(site: Path, tmp_path: Path) -> Path:
+    """A directory with the plugin's policy and its agent."""
+    shutil.copy(site / "connect_four/connect-four.toml", tmp_path)
+    shutil.copytree(site / "connect_four/example", tmp_path / "mine")
+    return tmp_path
+
+
+def judge(site: Path, here: Path, *arguments: str, code: int = 0) -> str:
+    """The stdout of a command with the plugin on its path."""
+    done = subprocess.run(
+        [sys.executable, "-m", "judge.cli", *arguments],
+        cwd=here,
+        env=os.environ | {"PYTHONPATH": f"{site}:{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, f"{arguments}\n{done.stdout}\n{done.stderr}"
+    return done.stdout if code == 0 else done.stderr
+
+
+MATCH = ("match", "mine", "mine", "--policy", "connect-four.toml", "--json")
+
+
+def test_a_match_in_processes_is_shown_drawn_and_verified(site: Path, here: Path) -> None:
+    told = judge(site, here, *MATCH, "--box", "process", "--games", "2", "--opening", "4 4")
+    games = json.loads(told)["games"]
+    record = games[0]["record"]
+
+    assert [("win", "four in a line")] * 2 == [(game["verdict"], game["reason"]) for game in games]
+    assert "4 4 4 4 3 3 3 3 3 3 5 2 6\n" == (here / record).with_suffix(".c4").read_text()
+    assert "ok: win" in judge(site, here, "verify", record)
+    assert "15. column 6" in judge(site, here, "show", record)
+    judge(site, here, "show", record, "--ply", "3", "--svg", "position.svg")
+    assert "5. column 4" in (here / "position.svg").read_text()
+
+
+def test_openings_of_a_file_come_again_mirrored(site: Path, here: Path) -> None:
+    (here / "openings.txt").write_text("1 2  # the edge\n")
+    arguments = ("--opening", "openings.txt", "--transform", "--games", "4", "--box", "process")
+    games = json.loads(judge(site, here, *MATCH, *arguments))["games"]
+    specs = [json.loads((here / game["record"]).read_text())["record"]["spec"] for game in games]
+
+    assert [[0, 0], [1, 0]] == specs[0]["opening"] == specs[1]["opening"]
+    assert [[6, 0], [5, 0]] == specs[2]["opening"] == specs[3]["opening"]
+
+
+def test_what_is_wrong_is_said_in_the_game_s_own_words(site: Path, here: Path) -> None:
+    match = ("match", "mine", "mine", "--policy", "connect-four.toml", "--box", "process")
+
+    assert "'9' is no column" in judge(site, here, *match, "--opening", "9", code=2)
+    option = ("--set", "game.options.width=9")
+    assert "has no option 'width'" in judge(site, here, *match, *option, code=2)
+    assert "person" in judge(site, here, "match", "me", *match[2:], code=2)
+
+
+def test_without_the_wheel_the_game_is_unknown(here: Path) -> None:
+    match = ("match", "mine", "mine", "--policy", "connect-four.toml")
+
+    assert "no protocol is called 'drop'" in judge(here, here, *match, code=2)
+
+
+@pytest.mark.docker
+def test_a_match_in_containers(site: Path, here: Path) -> None:
+    games = json.loads(judge(site, here, *MATCH))["games"]
+    record = json.loads((here / games[0]["record"]).read_text())["record"]
+
+    assert "win" == games[0]["verdict"]
+    assert ["docker-pipes"] * 2 == record["placement"]["box"]
+
+
+@pytest.mark.docker
+def test_a_check_asks_the_game_s_questions(site: Path, here: Path) -> None:
+    check = ("check", "mine", "--policy", "connect-four.toml", "--json")
+    findings = json.loads(judge(site, here, *check))["findings"]
+
+    names = ["start", "begin", "win", "block", "time", "memory", "quiet", "end"]
+    assert [*names, "game-first", "game-second"] == [finding["check"] for finding in findings]
+    assert {"pass"} == {finding["grade"] for finding in findings}
+
+
+@pytest.mark.docker
+def test_a_check_finds_who_does_not_block(site: Path, here: Path) -> None:
+    agent = here / "mine/example-drop.py"
+    text = agent.read_text()
+    agent.write_text(text.replace("if any(wins", "if False and any(wins"))
+    assert text != agent.read_text()
+
+    check = ("check", "mine", "--policy", "connect-four.toml", "--json")
+    findings = {f["check"]: f for f in json.loads(judge(site, here, *check))["findings"]}
+
+    assert "warning" == findings["block"]["grade"]
+    what = "the opponent has three: it answered column 4, wanted column 1"
+    assert what == findings["block"]["evidence"]
+
+
+@pytest.mark.docker
+def test_a_contest_is_played_published_and_verified(site: Path, here: Path) -> None:
+    cup = here / "cup"
+    cup.mkdir()
+    agents = "".join(f'[[agents]]\npath = "../mine"\nname = "{name}"\n' for name in ("one", "two"))
+    head = (
+        'name = "cup"\npolicy = "../connect-four.toml"\n[format]\nname = "round-robin"\ngames = 2\n'
+    )
+    (cup / "contest.toml").write_text(head + agents)
+
+    judge(site, here, "contest", "run", "cup")
+    judge(site, here, "contest", "key", "cup/organiser.key")
+    judge(site, here, "contest", "export", "public", "cup")
+
+    assert "public: ok: cup, 2 games replayed" in judge(site, here, "contest", "verify", "public")
+    page = (here / "public/games/00001.html").read_text()
+    assert "four in a line" in page
+    assert "<svg" in page
+    assert "first" in page
+    assert "../viewer.js" in page
+    assert '[White "two"]' in (here / "public/games.pgn").read_text()
+
+
+def test_no_line_of_the_judge_knows_the_game() -> None:
+    for path in (ROOT / "judge").rglob("*.py"):
+        assert "connect_four" not in path.read_text().lower(), path
+        assert "connect-four" not in path.read_text().lower(), path
