@@ -17,13 +17,15 @@ from judge.sandbox.static_builds import build_house_agents
 from judge.submissions.intake import IntakePolicy
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ["docs/authors.md", "docs/organisers.md"]
+PAGES = ["docs/authors.md", "docs/organisers.md", "docs/new-game.md"]
 
 ELSEWHERE = {
     # Plays real attacks for minutes; tests/attacks and tests/cli/test_selftest.py do.
     "judge selftest --quick": "judge selftest --only A1",
     # One record, where a page means any.
     "judge show games/*.json": "judge show $(ls games/*.json | head -1)",
+    # Into a directory of the test's, from nowhere else.
+    "pip install ./my-game": "pip install --no-deps --no-build-isolation --no-index --target site ./my-game",
 }
 """What is typed in place of a command."""
 
@@ -50,7 +52,7 @@ def no_image_left() -> Iterator[None]:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_of_a_page_works(page: str, tmp_path: Path) -> None:
     build_house_agents()
-    for name in ("images", "policies"):
+    for name in ("images", "policies", "tests"):
         (tmp_path / name).symlink_to(ROOT / name)
     path = f"{Path(sys.executable).parent}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     engine = {
@@ -64,12 +66,29 @@ def test_every_command_of_a_page_works(page: str, tmp_path: Path) -> None:
         done = subprocess.run(
             ["sh", "-c", ELSEWHERE.get(line, line)],
             cwd=tmp_path,
-            env={"PATH": path, "HOME": str(tmp_path), "PYTHONPATH": str(ROOT), **engine},
+            env={
+                "PATH": path,
+                "HOME": str(tmp_path),
+                "PYTHONPATH": f"{ROOT}:{tmp_path}/site",
+                **engine,
+            },
             capture_output=True,
             text=True,
             check=False,
         )
         assert done.returncode == 0 or line in MAY_FAIL, f"{line}\n{done.stdout}\n{done.stderr}"
+
+
+def test_the_page_on_new_games_shows_the_package_as_it_is() -> None:
+    """Every piece of code stands in one of its files."""
+    package = ROOT / "tests/plugins/connect_four"
+    files = [path.read_text() for path in package.rglob("*") if path.suffix in (".py", ".toml")]
+    text = (ROOT / "docs/new-game.md").read_text()
+    pieces = re.findall(r"^```(?:python|toml)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+    assert pieces
+    for piece in pieces:
+        assert any(piece in file for file in files), piece
 
 
 def test_authors_are_told_the_limits_that_are_enforced() -> None:
