@@ -59,9 +59,12 @@ def replay(job: RecordJob) -> Replayed:
     """Read and replay one record. What is wrong with it is a problem of it, never an error."""
     try:
         data = read_bounded(job.directory / job.name, LARGEST_RECORD)
-        file = parse_json(RecordFile, data, "not a record of a match")
     except InputError as error:
-        return Replayed(job, None, [f"{job.name}: {error}"])
+        return Replayed(job, None, [f"{job.name}: no record: {error}"])
+    try:
+        file = parse_json(RecordFile, data, f"{job.name}: not a record of a match")
+    except InputError as error:
+        return Replayed(job, None, [str(error)])
     record = file.record
     # A spec may ask for anything, so one that nobody scheduled is not played again.
     if bare(record.spec) != bare(MatchSpec.model_validate_json(job.spec)):

@@ -195,7 +195,7 @@ def test_other_rules_than_those_that_were_frozen_give_other_matches(copy: Public
         ("data/games.json", b"[{}]", "not a table of an export: the key '0.number' is missing"),
         ("data/games.json", b"{", "not a table of an export"),
         ("contest.json", b"{}", "not a contest of this judge"),
-        ("records/00001.json", b"\xff", "no record"),
+        ("records/00001.json", b"\xff", "not a record of a match"),
     ],
 )
 def test_what_is_no_export_is_said_to_be_none(
