@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "resources": set(),
     "locks": set(),
     "logs": set(),
+    "workers": set(),
     "registry": {"errors", "text"},
     "games": {"errors", "documents", "registry", "text"},
     "protocols": {"documents", "registry", "text", "games"},
@@ -42,18 +43,18 @@ MAY_IMPORT = {
         "errors", "text", "locks", "games", "protocols", "sandbox", "referee", "catalog", "store", "agents",
     },
     "contest": {
-        "errors", "toml_files", "text", "documents", "durable", "locks", "logs", "games", "sandbox",
-        "referee", "catalog", "store", "agents", "submissions",
+        "errors", "toml_files", "text", "documents", "durable", "locks", "logs", "workers", "games",
+        "sandbox", "referee", "catalog", "store", "agents", "submissions",
     },
     "cluster": {
         "errors", "resources", "text", "durable", "locks", "logs", "sandbox", "host", "referee", "store",
         "agents", "contest",
     },
     "publish": {
-        "errors", "catalog", "documents", "text", "games", "sandbox", "referee", "records", "render",
-        "store", "contest",
+        "errors", "catalog", "documents", "text", "workers", "games", "sandbox", "referee", "records",
+        "render", "store", "contest",
     },
-    "intake": {"errors", "documents", "logs", "store", "submissions", "contest"},
+    "intake": {"errors", "documents", "logs", "workers", "store", "submissions"},
     "attacks": {"errors", "resources", "games", "sandbox", "referee", "catalog", "agents"},
     "cli": {
         "errors", "resources", "durable", "locks", "logs", "games", "protocols", "sandbox", "host",
@@ -116,6 +117,7 @@ def test_each_of_these_has_one_home() -> None:
     homes = {
         "fcntl.flock": "locks",
         "structlog.configure": "logs",
+        "ProcessPoolExecutor": "workers",
         "isprintable(": "text",
         ".errors()[": "documents",
         "get_close_matches": "text",

@@ -6,22 +6,18 @@ the kernel takes back from a process that is gone. A game that plays has the loc
 games.
 """
 
-import multiprocessing
 import platform
-import signal
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from judge.contest.worker import Job, Played, be_worker, play_job
+from judge.contest.worker import Job, Played, log_to, play_job
 from judge.referee.play import Slot
 from judge.sandbox.owner import owned_directory
+from judge.workers import Worker, kill, wait
 
 Tag = TypeVar("Tag")
 
@@ -73,64 +69,12 @@ class _Slot:
     """Whether the judge has the locks of the cores, so that its games need not."""
 
 
-def _pool(log: Path | None) -> ProcessPoolExecutor:
-    # Spawned: a forked worker would hold copies of this process's pipes and sockets.
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(1, context, be_worker, (log,))
-
-
-@contextmanager
-def _no_ctrl_c() -> Iterator[None]:
-    """A process that is started meanwhile does not hear of it, until it has said itself that it will not."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Process:
     """One of the processes of a slot."""
 
     slot: _Slot
-    log: Path | None
-    pool: ProcessPoolExecutor = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Start nothing yet."""
-        self.pool = _pool(self.log)
-
-    def play(self, job: Job) -> Future[Played]:
-        """Begin a game; in a new process where somebody has killed this one since its last."""
-        try:
-            return self._begin(job)
-        except BrokenProcessPool:
-            self.renew()
-            return self._begin(job)
-
-    def _begin(self, job: Job) -> Future[Played]:
-        with _no_ctrl_c():
-            slot = self.slot
-            return self.pool.submit(play_job, job, slot.cores, slot.lock, is_had=slot.is_had)
-
-    def renew(self) -> None:
-        """Take another process: this one is gone, or in a state that nobody knows."""
-        self.pool.shutdown(wait=False, cancel_futures=True)
-        self.pool = _pool(self.log)
-
-    def kill(self) -> Sequence[BaseProcess]:
-        """End it now; what to wait for."""
-        processes = list(self.pool._processes.values())
-        for process in processes:
-            process.kill()
-        return processes
-
-
-@dataclass(slots=True)
-class _Running(Generic[Tag]):
-    process: _Process
-    tag: Tag
+    worker: Worker[Played]
 
 
 @dataclass(slots=True)
@@ -146,17 +90,21 @@ class Slots(Generic[Tag]):
     log: Path | None = None
     """Where the processes write what they have to say."""
     _idle: list[_Process] = field(init=False)
-    _running: dict[Future[Played], _Running[Tag]] = field(init=False, default_factory=dict)
+    _running: dict[_Process, Tag] = field(init=False, default_factory=dict)
     _at_end: ExitStack = field(init=False, default_factory=ExitStack)
 
     def __post_init__(self) -> None:
-        """Start no process yet: a pool does so with its first game. Raises HostError where there is no room."""
+        """Start no process yet: a worker does so with its first game. Raises HostError where there is no room."""
         locks = self._at_end.enter_context(owned_directory())
         each = [
             _Slot(slot, locks / f"slot-{number}", self.are_had)
             for number, slot in enumerate(self.slots)
         ]
-        self._idle = [_Process(slot, self.log) for slot in each for _ in range(self._games(slot))]
+        self._idle = [
+            _Process(slot, Worker(log_to, self.log))
+            for slot in each
+            for _ in range(self._games(slot))
+        ]
 
     def _games(self, slot: _Slot) -> int:
         """How many games a slot may have at once: one plays."""
@@ -175,37 +123,38 @@ class Slots(Generic[Tag]):
 
     def start(self, tag: Tag, job: Job) -> None:
         """Play a game in the slot that has the fewest. IndexError where no process is free."""
-        games = Counter(run.process.slot for run in self._running.values())
+        games = Counter(process.slot for process in self._running)
         self._idle.sort(key=lambda process: -games[process.slot])
         process = self._idle.pop()
-        self._running[process.play(job)] = _Running(process, tag)
+        slot = process.slot
+        process.worker.start(play_job, job, slot.cores, slot.lock, is_had=slot.is_had)
+        self._running[process] = tag
 
     def wait(self, timeout_s: float) -> list[Finished[Tag]]:
         """The games that have ended, waiting for one; a process that is gone is replaced by a new one."""
-        done, _ = wait(self._running, timeout_s, FIRST_COMPLETED)
-        return [self._finish(future) for future in done]
+        processes = {process.worker: process for process in self._running}
+        return [self._finish(processes[worker]) for worker in wait(processes, timeout_s)]
 
-    def _finish(self, future: Future[Played]) -> Finished[Tag]:
-        run = self._running.pop(future)
-        error = future.exception()
+    def _finish(self, process: _Process) -> Finished[Tag]:
+        tag = self._running.pop(process)
+        error = process.worker.exception()
         if error is not None:
-            run.process.renew()
-        self._idle.append(run.process)
-        return Finished(run.tag, None if error is not None else future.result(), error)
+            process.worker.kill()  # it is gone, or in a state that nobody knows
+        self._idle.append(process)
+        return Finished(tag, None if error is not None else process.worker.result(), error)
 
     def kill(self) -> list[Tag]:
         """End every process now, and return when they are gone: the games that were running.
 
         Their containers are nobody's then: for the reaper.
         """
-        tags = [run.tag for run in self._running.values()]
-        for process in [end for run in self._running.values() for end in run.process.kill()]:
-            process.join()
+        tags = list(self._running.values())
+        kill(process.worker for process in self._running)
         self._running.clear()
         return tags
 
     def close(self) -> None:
         """Let the processes go; none may be running a game."""
         for process in self._idle:
-            process.pool.shutdown()
+            process.worker.close()
         self._at_end.close()

@@ -1,10 +1,7 @@
 """One game in a process of its own: a job goes in, how it ended and its record come out; nothing is kept here."""
 
-import ctypes
 import hashlib
-import multiprocessing
 import os
-import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -24,8 +21,6 @@ from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure
 from judge.sandbox.core_locks import CoreLocks
 from judge.sandbox.reaper import alone_on
 from judge.store.types import Ended, Seat
-
-_PR_SET_PDEATHSIG = 1
 
 log = structlog.get_logger()
 
@@ -85,19 +80,10 @@ class JobShelf:
             self.left[state.digest] = state.data
 
 
-def be_worker(log: Path | None = None) -> None:
-    """What a worker process does first: it dies with its judge, and leaves Ctrl-C to it.
-
-    Its events go to the file `log`, where there is one: what it prints would stand among the lines of its judge.
-    """
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    judge = multiprocessing.parent_process()
-    if judge is not None and judge.pid != os.getppid():
-        os._exit(1)  # it was dead before this process could ask to be told
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    if log is not None:
-        to_json(log.open("a", encoding="utf-8"))
+def log_to(path: Path | None) -> None:
+    """In a worker process: write events to a file, for on stderr they would stand among the lines of its judge."""
+    if path is not None:
+        to_json(path.open("a", encoding="utf-8"))
 
 
 def play_job(job: Job, slot: Slot, lock: Path | None = None, *, is_had: bool = False) -> Played:

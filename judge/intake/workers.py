@@ -6,17 +6,14 @@ minds their time; whatever is killed when, what was being processed is given bac
 
 import signal
 import time
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass
-from multiprocessing import get_context
 from threading import Event, Thread
 from types import FrameType
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from judge.contest.worker import be_worker
 from judge.errors import JudgeError
 from judge.intake import logs
 from judge.store.register import Register
@@ -28,6 +25,7 @@ from judge.submissions.service import (
     process_taken,
     waits_for_a_core,
 )
+from judge.workers import Worker, kill, wait
 
 LOOK_S = 1.0
 """How often the thread looks for what is due again, and for what takes too long."""
@@ -44,7 +42,7 @@ class Running:
     """One submission that is processed; `spent_s` is without the time in which its worker waited for a core."""
 
     taken: Submission
-    pool: ProcessPoolExecutor
+    worker: Worker[State]
     looked: float
     """When it was last looked at, on the monotonic clock."""
     spent_s: float = 0.0
@@ -52,7 +50,7 @@ class Running:
     def look(self) -> None:
         """Count the time since the last look."""
         now = time.monotonic()
-        if not any(map(waits_for_a_core, list(self.pool._processes or {}))):
+        if self.worker.pid is None or not waits_for_a_core(self.worker.pid):
             self.spent_s += now - self.looked
         self.looked = now
 
@@ -66,8 +64,8 @@ class Workers:
         self._process = process
         self._register = register
         self._worker = worker
-        self._idle = [_pool() for _ in range(desk.intake.workers)]
-        self._running: dict[Future[State], Running] = {}
+        self._idle: list[Worker[State]] = [Worker(_prepare) for _ in range(desk.intake.workers)]
+        self._running: dict[Worker[State], Running] = {}
         self._wake = Event()
         self._end = Event()
         self._thread = Thread(target=self._run, name="workers")
@@ -112,31 +110,28 @@ class Workers:
         if not self._running:
             self._wake.wait(LOOK_S)
             return
-        done, _ = wait(self._running, LOOK_S, FIRST_COMPLETED)
-        for future in done:
-            self._settle(future)
-        for future, run in list(self._running.items()):
+        for worker in wait(self._running, LOOK_S):
+            self._settle(worker)
+        for worker, run in list(self._running.items()):
             run.look()
             if run.spent_s > self._desk.intake.process_s:
-                _kill(run.pool)
-                self._settle(future)
+                worker.kill()
+                self._settle(worker)
 
     def _give(self, taken: Submission) -> None:
         log.info("processing", submission=taken.id, attempt=taken.attempt, author=taken.author)
-        pool = self._idle.pop()
-        future = pool.submit(process_job, self._desk, self._process, taken)
-        self._running[future] = Running(taken, pool, time.monotonic())
+        worker = self._idle.pop()
+        worker.start(process_job, self._desk, self._process, taken)
+        self._running[worker] = Running(taken, worker, time.monotonic())
 
-    def _settle(self, future: Future[State]) -> None:
-        run = self._running.pop(future)
-        error = future.exception()
+    def _settle(self, worker: Worker[State]) -> None:
+        run = self._running.pop(worker)
+        self._idle.append(worker)
+        error = worker.exception()
         if error is None:
-            log.info(str(future.result()), submission=run.taken.id, attempt=run.taken.attempt)
-            self._idle.append(run.pool)
+            log.info(str(worker.result()), submission=run.taken.id, attempt=run.taken.attempt)
             return
-        # The process may be gone, or in a state that nobody knows.
-        _kill(run.pool)
-        self._idle.append(_pool())
+        worker.kill()  # it is gone, or in a state that nobody knows
         why = f"the worker was lost ({type(error).__name__})"
         if run.spent_s > self._desk.intake.process_s:
             why = f"it took more than {self._desk.intake.process_s:g} s{self._reached(run.taken)}"
@@ -153,15 +148,11 @@ class Workers:
         self._register.fail(taken.id, taken.attempt, why, intake.tries, intake.again_s)
 
     def _end_all(self) -> None:
+        kill(self._running, POLITE_S)
         for run in self._running.values():
-            for process in list(run.pool._processes.values()):
-                process.terminate()
-        wait(self._running, POLITE_S)
-        for run in self._running.values():
-            _kill(run.pool)
             self._register.release(run.taken.id, run.taken.attempt, "the service was ended")
-        for pool in self._idle:
-            pool.shutdown()
+        for worker in self._idle:
+            worker.close()
 
 
 def process_job(desk: Desk, process: Processor, taken: Submission) -> State:
@@ -170,13 +161,7 @@ def process_job(desk: Desk, process: Processor, taken: Submission) -> State:
         return process_taken(desk, register, taken, process).state
 
 
-def _pool() -> ProcessPoolExecutor:
-    # Spawned: a forked worker would hold copies of the service's sockets.
-    return ProcessPoolExecutor(1, get_context("spawn"), _be_worker)
-
-
-def _be_worker() -> None:
-    be_worker()
+def _prepare() -> None:
     signal.signal(signal.SIGTERM, _terminate)
     logs.configure()
 
@@ -184,10 +169,3 @@ def _be_worker() -> None:
 def _terminate(_signal: int, _frame: FrameType | None) -> None:
     # What it has begun on the host is cleared away on its way out.
     raise SystemExit(143)
-
-
-def _kill(pool: ProcessPoolExecutor) -> None:
-    # None once it was shut down.
-    for process in list((pool._processes or {}).values()):
-        process.kill()
-    pool.shutdown(wait=True, cancel_futures=True)

@@ -19,7 +19,6 @@ from judge.publish.data import attempt_path, tables
 from judge.publish.games import (
     GameDone,
     GameJob,
-    many,
     publish_game,
     read_stored,
     write_private,
@@ -32,6 +31,7 @@ from judge.publish.match_page import Frame
 from judge.publish.publication import Publication, PublishedGame
 from judge.publish.site import Proof, agent_stem, site
 from judge.publish.source import publication_of, source_of
+from judge.workers import in_parallel
 
 PGN = "games.pgn"
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
@@ -146,7 +146,7 @@ def _write_games(
         )
         for game, before, after in zip(played, stems, stems[2:], strict=False)
     ]
-    return list(many(publish_game, jobs))
+    return list(in_parallel(publish_game, jobs))
 
 
 def _frame(publication: Publication, game: PublishedGame, before: str, after: str) -> Frame:

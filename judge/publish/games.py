@@ -3,16 +3,11 @@
 Each game is done by itself and needs nothing of the others, so many are done at once, in processes of their own.
 """
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from pathlib import Path
-from typing import TypeVar
 
 from judge.catalog import game_entry
-from judge.contest.worker import be_worker
 from judge.documents import parse_json
 from judge.games.types import SEATS, Verdict
 from judge.publish.match_page import Frame, game_page
@@ -22,15 +17,6 @@ from judge.records.gomoku.record import FiveRecord
 from judge.referee.spec import MatchRecord, RecordFile
 from judge.referee.transcript import Kind
 from judge.store.files import Files
-
-FEW = 64
-"""So many games are done sooner than processes are started for them."""
-
-_AT_ONCE = 16
-"""Games that a process is given at a time."""
-
-Given = TypeVar("Given")
-Done = TypeVar("Done")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,16 +108,3 @@ def _bare(record: MatchRecord) -> FiveRecord:
         verdict=record.verdict.value,
         date=record.started_at[:10],
     )
-
-
-def many(do: Callable[[Given], Done], given: Iterable[Given]) -> Iterator[Done]:
-    """`do` of each, in order; on all processors where there are many."""
-    waiting = list(given)
-    if len(waiting) <= FEW:
-        yield from map(do, waiting)
-        return
-    processors = len(os.sched_getaffinity(0))
-    with ProcessPoolExecutor(
-        min(processors, 32), mp_context=get_context("spawn"), initializer=be_worker
-    ) as pool:
-        yield from pool.map(do, waiting, chunksize=_AT_ONCE)

@@ -18,7 +18,6 @@ from judge.contest.schedule import Course
 from judge.contest.snapshot import ranks_of
 from judge.errors import InputError
 from judge.publish.data import attempt_path, tables
-from judge.publish.games import many
 from judge.publish.load import CHANCE, LARGEST_TABLE, Export, read_export
 from judge.publish.manifest import Checked, check_manifest, read_bounded
 from judge.publish.publication import PublishedGame, Uncounted
@@ -31,6 +30,7 @@ from judge.publish.source import (
 )
 from judge.publish.verify_records import RecordJob, Replayed, chain_problems, replay
 from judge.store.types import MatchState, Paired, Result, Scheduled
+from judge.workers import in_parallel
 
 TOLERANCE = 1e-3
 """How far a number may be off that another machine computed: far less than any place hangs on."""
@@ -112,8 +112,8 @@ class _Verifier:
     def verify(self) -> _Found:
         """Everything but the manifest."""
         self._check_listed()
-        done = {each.job.number: each for each in many(replay, self._jobs())}
-        attempts = list(many(replay, self._attempt_jobs()))
+        done = {each.job.number: each for each in in_parallel(replay, self._jobs())}
+        attempts = list(in_parallel(replay, self._attempt_jobs()))
         for each in (*done.values(), *attempts):
             self._problems += each.problems
         self._check_folders([*attempts, *done.values()])

@@ -5,18 +5,17 @@ import os
 import statistics
 import time
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
-from judge.contest.worker import be_worker
 from judge.errors import HostError
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec
 from judge.referee.transcript import unseal
+from judge.workers import Worker, kill
 from scripts.benchmarks.measuring import Bench, Figure, clock_errors_ms, share_of
 
 POLICY = "gomocup-oversubscribed"
@@ -54,14 +53,15 @@ def crowd(bench: Bench) -> Iterator[Figure]:
         MatchSpec(seats=(seats[0], seats[1]), policy=policy, number=n).model_dump_json()
         for n in range(GAMES)
     ]
-    context = multiprocessing.get_context("spawn")
-    with (
-        _everywhere(bench.slot),
-        ProcessPoolExecutor(GAMES, context, _join, (context.Barrier(GAMES),)) as pool,
-    ):
-        programs = {agent.digest: agent.program}
-        playing = [pool.submit(_play, spec, programs, bench.slot) for spec in specs]
-        seen = [game.result() for game in playing]
+    barrier = multiprocessing.get_context("spawn").Barrier(GAMES)
+    workers: list[Worker[Seen]] = [Worker(_join, barrier) for _ in specs]
+    try:
+        with _everywhere(bench.slot):
+            for worker, spec in zip(workers, specs, strict=True):
+                worker.start(_play, spec, {agent.digest: agent.program}, bench.slot)
+            seen = [worker.result() for worker in workers]
+    finally:
+        kill(workers)
     errors = [error for game in seen for error in game.errors_ms]
     about = f"{GAMES} games at once"
     yield Figure(f"{about}, charged minus true, median", statistics.median(errors), "ms")
@@ -90,7 +90,6 @@ _crowd: list[Barrier] = []
 
 
 def _join(crowd: Barrier) -> None:
-    be_worker()
     _crowd.append(crowd)
 
 

@@ -105,7 +105,7 @@ def agents_alive(folder: Path) -> list[int]:
 def pids(slots: Slots[str]) -> Mapping[str, int]:
     """The processes of the games that run, by their tags."""
     return {
-        run.tag: pid for run in slots._running.values() for pid in list(run.process.pool._processes)
+        tag: process.worker.pid for process, tag in slots._running.items() if process.worker.pid
     }
 
 

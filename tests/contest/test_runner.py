@@ -97,11 +97,10 @@ def test_a_killed_worker_costs_its_attempt_and_nothing_else(cup: Cup) -> None:
     class Killing(Slots[Issued]):
         def wait(self, timeout_s: float) -> list[Finished[Issued]]:
             if not killed:
-                run = next(iter(self._running.values()))
-                pids = list(run.process.pool._processes)
-                if pids:
-                    killed.append(pids[0])
-                    os.kill(pids[0], signal.SIGKILL)
+                pid = next(iter(self._running)).worker.pid
+                if pid:
+                    killed.append(pid)
+                    os.kill(pid, signal.SIGKILL)
             return super().wait(timeout_s)
 
     cup.slots.close()

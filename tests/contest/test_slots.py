@@ -135,7 +135,7 @@ def test_the_game_that_waits_goes_on_when_the_one_that_plays_is_killed(
     os.kill(pids(slots)["one"], signal.SIGKILL)
 
     found = ended(slots)
-    assert "BrokenProcessPool" == type(found["one"].error).__name__
+    assert "WorkerLostError" == type(found["one"].error).__name__
     assert "win" == verdict(found["two"])
 
     house.let_go("three")

@@ -3,9 +3,8 @@
 import socket
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from sqlalchemy import create_engine, text
 from judge.intake.workers import Running
 from judge.sandbox.core_locks import CoreLocks
 from judge.submissions.service import Desk, at_work, give_back, is_gone, waits_for_a_core
+from judge.workers import Worker, wait
 from tests.intake.conftest import LOOK_S, Service, ended, make_contest, make_token, send, serving
 
 
@@ -94,17 +94,16 @@ def test_a_worker_that_takes_too_long_is_killed(tmp_path: Path) -> None:
 
 def test_waiting_for_a_core_is_no_time_of_the_submission(tmp_path: Path) -> None:
     taken: Any = None  # whose it is does not matter
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+    worker: Worker[Any] = Worker()
+    with closing(worker):
         with CoreLocks((0,), lambda _: None):
-            future = pool.submit(CoreLocks((0,), print).wait)
-            (worker,) = pool._processes
-            while not waits_for_a_core(worker):
-                assert not future.done()
-                time.sleep(LOOK_S)
-            run = Running(taken, pool, time.monotonic() - 1000)
+            worker.start(CoreLocks((0,), print).wait)
+            while worker.pid is None or not waits_for_a_core(worker.pid):
+                assert [] == wait([worker], LOOK_S)
+            run = Running(taken, worker, time.monotonic() - 1000)
             run.look()
             assert 0 == run.spent_s
-        future.result()
+        worker.result()
         run.looked -= 1000
         run.look()
         assert 1000 <= run.spent_s

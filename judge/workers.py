@@ -1,0 +1,235 @@
+"""Worker processes: each does one task at a time, and can be killed without harm to any other.
+
+A worker is spawned, for a forked process would hold copies of its parent's pipes and sockets. The kernel kills it when
+the thread that started it ends, and Ctrl-C at the terminal is left to its parent. Nothing in the parent wakes up while
+tasks run: `wait` sleeps in the kernel until a task has ended or a process is gone.
+"""
+
+import ctypes
+import multiprocessing
+import os
+import pickle
+import signal
+import time
+import traceback
+from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from multiprocessing import connection
+from multiprocessing.process import BaseProcess
+from threading import Thread
+from typing import Any, Generic, ParamSpec, TypeVar
+
+Result = TypeVar("Result")
+Given = TypeVar("Given")
+P = ParamSpec("P")
+AnyWorker = TypeVar("AnyWorker", bound="Worker[Any]")
+
+FEW = 64
+"""So many short tasks are done sooner than processes are started for them."""
+CHUNK = 16
+"""How many short tasks go to a process at once."""
+MOST_PROCESSES = 32
+
+EXIT_S = 5.0
+"""How long a process that has closed its pipe, or was told that there is no more to do, may take to exit."""
+
+_PR_SET_PDEATHSIG = 1
+_SPAWN = multiprocessing.get_context("spawn")
+
+
+class WorkerLostError(Exception):
+    """The process of a worker ended before its task did."""
+
+
+class Worker(Generic[Result]):
+    """A process for one task at a time. It is started with the first task, and with the next one after it has ended."""
+
+    def __init__(self, initializer: Callable[..., object] | None = None, *args: Any) -> None:
+        """`initializer(*args)` is called in each new process before its first task; both must pickle."""
+        self._initializer = (initializer, args)
+        self._process: BaseProcess | None = None
+        self._pipe: connection.Connection | None = None
+        self._sender: Thread | None = None
+        self._answer: tuple[Result | None, Exception | None] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process, None where there is none."""
+        return None if self._process is None else self._process.pid
+
+    def start(self, task: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> None:
+        """Begin a task; the one before must have ended. Raises OSError where no process can be started.
+
+        The task, its arguments and its result must pickle.
+        """
+        data = pickle.dumps((task, args, kwargs))
+        if self._process is not None and not self._process.is_alive():
+            self.kill()
+        if self._process is None or self._pipe is None:
+            self._process, self._pipe = self._new_process()
+        self._answer = None
+        # In a thread, for a new process reads nothing before it has started, and the pipe may not take it all.
+        self._sender = Thread(target=_send, args=(self._pipe, data), daemon=True)
+        self._sender.start()
+
+    def exception(self) -> Exception | None:
+        """What the task raised, WorkerLostError where its process is gone, or None; waits for the task's end."""
+        return self._ended()[1]
+
+    def result(self) -> Result:
+        """What the task returned, waiting for its end; raises what it raised, and WorkerLostError."""
+        result, error = self._ended()
+        if error is not None:
+            raise error
+        return result  # type: ignore[return-value]  # the task's own, which may be None
+
+    def kill(self) -> None:
+        """End the process now, and return when it is gone; its task, if it had not ended, is lost."""
+        kill([self])
+
+    def close(self) -> None:
+        """Let the process exit, and return when it is gone; it must not be running a task."""
+        if self._pipe is not None and self._process is not None:
+            self._pipe.close()
+            self._process.join(EXIT_S)
+        self.kill()
+
+    def _new_process(self) -> tuple[BaseProcess, connection.Connection]:
+        ours, theirs = _SPAWN.Pipe()
+        # A daemon: a parent that ends without `close` does not wait for it.
+        process = _SPAWN.Process(target=_serve, args=(theirs, *self._initializer), daemon=True)
+        # It does not hear Ctrl-C before it has said that it ignores it.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            process.start()
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            theirs.close()
+        return process, ours
+
+    def _ended(self) -> tuple[Result | None, Exception | None]:
+        if self._answer is None:
+            self._answer = self._receive()
+        return self._answer
+
+    def _receive(self) -> tuple[Result | None, Exception | None]:
+        if self._process is None or self._pipe is None:
+            return None, WorkerLostError("its process was ended")
+        process, pipe = self._process, self._pipe
+        connection.wait([pipe, process.sentinel])
+        try:
+            if pipe.poll():
+                answer: tuple[Result | None, Exception | None] = pipe.recv()
+                return answer
+        except (EOFError, OSError):
+            process.join(EXIT_S)
+        self.kill()
+        return None, WorkerLostError(_how_it_ended(process.exitcode))
+
+    def _handles(self) -> list[Any]:
+        """What is ready when the task has ended."""
+        if self._process is None or self._pipe is None:
+            return []
+        return [self._pipe, self._process.sentinel]
+
+
+def wait(workers: Collection[AnyWorker], timeout_s: float) -> list[AnyWorker]:
+    """The workers whose tasks have ended or are lost, waiting for one of them, but at most so long."""
+    gone = [worker for worker in workers if not worker._handles()]
+    if gone or not workers:
+        return gone
+    handles = {handle: worker for worker in workers for handle in worker._handles()}
+    ready = connection.wait(list(handles), timeout_s)
+    return list(dict.fromkeys(handles[handle] for handle in ready))
+
+
+def kill(workers: Iterable["Worker[Any]"], polite_s: float = 0) -> None:
+    """End the processes of workers now, and return when they are gone; tasks that have not ended are lost.
+
+    Where `polite_s` is not 0, each gets SIGTERM first, and all of them so many seconds together.
+    """
+    alive = [(worker, worker._process) for worker in workers if worker._process is not None]
+    if polite_s:
+        for _, process in alive:
+            process.terminate()
+        deadline = time.monotonic() + polite_s
+        for _, process in alive:
+            process.join(max(0, deadline - time.monotonic()))
+    for _, process in alive:
+        process.kill()
+    for worker, process in alive:
+        process.join()
+        if worker._sender is not None:
+            worker._sender.join()
+        if worker._pipe is not None:
+            worker._pipe.close()
+        worker._process = worker._pipe = None
+
+
+def in_parallel(task: Callable[[Given], Result], given: Iterable[Given]) -> Iterator[Result]:
+    """The results of a short task for each of `given`, in order; on all processors where there are many."""
+    waiting = list(given)
+    if len(waiting) <= FEW:
+        yield from map(task, waiting)
+        return
+    processes = min(len(os.sched_getaffinity(0)), MOST_PROCESSES)
+    with ProcessPoolExecutor(processes, mp_context=_SPAWN, initializer=_obey_parent) as pool:
+        yield from pool.map(task, waiting, chunksize=CHUNK)
+
+
+def _send(pipe: connection.Connection, data: bytes) -> None:
+    with suppress(OSError):  # a process that is gone is noticed by whoever waits for it
+        pipe.send_bytes(data)
+
+
+def _how_it_ended(code: int | None) -> str:
+    if code is None:
+        return "its process is gone"
+    return (
+        f"its process was killed by signal {-code}" if code < 0 else f"its process exited: {code}"
+    )
+
+
+# --- in the process of a worker --------------------------------------------------------------------------------------
+
+
+def _serve(
+    pipe: connection.Connection, initializer: Callable[..., object] | None, args: tuple[Any, ...]
+) -> None:
+    _obey_parent()
+    os.set_inheritable(pipe.fileno(), False)  # no program that a task starts has it
+    if initializer is not None:
+        initializer(*args)
+    while True:
+        try:
+            task, task_args, task_kwargs = pipe.recv()
+        except EOFError:
+            return  # it was closed: there is no more to do
+        try:
+            pipe.send((task(*task_args, **task_kwargs), None))
+        except Exception as error:  # noqa: BLE001 it is raised where the task was started
+            error.add_note(traceback.format_exc())
+            pipe.send((None, _picklable(error)))
+
+
+def _picklable(error: Exception) -> Exception:
+    """An error as it is, or its text where it would not come through the pipe."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 our own
+    except Exception:  # noqa: BLE001 whatever its class does
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def _obey_parent() -> None:
+    """Die with the thread that started this process, and leave Ctrl-C to it."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    parent = multiprocessing.parent_process()
+    if parent is not None and parent.pid != os.getppid():
+        os._exit(1)  # it was dead before this process could ask to be told
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -1,0 +1,222 @@
+"""A worker does one task after the other; a task that is killed is lost, and costs no other and no process more."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.sandbox.owner import started_ticks
+from judge.workers import FEW, Worker, WorkerLostError, in_parallel, kill, wait
+
+PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "60"))
+
+MIB = 1 << 20
+"""More than a pipe takes while nobody reads."""
+
+
+@pytest.fixture
+def worker() -> Iterator[Worker[Any]]:
+    made: Worker[Any] = Worker()
+    yield made
+    made.kill()
+
+
+def pid_of(worker: Worker[Any]) -> int:
+    assert worker.pid is not None
+    return worker.pid
+
+
+def end_with_142(path: Path) -> None:
+    def terminated(_signal: int, _frame: object) -> None:
+        path.write_text("cleared away")
+        raise SystemExit(142)
+
+    signal.signal(signal.SIGTERM, terminated)
+    path.write_text("ready")
+    time.sleep(600)
+
+
+def fail(text: str) -> None:
+    raise ValueError(text)
+
+
+def test_a_process_does_one_task_after_the_other(worker: Worker[Any]) -> None:
+    assert worker.pid is None
+    worker.start(os.getpid)
+    first = worker.result()
+    worker.start(os.getpid)
+
+    assert [worker] == wait([worker], PATIENCE_S)
+    assert (first, None) == (worker.result(), worker.exception())
+    assert first == worker.result() == worker.pid != os.getpid()
+
+
+def test_arguments_and_results_may_be_large(worker: Worker[Any]) -> None:
+    """And nobody waits for a new process to read them."""
+    worker.start(bytes, bytes(8 * MIB))
+    assert bytes(8 * MIB) == worker.result()
+
+
+def test_a_process_is_prepared_before_its_first_task() -> None:
+    with closing(Worker[str | None](os.putenv, "JUDGE_TEST", "prepared")) as worker:
+        worker.start(subprocess.getoutput, "echo $JUDGE_TEST")
+        assert "prepared" == worker.result()
+
+
+class StubbornError(Exception):
+    """Pickles, but not back."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(f"{one} and {other}")
+
+
+def be_stubborn() -> None:
+    raise StubbornError("this", "that")
+
+
+def test_an_error_that_does_not_pickle_is_told_by_its_text(worker: Worker[Any]) -> None:
+    worker.start(be_stubborn)
+    assert "RuntimeError('StubbornError: this and that')" == repr(worker.exception())
+
+
+def test_what_a_task_raises_is_raised_and_says_where(worker: Worker[Any]) -> None:
+    worker.start(fail, "of the task")
+    with pytest.raises(ValueError) as raised:
+        worker.result()
+    assert "of the task" == str(raised.value)
+    assert "in fail" in raised.value.__notes__[0]
+
+    worker.start(fail, text="of another")
+    assert "of another" == str(worker.exception())
+
+
+def test_what_does_not_pickle_is_refused_at_once_or_raised(worker: Worker[Any]) -> None:
+    with pytest.raises(AttributeError):
+        worker.start(lambda: None)
+    assert worker.pid is None
+
+    worker.start(sys._getframe)
+    with pytest.raises(TypeError, match="pickle"):
+        worker.result()
+
+
+def test_nothing_has_ended_while_it_runs(worker: Worker[Any]) -> None:
+    worker.start(time.sleep, 600)
+
+    assert [] == wait([worker], 0.05)
+    assert [] == wait([], 600)
+
+
+@pytest.mark.parametrize("somebody_else", [False, True])
+def test_a_killed_task_is_lost_and_the_next_has_a_new_process(
+    worker: Worker[Any], somebody_else: bool
+) -> None:
+    worker.start(time.sleep, 600)
+    killed = pid_of(worker)
+    if somebody_else:
+        os.kill(killed, signal.SIGKILL)
+    else:
+        worker.kill()
+
+    assert [worker] == wait([worker], PATIENCE_S)
+    error = worker.exception()
+    assert isinstance(error, WorkerLostError)
+    assert somebody_else is (str(error) == "its process was killed by signal 9")
+    assert started_ticks(killed) is None
+    assert worker.pid is None
+
+    worker.start(os.getpid)
+    assert killed != worker.result()
+
+
+def test_a_process_that_exits_is_lost_with_its_status(worker: Worker[Any]) -> None:
+    worker.start(os._exit, 7)
+
+    with pytest.raises(WorkerLostError, match=r"^its process exited: 7$"):
+        worker.result()
+
+
+def test_a_process_that_is_killed_before_it_has_read_its_task_blocks_nobody(
+    worker: Worker[Any],
+) -> None:
+    worker.start(len, bytes(8 * MIB))
+    worker.kill()
+
+    assert isinstance(worker.exception(), WorkerLostError)
+
+
+def test_a_process_that_is_killed_between_two_tasks_is_replaced(worker: Worker[Any]) -> None:
+    worker.start(os.getpid)
+    killed = worker.result()
+    os.kill(killed, signal.SIGKILL)
+    while started_ticks(killed) is not None:
+        time.sleep(0.01)
+
+    worker.start(os.getpid)
+    assert killed != worker.result()
+
+
+def test_several_are_waited_for_and_killed_together(tmp_path: Path) -> None:
+    workers: list[Worker[Any]] = [Worker() for _ in range(3)]
+    for worker in workers[:2]:
+        worker.start(time.sleep, 600)
+    workers[2].start(os.getpid)
+    pids = [pid_of(worker) for worker in workers]
+
+    assert [workers[2]] == wait(workers, PATIENCE_S)
+    kill(workers)
+    assert [None] * 3 == [started_ticks(pid) for pid in pids]
+
+
+def test_a_process_may_clear_away_when_it_is_killed_politely(
+    worker: Worker[Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "state"
+    worker.start(end_with_142, path)
+    while not path.exists() or path.read_text() != "ready":
+        time.sleep(0.01)
+    kill([worker], PATIENCE_S)
+
+    assert "cleared away" == path.read_text()
+
+
+def test_a_process_does_not_hear_ctrl_c(worker: Worker[Any]) -> None:
+    worker.start(os.getpid)
+    for _ in range(2):
+        os.kill(pid_of(worker), signal.SIGINT)  # before it has started, and afterwards
+        before = worker.result()
+        worker.start(os.getpid)
+    assert before == worker.result()
+
+
+@pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "pass", "worker.close()"])
+def test_processes_end_with_their_parent(end: str) -> None:
+    """However it ends, and whether it closes them or not."""
+    program = f"""
+import os
+from judge.workers import Worker
+worker = Worker()
+worker.start(os.getpid)
+print(worker.result(), flush=True)
+{end}
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert "" == done.stderr
+    deadline = time.monotonic() + PATIENCE_S
+    while started_ticks(int(done.stdout)) is not None:
+        assert time.monotonic() < deadline, "it lives"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("count", [FEW, FEW + 1])
+def test_short_tasks_are_done_in_order(count: int) -> None:
+    assert [str(number) for number in range(count)] == list(in_parallel(str, range(count)))
