@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("plugin")]
+
 SOURCE = Path(__file__).parent / "connect_four"
 ROOT = Path(__file__).parents[2]
 
