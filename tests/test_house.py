@@ -35,6 +35,7 @@ MAY_IMPORT = {
     "catalog": {"errors", "durable", "registry", "games", "referee", "records"},
     "render": {"errors", "text", "records"},
     "store": {"errors", "text", "durable", "locks"},
+    "testing": {"errors", "games", "protocols", "sandbox", "referee"},
     "agents": {
         "errors", "documents", "resources", "text", "durable", "locks", "games", "protocols", "sandbox",
         "referee",
@@ -102,6 +103,10 @@ def test_a_room_imports_every_room_that_it_may(room: str) -> None:
     }
 
     assert imported - {room} == MAY_IMPORT[room]
+
+
+def test_nothing_imports_what_is_there_for_tests() -> None:
+    assert [] == [room for room, rooms in MAY_IMPORT.items() if "testing" in rooms]
 
 
 def test_no_rooms_import_each_other_in_a_circle() -> None:

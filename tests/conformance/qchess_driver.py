@@ -29,7 +29,7 @@ from judge.records.quantum_chess.replay import Moments, Replayed, keep_log, opti
 from judge.referee.match import Referee
 from judge.referee.policy import BytesPolicy, ClockPolicy
 from judge.referee.transcript import Kind
-from tests.referee.world import Act, Agent, Say, World, exits
+from judge.testing import Act, Agent, Say, World, exits
 
 DIRECTORY = "qchess-2013"
 RANDOM = "random_logs"

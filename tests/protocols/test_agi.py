@@ -53,7 +53,7 @@ from judge.protocols.types import (
     Tell,
     Write,
 )
-from tests.protocols.conversation import Conversation
+from judge.testing import Conversation
 
 ROOT = Path(__file__).parents[2]
 

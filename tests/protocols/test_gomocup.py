@@ -8,7 +8,7 @@ from judge.games.gomoku.requests import Placed, PlaceStone
 from judge.protocols.gomocup import Gomocup
 from judge.protocols.gomocup_words import GomocupOptions, is_private, parse_about
 from judge.protocols.types import Ask, Clock, Close, Limits, Open
-from tests.protocols.conversation import Conversation
+from judge.testing import Conversation
 
 INFOS = """
 > INFO timeout_turn 5000

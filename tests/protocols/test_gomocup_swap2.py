@@ -9,7 +9,7 @@ from judge.games.gomoku.requests import AnswerSwap, LayStones, Placed, PlaceSton
 from judge.protocols.gomocup import Gomocup
 from judge.protocols.gomocup_words import GomocupOptions
 from judge.protocols.types import Ask, Clock, Limits, Open
-from tests.protocols.conversation import Conversation
+from judge.testing import Conversation
 
 CLOCK = Clock(5000, 90000)
 THREE: tuple[Placed, ...] = ((7, 7, 0), (8, 7, 1), (9, 9, 0))

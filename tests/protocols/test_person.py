@@ -38,7 +38,7 @@ from judge.protocols import new_protocol
 from judge.protocols.person import Person, PersonOptions
 from judge.protocols.person_words import UnclearError, how, question, read_answer, told
 from judge.protocols.types import Ask, Await, Clock, Limits, Open, Wait
-from tests.protocols.conversation import Conversation
+from judge.testing import Conversation
 
 STONES: tuple[int, list[Placed], int, int, int, int] = (0, [], 0, 15, 15, 0)
 REQUESTS: tuple[Request, ...] = (

@@ -37,7 +37,7 @@ from judge.protocols.types import (
     Wait,
     Write,
 )
-from tests.protocols.conversation import Conversation
+from judge.testing import Conversation
 
 CLOCK = Clock(4000, 2147483647)
 LIMITS = Limits(4000, 0, 0)

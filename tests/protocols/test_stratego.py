@@ -35,7 +35,7 @@ from judge.protocols.types import (
     Tell,
     Write,
 )
-from tests.protocols.conversation import Conversation
+from judge.testing import Conversation
 
 ROWS = ("FB8sB479B8", "BB31555583", "6724898974", "967B669999")
 BOARD = "".join(f"{y}..++..++#\n" for y in range(10))

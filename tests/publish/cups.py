@@ -19,9 +19,9 @@ from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
 from judge.referee.transcript import Kind, mark_private, seal
 from judge.store.store import Store
 from judge.store.types import Entry
+from judge.testing import Act, Agent, Do, Say, World, dies, exits
 from tests.contest.cups import CHANCE
 from tests.referee.games import a_record
-from tests.referee.world import Act, Agent, Do, Say, World, dies, exits
 
 SECRET = "my-evaluation-of-the-corner"
 """What every author would keep to himself: it stands in DEBUG lines and on stderr."""

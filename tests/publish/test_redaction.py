@@ -12,10 +12,10 @@ from judge.publish.redaction import private_part, public_part
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import Kind
 from judge.referee.verify import verify
+from judge.testing import Do, Say
 from tests.publish.conftest import Public
 from tests.publish.cups import FORMS, SECRET, Cup, player, referee
 from tests.referee.games import brain, spec
-from tests.referee.world import Do, Say
 
 
 @pytest.fixture(scope="module")

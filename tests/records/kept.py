@@ -2,10 +2,11 @@
 
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.transcript import seal
-from tests.referee.games import Played, a_record, spec
+from judge.testing import ScriptedMatch
+from tests.referee.games import a_record, spec
 
 
-def record_file(played: Played, match_spec: MatchSpec | None = None) -> RecordFile:
+def record_file(played: ScriptedMatch, match_spec: MatchSpec | None = None) -> RecordFile:
     """What `judge match` would have written; `match_spec` as it was given to `play`."""
     sealed = seal(played.world.entries)
     record = a_record(match_spec or spec(), played.end, played.referee)

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
+from judge.testing import Act, Agent, Say, ScriptedMatch, World
 from tests.games.stratego_positions import blue, red
 from tests.referee import test_qchess as qchess
 from tests.referee import test_stratego as stratego
-from tests.referee.games import BLACK_ROW, WHITE_ROW, Played, a_file, brain
+from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain
 from tests.referee.games import spec as gomoku_spec
-from tests.referee.world import Act, Agent, Say, World
 
 HOSTILE = '<b>&"evil"\x1b]0;x\x07\u202e]]>'
 """A name that would be markup, an escape sequence and a turned reading direction."""
@@ -25,7 +25,7 @@ def named(spec: MatchSpec, first: str, second: str) -> MatchSpec:
 
 def recorded(first: Agent, second: Agent, spec: MatchSpec) -> RecordFile:
     """The record of a game between two scripts."""
-    return a_file(Played(World(first, second), spec), spec)
+    return a_file(ScriptedMatch(World(first, second), spec), spec)
 
 
 def talker(*moves: str, messages: Sequence[str] = ()) -> Agent:

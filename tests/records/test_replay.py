@@ -17,15 +17,15 @@ from judge.records.replay import five_of, game_of
 from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
 from judge.referee.transcript import Entry, Kind, SealedTranscript, mark_private, seal, withhold
 from judge.referee.verify import verify
+from judge.testing import Say, ScriptedMatch, World
 from tests.records.kept import record_file
-from tests.referee.games import BLACK_ROW, WHITE_ROW, Played, brain, play, spec
+from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play, spec
 from tests.referee.test_agi import engine, laid
 from tests.referee.test_agi import play as play_agi
 from tests.referee.test_agi import spec as agi_spec
-from tests.referee.world import Say, World
 
 
-def five_of_played(played: Played, match_spec: MatchSpec | None = None) -> FiveRecord:
+def five_of_played(played: ScriptedMatch, match_spec: MatchSpec | None = None) -> FiveRecord:
     return five_of(record_file(played, match_spec))
 
 
@@ -130,7 +130,7 @@ def test_a_game_that_is_void_is_told_as_far_as_it_went() -> None:
     """Starved in its second turn; and one that broke off because the host failed."""
     world = World(brain("7,7"), brain("8,8"))
     world.others_share = 0.5
-    file = record_file(Played(world, spec()))
+    file = record_file(ScriptedMatch(world, spec()))
     entries = [(block, len(block.entries)) for block in file.transcript.blocks]
     cut = SealedTranscript(
         sha256="",

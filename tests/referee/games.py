@@ -3,17 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from judge.games.types import End, Verdict
+from judge.games.types import End
 from judge.referee.blame import Void
-from judge.referee.make_record import Circumstances, plies_of, record_of, verdict_of, winner_of
+from judge.referee.make_record import Circumstances, record_of
 from judge.referee.make_record import Played as RecordedGame
 from judge.referee.match import Referee
 from judge.referee.policy import Policy
-from judge.referee.replay import ReplayWire
-from judge.referee.setup import build_referee
-from judge.referee.spec import MatchRecord, MatchSpec, Placement, RecordFile, SeatSpec
-from judge.referee.transcript import seal, unseal
-from tests.referee.world import Act, Agent, Say, World, exits
+from judge.referee.spec import MatchRecord, MatchSpec, Placement, RecordFile
+from judge.referee.transcript import seal
+from judge.testing import Act, Agent, Say, ScriptedMatch, World, exits, scripted_seats
 
 
 def brain(*moves: str, ms: float = 1.0, **lines: Sequence[Act]) -> Agent:
@@ -45,9 +43,8 @@ WHITE_ROW = ("0,1", "1,1", "2,1", "3,1", "4,1")
 
 
 def spec(opening: Sequence[tuple[int, int]] = (), **sections: dict[str, Any]) -> MatchSpec:
-    seat = {"digest": "0" * 64, "command": ("./a",), "runtime": "native", "protocol": "gomocup"}
     return MatchSpec(
-        seats=(SeatSpec(name="black", **seat), SeatSpec(name="white", **seat)),  # type: ignore[arg-type]
+        seats=scripted_seats("gomocup", ("black", "white")),
         policy=Policy.model_validate(
             {
                 "name": "test",
@@ -59,34 +56,13 @@ def spec(opening: Sequence[tuple[int, int]] = (), **sections: dict[str, Any]) ->
     )
 
 
-class Played:
-    """A game that was refereed in a world, and refereed again from its own transcript."""
-
-    def __init__(self, world: World, match_spec: MatchSpec) -> None:
-        self.world = world
-        self.referee: Referee = build_referee(match_spec, world)
-        self.end: End | Void = self.referee.play()
-        self.verdict: Verdict = verdict_of(self.end)
-        self.winner = winner_of(self.end)
-        self.faults = [side.fault and side.fault.verdict for side in self.referee.sides]
-        self._replay(match_spec)
-
-    def _replay(self, match_spec: MatchSpec) -> None:
-        wire = ReplayWire(unseal(seal(self.world.entries)))
-        again = build_referee(match_spec, wire)
-        assert self.end == again.play()
-        assert plies_of(self.referee) == plies_of(again)
-        assert [side.evidence for side in self.referee.sides] == [
-            side.evidence for side in again.sides
-        ]
-        assert wire.is_finished
+def play(
+    black: Agent, white: Agent, match_spec: MatchSpec | None = None, **world: Any
+) -> ScriptedMatch:
+    return ScriptedMatch(World(black, white, **world), match_spec or spec())
 
 
-def play(black: Agent, white: Agent, match_spec: MatchSpec | None = None, **world: Any) -> Played:
-    return Played(World(black, white, **world), match_spec or spec())
-
-
-def a_file(played: Played, match_spec: MatchSpec) -> RecordFile:
+def a_file(played: ScriptedMatch, match_spec: MatchSpec) -> RecordFile:
     """The record of a game that was played in a world, with its transcript: it verifies."""
     sealed = seal(played.world.entries)
     record = a_record(match_spec, played.end, played.referee)

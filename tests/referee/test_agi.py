@@ -13,8 +13,8 @@ from judge.referee.make_record import plies_of
 from judge.referee.policy import load_policy
 from judge.referee.setup import check
 from judge.referee.spec import MatchSpec, SeatSpec
-from tests.referee.games import Played, brain
-from tests.referee.world import Act, Agent, Say, World, exits
+from judge.testing import Act, Agent, Say, ScriptedMatch, World, exits
+from tests.referee.games import brain
 
 
 def engine(
@@ -57,9 +57,9 @@ def spec(
     return MatchSpec(seats=(first, second), policy=load_policy(policy, overrides))
 
 
-def play(first: Agent, second: Agent, match_spec: MatchSpec | None = None) -> Played:
+def play(first: Agent, second: Agent, match_spec: MatchSpec | None = None) -> ScriptedMatch:
     """A game, refereed and refereed again from its own transcript."""
-    return Played(World(first, second), match_spec or spec())
+    return ScriptedMatch(World(first, second), match_spec or spec())
 
 
 def test_a_game_is_played_to_its_end() -> None:

@@ -14,8 +14,8 @@ from judge.referee.side import counted
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.transcript import Kind, mark_private, seal
 from judge.referee.verify import verify
-from tests.referee.games import Played, a_record, brain, spec
-from tests.referee.world import Act, Agent, Do, Say, World
+from judge.testing import Act, Agent, Do, Say, ScriptedMatch, World
+from tests.referee.games import a_record, brain, spec
 
 SHIPPED = [
     f"{name}{variant}"
@@ -96,7 +96,7 @@ def test_the_judge_needs_no_more_memory_than_its_bounds_say() -> None:
     """To seal and to write a record at its worst: many entries, each of one letter."""
     chosen = spec(bytes={"turn_bytes": 1 << 22, "game_bytes": 1 << 22, "stderr_bytes": 0})
     world = World(brain(BEGIN=[Say(b"x", 0)] * 40_000), brain())
-    played = Played(world, chosen)
+    played = ScriptedMatch(world, chosen)
     assert played.verdict is Verdict.OUTPUT
     tracemalloc.start()
     try:
@@ -123,7 +123,7 @@ def flooder(moves: Sequence[str], turns: Sequence[Sequence[Act]]) -> Agent:
     return hear
 
 
-def written(world: World, played: Played, chosen: MatchSpec) -> RecordFile:
+def written(world: World, played: ScriptedMatch, chosen: MatchSpec) -> RecordFile:
     tests = [protocol_entry(seat.protocol).is_private for seat in chosen.seats]
     sealed = seal(mark_private(world.transcript, lambda seat, line: tests[seat](line)))
     written = a_record(chosen, played.end, played.referee)
@@ -134,5 +134,5 @@ def written(world: World, played: Played, chosen: MatchSpec) -> RecordFile:
 
 def record(chosen: MatchSpec, *agents: Agent) -> tuple[RecordFile, int]:
     world = World(*agents)
-    file = written(world, Played(world, chosen), chosen)
+    file = written(world, ScriptedMatch(world, chosen), chosen)
     return file, sum(len(block.entries) for block in file.transcript.blocks)

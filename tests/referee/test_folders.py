@@ -12,7 +12,7 @@ from judge.referee.setup import build_referee
 from judge.referee.spec import BoxKind, FolderRecord, KeptFolders, MatchSpec, SeatSpec
 from judge.sandbox.archive import EMPTY, Archive, pack
 from judge.sandbox.folders import FolderKind, Left
-from tests.referee.world import World
+from judge.testing import World
 
 TEMPORARY, PERSISTENT = FolderKind.TEMPORARY, FolderKind.PERSISTENT
 BOOK = pack({b"book": b"x"})

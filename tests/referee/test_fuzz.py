@@ -27,7 +27,7 @@ from judge.referee.spec import MatchSpec, Placement, RecordFile, SeatSpec
 from judge.referee.transcript import Kind, mark_private, seal
 from judge.referee.verify import verify
 from judge.referee.wire import Measured
-from tests.referee.world import MS, Act, Agent, Do, Say, World, dies, exits
+from judge.testing import MS, Act, Agent, Do, Say, World, dies, exits
 
 GAMES = int(os.environ.get("JUDGE_FUZZ_GAMES", "300"))
 TURN_MS = 1000

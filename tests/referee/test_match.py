@@ -7,8 +7,8 @@ import pytest
 from judge.games.types import Verdict
 from judge.referee.transcript import Kind
 from judge.sandbox.box import Readings, Report
-from tests.referee.games import BLACK_ROW, WHITE_ROW, Played, brain, play, spec
-from tests.referee.world import Act, Do, Say, World, dies, exits
+from judge.testing import Act, Do, Say, ScriptedMatch, World, dies, exits
+from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play, spec
 
 
 def test_a_game_is_played_to_its_end() -> None:
@@ -202,7 +202,7 @@ def test_memory_goes_before_time() -> None:
 def test_a_starved_agent_does_not_lose_on_time() -> None:
     world = World(brain(), brain())
     world.others_share = 0.5
-    played = Played(world, spec())
+    played = ScriptedMatch(world, spec())
 
     assert Verdict.VOID is played.verdict
     assert "starved" in played.end.reason
@@ -212,13 +212,13 @@ def test_one_that_sleeps_while_others_work_on_its_core_loses_on_time() -> None:
     world = World(brain(), brain())
     world.others_share, world.waited_share = 0.9, 0.01
 
-    assert Verdict.TURN_TIME is Played(world, spec()).verdict
+    assert Verdict.TURN_TIME is ScriptedMatch(world, spec()).verdict
 
 
 def test_an_agent_that_others_hold_still_does_not_lose_on_time() -> None:
     world = World(brain(), brain())
     world.held_by_others = True
-    played = Played(world, spec())
+    played = ScriptedMatch(world, spec())
 
     assert Verdict.VOID is played.verdict
     assert "held still" in played.end.reason
@@ -229,7 +229,7 @@ def test_an_agent_that_is_not_starved_loses_on_time() -> None:
     world = World(brain(), brain())
     world.others_share = 0.02
 
-    assert Verdict.TURN_TIME is Played(world, spec()).verdict
+    assert Verdict.TURN_TIME is ScriptedMatch(world, spec()).verdict
 
 
 @pytest.mark.parametrize(
@@ -399,5 +399,5 @@ def test_a_flood_after_the_goodbye_ends_one_and_leaves_the_other_its_time() -> N
     assert any(b"saved" in entry.data for entry in played.world.entries)
 
 
-def read_from(played: Played, seat: int) -> int:
+def read_from(played: ScriptedMatch, seat: int) -> int:
     return sum(len(e.data) for e in played.world.entries if (e.seat, e.kind) == (seat, Kind.READ))

@@ -13,9 +13,9 @@ from judge.referee.spec import MatchSpec, SeatSpec
 from judge.referee.transcript import Kind
 from judge.referee.verify import verify
 from judge.sandbox.box import Report
+from judge.testing import Act, Agent, Do, Say, ScriptedMatch, World, exits
 from tests.records.kept import record_file
-from tests.referee.games import Played, a_record
-from tests.referee.world import Act, Agent, Do, Say, World, exits
+from tests.referee.games import a_record
 
 
 def player(*answers: str, ms: float = 1.0, **lines: Sequence[Act]) -> Agent:
@@ -45,12 +45,12 @@ def spec(policy: str = "qchess-2013:classical", *overrides: str, **options: Any)
     )
 
 
-def play(white: Agent, black: Agent, match_spec: MatchSpec | None = None) -> Played:
+def play(white: Agent, black: Agent, match_spec: MatchSpec | None = None) -> ScriptedMatch:
     """A game, refereed and refereed again from its own transcript."""
-    return Played(World(white, black), match_spec or spec())
+    return ScriptedMatch(World(white, black), match_spec or spec())
 
 
-def result(played: Played) -> str:
+def result(played: ScriptedMatch) -> str:
     return played.referee.game.result(("one", "two"))
 
 

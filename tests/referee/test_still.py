@@ -11,8 +11,8 @@ from judge.referee.transcript import Entry, Kind, seal, unseal
 from judge.referee.verify import verify
 from judge.referee.wire import Measured, RanOn
 from judge.sandbox.box import Readings
-from tests.referee.games import BLACK_ROW, WHITE_ROW, Played, a_file, brain, spec
-from tests.referee.world import MS, World
+from judge.testing import MS, ScriptedMatch, World
+from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, spec
 
 CALL = RanOn(1000 * MS, 990 * MS)
 """A call that nothing interrupts and that lasts for as long as is waited for it."""
@@ -26,7 +26,7 @@ def world(ran_on: dict[int, list[RanOn]], white_ms: float = 1.0) -> World:
 
 
 def test_what_it_runs_on_is_charged_to_who_is_waited_for_and_not_to_its_opponent() -> None:
-    played = Played(world({0: [RanOn(300 * MS, 300 * MS)]}), spec())
+    played = ScriptedMatch(world({0: [RanOn(300 * MS, 300 * MS)]}), spec())
 
     assert (Verdict.WIN, 0) == (played.verdict, played.winner)
     first, second = (side.clock.charged_ns for side in played.referee.sides)
@@ -34,7 +34,7 @@ def test_what_it_runs_on_is_charged_to_who_is_waited_for_and_not_to_its_opponent
 
 
 def test_after_a_move_the_wait_is_time_of_that_move() -> None:
-    played = Played(world({0: [RanOn(300 * MS, 290 * MS), RanOn(40 * MS, 80 * MS)]}), spec())
+    played = ScriptedMatch(world({0: [RanOn(300 * MS, 290 * MS), RanOn(40 * MS, 80 * MS)]}), spec())
 
     # the first one was its start-up's: no move was played
     assert [41 * MS, MS, MS] == [ply.charged_ns for ply in played.referee.plies][:3]
@@ -42,7 +42,7 @@ def test_after_a_move_the_wait_is_time_of_that_move() -> None:
 
 def test_who_does_not_stand_still_by_the_bound_loses_and_the_record_verifies() -> None:
     match_spec = spec()
-    played = Played(world({0: [CALL]}, white_ms=10**9), match_spec)
+    played = ScriptedMatch(world({0: [CALL]}, white_ms=10**9), match_spec)
 
     assert (Verdict.TURN_TIME, 1) == (played.verdict, played.winner)
     assert [Verdict.TURN_TIME, None] == played.faults
@@ -54,14 +54,14 @@ def test_who_does_not_stand_still_by_the_bound_loses_and_the_record_verifies() -
 
 def test_its_page_names_the_rule() -> None:
     match_spec = spec()
-    (case,) = cases(a_file(Played(world({0: [CALL]}), match_spec), match_spec))
+    (case,) = cases(a_file(ScriptedMatch(world({0: [CALL]}), match_spec), match_spec))
 
     assert (1000, 1000) == (case.charged_ms, case.allowed_ms)
     assert Rule("clock.still_ms", 1000) in case.rules
 
 
 def test_who_runs_on_in_the_other_ones_start_up_loses_before_it_begins() -> None:
-    played = Played(world({0: [CALL]}), spec())
+    played = ScriptedMatch(world({0: [CALL]}), spec())
 
     assert Kind.STARTED not in {entry.kind for entry in played.world.entries if entry.seat == 1}
     assert isinstance(played.end, AgentFault)
@@ -70,14 +70,14 @@ def test_who_runs_on_in_the_other_ones_start_up_loses_before_it_begins() -> None
 
 def test_one_that_uses_no_processor_time_waits_for_the_host_and_plays_on() -> None:
     """It loses nothing by a core that is busy or a disk that is slow."""
-    played = Played(world({1: [RanOn(1000 * MS, 0)] * 2}), spec())
+    played = ScriptedMatch(world({1: [RanOn(1000 * MS, 0)] * 2}), spec())
 
     assert (Verdict.WIN, 0) == (played.verdict, played.winner)
     assert 5 * MS == played.referee.sides[1].clock.charged_ns
 
 
 def test_where_nobody_can_tell_its_processor_time_the_bound_alone_decides() -> None:
-    played = Played(world({1: [RanOn(1000 * MS, None)]}), spec())
+    played = ScriptedMatch(world({1: [RanOn(1000 * MS, None)]}), spec())
 
     assert (Verdict.TURN_TIME, 0) == (played.verdict, played.winner)
 
@@ -90,7 +90,7 @@ def test_a_late_seat_is_not_at_fault_for_time_that_the_other_box_used(
     silent = brain(START=[]) if "start_ms" in words else brain()
     stolen = World(brain("7,7"), silent)
     stolen.opponent_cpu_ms = 80
-    played = Played(stolen, match_spec := spec(clock=clock))
+    played = ScriptedMatch(stolen, match_spec := spec(clock=clock))
 
     assert (Verdict.TURN_TIME, 1) == (played.verdict, played.winner)
     assert [Verdict.TURN_TIME, None] == played.faults
@@ -104,7 +104,7 @@ def test_a_little_of_it_excuses_nobody() -> None:
     stolen = World(brain("7,7"), brain())
     stolen.opponent_cpu_ms = 20
 
-    played = Played(stolen, spec())
+    played = ScriptedMatch(stolen, spec())
 
     assert (Verdict.TURN_TIME, 0) == (played.verdict, played.winner)
 
@@ -117,7 +117,9 @@ def test_evidence_of_an_earlier_judge_is_read() -> None:
 
 def test_a_record_of_an_earlier_judge_bears_the_id_of_the_fields_that_it_had() -> None:
     match_spec = spec()
-    file = a_file(Played(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), match_spec), match_spec)
+    file = a_file(
+        ScriptedMatch(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), match_spec), match_spec
+    )
     document = file.model_dump(mode="json")
     old_spec = document["record"]["spec"]
     del old_spec["policy"]["clock"]["still_ms"]
@@ -132,7 +134,7 @@ def test_an_agent_that_cannot_be_ended_changes_no_verdict_and_the_record_says_so
     match_spec = spec()
     stays = World(brain(*BLACK_ROW), brain(*WHITE_ROW, END=[]))
     stays.unkillable = {1}
-    played = Played(stays, match_spec)
+    played = ScriptedMatch(stays, match_spec)
     file = a_file(played, match_spec)
 
     assert (Verdict.WIN, 0) == (played.verdict, played.winner)
@@ -142,7 +144,9 @@ def test_an_agent_that_cannot_be_ended_changes_no_verdict_and_the_record_says_so
 
 def test_a_record_in_which_the_host_failed_before_the_end_is_no_ruling() -> None:
     match_spec = spec()
-    file = a_file(Played(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), match_spec), match_spec)
+    file = a_file(
+        ScriptedMatch(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), match_spec), match_spec
+    )
     entries = unseal(file.transcript)
     middle = len(entries) // 2
     entries[middle:middle] = [Entry(entries[middle].ns, -1, Kind.FAILED, b"the disk is full")]
@@ -157,7 +161,7 @@ def test_a_record_that_hides_how_the_host_failed_does_not_verify() -> None:
     match_spec = spec()
     stays = World(brain(*BLACK_ROW), brain(*WHITE_ROW, END=[]))
     stays.unkillable = {1}
-    file = a_file(Played(stays, match_spec), match_spec)
+    file = a_file(ScriptedMatch(stays, match_spec), match_spec)
     forged = file.model_copy(update={"record": file.record.model_copy(update={"unclosed": ""})})
 
     assert [problem for problem in verify(forged).problems if problem.startswith("unclosed")]

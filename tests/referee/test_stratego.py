@@ -13,9 +13,9 @@ from judge.referee.policy import Policy, load_policy
 from judge.referee.spec import MatchRecord, MatchSpec, SeatSpec
 from judge.referee.transcript import Kind
 from judge.sandbox.box import Readings
+from judge.testing import Act, Agent, Say, ScriptedMatch, World, dies, exits
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED, blue, red
-from tests.referee.games import Played, a_record
-from tests.referee.world import Act, Agent, Say, World, dies, exits
+from tests.referee.games import a_record
 
 NAMES = ("./red", "./blue")
 
@@ -59,7 +59,7 @@ def spec(policy: str = "stratego-2012", **sections: dict[str, Any]) -> MatchSpec
     )
 
 
-class Game(Played):
+class Game(ScriptedMatch):
     """A refereed game, played a second time from its own transcript, with what each side heard."""
 
     def __init__(
@@ -226,7 +226,7 @@ def test_a_signal_in_ones_own_turn() -> None:
 def test_more_memory_than_allowed_is_a_fault_of_its_own() -> None:
     world = World(agent(dies(9)), agent(rows=FULL_BLUE), readings=Readings(oom_kills=1))
 
-    assert Verdict.MEMORY is Played(world, spec()).verdict
+    assert Verdict.MEMORY is ScriptedMatch(world, spec()).verdict
 
 
 def test_an_illegal_move_and_a_reply_that_is_none() -> None:
@@ -347,7 +347,7 @@ def test_rows_that_come_after_their_deadline_are_set_aside(ms: float) -> None:
     late = [Say(b"FB8sB479B8\n", 2000.5), *(Say(f"{row}\n".encode(), ms) for row in FULL_RED)]
     world = Unfrozen(agent(setup=late), agent(rows=FULL_BLUE, ms=10))
     match_spec = spec()
-    played = Played(world, match_spec)
+    played = ScriptedMatch(world, match_spec)
 
     assert [Verdict.TURN_TIME, None] == played.faults
     assert not [ply for ply in played.referee.plies if ply.seat == 0]

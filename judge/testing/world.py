@@ -1,4 +1,4 @@
-"""A world of two scripted agents and a clock that jumps, for the referee: a 200-move game takes milliseconds.
+"""Two scripted agents and a clock that jumps, for the referee: a match of 200 moves takes milliseconds.
 
 An agent is a function: the line it hears -> what it then does, each with the milliseconds of its own running time that
 it takes. It only runs while it is thawed, as in a real box.
@@ -14,6 +14,7 @@ from judge.referee.wire import Happening, Measured, RanOn
 from judge.sandbox.box import Readings, Report
 
 MS = 1_000_000
+"""Nanoseconds of a millisecond."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,9 @@ class Do:
 
 
 Act = Say | Do
+
 Agent = Callable[[str], Sequence[Act]]
+"""From a line, without its end, to what the agent does then: the `ms` of each act begin when the one before is done."""
 
 
 def exits(code: int = 0, ms: float = 1.0) -> list[Act]:
@@ -48,15 +51,17 @@ def dies(signal: int, ms: float = 1.0) -> list[Act]:
 
 
 @dataclass
-class _Body:
+class Body:
+    """One process of an agent: what it has `heard`, what it has still to read and to do, and whether it `runs`."""
+
     agent: Agent
     runs: bool = False
-    alive: bool = True
     unread: bytes = b""
     acts: deque[tuple[float, Act]] = field(default_factory=deque)
     heard: list[str] = field(default_factory=list)
 
     def hear(self) -> None:
+        """Let the agent answer every whole line that it has not read yet."""
         while b"\n" in self.unread:
             line, self.unread = self.unread.split(b"\n", 1)
             text = line.decode().rstrip("\r")
@@ -65,12 +70,17 @@ class _Body:
 
 
 class World:
-    """Implements the referee's wire."""
+    """Implements `judge.referee.wire.Wire`.
+
+    Its attributes may be set before and during a match: what the host measures, how a seat runs on, and at whose end it
+    fails. `bodies` has what each agent heard, `entries` the transcript.
+    """
 
     def __init__(self, *agents: Agent, readings: Readings | None = None) -> None:
+        """One agent a seat; `readings` are those of both boxes."""
         self._agents = agents
-        self.bodies = [_Body(agent) for agent in agents]
-        self.before: list[_Body] = []
+        self.bodies = [Body(agent) for agent in agents]
+        self.before: list[Body] = []
         """Processes that were replaced."""
         self.transcript = Transcript()
         self.now = 5_000 * MS
@@ -89,29 +99,35 @@ class World:
 
     @property
     def entries(self) -> list[Entry]:
+        """The transcript so far."""
         return list(self.transcript)
 
     def start(self, seat: int) -> int:
+        """Begin to run the agent."""
         self.bodies[seat].runs = True
         self._note(seat, Kind.STARTED)
         return self.now
 
     def write(self, seat: int, data: bytes) -> None:
+        """The agent hears it when it runs."""
         self._note(seat, Kind.WROTE, data)
         self.bodies[seat].unread += data
 
     def thaw(self, seat: int) -> int:
+        """Let the agent run again."""
         self.bodies[seat].runs = True
         self.frozen[seat] = False
         self._note(seat, Kind.THAWED)
         return self.now
 
     def freeze(self, seat: int) -> None:
+        """The agent stands still."""
         self.bodies[seat].runs = False
         self.frozen[seat] = True
         self._note(seat, Kind.FROZEN)
 
-    def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
+    def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 it runs on as it was told to
+        """How the seat runs on, if `ran_on` says so."""
         if not self.frozen[seat] or not self.ran_on.get(seat):
             return None
         ran = self.ran_on[seat].pop(0)
@@ -130,6 +146,7 @@ class World:
         return seen
 
     def wait(self, until_ns: int) -> Happening:
+        """Jump to what happens next, or to the deadline."""
         seat = self._soonest()
         left = until_ns - self.now
         if seat is None or self.bodies[seat].acts[0][0] > left:
@@ -149,6 +166,7 @@ class World:
         return happening
 
     def measure(self, seat: int) -> Measured:
+        """What the attributes say."""
         used = (
             None if self.opponent_cpu_ms is None or self.frozen[seat] else self.opponent_cpu_ms * MS
         )
@@ -159,19 +177,23 @@ class World:
         return measured
 
     def respawn(self, seat: int) -> int:
+        """Begin the agent anew; its former body goes to `before`."""
         self._note(seat, Kind.RESPAWNED)
         self.before.append(self.bodies[seat])
-        self.bodies[seat] = _Body(self._agents[seat])
+        self.bodies[seat] = Body(self._agents[seat])
         return self.start(seat)
 
     def mute(self, seat: int) -> None:
+        """The agent does nothing any more."""
         self.bodies[seat].acts.clear()
-        self.bodies[seat].agent = lambda line: []
+        self.bodies[seat].agent = lambda _: []
 
     def fail(self, why: str) -> None:
+        """Note it."""
         self._note(-1, Kind.FAILED, why.encode())
 
     def kill(self, seat: int) -> None:
+        """Note it; HostError for a seat of `unkillable`."""
         if seat in self.unkillable:
             raise HostError("the Engine refused to kill a container")
         self.killed.append(seat)

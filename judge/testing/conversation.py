@@ -36,6 +36,7 @@ class Conversation:
     """Feeds a protocol and holds what it does against a script."""
 
     def __init__(self, protocol: AgentProtocol, line_end: str = "\r\n") -> None:
+        """`line_end` is how the judge ends a line in this protocol."""
         self._protocol = protocol
         self._line_end = line_end
         self._heard: list[str] = []
@@ -53,7 +54,10 @@ class Conversation:
         self._hear(self._protocol.feed(stimulus))
 
     def goes(self, script: str) -> None:
-        """Play the script; every effect since the last call must be in it, in order."""
+        """Play the script; every effect since the last call must be in it, in order, or AssertionError is raised.
+
+        Effects that begin with `await`, `note`, `search`, `wake` or `complaint` may be left out.
+        """
         for line in filter(str.strip, script.splitlines()):
             mark, _, text = line.strip().partition(" ")
             if mark == "<":
@@ -66,12 +70,17 @@ class Conversation:
     def _expect(self, wanted: str) -> None:
         while self._heard and self._heard[0] != wanted and _is_aside(self._heard[0]):
             self._heard.pop(0)
-        assert self._heard, f"expected {wanted!r}, and nothing came"
-        assert wanted == self._heard.pop(0)
+        if not self._heard:
+            raise AssertionError(f"expected {wanted!r}, and nothing came")
+        found = self._heard.pop(0)
+        if wanted != found:
+            raise AssertionError(f"expected {wanted!r}, and {found!r} came")
 
     def _expect_nothing(self) -> None:
-        assert [text for text in self._heard if not _is_aside(text)] == []
+        found = [text for text in self._heard if not _is_aside(text)]
         self._heard.clear()
+        if found:
+            raise AssertionError(f"expected nothing more, and {found!r} came")
 
     def _hear(self, effects: Iterable[Effect]) -> None:
         for effect in effects:
@@ -81,7 +90,8 @@ class Conversation:
         match effect:
             case Write(data):
                 text = data.decode()
-                assert text.endswith(self._line_end)
+                if not text.endswith(self._line_end):
+                    raise AssertionError(f"a line without its end was written: {data!r}")
                 return [
                     f"> {line}" for line in text.removesuffix(self._line_end).split(self._line_end)
                 ]

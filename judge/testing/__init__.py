@@ -1,0 +1,57 @@
+"""For tests of games and protocols: conversations as text, and whole matches without processes, boxes or waiting.
+
+A protocol is tested by what it says and what it makes of an answer, line by line:
+
+>>> from judge.games.quantum_chess.words import Selection
+>>> from judge.protocols import new_protocol
+>>> from judge.protocols.types import UNLIMITED_MS, Ask, Clock, Limits, Open
+>>> from judge.testing import Conversation
+>>> conversation = Conversation(new_protocol("qchess", {}), line_end="\\n")
+>>> conversation.feed(Open(0, {"variant": "quantum"}, ("one", "two"), Limits(4000, 0, 0)))
+>>> conversation.goes('''
+...     > white
+...     = ready
+... ''')
+>>> conversation.feed(Ask(Selection(0), Clock(4000, UNLIMITED_MS)))
+>>> conversation.goes('''
+...     > SELECTION?
+...     < 4 6
+...     = 4 6
+... ''')
+
+A game is tested by matches between scripted agents. Each is a function from the line that it hears to what it does; the
+clock jumps from one act to the next, so a match takes milliseconds:
+
+>>> from judge.referee.policy import load_policy
+>>> from judge.referee.spec import MatchSpec
+>>> from judge.testing import Say, ScriptedMatch, World, exits, scripted_seats
+>>> def waits(line):
+...     return [Say(b"OK\\r\\n")] if line.startswith("START") else []
+>>> def leaves(line):
+...     return exits(3) if line.startswith("START") else []
+>>> spec = MatchSpec(seats=scripted_seats("gomocup"), policy=load_policy("gomocup-freestyle"))
+>>> match = ScriptedMatch(World(leaves, waits), spec)
+>>> match.verdict.value, match.winner, match.end.reason
+('crash', 1, 'exited with code 3 before the game was over')
+
+No part of the judge imports this package.
+"""
+
+from judge.testing.conversation import Conversation
+from judge.testing.match import ScriptedMatch, scripted_seats
+from judge.testing.world import MS, Act, Agent, Body, Do, Say, World, dies, exits
+
+__all__ = [
+    "MS",
+    "Act",
+    "Agent",
+    "Body",
+    "Conversation",
+    "Do",
+    "Say",
+    "ScriptedMatch",
+    "World",
+    "dies",
+    "exits",
+    "scripted_seats",
+]

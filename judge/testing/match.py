@@ -1,0 +1,57 @@
+"""A match between scripted agents, refereed twice: live in a world, and again from its own transcript."""
+
+from judge.games.types import End, Verdict
+from judge.referee.blame import Void
+from judge.referee.make_record import plies_of, verdict_of, winner_of
+from judge.referee.match import Referee
+from judge.referee.replay import ReplayWire
+from judge.referee.setup import build_referee
+from judge.referee.spec import MatchSpec, SeatSpec
+from judge.referee.transcript import seal, unseal
+from judge.testing.world import World
+
+
+class ScriptedMatch:
+    """What came of a match; `referee` has its game, its sides and their clocks, `faults` a verdict a seat or None."""
+
+    def __init__(self, world: World, match_spec: MatchSpec) -> None:
+        """Referee it to its end. Raises AssertionError where its transcript does not replay to the same match."""
+        self.world = world
+        self.referee: Referee = build_referee(match_spec, world)
+        self.end: End | Void = self.referee.play()
+        self.verdict: Verdict = verdict_of(self.end)
+        self.winner = winner_of(self.end)
+        self.faults = [side.fault and side.fault.verdict for side in self.referee.sides]
+        self._replay(match_spec)
+
+    def _replay(self, match_spec: MatchSpec) -> None:
+        wire = ReplayWire(unseal(seal(self.world.entries)))
+        again = build_referee(match_spec, wire)
+        end = again.play()
+        live, replayed = self.referee, again
+        for what, expected, found in (
+            ("end", self.end, end),
+            ("answers", plies_of(live), plies_of(replayed)),
+            (
+                "evidence",
+                [side.evidence for side in live.sides],
+                [side.evidence for side in replayed.sides],
+            ),
+        ):
+            if expected != found:
+                raise AssertionError(f"another {what} in the replay: {expected!r} became {found!r}")
+        if not wire.is_finished:
+            raise AssertionError("the replay ends before the transcript does")
+
+
+def scripted_seats(
+    protocol: str, names: tuple[str, str] = ("one", "two")
+) -> tuple[SeatSpec, SeatSpec]:
+    """Seats for a spec whose agents are scripted: there are no programs."""
+
+    def seat(name: str) -> SeatSpec:
+        return SeatSpec(
+            name=name, digest="0" * 64, command=("./agent",), runtime="native", protocol=protocol
+        )
+
+    return seat(names[0]), seat(names[1])

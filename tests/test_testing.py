@@ -1,0 +1,34 @@
+"""What the judge ships for tests of games and protocols."""
+
+import doctest
+
+import pytest
+
+import judge.testing
+from judge.protocols import new_protocol
+from judge.protocols.types import Limits, Open
+from judge.testing import Conversation
+
+
+def test_the_example_is_true() -> None:
+    tried = doctest.testmod(judge.testing)
+
+    assert tried.attempted > 10
+    assert tried.failed == 0
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("> START 16", "expected '> START 16', and '> START 15' came"),
+        ("< OK", r"expected nothing more, and \['> START 15'\] came"),
+        ("> START 15\n> BEGIN", "expected '> BEGIN', and nothing came"),
+    ],
+)
+def test_a_conversation_that_goes_otherwise_says_how(script: str, why: str) -> None:
+    conversation = Conversation(new_protocol("gomocup", {}))
+    terms = {"rule": "freestyle", "width": 15, "height": 15}
+    conversation.feed(Open(0, terms, ("one", "two"), Limits(1000, 60_000, 0)))
+
+    with pytest.raises(AssertionError, match=f"^{why}$"):
+        conversation.goes(script)
