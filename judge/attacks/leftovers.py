@@ -16,9 +16,6 @@ HARMLESS = {"create", "attach", "detach", "start", "update", "pause", "unpause",
 HARMLESS |= {"die", "destroy"}
 """What a judge has the Engine do with a container. Never: copy out of it or into it, run something in it."""
 
-ON_DISK = "judge-*"
-"""Names of the judge's own in a temporary directory."""
-
 
 @dataclass(frozen=True, slots=True)
 class Before:

@@ -3,7 +3,7 @@
 It depends on the schedule alone, never on which of two games ended first.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -39,11 +39,3 @@ def folder_turns(
         turns.append(tuple(FolderTurn(before.get(agent), True) for agent in agents))
         before |= dict.fromkeys(agents, number)
     return turns
-
-
-def starts_from(turn: FolderTurn, first: State, ended: Mapping[int, State]) -> State:
-    """The state that a game starts from: the agent's `first`, or that of the game before, of those that have `ended`.
-
-    A void game ends with the state that it started from. KeyError where the game before has not ended.
-    """
-    return first if turn.after is None else ended[turn.after]

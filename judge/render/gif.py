@@ -41,13 +41,6 @@ def write_gif(scenes: Sequence[Scene], step_ms: int = STEP_MS, last_ms: int = LA
     return file.getvalue()
 
 
-def write_png(scene: Scene) -> bytes:
-    """One picture."""
-    file = BytesIO()
-    draw(scene).save(file, "PNG", optimize=True)
-    return file.getvalue()
-
-
 def draw(scene: Scene) -> Image.Image:
     """The pixels of a scene."""
     image = Image.new("RGB", (scene.width * FINE, scene.height * FINE), "#ffffff")

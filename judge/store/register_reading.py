@@ -1,6 +1,6 @@
 """What the register of submissions answers: one contest's, newest first, an author's own where one is named."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -137,8 +137,3 @@ def submission_of(row: Row[Any]) -> Submission:
         row.log,
         row.report,
     )
-
-
-def latest_steps(steps: Sequence[ToldStep]) -> list[ToldStep]:
-    """The steps of the last attempt among them."""
-    return [step for step in steps if step.attempt == steps[-1].attempt]

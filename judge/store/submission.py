@@ -108,15 +108,6 @@ class Change:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class TokenHolder:
-    """An author with a token that holds."""
-
-    author: str
-    made_at: str
-    made_by: str
-
-
 class UnknownSubmissionError(InputError):
     """There is none of that number."""
 

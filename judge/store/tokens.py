@@ -14,7 +14,6 @@ from sqlalchemy import Engine, insert, select, update
 
 from judge.errors import InputError
 from judge.store.connection import connect
-from judge.store.submission import TokenHolder
 from judge.store.tables import tokens
 from judge.text import is_printable
 
@@ -85,19 +84,6 @@ class Tokens:
         if row is None or not hmac.compare_digest(row.hash, wanted):
             return None
         return str(row.author)
-
-    def holders(self) -> list[TokenHolder]:
-        """Who has a token that holds, in the order in which they were made."""
-        query = (
-            select(tokens)
-            .where(tokens.c.contest == self._contest, tokens.c.revoked_at.is_(None))
-            .order_by(tokens.c.made_at)
-        )
-        with self._engine.connect() as connection:
-            return [
-                TokenHolder(row.author, row.made_at, row.made_by)
-                for row in connection.execute(query)
-            ]
 
     def _stamp(self) -> str:
         return self._now().isoformat(timespec="milliseconds")

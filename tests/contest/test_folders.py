@@ -1,8 +1,6 @@
 """From which state of its folders each game of a schedule starts, and which counts."""
 
-import pytest
-
-from judge.contest.folders import FolderTurn, folder_turns, starts_from
+from judge.contest.folders import folder_turns
 
 SCHEDULE = [("a", "b"), ("c", "a"), ("b", "c"), ("a", "c")]
 
@@ -21,16 +19,6 @@ def test_all_games_start_from_the_first_state_and_the_last_of_each_agent_counts(
     assert [(False, False), (False, False), (True, False), (True, True)] == [
         (x.commits, y.commits) for x, y in turns
     ]
-
-
-def test_the_end_of_another_game_changes_nothing_whenever_it_comes() -> None:
-    """The schedule decides: with the games' ends in any order, each starts from the same."""
-    turn = folder_turns(SCHEDULE, "each")[3][0]
-
-    assert "after 1" == starts_from(turn, "first", {1: "after 1", 0: "after 0", 2: "after 2"})
-    assert "first" == starts_from(FolderTurn(None, True), "first", {1: "after 1"})
-    with pytest.raises(KeyError):
-        starts_from(turn, "first", {0: "after 0"})
 
 
 def test_an_empty_schedule_has_no_turns() -> None:

@@ -19,8 +19,3 @@ def upgrade() -> None:
         sa.Column("meeting", sa.Integer, nullable=False),
         sa.Column("league", sa.String(128), nullable=False),
     )
-
-
-def downgrade() -> None:
-    """Remove it."""
-    op.drop_table("pairings")

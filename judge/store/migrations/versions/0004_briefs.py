@@ -11,8 +11,3 @@ COLUMNS = ["contest", "number", "id", "round", "board", "game", "first", "second
 def upgrade() -> None:
     """Make it."""
     op.create_index("ix_matches_brief", "matches", COLUMNS)
-
-
-def downgrade() -> None:
-    """Remove it."""
-    op.drop_index("ix_matches_brief", "matches")

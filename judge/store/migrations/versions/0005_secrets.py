@@ -10,8 +10,3 @@ down_revision = "0004"
 def upgrade() -> None:
     """Add it."""
     op.add_column("contests", sa.Column("secret", sa.String(64)))
-
-
-def downgrade() -> None:
-    """Remove it."""
-    op.drop_column("contests", "secret")
