@@ -5,6 +5,7 @@ import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 PARTIAL = ".partial"
 """How the name of a file ends that is not whole yet."""
@@ -23,14 +24,13 @@ def write_durably(path: Path, data: bytes) -> None:
     try:
         with partial.open("wb") as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+            sync_file(file)
         partial.replace(path)
     except OSError:
         with suppress(OSError):
             partial.unlink()
         raise
-    sync_directory(path.parent)
+    sync(path.parent)
 
 
 def move_durably(source: Path, target: Path) -> None:
@@ -40,9 +40,9 @@ def move_durably(source: Path, target: Path) -> None:
     shutil.rmtree(partial, ignore_errors=True)
     shutil.move(source, partial)
     for path in (partial, *partial.rglob("*")):
-        _sync(path)
+        sync(path)
     partial.rename(target)
-    sync_directory(target.parent)
+    sync(target.parent)
 
 
 def exchange_durably(source: Path, target: Path) -> None:
@@ -54,21 +54,23 @@ def exchange_durably(source: Path, target: Path) -> None:
     shutil.rmtree(partial, ignore_errors=True)
     shutil.move(source, partial)
     for path in (partial, *partial.rglob("*")):
-        _sync(path)
+        sync(path)
     if _LIBC.renameat2(_AT_CWD, os.fsencode(partial), _AT_CWD, os.fsencode(target), _EXCHANGE):
         number = ctypes.get_errno()
         shutil.rmtree(partial, ignore_errors=True)
         raise OSError(number, os.strerror(number))
-    sync_directory(target.parent)
+    sync(target.parent)
     shutil.rmtree(partial)
 
 
-def sync_directory(directory: Path) -> None:
-    """Make the names of a directory survive a loss of power; raises OSError."""
-    _sync(directory)
+def sync_file(file: IO[bytes]) -> None:
+    """Make what was written to an open file survive a loss of power; raises OSError."""
+    file.flush()
+    os.fsync(file.fileno())
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Make the content of a file, or the names in a directory, survive a loss of power; raises OSError."""
     fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)

@@ -22,7 +22,7 @@ from typing import TextIO
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from judge.durable import sync_directory, write_durably
+from judge.durable import sync, write_durably
 from judge.errors import HostError, InputError
 from judge.locks import try_lock
 from judge.referee.spec import RecordFile, read_record, write_record
@@ -179,7 +179,7 @@ class FolderStore:
                 "a game left no record, so the folder stays as it was", folder=owner, game=intent.id
             )
         path.unlink()
-        sync_directory(path.parent)
+        sync(path.parent)
 
     def _prune(self, owner: str) -> None:
         """Remove the states that are not to be started from, and what was not written to its end."""

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from judge.agents.agents import digest_of
-from judge.durable import sync_directory
+from judge.durable import sync
 from judge.errors import HostError, InputError
 from judge.locks import locked
 
@@ -86,7 +86,7 @@ class Trees:
         except BaseException:
             remove(new)
             raise
-        sync_directory(self._directory)
+        sync(self._directory)
 
 
 def remove(tree: Path) -> None:
@@ -102,14 +102,6 @@ def _seal(tree: Path) -> None:
         directory = Path(name)
         for path in (directory / file for file in files):
             path.chmod(0o555 if path.stat().st_mode & 0o100 else 0o444)
-            _sync(path)
+            sync(path)
         directory.chmod(0o555)
-        sync_directory(directory)
-
-
-def _sync(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+        sync(directory)

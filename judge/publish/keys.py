@@ -12,6 +12,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from judge.durable import sync_file
 from judge.errors import HostError, InputError
 
 _LARGEST_PEM = 10_000
@@ -36,8 +37,7 @@ def make_key(path: Path) -> Ed25519PrivateKey:
         raise HostError(f"{path}: {error.strerror}: the key could not be written") from None
     with os.fdopen(descriptor, "wb") as file:
         file.write(pem)
-        file.flush()
-        os.fsync(file.fileno())
+        sync_file(file)
     return key
 
 

@@ -1,7 +1,6 @@
 """A file that comes in piece by piece: hashed on its way to the disk, there whole under its digest or not at all."""
 
 import hashlib
-import os
 import secrets
 import time
 from contextlib import suppress
@@ -9,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from judge.durable import sync_directory
+from judge.durable import sync, sync_file
 from judge.errors import HostError
 from judge.locks import lock, try_lock
 from judge.store.files import Files
@@ -66,12 +65,11 @@ class Incoming:
         digest = self._hash.hexdigest()
         target = Files(self._folder).path(digest)
         try:
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            sync_file(self._file)
             target.parent.mkdir(exist_ok=True)
             self._path.replace(target)
-            sync_directory(target.parent)
-            sync_directory(self._folder)
+            sync(target.parent)
+            sync(self._folder)
         except OSError as error:
             raise self._failed(error) from None
         return digest
