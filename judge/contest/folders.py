@@ -5,9 +5,7 @@ It depends on the schedule alone, never on which of two games ended first.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
-
-State = TypeVar("State")
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
