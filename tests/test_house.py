@@ -221,3 +221,13 @@ def test_every_module_says_its_rule_in_its_first_line(path: Path) -> None:
 
     assert first.endswith((".", ":", "?")) or first[-1:].isalpha()
     assert len(first) > 20
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    places: dict[str, list[str]] = {}
+    for path in modules():
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+
+    assert {} == {name: found for name, found in places.items() if len(found) > 1}

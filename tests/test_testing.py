@@ -6,7 +6,7 @@ import pytest
 
 import judge.testing
 from judge.protocols import new_protocol
-from judge.protocols.types import Limits, Open
+from judge.protocols.types import Open, ToldLimits
 from judge.testing import Conversation
 
 
@@ -28,7 +28,7 @@ def test_the_example_is_true() -> None:
 def test_a_conversation_that_goes_otherwise_says_how(script: str, why: str) -> None:
     conversation = Conversation(new_protocol("gomocup", {}))
     terms = {"rule": "freestyle", "width": 15, "height": 15}
-    conversation.feed(Open(0, terms, ("one", "two"), Limits(1000, 60_000, 0)))
+    conversation.feed(Open(0, terms, ("one", "two"), ToldLimits(1000, 60_000, 0)))
 
     with pytest.raises(AssertionError, match=f"^{why}$"):
         conversation.goes(script)

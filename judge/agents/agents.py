@@ -53,7 +53,7 @@ MAX_BYTES = 1 << 30
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 
 
-class Manifest(BaseModel):
+class AgentManifest(BaseModel):
     """What stands in an agent.toml."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -76,7 +76,7 @@ class Manifest(BaseModel):
 class Agent:
     """A staged agent: its manifest, the directory of its files, and their digest."""
 
-    manifest: Manifest
+    manifest: AgentManifest
     program: Path
     digest: str
     executables: tuple[str, ...] = ()
@@ -161,7 +161,7 @@ def refuse_person(named: str) -> None:
         )
 
 
-def read_manifest(path: Path) -> Manifest:
+def read_manifest(path: Path) -> AgentManifest:
     """The manifest in a file; InputError that names the file, the key and the mend."""
     try:
         document = tomllib.loads(_text_of(path))
@@ -169,7 +169,7 @@ def read_manifest(path: Path) -> Manifest:
         raise InputError(f"{path} is missing: an agent's directory needs an {MANIFEST}") from None
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: {error}") from None
-    return _checked(parse(Manifest, document, str(path)), path)
+    return _checked(parse(AgentManifest, document, str(path)), path)
 
 
 def digest_of(program: Path) -> str:
@@ -184,7 +184,7 @@ def digest_of(program: Path) -> str:
     return digest.hexdigest()
 
 
-def _refuse_odd_words(manifest: Manifest, path: Path) -> None:
+def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
     """Refuse what no command line can hold: to start the agent would fail, and the host would seem at fault."""
     for field, word in _words(manifest.model_dump(exclude={"description"})):
         odd = next((c for c in word if unicodedata.category(c) == "Cc"), "")
@@ -212,7 +212,7 @@ def _words(value: object, field: str = "") -> Iterator[tuple[str, str]]:
             yield from _words(inner, f"{field}, word {number}")
 
 
-def _checked(manifest: Manifest, path: Path) -> Manifest:
+def _checked(manifest: AgentManifest, path: Path) -> AgentManifest:
     if not is_name(manifest.name):
         raise InputError(
             f"{path}: name {manifest.name!r}: only A-Z, a-z, 0-9, dash, underscore and dot, "
@@ -230,7 +230,7 @@ def _checked(manifest: Manifest, path: Path) -> Manifest:
     return manifest
 
 
-def _manifest_of_directory(source: Path) -> Manifest:
+def _manifest_of_directory(source: Path) -> AgentManifest:
     info = source / INFO
     if info.is_file() and not (source / MANIFEST).exists():
         return read_info(info)
@@ -247,7 +247,7 @@ def _manifest_of_directory(source: Path) -> Manifest:
     return _launched(read_manifest(source / MANIFEST), source)
 
 
-def _launched(manifest: Manifest, source: Path) -> Manifest:
+def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
     """The manifest with `wine` before a Windows program, whose header is looked at; InputError for an unfit one."""
     words = manifest.command[1:] if manifest.command[0] == WINE else manifest.command
     program = source / words[0] if words else source
@@ -292,7 +292,7 @@ def brains_of(source: Path) -> tuple[str, ...]:
     return tuple(path.name for path in that_play(named))
 
 
-def read_info(path: Path) -> Manifest:
+def read_info(path: Path) -> AgentManifest:
     """The manifest of an `info` file, as the UCC contests of 2012 and 2013 had them; InputError that names the line.
 
     Line 1: the program, relative to the directory, with arguments where the contest allowed them; 2: the author;
@@ -340,7 +340,7 @@ def _text_of(path: Path, errors: str = "strict") -> str:
     return text
 
 
-def _manifest_of_file(source: Path) -> Manifest:
+def _manifest_of_file(source: Path) -> AgentManifest:
     """What can be known of a single executable: its kind by its first bytes."""
     name = fit_name(source.stem)
     with source.open("rb") as stream:
@@ -348,15 +348,19 @@ def _manifest_of_file(source: Path) -> Manifest:
     fields: dict[str, Any] = {"name": name, "command": (f"./{source.name}",)}
     if is_windows_program(source):
         width_of(source)
-        return Manifest(**fields | {"command": (WINE, source.name), "runtime": WINE})
+        return AgentManifest(**fields | {"command": (WINE, source.name), "runtime": WINE})
     if source.suffix == ".py" or b"python" in first_line(head):
         python, *options = python_words(source)
         runtime = PYTHON_2 if python == "python2" else "python"
-        return Manifest(**fields | {"command": (python, *options, source.name), "runtime": runtime})
+        return AgentManifest(
+            **fields | {"command": (python, *options, source.name), "runtime": runtime}
+        )
     if source.suffix == ".jar" and head[:4] == b"PK\x03\x04":
-        return Manifest(**fields | {"command": ("java", "-jar", source.name), "runtime": "java"})
+        return AgentManifest(
+            **fields | {"command": ("java", "-jar", source.name), "runtime": "java"}
+        )
     if head[:4] == b"\x7fELF":
-        return Manifest(**fields)
+        return AgentManifest(**fields)
     if language := language_of(source):
         raise InputError(f"{source}: {language}: {NOT_BUILT}")
     raise InputError(

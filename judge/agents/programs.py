@@ -20,7 +20,7 @@ _ONLY_2 = re.compile(
 """`print "x"`, `print str(x)`, `except Error, error:`: statements that Python 3 does not have."""
 
 
-class Kind(IntEnum):
+class ProgramKind(IntEnum):
     """The kinds of programs; of several in one archive the smallest plays."""
 
     NATIVE = 1
@@ -30,7 +30,7 @@ class Kind(IntEnum):
     """Last: beside a program in another language it is most often a tool, or the source of that program."""
 
 
-def kind_of(path: Path) -> Kind | None:
+def kind_of(path: Path) -> ProgramKind | None:
     """The kind of program that a file is; None for a source, a library, data, or a file that is not there."""
     try:
         with path.open("rb") as stream:
@@ -39,13 +39,13 @@ def kind_of(path: Path) -> Kind | None:
         return None
     if head[:4] == _ELF:
         is_library = path.suffix == ".so" or ".so." in path.name
-        return None if is_library or head[16:18] in _NOT_RUN else Kind.NATIVE
+        return None if is_library or head[16:18] in _NOT_RUN else ProgramKind.NATIVE
     if is_windows_program(path):
-        return None if is_dll(path) else Kind.WINDOWS
+        return None if is_dll(path) else ProgramKind.WINDOWS
     if path.suffix == ".jar" and head[:4] == b"PK\x03\x04":
-        return Kind.JAR
+        return ProgramKind.JAR
     if path.suffix == ".py" or b"python" in first_line(head):
-        return Kind.PYTHON
+        return ProgramKind.PYTHON
     return None
 
 

@@ -73,7 +73,7 @@ class BuildTable(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class BuildRecipe:
     """How a tree is built: the commands, and the agent.toml that the tree gets where it says nothing itself."""
 
     kind: Kind
@@ -138,7 +138,7 @@ def language_of(source: Path) -> str:
     return " and ".join(name for name, own in _OTHER_ENDINGS.items() if endings & {*own})
 
 
-def recipe_for(sources: Sources) -> Recipe | None:
+def recipe_for(sources: Sources) -> BuildRecipe | None:
     """How the tree is built; None where there is nothing to build. InputError says what is unclear, and the mend."""
     if sources.table is not None:
         return _RECIPES[sources.table.kind](sources)
@@ -175,19 +175,19 @@ def _kind_of(sources: Sources) -> Kind | None:
 # --- the kinds ------------------------------------------------------------------------------------
 
 
-def _c(sources: Sources) -> Recipe:
+def _c(sources: Sources) -> BuildRecipe:
     command = ("gcc", *_BASE, *sources.flags, "-o", f"./{sources.program}")
     return _native(sources, "c", (*command, *_needed(sources, "c"), "-lm", "-pthread"))
 
 
-def _cpp(sources: Sources) -> Recipe:
+def _cpp(sources: Sources) -> BuildRecipe:
     """One program of C++ and C files: gcc goes by their endings, g++ would take all for C++."""
     command = ("gcc", *_BASE, *sources.flags, "-o", f"./{sources.program}")
     files = (*_needed(sources, "c++"), *sources.files("c"))
     return _native(sources, "c++", (*command, *files, "-lstdc++", "-lm", "-pthread"))
 
 
-def _rust(sources: Sources) -> Recipe:
+def _rust(sources: Sources) -> BuildRecipe:
     edition = _edition(sources.tree)
     usual = [name for name in ("src/main.rs", "main.rs") if (sources.tree / name).is_file()]
     files = _needed(sources, "rust")
@@ -228,12 +228,12 @@ def _edition(tree: Path) -> str:
     return edition
 
 
-def _java(sources: Sources) -> Recipe:
+def _java(sources: Sources) -> BuildRecipe:
     files = _needed(sources, "java")
     flags = ("-encoding", "UTF-8", "-proc:none", "-g:none", "-d", ".")
     main = sources.main or ("" if sources.command else _main_class(sources, files))
     commands = (("javac", *flags, *sources.flags, *files),)
-    return Recipe("java", commands, sources.manifest("java", "java", "-cp", ".", main))
+    return BuildRecipe("java", commands, sources.manifest("java", "java", "-cp", ".", main))
 
 
 def _main_class(sources: Sources, files: list[str]) -> str:
@@ -249,7 +249,7 @@ def _main_class(sources: Sources, files: list[str]) -> str:
     raise InputError(f'{what}: say in agent.toml where it begins, [build] main = "…"')
 
 
-def _python(sources: Sources) -> Recipe:
+def _python(sources: Sources) -> BuildRecipe:
     """Nothing is made; but an error of syntax is told now, with its line."""
     files = _needed(sources, "python")
     usual = [name for name in ("main.py", "__main__.py") if (sources.tree / name).is_file()]
@@ -262,21 +262,21 @@ def _python(sources: Sources) -> Recipe:
     if main and (words := python_words(sources.tree / _inside(sources, main)))[0] == "python2":
         # No compiler for it is here; what it is worth, the check will tell.
         manifest = sources.manifest("python2", *words, _inside(sources, main))
-        return Recipe("python", (), manifest)
+        return BuildRecipe("python", (), manifest)
     check = ("python3", "-I", "-X", "pycache_prefix=/tmp/compiled", "-m", "py_compile")
     manifest = sources.manifest("python", "python3", _inside(sources, main)) if main else ""
-    return Recipe("python", ((*check, *sources.flags, *files),), manifest)
+    return BuildRecipe("python", ((*check, *sources.flags, *files),), manifest)
 
 
-def _make(sources: Sources) -> Recipe:
+def _make(sources: Sources) -> BuildRecipe:
     if not any((sources.tree / name).is_file() for name in MAKEFILES):
         raise InputError(
             f'agent.toml: build.kind = "make", but there is no {MAKEFILES[-1]} at the top'
         )
-    return Recipe("make", (("make", *sources.flags),))
+    return BuildRecipe("make", (("make", *sources.flags),))
 
 
-_RECIPES: dict[Kind, Callable[[Sources], Recipe]] = {
+_RECIPES: dict[Kind, Callable[[Sources], BuildRecipe]] = {
     "c": _c,
     "c++": _cpp,
     "rust": _rust,
@@ -286,8 +286,8 @@ _RECIPES: dict[Kind, Callable[[Sources], Recipe]] = {
 }
 
 
-def _native(sources: Sources, kind: Kind, command: tuple[str, ...]) -> Recipe:
-    return Recipe(kind, (command,), sources.manifest("native", f"./{sources.program}"))
+def _native(sources: Sources, kind: Kind, command: tuple[str, ...]) -> BuildRecipe:
+    return BuildRecipe(kind, (command,), sources.manifest("native", f"./{sources.program}"))
 
 
 def _needed(sources: Sources, kind: Kind) -> list[str]:

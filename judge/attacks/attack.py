@@ -11,7 +11,7 @@ from typing import Any
 
 from judge.games.types import Verdict
 from judge.referee.spec import MatchRecord, RecordFile
-from judge.referee.transcript import Entry, Kind, unseal
+from judge.referee.transcript import Entry, EntryKind, unseal
 
 Changes = Mapping[str, Mapping[str, Any]]
 """What is other than in the suite's policy, by section: `{"clock": {"turn_ms": 5000}}`."""
@@ -27,7 +27,7 @@ BY_ITSELF = "nothing to switch off: "
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Observed:
     """What came of the matches of an attack: their records, and what its scene found afterwards."""
 
     files: tuple[RecordFile, ...]
@@ -46,16 +46,16 @@ class Seen:
         """The last match's transcript."""
         return unseal(self.files[-1].transcript)
 
-    def bytes_of(self, kind: Kind, seat: int = 0) -> bytes:
+    def bytes_of(self, kind: EntryKind, seat: int = 0) -> bytes:
         """All bytes of a kind that stand in the last transcript for a seat."""
         return b"".join(e.data for e in self.entries if (e.kind, e.seat) == (kind, seat))
 
 
-Proof = Callable[[Seen], str]
+Proof = Callable[[Observed], str]
 """Says what is not as it must be; nothing when all is well."""
 
 
-def no_proof(_seen: Seen) -> str:
+def no_proof(_seen: Observed) -> str:
     """Nothing is asked for beyond the rest."""
     return ""
 

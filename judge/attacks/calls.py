@@ -5,10 +5,10 @@ The attacker answers in time. It is its opponent who must not lose, nor be blame
 
 from dataclasses import replace
 
-from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected, Seen
+from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected, Observed
 from judge.attacks.weak_box import unfiltered
 from judge.games.types import Verdict
-from judge.referee.transcript import Kind
+from judge.referee.transcript import EntryKind
 from judge.referee.wire import RanOn
 
 LONGEST = ("page-table", "511")
@@ -26,11 +26,11 @@ NOBODY_WAITS = {"clock": {"still_ms": 1, "ran_on_ms": 10**6, "turn_ms": THINKS_M
 """The opponent, which thinks for two thirds of what it has, shares its core with the call."""
 
 
-def _is_charged(seen: Seen) -> str:
+def _is_charged(seen: Observed) -> str:
     """The attacker pays for the processor time that it ran on with; its opponent has none to pay for."""
     used_ms = [0.0, 0.0]
     for entry in seen.entries:
-        if entry.kind is Kind.RAN_ON:
+        if entry.kind is EntryKind.RAN_ON:
             used_ms[entry.seat] += (RanOn.decode(entry.data).cpu_ns or 0) / 1e6
     attacker, opponent = used_ms
     if attacker < LONG_MS or opponent > attacker / 2:
@@ -39,7 +39,7 @@ def _is_charged(seen: Seen) -> str:
     return "" if charged >= attacker else f"it was charged {charged:.0f} of {attacker:.0f} ms"
 
 
-def _box_outlived_the_game(seen: Seen) -> str:
+def _box_outlived_the_game(seen: Observed) -> str:
     lingered = seen.record.seats[0].lingered_ms
     return "" if lingered > 0 else "its box was gone before it was left"
 

@@ -1,6 +1,6 @@
 """Attacks on the clock (A), and attempts to earn a void (V): images/attacks/cpu.c."""
 
-from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Seen
+from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Observed
 from judge.games.types import Verdict
 
 TURN = {"clock": {"turn_ms": 500}}
@@ -21,7 +21,7 @@ STOLEN = "an agent could think in its opponent's time"
 FARMED = "an agent about to lose could have the game played again"
 
 
-def _children_counted(seen: Seen) -> str:
+def _children_counted(seen: Observed) -> str:
     evidence = seen.record.seats[0].evidence
     used = 0 if evidence is None else evidence.cpu_ms or 0
     return "" if used > 100 else f"only {used} ms of the children's processor time were counted"

@@ -6,7 +6,7 @@ one, which the judge packs and fills again.
 
 from dataclasses import replace
 
-from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected, Seen
+from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected, Observed
 from judge.attacks.fixtures import CANARY_TEXT, canary, killed_judge
 from judge.attacks.weak_box import unfiltered, with_shared_scratch, with_the_scene
 
@@ -33,7 +33,7 @@ FOLLOWED = "the judge, which is nearly root, would read or write a file of the a
 NOT_READ_HERE = BY_ITSELF + "the judge reads nothing that an agent has made in this folder"
 
 
-def _secret_is_not_recorded(seen: Seen) -> str:
+def _secret_is_not_recorded(seen: Observed) -> str:
     told = any(CANARY_TEXT.strip() in file.model_dump_json() for file in seen.files)
     return "a file of the host's stands in the record" if told else ""
 

@@ -1,6 +1,6 @@
 """Attacks on the cap of memory (B): images/attacks/memory.c."""
 
-from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Seen
+from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Observed
 from judge.games.types import Verdict
 
 SMALL = {"limits": {"memory_bytes": 64 << 20}}
@@ -12,7 +12,7 @@ LARGE = Control(off="the cap: it is 512 MiB", policy={"limits": {"memory_bytes":
 SPREAD = "an agent could use up the host's memory, and others would die for it"
 
 
-def _peak_is_the_cap(seen: Seen) -> str:
+def _peak_is_the_cap(seen: Observed) -> str:
     evidence = seen.record.seats[0].evidence
     peak, cap = (
         (0, 0) if evidence is None else (evidence.memory_peak_bytes, evidence.memory_cap_bytes)
@@ -22,7 +22,7 @@ def _peak_is_the_cap(seen: Seen) -> str:
     return "" if 0.8 * cap < peak <= cap else f"the peak {peak} is not at the cap {cap}"
 
 
-def _spike_is_seen(seen: Seen) -> str:
+def _spike_is_seen(seen: Observed) -> str:
     peak = seen.record.seats[0].memory_peak_bytes or 0
     return "" if peak >= SPIKE << 20 else f"the record has a peak of {peak} bytes only"
 

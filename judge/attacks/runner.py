@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from judge.agents.agents import digest_of
-from judge.attacks.attack import Attack, Changes, Control, Expected, HarmError, Seen
+from judge.attacks.attack import Attack, Changes, Control, Expected, HarmError, Observed
 from judge.attacks.fixtures import CANARY_TEXT
 from judge.attacks.leftovers import leftovers, look
 from judge.attacks.programs import build_attacks
@@ -161,7 +161,7 @@ class Suite:
 
     def _play(
         self, attack: Attack, control: Control | None, directory: Path
-    ) -> tuple[Seen, Mapping[str, str]]:
+    ) -> tuple[Observed, Mapping[str, str]]:
         """All matches of an attack, in its scene; and the names that it knew."""
         policy = changed(self._policy, attack.policy)
         if control is not None:
@@ -187,7 +187,7 @@ class Suite:
                         found += self._harm_by_folder(spec, files[-1], shelf)
             except HarmError as harm:
                 found.append(str(harm))
-        return Seen(tuple(files), tuple(found), growth[0]), names
+        return Observed(tuple(files), tuple(found), growth[0]), names
 
     def _game(
         self,
@@ -262,7 +262,7 @@ class Suite:
     # --- judging -----------------------------------------------------------------------------------------------------
 
     def _unexpected(
-        self, attack: Attack, expected: Expected, seen: Seen, names: Mapping[str, str]
+        self, attack: Attack, expected: Expected, seen: Observed, names: Mapping[str, str]
     ) -> Iterator[str]:
         """What is not as `expected` says: verdict, blame, what the agent was denied and got, and the proof."""
         record = seen.record
@@ -304,7 +304,7 @@ class Suite:
         yield from (f"it got {name}" for name in sorted(got - wanted - allowed))
         yield from (f"it did not get {name}" for name in sorted(wanted - got))
 
-    def _harm(self, attack: Attack, seen: Seen) -> Iterator[str]:
+    def _harm(self, attack: Attack, seen: Observed) -> Iterator[str]:
         """What the attack did to the opponent and to the record."""
         record = seen.record
         if record.seats[1].fault is not None:

@@ -3,11 +3,11 @@
 import tempfile
 from pathlib import Path
 
-from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Seen
+from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Observed
 from judge.attacks.cpu import FARMED, LATE, LONGER, PATIENT, SPAN, TURN
 from judge.catalog.exports import write_exports
 from judge.games.types import Verdict
-from judge.referee.transcript import Kind
+from judge.referee.transcript import EntryKind
 
 GIBIBYTE = str(1 << 20)
 """In KiB, as the programs take it."""
@@ -34,49 +34,49 @@ def _wide(*words: str) -> Control:
     return Control(off=WIDE.off, words=words, policy=WIDE.policy)
 
 
-def _stays_flat(seen: Seen) -> str:
+def _stays_flat(seen: Observed) -> str:
     grown = seen.grown_bytes
     return "" if grown < GROWTH_BYTES else f"the judge grew by {grown >> 20} MiB"
 
 
-def _keeps_a_bound_of_stderr(seen: Seen) -> str:
-    kept = len(seen.bytes_of(Kind.STDERR))
+def _keeps_a_bound_of_stderr(seen: Observed) -> str:
+    kept = len(seen.bytes_of(EntryKind.STDERR))
     bound = seen.record.spec.policy.bytes.stderr_bytes
     return _stays_flat(seen) if kept == bound else f"{kept} bytes of stderr were kept, not {bound}"
 
 
-def _keeps_all_of_stderr(seen: Seen) -> str:
-    kept = len(seen.bytes_of(Kind.STDERR))
+def _keeps_all_of_stderr(seen: Observed) -> str:
+    kept = len(seen.bytes_of(EntryKind.STDERR))
     return "" if kept > 1 << 20 else f"only {kept} bytes of stderr were kept"
 
 
-def _stays_short(seen: Seen) -> str:
+def _stays_short(seen: Observed) -> str:
     entries = len(seen.entries)
     return _stays_flat(seen) if entries < MANY else f"the transcript has {entries} entries"
 
 
-def _grows_long(seen: Seen) -> str:
+def _grows_long(seen: Observed) -> str:
     entries = len(seen.entries)
     return "" if entries > MANY else f"the transcript has only {entries} entries"
 
 
-def _is_cut(seen: Seen) -> str:
+def _is_cut(seen: Observed) -> str:
     cut = any(note.startswith("cut: ") for note in seen.record.seats[0].notes)
     return "" if cut else "no line was cut"
 
 
-def _is_whole(seen: Seen) -> str:
+def _is_whole(seen: Observed) -> str:
     whole = any(len(note) > 131000 for note in seen.record.seats[0].notes)
     return "" if whole else "the line is not in the notes"
 
 
-def _keeps_a_bound_of_stdout(seen: Seen) -> str:
-    read = len(seen.bytes_of(Kind.READ))
+def _keeps_a_bound_of_stdout(seen: Observed) -> str:
+    read = len(seen.bytes_of(EntryKind.READ))
     bound = seen.record.spec.policy.bytes.game_bytes
     return _stays_flat(seen) if read <= bound + (1 << 20) else f"{read} bytes were kept of a game"
 
 
-def _exports_are_plain(seen: Seen) -> str:
+def _exports_are_plain(seen: Observed) -> str:
     """No byte of what stands beside the record would be obeyed by a terminal, or ends a line early."""
     with tempfile.TemporaryDirectory() as directory:
         write_exports(seen.files[-1], Path(directory) / "game.json")
@@ -85,12 +85,12 @@ def _exports_are_plain(seen: Seen) -> str:
     return "" if texts and plain else "an export holds bytes that a terminal obeys"
 
 
-def _is_word_for_word(seen: Seen) -> str:
+def _is_word_for_word(seen: Observed) -> str:
     sent = "%s%s%n%x {0} {self.__class__} ${jndi:ldap://x} {{7*7}} $(id) `id` \\x41 [bold]x[/bold]"
     return "" if sent in seen.record.seats[0].notes else "the text was taken for a template"
 
 
-def _stale_move_is_not_played(seen: Seen) -> str:
+def _stale_move_is_not_played(seen: Observed) -> str:
     said = [ply.said for ply in seen.record.plies if ply.seat == 0]
     return "10,10 was taken for an answer" if "10,10" in said else ""
 

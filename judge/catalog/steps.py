@@ -10,10 +10,10 @@ from judge.catalog import GAMES, game_entry
 from judge.catalog.entry import GameEntry
 from judge.errors import InputError
 from judge.games.types import Verdict
-from judge.records.steps import Step, Stepped
+from judge.records.steps import ReplayStep, Stepped
 from judge.referee.side import Ply
 from judge.referee.spec import MatchRecord, RecordFile, read_record
-from judge.referee.spectator import Onlooker, SeenWire
+from judge.referee.spectator import RecordedWire, Spectator
 from judge.referee.transcript import unseal
 
 
@@ -85,10 +85,10 @@ class _Collector:
     """Referees a record again; a step is taken when the effect of an answer is seen: at the next one, or at the end."""
 
     def __init__(self, file: RecordFile) -> None:
-        self.steps: list[Step] = []
-        wire = SeenWire(unseal(file.transcript))
+        self.steps: list[ReplayStep] = []
+        wire = RecordedWire(unseal(file.transcript))
         self._entry = game_entry(file.record.spec.policy.game.name)
-        self._onlooker = Onlooker(file.record.spec, wire, self._watch)
+        self._onlooker = Spectator(file.record.spec, wire, self._watch)
         self._ply: Ply | None = None
         self._messages: tuple[str, ...] = ()
         self._left_ms = self._left()
@@ -113,11 +113,11 @@ class _Collector:
         before = self.steps[-1].view if self.steps else None
         view = self._entry.view(self._onlooker.game).since(before)
         if self._ply is None:
-            self.steps.append(Step(view, left_ms=self._left_ms))
+            self.steps.append(ReplayStep(view, left_ms=self._left_ms))
             return
         seat, said, charged_ns, search = self._ply
         self.steps.append(
-            Step(view, seat, said, charged_ns / 1e6, search, self._messages, self._left_ms)
+            ReplayStep(view, seat, said, charged_ns / 1e6, search, self._messages, self._left_ms)
         )
 
     def _left(self) -> tuple[int | None, int | None]:

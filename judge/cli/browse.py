@@ -13,7 +13,7 @@ from rich.live import Live
 
 from judge.cli.screen import MoveShown, Screen, SeatShown
 from judge.games.types import SEATS
-from judge.records.steps import Step, Stepped
+from judge.records.steps import ReplayStep, Stepped
 
 HINT = "right/n on  left/p back  pgdn/pgup 10  home/end  NUMBER enter  q quit"
 
@@ -134,7 +134,7 @@ def step_screen(game: Stepped, at: int, typed: str = "") -> Screen:
     return Screen(game.title, step.view, (seats[0], seats[1]), moves, status, hint=hint)
 
 
-def step_words(step: Step) -> str:
+def step_words(step: ReplayStep) -> str:
     """What was played, as the game says it; it may hold an agent's own words."""
     if step.seat is None:
         return "before the first answer"
@@ -142,7 +142,7 @@ def step_words(step: Step) -> str:
 
 
 def _seat(
-    game: Stepped, seat: int, played: Sequence[Step], now: Step, *, is_last: bool
+    game: Stepped, seat: int, played: Sequence[ReplayStep], now: ReplayStep, *, is_last: bool
 ) -> SeatShown:
     own = [step for step in played if step.seat == seat]
     last = own[-1] if own else None

@@ -15,7 +15,7 @@ from judge.cli.text import fail
 from judge.logs import set_level
 from judge.referee.policy import load_policy
 from judge.sandbox.owner import owned_directory
-from judge.submissions.check import Grade, OverlongError, Report, examine
+from judge.submissions.check import CheckReport, Grade, OverlongError, examine
 from judge.submissions.limits import IntakeLimits
 from judge.text import printable
 
@@ -79,7 +79,7 @@ def check(
         raise SystemExit(1)
 
 
-def _show(report: Report) -> None:
+def _show(report: CheckReport) -> None:
     """A table on a terminal, lines elsewhere."""
     console = Console(highlight=False)
     console.print(_plain(f"{report.agent}, {report.policy}, {report.protocol}, {report.box}"))
@@ -93,7 +93,7 @@ def _show(report: Report) -> None:
     console.print(Text(report.grade.value, style=f"bold {_COLOURS[report.grade]}"))
 
 
-def _table(report: Report) -> Table:
+def _table(report: CheckReport) -> Table:
     table = Table("", "check", "what was seen, and what to do", box=None, pad_edge=False)
     for finding in report.findings:
         colour = _COLOURS[finding.grade]
@@ -105,7 +105,7 @@ def _table(report: Report) -> Table:
     return table
 
 
-def _lines(report: Report) -> list[str]:
+def _lines(report: CheckReport) -> list[str]:
     lines = []
     for finding in report.findings:
         seen = printable(finding.evidence, _CHARACTERS)

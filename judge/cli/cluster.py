@@ -71,7 +71,7 @@ def worker(
     """Play games on this machine for the contests that a scheduler brings."""
     refuse_without_dask()
     from judge.cluster.daemons import run_worker
-    from judge.cluster.host import Host
+    from judge.cluster.host import WorkerHost
     from judge.cluster.security import parse_address, security_of
 
     address = parse_address(scheduler)
@@ -82,7 +82,7 @@ def worker(
     places = slots_here(cores, slots)
     _clear_away()
     say_who_has(places)
-    host = Host(name or platform.node(), folder, places)
+    host = WorkerHost(name or platform.node(), folder, places)
     os.sched_setaffinity(0, places[0].judge_cores)
     run_worker(host, address, door, security)
 

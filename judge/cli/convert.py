@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from judge.errors import HostError, InputError
-from judge.records.formats import FORMATS, Format, read_games, write_games
+from judge.records.formats import FORMATS, FileFormat, read_games, write_games
 from judge.records.gomoku.record import FiveRecord
 from judge.text import printable
 
@@ -55,7 +55,7 @@ def convert(
 
 
 def _targets(
-    sources: Mapping[Path, Sequence[FiveRecord]], form: Format, output: str
+    sources: Mapping[Path, Sequence[FiveRecord]], form: FileFormat, output: str
 ) -> Mapping[Path, Sequence[FiveRecord]]:
     """What is written where. Several games of one file get numbers where the format holds one."""
     is_folder = output.endswith("/") or Path(output or ".").is_dir()

@@ -17,10 +17,10 @@ from judge.contest.entries import desk_of
 from judge.contest.plan import PLAN_FILE, load_plan
 from judge.referee.play import Slot
 from judge.sandbox.core_locks import CoreLocks, Tell
-from judge.sandbox.cores import Placement
+from judge.sandbox.cores import CorePlacement
 from judge.sandbox.reaper import reap
 from judge.submissions.pipeline import process
-from judge.submissions.service import ORGANISER, Desk, Processor
+from judge.submissions.service import ORGANISER, IntakeDirectory, Processor
 
 ContestFile = Annotated[
     Path, typer.Option("--contest", metavar="C", help=f"The contest's {PLAN_FILE}, or its folder.")
@@ -28,28 +28,28 @@ ContestFile = Annotated[
 HERE = Path(PLAN_FILE)
 
 
-def open_desk(contest: Path) -> Desk:
+def open_desk(contest: Path) -> IntakeDirectory:
     """The desk of the contest in a file; InputError as `load_plan`."""
     return desk_of(load_plan(contest))
 
 
-def processor(desk: Desk, tell: Tell = tell_person) -> Processor:
+def processor(desk: IntakeDirectory, tell: Tell = tell_person) -> Processor:
     """What makes an agent of an upload on this host; what a killed judge left is cleared away first.
 
     `tell` hears who is waited for; it must be importable by name. Raises HostError where there is no Engine.
     """
     for line in reap(containers=True):
         note(f"judge: removed what an earlier judge left: {line}")
-    workplace = Host(placement_here(), tell)
+    workplace = UploadHost(placement_here(), tell)
     limits = desk.intake.limits
     return partial(process, workplace=workplace, limits=limits, need=bring_for_strangers)
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
+class UploadHost:
     """This host as a workplace: builds are on the judge's core, examinations in a slot that no game has meanwhile."""
 
-    placement: Placement
+    placement: CorePlacement
     tell: Tell
 
     @contextmanager

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from judge.host.doctor import SETTINGS, Finding, Light, examine, worst
+from judge.host.doctor import SETTINGS, HostFinding, Light, examine, worst
 from judge.host.host import Host, look
 from judge.text import printable
 
@@ -43,7 +43,7 @@ def doctor(
         raise SystemExit(1)
 
 
-def _document(host: Host, findings: list[Finding]) -> dict[str, object]:
+def _document(host: Host, findings: list[HostFinding]) -> dict[str, object]:
     return {
         "host": {
             "name": host.name,
@@ -56,7 +56,7 @@ def _document(host: Host, findings: list[Finding]) -> dict[str, object]:
     }
 
 
-def _print(host: Host, findings: Sequence[Finding]) -> None:
+def _print(host: Host, findings: Sequence[HostFinding]) -> None:
     console = Console(highlight=False, soft_wrap=True, file=sys.stdout)
     title = f"judge doctor: {printable(host.name)}, {printable(host.system)}, kernel {printable(host.kernel)}"
     for line in textwrap.wrap(title, WIDTH):
@@ -73,7 +73,7 @@ def _print(host: Host, findings: Sequence[Finding]) -> None:
     console.print(Text(", ".join(f"{counts[light]} {light}" for light in Light)))
 
 
-def page(finding: Finding) -> Iterator[str]:
+def page(finding: HostFinding) -> Iterator[str]:
     """The lines of a finding, none longer than `WIDTH`."""
     head = f"{finding.light:<6} {finding.check:<{NAME_WIDTH}} "
     yield from _wrapped(finding.says, head)

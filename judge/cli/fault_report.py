@@ -8,7 +8,7 @@ from judge.games.types import Verdict
 from judge.records.evidence import Case, Exchange, Heard
 from judge.referee.blame import TABLE
 from judge.referee.spec import MatchRecord
-from judge.referee.transcript import Kind
+from judge.referee.transcript import EntryKind
 from judge.text import decode, mib, printable
 
 HEX_BYTES = 16
@@ -93,17 +93,17 @@ def _reply_section(exchange: Exchange) -> Iterator[str]:
 
 def _heard_line(heard: Heard) -> str:
     match heard.kind:
-        case Kind.READ if heard.data:
+        case EntryKind.READ if heard.data:
             what = f"{len(heard.data)} bytes on stdout"
-        case Kind.READ:
+        case EntryKind.READ:
             what = "the end of its stdout"
-        case Kind.STDERR if not heard.data:
+        case EntryKind.STDERR if not heard.data:
             what = "the end of its stderr"
-        case Kind.STDERR:
+        case EntryKind.STDERR:
             what = f"{len(heard.data)} bytes on stderr"
-        case Kind.REPORT:
+        case EntryKind.REPORT:
             what = f"PID 1 reports: {printable(heard.data.decode('ascii', 'replace'), 60)}"
-        case Kind.OOM:
+        case EntryKind.OOM:
             what = "the kernel killed for memory"
         case _:
             what = "the judge looked: nothing had come"

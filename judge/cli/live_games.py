@@ -16,14 +16,14 @@ from judge.catalog import game_entry
 from judge.cli import live_pipe
 from judge.cli.memory_monitor import Gauges
 from judge.cli.screen import MoveShown, Screen, SeatShown
-from judge.cli.series_score import Tally
+from judge.cli.series_score import SeriesScore
 from judge.errors import InputError
 from judge.games.types import SEATS
 from judge.protocols.person import NAME as PERSON
 from judge.records.views import BoardView
 from judge.referee.side import Ply
 from judge.referee.spec import MatchSpec
-from judge.referee.spectator import GrowingWire, Onlooker
+from judge.referee.spectator import Spectator, TailingWire
 from judge.referee.transcript import Entry, unpack
 
 MS = 1_000_000
@@ -46,7 +46,7 @@ class Follower:
         self._lock = threading.Lock()
         self._news: queue.SimpleQueue[Sequence[Entry] | None] = queue.SimpleQueue()
         self._entry = game_entry(spec.policy.game.name)
-        self._onlooker = Onlooker(spec, GrowingWire(self._more), self._heed)
+        self._onlooker = Spectator(spec, TailingWire(self._more), self._heed)
         agents = [seat for seat in SEATS if spec.seats[seat].protocol != PERSON]
         self._gauges = Gauges(spec.id, spec.box, judge_pid, agents)
         self._moves: list[MoveShown] = []
@@ -74,7 +74,7 @@ class Follower:
         self._gauges.close()
         self.result = result
 
-    def screen(self, title: str, tally: Tally | None) -> Screen:
+    def screen(self, title: str, tally: SeriesScore | None) -> Screen:
         """The game as it stands now."""
         with self._lock:
             view = self._entry.view(self._onlooker.game).since(self._before)
@@ -148,7 +148,7 @@ class Audience(Generic[FollowerT]):
     def __init__(self, follower: type[FollowerT], judge_pid: int | None = None) -> None:
         self._judge_pid = os.getppid() if judge_pid is None else judge_pid
         self._follows = follower
-        self._tally: Tally | None = None
+        self._tally: SeriesScore | None = None
         self._began = time.monotonic()
         self._number = 0
         self.follower: FollowerT | None = None
@@ -160,7 +160,7 @@ class Audience(Generic[FollowerT]):
             case live_pipe.SERIES:
                 series = json.loads(data)
                 names = (series["names"][0], series["names"][1])
-                self._tally = Tally(names, series["games"])
+                self._tally = SeriesScore(names, series["games"])
             case live_pipe.BEGIN:
                 spec = MatchSpec.model_validate_json(data)
                 self._number = spec.number + 1
@@ -183,7 +183,7 @@ class Audience(Generic[FollowerT]):
     def _end(self, follower: Follower, said: dict[str, Any]) -> None:
         follower.end(said["result"])
         if self._tally is not None and said["is_last_attempt"]:
-            self._tally = Tally(
+            self._tally = SeriesScore(
                 self._tally.names,
                 self._tally.games,
                 (*self._tally.results, said["points"]),

@@ -21,7 +21,7 @@ from judge.cli.complete import agent_words, policy_words
 from judge.cli.kept import KeptThroughRun
 from judge.cli.live import LiveView
 from judge.cli.person import AtTheSeat, is_person, may_leave, seated, stage
-from judge.cli.presenters import Lines, Presenter, Shown
+from judge.cli.presenters import LinePresenter, Presenter, Shown
 from judge.cli.ready import bring
 from judge.cli.text import note
 from judge.contest.openings import read_openings, schedule
@@ -33,7 +33,7 @@ from judge.referee.setup import check
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, SeatSpec
 from judge.sandbox import requirements
 from judge.sandbox.core_locks import CoreLocks, Tell, take_one
-from judge.sandbox.cores import Placement, place, whole_cores
+from judge.sandbox.cores import CorePlacement, place, whole_cores
 from judge.sandbox.images import keeper_image, runtime_image
 from judge.sandbox.owner import owned_directory
 from judge.sandbox.reaper import alone_on, reap
@@ -203,8 +203,8 @@ def _presenter(
     if as_json:
         return Presenter()
     if quiet:
-        return Lines(names, moves=False)
-    return Shown(names, LiveView(names, games)) if sys.stdout.isatty() else Lines(names)
+        return LinePresenter(names, moves=False)
+    return Shown(names, LiveView(names, games)) if sys.stdout.isatty() else LinePresenter(names)
 
 
 def _openings(
@@ -248,7 +248,7 @@ def _seats(agents: Sequence[Agent], policy: Policy) -> tuple[SeatSpec, SeatSpec]
     return first, second
 
 
-def placement_here() -> Placement:
+def placement_here() -> CorePlacement:
     """A slot for each core of this host but the judge's own, to which this process moves."""
     there = whole_cores()
     placement = place(there, max(1, len(there) - 1))
@@ -256,7 +256,7 @@ def placement_here() -> Placement:
     return placement
 
 
-def take_slot(placement: Placement, tell: Tell) -> tuple[Slot, CoreLocks]:
+def take_slot(placement: CorePlacement, tell: Tell) -> tuple[Slot, CoreLocks]:
     """A slot and the locks of its cores, which are had: of those that no other judge of this host plays in, or the
     first to become so."""
     once = cache(tell)
@@ -274,7 +274,7 @@ def make_venue(kind: BoxKind) -> Venue:
 
 @contextmanager
 def slot_alone(
-    kind: BoxKind, placement: Placement | None = None, tell: Tell | None = None
+    kind: BoxKind, placement: CorePlacement | None = None, tell: Tell | None = None
 ) -> Iterator[Slot]:
     """A slot in which no other judge of this host plays meanwhile. Boxes that are processes have no cores of their own.
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from judge.agents.agents import ME, Agent, Manifest, stage_agent
+from judge.agents.agents import ME, Agent, AgentManifest, stage_agent
 from judge.cli.live import LiveView
 from judge.cli.presenters import Presenter, Shown
 from judge.cli.text import note
@@ -33,7 +33,7 @@ class LeftError(KeyboardInterrupt):
     """The person has left in the middle of a game: the same as Ctrl-C."""
 
 
-class Person(Agent):
+class PersonAgent(Agent):
     """Takes the place of an agent, and has no files."""
 
     def seat(self, policy: Policy) -> SeatSpec:  # noqa: ARG002 a person plays under every policy
@@ -52,8 +52,8 @@ def stage(named: str, staging: Path) -> Agent:
     """The person, or the agent that `named` means; InputError as `stage_agent`."""
     if named != ME:
         return stage_agent(named, staging)
-    manifest = Manifest(name=ME, command=(ME,), runtime=NAME, protocol=NAME)
-    return Person(manifest, staging, _NO_FILES)
+    manifest = AgentManifest(name=ME, command=(ME,), runtime=NAME, protocol=NAME)
+    return PersonAgent(manifest, staging, _NO_FILES)
 
 
 def is_person(seat: SeatSpec) -> bool:

@@ -40,7 +40,7 @@ class Presenter:
         """Leave the terminal as it was."""
 
 
-class Lines(Presenter):
+class LinePresenter(Presenter):
     """Line by line: coloured on a terminal, plain in a pipe; with or without a line for each move."""
 
     def __init__(self, names: tuple[str, str], *, moves: bool = True) -> None:
@@ -100,7 +100,7 @@ class Shown(Presenter):
     def __init__(
         self, names: tuple[str, str], view: LiveView, lines: Presenter | None = None
     ) -> None:
-        self._lines = lines or Lines(names, moves=False)
+        self._lines = lines or LinePresenter(names, moves=False)
         self._said: list[Callable[[], None]] = []
         self._view: LiveView | None = view
         self.follow = view.follow

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from pydantic import BaseModel
 
-from judge.agents.agents import Manifest
+from judge.agents.agents import AgentManifest
 from judge.errors import InputError
 from judge.referee.policy import Policy
 from judge.referee.spec import MatchRecord, MatchSpec, RecordFile
@@ -17,7 +17,7 @@ SCHEMAS: Mapping[str, type[BaseModel]] = {
     "spec": MatchSpec,
     "record": MatchRecord,
     "record-file": RecordFile,
-    "agent": Manifest,
+    "agent": AgentManifest,
 }
 """By name: a policy's TOML, a match's spec, its record, the file with record and transcript, an agent.toml."""
 

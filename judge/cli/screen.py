@@ -15,7 +15,7 @@ from rich.style import Style
 from rich.text import Text
 
 from judge.cli.board_text import board_lines, board_width, side_sign, side_style
-from judge.cli.series_score import Tally, score_words, span_words
+from judge.cli.series_score import SeriesScore, score_words, span_words
 from judge.records.views import BoardView
 from judge.text import printable
 
@@ -67,7 +67,7 @@ class Screen:
     moves: Sequence[MoveShown] = ()
     status: str = ""
     """What happened last, or how the game ended."""
-    tally: Tally | None = None
+    tally: SeriesScore | None = None
     hint: str = ""
     """What can be typed."""
 
@@ -117,7 +117,7 @@ def _status_line(screen: Screen) -> Text:
     return _line(screen.status or "-", _BOLD)
 
 
-def _tally_line(tally: Tally, width: int, ascii_only: bool) -> Text:
+def _tally_line(tally: SeriesScore, width: int, ascii_only: bool) -> Text:
     """Progress, score, error bar, time to the end."""
     done, room = len(tally.results), 12 if width < WIDE else 40
     filled = room * done // max(1, tally.games)

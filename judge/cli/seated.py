@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from judge.cli.live_games import KEPT_MOVES, Follower
 from judge.cli.screen import MoveShown, Screen, SeatShown
-from judge.cli.series_score import Tally
+from judge.cli.series_score import SeriesScore
 from judge.games.stratego.types import SETUP_ROWS, SetupRow
 from judge.games.types import (
     SEATS,
@@ -71,7 +71,7 @@ class Seated(Follower):
             events = list(self._onlooker.seats[self.seat].told)
         return [(getattr(event, "seat", None), told(event, self.names)) for event in events]
 
-    def screen(self, title: str, tally: Tally | None) -> Screen:
+    def screen(self, title: str, tally: SeriesScore | None) -> Screen:
         """The game as it stands now, for this seat."""
         moves = [
             MoveShown(number, self.seat if seat is None else seat, said, None)

@@ -25,7 +25,7 @@ PLAIN_WIDTH = 160
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TrialLine:
     """What one attack, or its control, came to; `trial` is None where it could not be tried."""
 
     attack: Attack
@@ -120,17 +120,17 @@ def _is_meant(attack: Attack, word: str) -> bool:
     return word in (attack.id, attack.id.split(".")[0], attack.id[0])
 
 
-def _tried(suite: Suite, attacks: Sequence[Attack], controls: bool) -> Iterator[Line]:
+def _tried(suite: Suite, attacks: Sequence[Attack], controls: bool) -> Iterator[TrialLine]:
     for attack in attacks:
         try:
-            yield Line(attack, None, suite.attack(attack))
+            yield TrialLine(attack, None, suite.attack(attack))
         except BusyHostError as busy:
-            yield Line(attack, None, None, str(busy))
+            yield TrialLine(attack, None, None, str(busy))
         if controls and isinstance(attack.control, Control):
-            yield Line(attack, attack.control, suite.control(attack))
+            yield TrialLine(attack, attack.control, suite.control(attack))
 
 
-def _document(policy: str, lines: Sequence[Line]) -> dict[str, Any]:
+def _document(policy: str, lines: Sequence[TrialLine]) -> dict[str, Any]:
     return {
         "policy": policy,
         "tried": sum(line.trial is not None for line in lines),
@@ -165,7 +165,7 @@ def _figures(trial: Trial | None) -> dict[str, Any]:
     }
 
 
-def _show(lines: Sequence[Line]) -> None:
+def _show(lines: Sequence[TrialLine]) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=PLAIN_WIDTH)

@@ -9,7 +9,7 @@ Z95 = 1.96
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class SeriesScore:
     """A series between two agents. `results` are the first one's: 1, 0.5, 0, or None for a void."""
 
     names: tuple[str, str]
@@ -57,7 +57,7 @@ def interval(points: float, games: int) -> tuple[float, float, float]:
     return share, max(0.0, middle - half), min(1.0, middle + half)
 
 
-def score_words(tally: Tally) -> str:
+def score_words(tally: SeriesScore) -> str:
     """`67 % (30-90)  a 3 - 1 b, 2 drawn`: the first one's share with its 95 % interval, and the wins of each."""
     wins = tally.wins
     text = f"{tally.names[0]} {wins[0]} - {wins[1]} {tally.names[1]}, {tally.draws} drawn"

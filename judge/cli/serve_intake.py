@@ -41,22 +41,22 @@ def serve_intake(
     """Take submissions by HTTP and process them, until a signal ends it; what waits goes on with the next start."""
     try:
         from judge.intake.serve import (
-            Address,
+            ListenAddress,
             checked_proxy,
             listening,
-            parse_address,
+            parse_listen_address,
             serve,
         )
     except ModuleNotFoundError as error:
         raise InputError(f"{error.name} is not installed: pip install 'judge[intake]'") from None
     desk = open_desk(contest)
-    address = parse_address(listen)
+    address = parse_listen_address(listen)
     checked_proxy(proxy)
     with listening(address, beyond_loopback=beyond_loopback) as listener:
         host, port = listener.getsockname()[:2]
 
         def ready() -> None:
-            note(f"judge: intake of {desk.contest} on http://{Address(host, port)}")
+            note(f"judge: intake of {desk.contest} on http://{ListenAddress(host, port)}")
             if address.is_loopback:
                 note("judge: only this machine reaches it; a server with TLS belongs in front")
             else:

@@ -20,7 +20,7 @@ from judge.logs import set_level
 from judge.store.register import Register
 from judge.store.submission import ENTERS, Submission
 from judge.store.tokens import Tokens
-from judge.submissions.service import Desk, at_work, process_taken
+from judge.submissions.service import IntakeDirectory, at_work, process_taken
 from judge.text import printable
 
 app = typer.Typer(
@@ -40,7 +40,7 @@ _BELOW = " " * 5
 
 
 @contextmanager
-def _opened(contest: Path) -> Iterator[tuple[Desk, Register]]:
+def _opened(contest: Path) -> Iterator[tuple[IntakeDirectory, Register]]:
     desk = open_desk(contest)
     with closing(desk.register()) as register:
         yield desk, register

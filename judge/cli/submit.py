@@ -14,11 +14,11 @@ from judge.logs import set_level
 from judge.store.register import Register
 from judge.store.submission import ENTERS, State, Submission, ToldStep
 from judge.store.tokens import checked_author
-from judge.submissions.check import Grade, Report
-from judge.submissions.pipeline import Step
+from judge.submissions.check import CheckReport, Grade
+from judge.submissions.pipeline import UploadStep
 from judge.submissions.service import (
     ORGANISER,
-    Desk,
+    IntakeDirectory,
     at_work,
     give_back,
     process_taken,
@@ -57,7 +57,7 @@ def submit(
     if author:
         checked_author(author)
 
-    def tell(step: Step) -> None:
+    def tell(step: UploadStep) -> None:
         if not as_json:
             print(line_of(step), flush=True)
 
@@ -76,13 +76,13 @@ def submit(
         raise SystemExit(1)
 
 
-def line_of(step: Step | ToldStep) -> str:
+def line_of(step: UploadStep | ToldStep) -> str:
     """A step on a line."""
     grade = "ok" if step.ok else "FAIL"
     return f"{grade:<5} {printable(str(step.stage)):<9} {printable(step.text, CHARACTERS)} ({step.seconds:.1f} s)"
 
 
-def tell_end(desk: Desk, register: Register, ended: Submission, contest: Path) -> None:
+def tell_end(desk: IntakeDirectory, register: Register, ended: Submission, contest: Path) -> None:
     """What came of it, the findings that must be mended, and what to do next."""
     for line in findings_of(report_of(desk, ended)):
         print(line)
@@ -106,7 +106,7 @@ def tell_end(desk: Desk, register: Register, ended: Submission, contest: Path) -
         note(f"next: mend the host (judge doctor), then: judge submissions retry {of}")
 
 
-def findings_of(report: Report | None) -> list[str]:
+def findings_of(report: CheckReport | None) -> list[str]:
     """The findings that did not pass, the failed ones first, each with its mend."""
     found = () if report is None else report.findings
     lines = []
@@ -120,14 +120,14 @@ def findings_of(report: Report | None) -> list[str]:
     return lines
 
 
-def report_of(desk: Desk, submission: Submission) -> Report | None:
+def report_of(desk: IntakeDirectory, submission: Submission) -> CheckReport | None:
     """The gate's report, if it got that far; InputError where the file was damaged."""
     if submission.report is None:
         return None
-    return Report.model_validate_json(desk.files.get(submission.report))
+    return CheckReport.model_validate_json(desk.files.get(submission.report))
 
 
-def document(desk: Desk, register: Register, submission: Submission) -> dict[str, Any]:
+def document(desk: IntakeDirectory, register: Register, submission: Submission) -> dict[str, Any]:
     """A submission as JSON."""
     report = report_of(desk, submission)
     return {

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from judge.games.types import Verdict
-from judge.referee.blame import TABLE, Row
+from judge.referee.blame import TABLE, BlameRow
 
 RULED: Mapping[Verdict, tuple[str, str]] = {
     Verdict.WIN: ("The rules: a seat has won.", ""),
@@ -86,5 +86,5 @@ def reference() -> Iterator[str]:
         yield f"- **{verdict.value}**. {mend}"
 
 
-def _example(row: Row) -> str:
+def _example(row: BlameRow) -> str:
     return row.because(row.example).replace("|", "\\|")

@@ -21,10 +21,10 @@ from judge.cluster import worker_tasks
 from judge.cluster.daemons import CORE
 from judge.cluster.host import code_digest, refuse_other_images
 from judge.cluster.messages import HostFacts, Key, RemoteJob, pack_agent
-from judge.cluster.scheduler_client import ANSWER_S, Line, SchedulerLostError
+from judge.cluster.scheduler_client import ANSWER_S, SchedulerClient, SchedulerLostError
 from judge.cluster.security import parse_address, security_of
 from judge.contest.slots import Finished
-from judge.contest.worker import Job, Played
+from judge.contest.worker import Job, JobResult
 from judge.errors import HostError, InputError
 from judge.sandbox.images import contents
 from judge.store.store import Store
@@ -82,7 +82,7 @@ class Terms:
 class Cluster:
     """The slots of all workers of a scheduler: see `judge.contest.slots.Players`."""
 
-    def __init__(self, line: Line[Finished[Issued]], terms: Terms) -> None:
+    def __init__(self, line: SchedulerClient[Finished[Issued]], terms: Terms) -> None:
         self._line = line
         self._terms = terms
         self._code = code_digest()
@@ -285,7 +285,7 @@ class Cluster:
 
     def _ended(self, worker: _Worker, key: Key, tag: Issued, future: Future[Any]) -> Ends:
         """A game is over; one that nobody waits for any more is told only if it was played."""
-        played: Played | None = None
+        played: JobResult | None = None
         error: Exception | None = None
         try:
             played = future.result(timeout=ANSWER_S)
@@ -351,7 +351,7 @@ def open_cluster(
         issued=lambda match, attempt: _issued(store, contest, match, attempt),
         tell=lambda text: store.remark(contest, "worker", text),
     )
-    return Cluster(Line(where, security), terms)
+    return Cluster(SchedulerClient(where, security), terms)
 
 
 def _issued(store: Store, contest: str, match: str, attempt: int) -> Issued | None:

@@ -10,7 +10,7 @@ from distributed import Scheduler, Worker
 from distributed.security import Security
 
 from judge.cluster.dask_config import NO_PAGES, settle
-from judge.cluster.host import Host
+from judge.cluster.host import WorkerHost
 from judge.cluster.security import Address
 from judge.cluster.worker_tasks import AtHost
 from judge.errors import HostError
@@ -33,7 +33,9 @@ def run_scheduler(listen: Address, security: Security, lost_after_s: float) -> N
     asyncio.run(_scheduler(listen, security, lost_after_s))
 
 
-def run_worker(host: Host, scheduler: Address, listen: Address | None, security: Security) -> None:
+def run_worker(
+    host: WorkerHost, scheduler: Address, listen: Address | None, security: Security
+) -> None:
     """Play for whoever that scheduler brings, until SIGTERM or Ctrl-C, which end running games.
 
     The scheduler may come, go and come again; a game that was begun goes on meanwhile. `listen` is where this worker is
@@ -68,7 +70,7 @@ async def _scheduler(listen: Address, security: Security, lost_after_s: float) -
 
 
 async def _worker(
-    host: Host, scheduler: Address, listen: Address | None, security: Security
+    host: WorkerHost, scheduler: Address, listen: Address | None, security: Security
 ) -> None:
     stopped = _stopped()
     while not stopped.is_set():

@@ -16,7 +16,7 @@ import structlog
 from judge.cluster.messages import Cabinet, HostFacts, Key, RemoteJob
 from judge.cluster.unacknowledged import Spool
 from judge.contest.slots import Slots
-from judge.contest.worker import Job, Played
+from judge.contest.worker import Job, JobResult
 from judge.errors import HostError, InputError
 from judge.host.host import in_one_line
 from judge.locks import try_lock
@@ -32,7 +32,7 @@ LOOK_S = 0.5
 log = structlog.get_logger()
 
 
-class Host:
+class WorkerHost:
     """The slots of this machine, of which each has a thread and a process of its own."""
 
     def __init__(self, name: str, folder: Path, slots: Sequence[Slot]) -> None:
@@ -49,7 +49,7 @@ class Host:
         self._idle: SimpleQueue[Slots[Key]] = SimpleQueue()
         for slot in slots:
             self._idle.put(Slots([slot], ahead=0))
-        self._games: dict[Key, Future[Played]] = {}
+        self._games: dict[Key, Future[JobResult]] = {}
         self._unwanted: set[Key] = set()
         self._lock = threading.Lock()
 
@@ -75,7 +75,7 @@ class Host:
         """Keep the files of an agent: see `Cabinet.put`."""
         self._cabinet.put(digest, data)
 
-    def play(self, job: RemoteJob) -> Future[Played]:
+    def play(self, job: RemoteJob) -> Future[JobResult]:
         """The game, which begins now if it is not known yet."""
         with self._lock:
             known = self._known(job.key)
@@ -86,7 +86,7 @@ class Host:
         game.add_done_callback(lambda _: self._has_ended(job.key, game))
         return game
 
-    def game(self, key: Key) -> Future[Played]:
+    def game(self, key: Key) -> Future[JobResult]:
         """A game that is known here; HostError for any other."""
         with self._lock:
             known = self._known(key)
@@ -116,7 +116,7 @@ class Host:
             self._idle.get().close()
         self._lock_file.close()
 
-    def _has_ended(self, key: Key, game: Future[Played]) -> None:
+    def _has_ended(self, key: Key, game: Future[JobResult]) -> None:
         """Of a game that was played the spool knows, of one that was not this does."""
         with self._lock:
             is_unwanted = key in self._unwanted
@@ -126,17 +126,17 @@ class Host:
         if is_unwanted:
             self._spool.forget([key])
 
-    def _known(self, key: Key) -> Future[Played] | None:
+    def _known(self, key: Key) -> Future[JobResult] | None:
         if key in self._games:
             return self._games[key]
         kept = self._spool.get(key)
         if kept is None:
             return None
-        found: Future[Played] = Future()
+        found: Future[JobResult] = Future()
         found.set_result(kept)
         return found
 
-    def _play(self, job: RemoteJob) -> Played:
+    def _play(self, job: RemoteJob) -> JobResult:
         refuse_other_images(self.name, job.images, contents(job.images) if job.images else {})
         programs = {digest: self._cabinet.get(digest) for digest in job.programs}
         try:
@@ -150,7 +150,7 @@ class Host:
         self._spool.put(job.key, played)
         return played
 
-    def _in_a_slot(self, key: Key, job: Job) -> Played:
+    def _in_a_slot(self, key: Key, job: Job) -> JobResult:
         slots = self._idle.get()
         try:
             slots.start(key, job)

@@ -38,7 +38,7 @@ class _Asked(Generic[Item]):
     then: Answer[Item]
 
 
-class Line(Generic[Item]):
+class SchedulerClient(Generic[Item]):
     """A client of a scheduler."""
 
     def __init__(self, address: Address, security: Security) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judge.cluster.messages import Key
-from judge.contest.worker import Played
+from judge.contest.worker import JobResult
 from judge.durable import write_durably
 from judge.errors import HostError
 from judge.store.types import Ended
@@ -33,7 +33,7 @@ class Spool:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
 
-    def put(self, key: Key, played: Played) -> None:
+    def put(self, key: Key, played: JobResult) -> None:
         """Keep a game; it is on disk when this returns. Raises HostError."""
         kept = _Kept(key=key, ended=played.ended, record=played.record, states=dict(played.states))
         path = self._path(key)
@@ -43,12 +43,12 @@ class Spool:
         except OSError as error:
             raise HostError(f"{path}: {error.strerror}: make room there") from None
 
-    def get(self, key: Key) -> Played | None:
+    def get(self, key: Key) -> JobResult | None:
         """A game; None where it is not here, or its file is no longer what was written."""
         kept = _read(self._path(key))
         if kept is None or kept.key != key:
             return None
-        return Played(kept.ended, kept.record, kept.states)
+        return JobResult(kept.ended, kept.record, kept.states)
 
     def keys(self, contest: str) -> frozenset[Key]:
         """The games of a contest that are here."""

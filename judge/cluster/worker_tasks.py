@@ -1,4 +1,4 @@
-"""What the contest's host has a worker do: functions that dask runs in the worker's process, beside its `Host`."""
+"""What the contest's host has a worker do: functions that dask runs in the worker's process."""
 
 import asyncio
 from collections.abc import Collection
@@ -6,9 +6,9 @@ from concurrent.futures import Future
 
 from distributed import WorkerPlugin, get_worker
 
-from judge.cluster.host import Host
+from judge.cluster.host import WorkerHost
 from judge.cluster.messages import HostFacts, Key, RemoteJob
-from judge.contest.worker import Played
+from judge.contest.worker import JobResult
 from judge.errors import HostError
 
 
@@ -17,11 +17,11 @@ class AtHost(WorkerPlugin):
 
     name = "judge"
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: WorkerHost) -> None:
         self.host = host
 
 
-def _host() -> Host:
+def _host() -> WorkerHost:
     plugin = get_worker().plugins.get(AtHost.name)
     if not isinstance(plugin, AtHost):
         raise HostError("this dask worker is none of judge worker's")
@@ -39,12 +39,12 @@ def take_agent(digest: str, data: bytes) -> str:
     return digest
 
 
-async def play_remotely(job: RemoteJob, *_taken: str) -> Played:
+async def play_remotely(job: RemoteJob, *_taken: str) -> JobResult:
     """Play a game, when its agents' files are `_taken`; if it is being played or was, that is the game."""
     return await _end_of(_host().play(job))
 
 
-async def hand_over(key: Key) -> Played:
+async def hand_over(key: Key) -> JobResult:
     """A game that was begun here for somebody who was out of reach since, when it has ended."""
     return await _end_of(_host().game(key))
 
@@ -59,7 +59,7 @@ def stop(keys: Collection[Key]) -> None:
     _host().stop(keys)
 
 
-async def _end_of(game: Future[Played]) -> Played:
+async def _end_of(game: Future[JobResult]) -> JobResult:
     """Waiting may be given up; the game goes on."""
     ended = asyncio.wrap_future(game)
     ended.add_done_callback(lambda future: future.cancelled() or future.exception())

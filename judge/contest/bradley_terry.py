@@ -59,7 +59,7 @@ GOMOCUP_MODEL = RatingModel(advantage=0, draw_elo=0.01, mean=1600)
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class PairCounts:
     """Games added up: for each ordered pair of agents that met (their places) how many ended in which way."""
 
     place: Mapping[str, int]
@@ -101,7 +101,9 @@ class Fit:
     `covariance` is that of the ratings; the errors are standard errors, 0 for what was given.
     """
 
-    def __init__(self, tally: Tally, model: RatingModel, pools: Sequence[Sequence[int]]) -> None:
+    def __init__(
+        self, tally: PairCounts, model: RatingModel, pools: Sequence[Sequence[int]]
+    ) -> None:
         """Climb to it. `pools` are the places of agents that are connected through games."""
         self._tally = tally
         self._model = model
@@ -228,7 +230,7 @@ class Fit:
         np.subtract.at(table, (second, first), by_pair)
 
 
-def _prior_draws(tally: Tally, model: RatingModel) -> Vector:
+def _prior_draws(tally: PairCounts, model: RatingModel) -> Vector:
     """The virtual draws of each ordered pair: of either agent's the share that its games against the other have."""
     games = tally.wins + tally.draws + tally.losses
     shares = 1 / tally.games[tally.first] + 1 / tally.games[tally.second]

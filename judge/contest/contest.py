@@ -15,9 +15,9 @@ from typing import Any
 from judge.contest.chance import new_secret
 from judge.contest.folder_transfer import brought, folder_words
 from judge.contest.plan import Planned
-from judge.contest.results import Played
-from judge.contest.runner import Round
-from judge.contest.schedule import Course, Table
+from judge.contest.results import PlayedPairing
+from judge.contest.runner import ContestRunner
+from judge.contest.schedule import Table, Tournament
 from judge.contest.slots import Players
 from judge.contest.snapshot import Frozen, freeze, program, thaw
 from judge.contest.worker import Job
@@ -28,7 +28,7 @@ from judge.sandbox.folders import FolderKind
 from judge.sandbox.owner import owned_directory
 from judge.store.files import Files
 from judge.store.store import Store
-from judge.store.types import Entry, Issued, MatchState, Result, Scheduled
+from judge.store.types import EntryRow, Issued, MatchState, Result, Scheduled
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Standing:
     """Where a contest is: its table, what was played, and who is disqualified, with the reason."""
 
     table: Table
-    played: Sequence[Played]
+    played: Sequence[PlayedPairing]
     out: Mapping[str, str]
 
 
@@ -52,7 +52,7 @@ class Contest:
         self.frozen: Frozen = thaw(store.plan(planned.name))
         self.secret = store.secret(planned.name)
         """What its chance follows from; nobody may see it before the contest is over. None where a seed was given."""
-        self.course = Course(self.frozen, self.secret)
+        self.course = Tournament(self.frozen, self.secret)
         if self.course.seed is None:
             raise InputError(
                 f"the store has lost the secret of {self.name}'s chance; bring the store back from a copy"
@@ -67,9 +67,9 @@ class Contest:
 
     # --- what is played -------------------------------------------------------------------------------
 
-    def round(self, players: Players[Issued]) -> Round:
+    def round(self, players: Players[Issued]) -> ContestRunner:
         """The loop that plays it."""
-        return Round(
+        return ContestRunner(
             self.store,
             self.files,
             self.name,
@@ -232,7 +232,7 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any]) -> Contest:
             begins = partial(_begins, planned)
             frozen = freeze(planned, staging, dict(host), secret, begins)
         entered = [
-            Entry(entry.name, entry.rank, entry.model_dump_json()) for entry in frozen.entries
+            EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in frozen.entries
         ]
         store.create(planned.name, frozen.model_dump_json(), entered, secret)
         if frozen.policy.folders.persistent:

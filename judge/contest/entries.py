@@ -9,7 +9,7 @@ from judge.agents.agents import Agent, stage_agent
 from judge.contest.plan import AgentPlan, Planned
 from judge.errors import InputError
 from judge.store.submission import Submission
-from judge.submissions.service import Desk, agent_of
+from judge.submissions.service import IntakeDirectory, agent_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,9 @@ class Entrant:
     submission: int | None = None
 
 
-def desk_of(planned: Planned) -> Desk:
+def desk_of(planned: Planned) -> IntakeDirectory:
     """Where the contest takes submissions."""
-    return Desk(
+    return IntakeDirectory(
         planned.name,
         planned.policy,
         planned.folder.resolve(),
@@ -59,13 +59,13 @@ def _listed(planned: Planned, each: AgentPlan, staging: Path) -> Entrant:
     return Entrant(each.name or agent.manifest.name, agent)
 
 
-def _taken(planned: Planned, desk: Desk) -> Sequence[Submission]:
+def _taken(planned: Planned, desk: IntakeDirectory) -> Sequence[Submission]:
     if planned.has_no_store:
         return []
     with closing(desk.register()) as register:
         return register.entries()
 
 
-def _sent(desk: Desk, submission: Submission) -> Entrant:
+def _sent(desk: IntakeDirectory, submission: Submission) -> Entrant:
     agent = agent_of(desk, submission)
     return Entrant(submission.name or agent.manifest.name, agent, submission.id)

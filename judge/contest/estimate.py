@@ -12,10 +12,10 @@ from judge.agents.agents import Agent
 from judge.contest.entries import entrants
 from judge.contest.folder_transfer import brought, folder_words
 from judge.contest.formats import all_rounds
-from judge.contest.pairings import Entry, Pairing
+from judge.contest.pairings import Competitor, Pairing
 from judge.contest.plan import Planned
 from judge.contest.points import points_table
-from judge.contest.results import Played
+from judge.contest.results import PlayedPairing
 from judge.contest.snapshot import distinct
 from judge.errors import HostError, InputError
 from judge.referee.policy import Policy
@@ -151,16 +151,16 @@ _ANY_SEED = 0
 
 def _rounds(planned: Planned, count: int) -> Sequence[Sequence[Pairing]]:
     """The rounds of a contest in which the better seed wins everything."""
-    entries = [Entry(f"{number:04}", number) for number in range(1, count + 1)]
+    entries = [Competitor(f"{number:04}", number) for number in range(1, count + 1)]
     chosen = planned.plan.format
     if planned.lacks_agents(count) is not None:
         return []
     if chosen.in_advance:
         return all_rounds(chosen, entries, _ANY_SEED)
-    rounds, played = [], list[Played]()
+    rounds, played = [], list[PlayedPairing]()
     while pairings := chosen.next_round(entries, played, _ANY_SEED):
         rounds.append(pairings)
-        played += [Played(pairing, (), _points(pairing)) for pairing in pairings]
+        played += [PlayedPairing(pairing, (), _points(pairing)) for pairing in pairings]
     return rounds
 
 

@@ -19,7 +19,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Competitor:
     """An agent of a contest. `seed` is its rank before play, 1 for the best, and no two have the same."""
 
     id: str
@@ -92,7 +92,7 @@ def fixtures(pairing: Pairing, games: int, start: int = 0) -> list[Fixture]:
     ]
 
 
-def by_seed(entries: Iterable[Entry]) -> list[Entry]:
+def by_seed(entries: Iterable[Competitor]) -> list[Competitor]:
     """The entries, best first."""
     return sorted(entries, key=lambda entry: entry.seed)
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from judge.catalog import game_entry
 from judge.catalog.entry import ResultWord, ResultWords
 from judge.contest.pairings import Pairing
-from judge.contest.results import GameResult, Played, games_by_table
+from judge.contest.results import GameResult, PlayedPairing, games_by_table
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.referee.policy import Policy
@@ -161,7 +161,7 @@ def _weigh(duel: Duel, difference: float) -> Points:
 
 def score(
     pairings: Iterable[Pairing], results: Iterable[GameResult], scoring: Scoring, games: int
-) -> list[Played]:
+) -> list[PlayedPairing]:
     """Each pairing with its results and points, in the order of `pairings`; `games` is how many a pairing has.
 
     ValueError where a result belongs to none of them: a game that nobody scheduled must not vanish.
@@ -173,7 +173,9 @@ def score(
         seats = {(pairing.first, pairing.second), (pairing.second, pairing.first)}
         if not seats.issuperset(game.agents for game in of_pairing):
             raise ValueError(f"{pairing} was not played by {of_pairing[0].agents}")
-        played.append(Played(pairing, tuple(of_pairing), scoring.of(pairing, of_pairing, games)))
+        played.append(
+            PlayedPairing(pairing, tuple(of_pairing), scoring.of(pairing, of_pairing, games))
+        )
     if tables:
         raise ValueError(f"results of no pairing: (round, table) {sorted(tables)}")
     return played

@@ -13,7 +13,7 @@ from typing import Any
 
 import networkx as nx
 
-from judge.contest.bradley_terry import ELO, Fit, RatingModel, Tally
+from judge.contest.bradley_terry import ELO, Fit, PairCounts, RatingModel
 from judge.contest.results import GameResult
 
 CONFIDENCE_95 = NormalDist().inv_cdf(0.975)
@@ -88,7 +88,7 @@ def rate(results: Iterable[GameResult], model: RatingModel | None = None) -> Rat
     """The ratings of everybody in `results`; a game that both lost by faults says nothing of who is stronger."""
     model = model or RatingModel()
     counted = [game for game in results if game.is_draw or game.winner is not None]
-    tally = Tally.of(counted)
+    tally = PairCounts.of(counted)
     graph = _graph_of(counted)
     pools = sorted(nx.connected_components(graph), key=lambda pool: (-len(pool), min(pool)))
     fit = Fit(tally, model, [[tally.place[agent] for agent in pool] for pool in pools])
@@ -113,7 +113,9 @@ def rate(results: Iterable[GameResult], model: RatingModel | None = None) -> Rat
     )
 
 
-def _covariances(tally: Tally, fit: Fit, pools: Sequence[set[str]]) -> dict[tuple[str, str], float]:
+def _covariances(
+    tally: PairCounts, fit: Fit, pools: Sequence[set[str]]
+) -> dict[tuple[str, str], float]:
     return {
         (one, other): float(fit.covariance[tally.place[one], tally.place[other]]) * ELO**2
         for pool in pools

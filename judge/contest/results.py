@@ -95,7 +95,7 @@ def result_of(fixture: Fixture, record: MatchRecord) -> GameResult:
 
 
 @dataclass(slots=True)
-class Side:
+class SideScore:
     """What one side of a pairing did in its games. One that both lost by a fault is a loss of both."""
 
     wins: int = 0
@@ -127,7 +127,7 @@ class Side:
         self.replies += game.replies[seat]
         self.charged_ms += game.charged_ms[seat]
 
-    def add(self, other: "Side") -> None:
+    def add(self, other: "SideScore") -> None:
         """Add what was done in another pairing."""
         self.wins += other.wins
         self.draws += other.draws
@@ -138,7 +138,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedPairing:
     """A pairing with its games so far, and the points of `first` and `second`; a bye may have points without games."""
 
     pairing: Pairing
@@ -146,9 +146,9 @@ class Played:
     points: tuple[float, float]
 
     @cached_property
-    def sides(self) -> tuple[Side, Side]:
+    def sides(self) -> tuple[SideScore, SideScore]:
         """What `first` and `second` did; counted once, for a table asks many times."""
-        first, second = Side(), Side()
+        first, second = SideScore(), SideScore()
         for game in self.games:
             seat = int(game.first != self.pairing.first)
             first.count(game, seat)
@@ -159,7 +159,7 @@ class Played:
         """The points of one of the two."""
         return self.points[agent != self.pairing.first]
 
-    def side_of(self, agent: str) -> Side:
+    def side_of(self, agent: str) -> SideScore:
         """What one of the two did."""
         return self.sides[agent != self.pairing.first]
 
@@ -191,7 +191,7 @@ def disqualified(results: Iterable[GameResult], limit: float = FAILURE_LIMIT) ->
     return frozenset(agent for agent, share in shares.items() if share > limit)
 
 
-def without(played: Sequence[Played], agents: Collection[str]) -> list[Played]:
+def without(played: Sequence[PlayedPairing], agents: Collection[str]) -> list[PlayedPairing]:
     """What was played among the others: the games of who is disqualified count for nobody."""
     out = frozenset(agents)
     return [each for each in played if not each.pairing.agents & out]

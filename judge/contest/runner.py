@@ -12,7 +12,7 @@ from threading import Event
 import structlog
 
 from judge.contest.slots import Finished, Players
-from judge.contest.worker import Job, Played, lost
+from judge.contest.worker import Job, JobResult, lost
 from judge.store.files import Files
 from judge.store.store import Store
 from judge.store.types import AttemptState, Ended, Issued, MatchState, Scheduled
@@ -24,7 +24,7 @@ STOPPED = "stopped"
 """The state of a contest that needs its organiser, and the event of its journal."""
 
 
-class Stop(StrEnum):
+class StopReason(StrEnum):
     """Why the loop ended."""
 
     FINISHED = "finished"
@@ -40,7 +40,7 @@ class Stop(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class MatchEvent:
     """A game ended, as far as the contest is concerned: `state` is what became of its attempt."""
 
     issued: Issued
@@ -49,7 +49,7 @@ class Happened:
     why: str
 
 
-class Round:
+class ContestRunner:
     """One contest, on whatever plays its games."""
 
     def __init__(
@@ -84,7 +84,7 @@ class Round:
         self.abandon = Event()
         """Set: end now."""
 
-    def run(self, tell: Callable[[Happened], None]) -> Stop:
+    def run(self, tell: Callable[[MatchEvent], None]) -> StopReason:
         """Play until nothing is left to play, or somebody stops it; `tell` hears of every game that ended."""
         rolled_back = self._store.roll_back(self._contest, "its judge was gone")
         if rolled_back:
@@ -102,7 +102,7 @@ class Round:
                 tell(self._settle(finished))
         self._players.kill()
         self._store.roll_back(self._contest, "abandoned by the organiser")
-        return Stop.ABANDONED
+        return StopReason.ABANDONED
 
     def _fill(self) -> None:
         while self._players.free and not self.drain.is_set():
@@ -117,24 +117,24 @@ class Round:
             )
             self._players.start(issued, self._job_of(issued))
 
-    def _why_nothing_runs(self) -> Stop | None:
+    def _why_nothing_runs(self) -> StopReason | None:
         """None: there is more to play."""
         if self.drain.is_set():
-            return Stop.DRAINED
+            return StopReason.DRAINED
         if self._store.state(self._contest) != "open":
-            return Stop.PAUSED
+            return StopReason.PAUSED
         counts = self._store.counts(self._contest)
         if counts[MatchState.PENDING]:
             return None
         if counts[MatchState.HELD]:
-            return Stop.HELD
+            return StopReason.HELD
         games = self._more()
         if not games:
-            return Stop.FINISHED
+            return StopReason.FINISHED
         self._store.schedule(self._contest, games)
         return None
 
-    def _settle(self, finished: Finished[Issued]) -> Happened:
+    def _settle(self, finished: Finished[Issued]) -> MatchEvent:
         """Fix a result, or give the game back. Raises HostError where the record cannot be kept."""
         issued, played = finished.tag, finished.played
         if played is not None:
@@ -145,14 +145,16 @@ class Round:
             self._log.info(
                 state, match=issued.match.id, attempt=issued.attempt, verdict=ended.verdict
             )
-            return Happened(issued, ended, state, ended.reason)
+            return MatchEvent(issued, ended, state, ended.reason)
         return self._void(issued, played, finished.error)
 
-    def _keep(self, played: Played) -> None:
+    def _keep(self, played: JobResult) -> None:
         for data in (*played.states.values(), played.record):
             self._files.put(data)
 
-    def _void(self, issued: Issued, played: Played | None, error: BaseException | None) -> Happened:
+    def _void(
+        self, issued: Issued, played: JobResult | None, error: BaseException | None
+    ) -> MatchEvent:
         ended = played.ended if played is not None else None
         why = ended.reason if ended is not None else lost(error or RuntimeError("no end"))
         record = ended.record if ended is not None else None
@@ -160,7 +162,7 @@ class Round:
         self._log.warning("void", match=issued.match.id, attempt=issued.attempt, why=why)
         if now is MatchState.HELD:
             self._stop(issued, why, record)
-        return Happened(issued, ended, AttemptState.VOID, why)
+        return MatchEvent(issued, ended, AttemptState.VOID, why)
 
     def _stop(self, issued: Issued, why: str, record: str | None) -> None:
         """Stop the contest over a game that stays void; say of an agent that it is not the first time."""

@@ -12,11 +12,11 @@ from judge.catalog.entry import NOT_TURNED, Opening, Turn
 from judge.contest.chance import commitment_to, contest_key, game_seed
 from judge.contest.formats import all_rounds
 from judge.contest.openings import schedule
-from judge.contest.pairings import Entry, Fixture, Pairing, Status, fixtures
+from judge.contest.pairings import Competitor, Fixture, Pairing, Status, fixtures
 from judge.contest.points import Scoring, points_table, score
-from judge.contest.results import GameResult, Played, failure_shares, without
+from judge.contest.results import GameResult, PlayedPairing, failure_shares, without
 from judge.contest.snapshot import Frozen
-from judge.contest.standings import Cell, Line, crosstable, records_of, standings
+from judge.contest.standings import Cell, TableLine, crosstable, records_of, standings
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.referee.chance import Key, Seed
@@ -25,7 +25,7 @@ from judge.store.types import Brief, Paired, Result, Scheduled
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnRound:
     """Games to be scheduled, and the pairings that they are of."""
 
     pairings: tuple[Paired, ...]
@@ -40,11 +40,11 @@ class Table:
     """
 
     ranking: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[TableLine, ...]
     crosstable: tuple[tuple[Cell | None, ...], ...]
 
 
-class Course:
+class Tournament:
     """The course of one contest."""
 
     def __init__(self, frozen: Frozen, secret: Key | None = None) -> None:
@@ -71,7 +71,7 @@ class Course:
         results: Iterable[Result | Brief],
         out: Collection[str] = (),
         lots: Seed | None = None,
-    ) -> Drawn:
+    ) -> DrawnRound:
         """The next round, or all of them where none depends on a result; nothing when the contest is over.
 
         `paired` are all pairings so far, played as far as they ever will be; `out` are the disqualified. `lots` decides
@@ -90,10 +90,10 @@ class Course:
         """Every game of `paired`, which are all pairings from the first on."""
         return self._drawn(list(map(_pairing, paired)), 0).games
 
-    def _drawn(self, pairings: Sequence[Pairing], earlier: int) -> Drawn:
+    def _drawn(self, pairings: Sequence[Pairing], earlier: int) -> DrawnRound:
         """`earlier` pairings have their numbers already."""
         found = [self._scheduled(*each) for each in self._fixtures(pairings, earlier)]
-        return Drawn(tuple(map(_stored, pairings)), tuple(found))
+        return DrawnRound(tuple(map(_stored, pairings)), tuple(found))
 
     def _fixtures(self, pairings: Iterable[Pairing], earlier: int) -> Iterator[tuple[Fixture, int]]:
         """Every game with its number."""
@@ -160,22 +160,24 @@ class Course:
 
     # --- what was -----------------------------------------------------------------------------------
 
-    def entries(self, out: Collection[str] = ()) -> list[Entry]:
+    def entries(self, out: Collection[str] = ()) -> list[Competitor]:
         """Everybody as the formats know them."""
         return [
-            Entry(
+            Competitor(
                 entry.name, entry.rank, Status.DISQUALIFIED if entry.name in out else Status.PLAYING
             )
             for entry in self.frozen.entries
         ]
 
-    def played(self, paired: Iterable[Paired], results: Iterable[Result | Brief]) -> list[Played]:
+    def played(
+        self, paired: Iterable[Paired], results: Iterable[Result | Brief]
+    ) -> list[PlayedPairing]:
         """Each pairing with its games so far and their points; InputError for a game that no pairing has."""
         pairings = list(map(_pairing, paired))
         games = [game_result(each) for each in results]
         return score(pairings, games, self._scoring, self.frozen.format.games)
 
-    def table(self, played: Sequence[Played], out: Collection[str] = ()) -> Table:
+    def table(self, played: Sequence[PlayedPairing], out: Collection[str] = ()) -> Table:
         """The standings; the games of who is disqualified count for nobody, and it stands last whatever it reached."""
         entries = self.entries(out)
         order = self.frozen.format.order(entries, played)

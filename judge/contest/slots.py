@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from judge.contest.worker import Job, Played, log_to, play_job
+from judge.contest.worker import Job, JobResult, log_to, play_job
 from judge.referee.play import Slot
 from judge.sandbox.owner import owned_directory
 from judge.workers import Worker, kill, wait
@@ -27,7 +27,7 @@ class Finished(Generic[Tag]):
     """A game that ended, or was lost with its worker."""
 
     tag: Tag
-    played: Played | None
+    played: JobResult | None
     error: BaseException | None
 
 
@@ -74,7 +74,7 @@ class _Process:
     """One of the processes of a slot."""
 
     slot: _Slot
-    worker: Worker[Played]
+    worker: Worker[JobResult]
 
 
 @dataclass(slots=True)

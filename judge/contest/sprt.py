@@ -30,7 +30,7 @@ _HALVINGS = 100
 """A bisection is then as narrow as a float."""
 
 
-class Decision(StrEnum):
+class SprtDecision(StrEnum):
     """What the test says."""
 
     GO_ON = "go on"
@@ -45,7 +45,7 @@ class SprtState:
     llr: float
     lower: float
     upper: float
-    decision: Decision
+    decision: SprtDecision
 
 
 class Sprt(BaseModel):
@@ -79,11 +79,11 @@ class Sprt(BaseModel):
         lower = math.log(self.beta / (1 - self.alpha))
         upper = math.log((1 - self.beta) / self.alpha)
         if ratio >= upper:
-            decision = Decision.H1
+            decision = SprtDecision.H1
         elif ratio <= lower:
-            decision = Decision.H0
+            decision = SprtDecision.H0
         else:
-            decision = Decision.GO_ON
+            decision = SprtDecision.GO_ON
         return SprtState(ratio, lower, upper, decision)
 
 

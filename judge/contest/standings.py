@@ -13,14 +13,14 @@ from pydantic import AfterValidator
 from judge.contest.bradley_terry import GOMOCUP_MODEL
 from judge.contest.points import DECIMALS
 from judge.contest.ratings import rate
-from judge.contest.results import Played, Side
+from judge.contest.results import PlayedPairing, SideScore
 
 Tiers = list[list[str]]
 """Agents best first; those of an inner list share a place."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TableLine:
     """An agent's line of the table. `place` counts from 1, and who shares one leaves the next ones out.
 
     `done` is what it did in its games; `values` are what the criteria asked for, in their order (more is better).
@@ -30,24 +30,24 @@ class Line:
     agent: str
     points: float
     byes: int
-    done: Side
+    done: SideScore
     values: tuple[float, ...] = ()
 
 
 class Record:
     """What one agent has done: its pairings, and its games added up."""
 
-    def __init__(self, agent: str, played: Sequence[Played]) -> None:
+    def __init__(self, agent: str, played: Sequence[PlayedPairing]) -> None:
         """Add up `played`, all of it the agent's."""
         self.agent = agent
         self.played = played
         self.points = _rounded(sum(each.points_of(agent) for each in played))
         self.byes = sum(each.pairing.second is None for each in played)
-        self.done = Side()
+        self.done = SideScore()
         for each in played:
             self.done.add(each.side_of(agent))
 
-    def opponents(self) -> list[tuple[Played, str]]:
+    def opponents(self) -> list[tuple[PlayedPairing, str]]:
         """Each pairing with who sat opposite; without byes."""
         return [
             (each, opponent)
@@ -176,9 +176,9 @@ GOMOCUP: Ranking = ("elo",)
 """Gomocup since 2017."""
 
 
-def records_of(agents: Iterable[str], played: Iterable[Played]) -> Records:
+def records_of(agents: Iterable[str], played: Iterable[PlayedPairing]) -> Records:
     """The record of each of `agents`, and of everybody they met."""
-    of_agent: dict[str, list[Played]] = {agent: [] for agent in agents}
+    of_agent: dict[str, list[PlayedPairing]] = {agent: [] for agent in agents}
     for each in played:
         for agent in each.pairing.agents:
             of_agent.setdefault(agent, []).append(each)
@@ -211,15 +211,15 @@ def _rounded(value: float) -> float:
     return round(value, DECIMALS) + 0.0
 
 
-def standings(tiers: Tiers, records: Records, ranking: Ranking) -> list[Line]:
+def standings(tiers: Tiers, records: Records, ranking: Ranking) -> list[TableLine]:
     """The lines of the table for agents in `tiers`; the criteria's values are those among all of them."""
     listed = [agent for tier in tiers for agent in tier]
     values = [_asked(name, records, listed) for name in ranking]
-    lines: list[Line] = []
+    lines: list[TableLine] = []
     for tier in tiers:
         place = len(lines) + 1
         lines += [
-            Line(
+            TableLine(
                 place=place,
                 agent=agent,
                 points=records[agent].points,
@@ -237,19 +237,19 @@ class Cell:
     """What the row's agent did against the column's, and the points of their pairings."""
 
     points: float
-    done: Side
+    done: SideScore
 
 
-def crosstable(agents: Sequence[str], played: Iterable[Played]) -> list[list[Cell | None]]:
+def crosstable(agents: Sequence[str], played: Iterable[PlayedPairing]) -> list[list[Cell | None]]:
     """Rows against columns in the order of `agents`; None where two never met, and on the diagonal."""
-    met: dict[frozenset[str], list[Played]] = {}
+    met: dict[frozenset[str], list[PlayedPairing]] = {}
     for each in played:
         if each.pairing.second is not None:
             met.setdefault(each.pairing.agents, []).append(each)
     return [[_cell(row, met.get(frozenset({row, column}))) for column in agents] for row in agents]
 
 
-def _cell(row: str, met: list[Played] | None) -> Cell | None:
+def _cell(row: str, met: list[PlayedPairing] | None) -> Cell | None:
     if met is None:
         return None
     record = Record(row, met)

@@ -39,7 +39,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class JobResult:
     """A game that was played: how it ended, its record as JSON, and the states that its folders were left in.
 
     `ended.record` is the digest of `record`; `states` are by digest too, without those that the job had.
@@ -86,7 +86,7 @@ def log_to(path: Path | None) -> None:
         to_json(path.open("a", encoding="utf-8"))
 
 
-def play_job(job: Job, slot: Slot, lock: Path | None = None, *, is_had: bool = False) -> Played:
+def play_job(job: Job, slot: Slot, lock: Path | None = None, *, is_had: bool = False) -> JobResult:
     """Play a game in a slot; a void is an end too.
 
     `lock` is a file of the slot's: the game waits for its lock when everything is ready, and has it while it plays. So
@@ -111,10 +111,10 @@ def _turn(lock: Path | None, cores: CoreLocks) -> Iterator[None]:
         yield
 
 
-def played(file: RecordFile, states: Mapping[str, bytes]) -> Played:
+def played(file: RecordFile, states: Mapping[str, bytes]) -> JobResult:
     """What a job gives back."""
     data = file.to_json()
-    return Played(ended_by(file, hashlib.sha256(data).hexdigest()), data, states)
+    return JobResult(ended_by(file, hashlib.sha256(data).hexdigest()), data, states)
 
 
 def ended_by(file: RecordFile, digest: str) -> Ended:

@@ -27,7 +27,7 @@ class Light(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class HostFinding:
     """One line of the report."""
 
     check: str
@@ -37,7 +37,7 @@ class Finding:
     """What to do about it; empty where nothing needs to be done."""
 
 
-Check = Callable[[Host], Iterator[Finding]]
+Check = Callable[[Host], Iterator[HostFinding]]
 
 GIB = 1 << 30
 AGENTS = range(BoxPolicy().uid, BoxPolicy().uid + BoxPolicy().uids)
@@ -91,12 +91,12 @@ SETTINGS = (
 )
 
 
-def examine(host: Host) -> list[Finding]:
+def examine(host: Host) -> list[HostFinding]:
     """All findings about a host, in the order of the report."""
     return [finding for check in CHECKS for finding in check(host)]
 
 
-def worst(findings: list[Finding]) -> Light:
+def worst(findings: list[HostFinding]) -> Light:
     """The worst light among them."""
     return max((finding.light for finding in findings), key=list(Light).index, default=Light.GREEN)
 
@@ -104,11 +104,11 @@ def worst(findings: list[Finding]) -> Light:
 # --- the Engine ----------------------------------------------------------------------------------
 
 
-def engine(host: Host) -> Iterator[Finding]:
+def engine(host: Host) -> Iterator[HostFinding]:
     """Whether it answers, and whether its known holes are mended."""
     if host.engine is None:
         fix = "apt-get install docker.io, or ./scripts/engine start; then adduser YOU docker"
-        yield Finding("engine", Light.RED, host.lacks.get("engine", "No Engine answers"), fix)
+        yield HostFinding("engine", Light.RED, host.lacks.get("engine", "No Engine answers"), fix)
         return
     version = str(host.engine.get("ServerVersion", ""))
     at = f" at {host.engine_at}" if host.engine_at else ""
@@ -118,12 +118,12 @@ def engine(host: Host) -> Iterator[Finding]:
         yield _dated("runc", f"runc {commit}", commit, FIXED_RUNC)
 
 
-def _dated(check: str, says: str, version: str, fixed: tuple[int, ...]) -> Finding:
+def _dated(check: str, says: str, version: str, fixed: tuple[int, ...]) -> HostFinding:
     if _version(version) >= fixed:
-        return Finding(check, Light.GREEN, says)
+        return HostFinding(check, Light.GREEN, says)
     newer = ".".join(map(str, fixed))
     fix = f"update to {newer} or newer, unless your distribution has mended this one"
-    return Finding(check, Light.YELLOW, f"{says}: older than the mends of {newer}", fix)
+    return HostFinding(check, Light.YELLOW, f"{says}: older than the mends of {newer}", fix)
 
 
 def _version(text: str) -> tuple[int, ...]:
@@ -132,7 +132,7 @@ def _version(text: str) -> tuple[int, ...]:
     return tuple(map(int, found[0].split("."))) if found else ()
 
 
-def storage(host: Host) -> Iterator[Finding]:
+def storage(host: Host) -> Iterator[HostFinding]:
     """What containers' file systems are made by."""
     if host.engine is None:
         return
@@ -141,65 +141,65 @@ def storage(host: Host) -> Iterator[Finding]:
     says = driver + (f" on {backing}" if backing else "")
     if driver in ("vfs", "devicemapper", "aufs"):
         fix = 'set "storage-driver": "overlay2" in /etc/docker/daemon.json'
-        yield Finding("storage", Light.YELLOW, f"{says}: starting a box is slow", fix)
+        yield HostFinding("storage", Light.YELLOW, f"{says}: starting a box is slow", fix)
     else:
-        yield Finding("storage", Light.GREEN, says)
+        yield HostFinding("storage", Light.GREEN, says)
 
 
-def walls(host: Host) -> Iterator[Finding]:
+def walls(host: Host) -> Iterator[HostFinding]:
     """What stands between an agent and the kernel beside the rights that are taken from it."""
     if host.engine is None:
         return
     has = security_options(host.engine)
     if "seccomp" in has:
-        yield Finding("seccomp", Light.GREEN, "system calls are filtered")
+        yield HostFinding("seccomp", Light.GREEN, "system calls are filtered")
     else:
         fix = "use a kernel with CONFIG_SECCOMP_FILTER"
-        yield Finding("seccomp", Light.RED, "system calls cannot be filtered", fix)
+        yield HostFinding("seccomp", Light.RED, "system calls cannot be filtered", fix)
     there = "AF_VSOCK" in host.files.get("/proc/net/protocols", "")
     says = "here: the profiles of the judge deny it, the Engine's own may not"
-    yield Finding("vsock", Light.GREEN, says if there else "not to be seen here")
+    yield HostFinding("vsock", Light.GREEN, says if there else "not to be seen here")
     if named := sorted(has & {"apparmor", "selinux"}):
-        yield Finding("mac", Light.GREEN, f"containers are confined by {' and '.join(named)}")
+        yield HostFinding("mac", Light.GREEN, f"containers are confined by {' and '.join(named)}")
     else:
         fix = "apt-get install apparmor, boot with it, restart the Engine"
-        yield Finding("mac", Light.YELLOW, "no AppArmor, no SELinux: one wall fewer", fix)
+        yield HostFinding("mac", Light.YELLOW, "no AppArmor, no SELinux: one wall fewer", fix)
     shifted = bool(has & {"userns", "rootless"})
     how = "shifted" if shifted else "not shifted (userns-remap would); agents are never root"
     clashing = [name for uid, name in host.users.items() if uid in AGENTS]
     if clashing and not shifted:
         says = f"agents may be {', '.join(sorted(clashing))} of this host: they are {AGENTS[0]} to {AGENTS[-1]}"
-        yield Finding("users", Light.YELLOW, says, "give box.uid in the policy a free range")
+        yield HostFinding("users", Light.YELLOW, says, "give box.uid in the policy a free range")
     else:
-        yield Finding("users", Light.GREEN, f"users of containers are {how}")
+        yield HostFinding("users", Light.GREEN, f"users of containers are {how}")
     runtimes = sorted(host.engine.get("Runtimes") or {})
     second = "runsc is there: box.runtime = 'runsc' gives agents a kernel of their own"
     none = "the host's kernel is shared; runsc (gVisor), if installed, would be a second one"
-    yield Finding("runtimes", Light.GREEN, second if "runsc" in runtimes else none)
+    yield HostFinding("runtimes", Light.GREEN, second if "runsc" in runtimes else none)
 
 
 # --- limits --------------------------------------------------------------------------------------
 
 
-def cgroups(host: Host) -> Iterator[Finding]:
+def cgroups(host: Host) -> Iterator[HostFinding]:
     """Which hierarchies count and limit, and whether all controllers are there."""
     kind = cgroup_kind(host.files.get("/proc/self/mountinfo", ""))
     if not kind and host.engine:
         kind = f"v{host.engine.get('CgroupVersion', '1')}, by the Engine's word"
     if not kind:
         fix = "mount /sys/fs/cgroup, or run this on the Engine's host"
-        yield Finding("cgroups", Light.YELLOW, "no hierarchy is to be seen here", fix)
+        yield HostFinding("cgroups", Light.YELLOW, "no hierarchy is to be seen here", fix)
     elif kind == "v1":
         fix = "boot with systemd.unified_cgroup_hierarchy=1"
-        yield Finding("cgroups", Light.YELLOW, "v1 only: its freezer can be delayed", fix)
+        yield HostFinding("cgroups", Light.YELLOW, "v1 only: its freezer can be delayed", fix)
     else:
-        yield Finding("cgroups", Light.GREEN, kind)
+        yield HostFinding("cgroups", Light.GREEN, kind)
     words = {"MemoryLimit": "memory", "PidsLimit": "processes", "CPUSet": "processors"}
     lost = [word for key, word in words.items() if host.engine and not host.engine.get(key)]
     if lost:
         fix = "boot with cgroup_enable=memory, and a kernel with all controllers"
         says = f"the Engine cannot limit: {', '.join(lost)}"
-        yield Finding("limits", Light.RED, says, fix)
+        yield HostFinding("limits", Light.RED, says, fix)
 
 
 def cgroup_kind(mountinfo: str) -> str:
@@ -214,35 +214,35 @@ def cgroup_kind(mountinfo: str) -> str:
     return "v1" if has_v1 else ""
 
 
-def swap(host: Host) -> Iterator[Finding]:
+def swap(host: Host) -> Iterator[HostFinding]:
     """Whether memory can go where no cap counts it."""
     lines = host.files.get("/proc/swaps", "").splitlines()[1:]
     counted = bool(host.engine and host.engine.get("SwapLimit"))
     if not lines:
-        yield Finding("swap", Light.GREEN, "off")
+        yield HostFinding("swap", Light.GREEN, "off")
     elif counted or host.engine is None:
         says = f"on ({lines[0].split()[0]}): agents get none, but the judge may be swapped out"
-        yield Finding("swap", Light.YELLOW, says, "swapoff -a for the contest")
+        yield HostFinding("swap", Light.YELLOW, says, "swapoff -a for the contest")
     else:
         says = "on, and the Engine cannot count it: an agent can use more than its cap"
         fix = "swapoff -a, or boot with swapaccount=1"
-        yield Finding("swap", Light.RED, says, fix)
+        yield HostFinding("swap", Light.RED, says, fix)
 
 
-def boxes(host: Host) -> Iterator[Finding]:
+def boxes(host: Host) -> Iterator[HostFinding]:
     """What two real containers have shown."""
     trial = host.trial
     if trial is None:
         if host.engine is not None:
             why = host.lacks.get("trial", "not tried")
-            yield Finding("box", Light.RED, why)
+            yield HostFinding("box", Light.RED, why)
         return
     if trial.box == "docker-pipes":
-        yield Finding("pipes", Light.GREEN, "named pipes: judge and Engine share a kernel")
+        yield HostFinding("pipes", Light.GREEN, "named pipes: judge and Engine share a kernel")
     else:
         says = "the Engine's attach stream: some 130 us a move more"
         fix = "run the judge on the Engine's own host, with a TMPDIR that the Engine sees"
-        yield Finding("pipes", Light.YELLOW, says, fix)
+        yield HostFinding("pipes", Light.YELLOW, says, fix)
     yield _freezer(trial.freezer, trial.freeze_us)
     counted = trial.readings
     numbers = (counted.memory_peak_bytes, counted.oom_kills, counted.cpu_ns)
@@ -251,62 +251,64 @@ def boxes(host: Host) -> Iterator[Finding]:
     if lost:
         says = f"not to be read of a box: {', '.join(lost)}"
         fix = "use a kernel of 5.19 or newer, on the Engine's own host"
-        yield Finding("readings", Light.YELLOW, says, fix)
+        yield HostFinding("readings", Light.YELLOW, says, fix)
     else:
-        yield Finding("readings", Light.GREEN, ", ".join(names))
+        yield HostFinding("readings", Light.GREEN, ", ".join(names))
     if trial.folder_ends:
-        yield Finding("folders", Light.GREEN, "a volume ends at its byte")
+        yield HostFinding("folders", Light.GREEN, "a volume ends at its byte")
     else:
         fix = "use an Engine on Linux whose local volumes may be tmpfs"
-        yield Finding("folders", Light.RED, "a sized volume does not end at its byte", fix)
+        yield HostFinding("folders", Light.RED, "a sized volume does not end at its byte", fix)
     yield from _inside(trial.opens_terminals, trial.lowers_oom_score)
 
 
-def _inside(opens_terminals: bool, lowers_oom_score: bool) -> Iterator[Finding]:
+def _inside(opens_terminals: bool, lowers_oom_score: bool) -> Iterator[HostFinding]:
     """What a container could do that an agent's should not."""
     if opens_terminals:
         says = "boxes can open them: one agent can use up the host's, and have kernel threads work"
         fix = "use an Engine and a runtime that heed MaskedPaths"
-        yield Finding("terminals", Light.RED, says, fix)
+        yield HostFinding("terminals", Light.RED, says, fix)
     else:
-        yield Finding("terminals", Light.GREEN, "boxes have none")
+        yield HostFinding("terminals", Light.GREEN, "boxes have none")
     if lowers_oom_score:
         says = "a host out of memory may kill the judge before an agent, who can lower its score"
         fix = "leave memory free, or start the Engine with CAP_SYS_RESOURCE"
-        yield Finding("oom", Light.YELLOW, says, fix)
+        yield HostFinding("oom", Light.YELLOW, says, fix)
     else:
-        yield Finding("oom", Light.GREEN, "a host out of memory kills an agent before the judge")
+        yield HostFinding(
+            "oom", Light.GREEN, "a host out of memory kills an agent before the judge"
+        )
 
 
-def _freezer(name: str, took_us: int) -> Finding:
+def _freezer(name: str, took_us: int) -> HostFinding:
     says = f"{name}: stood still after {took_us} us"
     if name == "unified":
-        return Finding("freezer", Light.GREEN, says)
+        return HostFinding("freezer", Light.GREEN, says)
     fix = "run the judge as root on the Engine's host, with cgroup v2"
     worse = "can be delayed by an agent" if name == "v1" else "costs some 10 ms a turn"
-    return Finding("freezer", Light.YELLOW, f"{says}; it {worse}", fix)
+    return HostFinding("freezer", Light.YELLOW, f"{says}; it {worse}", fix)
 
 
 # --- time ----------------------------------------------------------------------------------------
 
 
-def processors(host: Host) -> Iterator[Finding]:
+def processors(host: Host) -> Iterator[HostFinding]:
     """How many games can be played at once, and what their cores share."""
     count = len(host.cores)
     if count < 2:
         fix = "give the judge a core of its own: 2 or more"
         says = f"{count} core: judge and agents share it, clocks are coarser"
-        yield Finding("cores", Light.YELLOW, says, fix)
+        yield HostFinding("cores", Light.YELLOW, says, fix)
     else:
         games = "one game" if count == 2 else f"{count - 1} games at once"
         says = f"{count} cores: {games}, and one core for the judge"
-        yield Finding("cores", Light.GREEN, says)
+        yield HostFinding("cores", Light.GREEN, says)
     if pairs := siblings(host.files):
         says = f"cores share their hardware: {' '.join(pairs)}"
         fix = "echo off >/sys/devices/system/cpu/smt/control, or give a slot both of a pair"
-        yield Finding("siblings", Light.YELLOW, says, fix)
+        yield HostFinding("siblings", Light.YELLOW, says, fix)
     else:
-        yield Finding("siblings", Light.GREEN, "no core shares its hardware, as far as is told")
+        yield HostFinding("siblings", Light.GREEN, "no core shares its hardware, as far as is told")
     yield _governor(host.files)
 
 
@@ -316,17 +318,17 @@ def siblings(files: Mapping[str, str]) -> list[str]:
     return sorted(group for group in lists if not group.isdigit() and group)
 
 
-def _governor(files: Mapping[str, str]) -> Finding:
+def _governor(files: Mapping[str, str]) -> HostFinding:
     names = {text.strip() for path, text in files.items() if path.endswith("scaling_governor")}
     turbo = files.get("/sys/devices/system/cpu/cpufreq/boost", "").strip() == "1"
     no_turbo = files.get("/sys/devices/system/cpu/intel_pstate/no_turbo", "").strip()
     if not names:
-        return Finding("governor", Light.GREEN, "no frequency control is to be seen here")
+        return HostFinding("governor", Light.GREEN, "no frequency control is to be seen here")
     says = ", ".join(sorted(names)) + (", turbo on" if turbo or no_turbo == "0" else "")
     if names == {"performance"}:
-        return Finding("governor", Light.GREEN, says)
+        return HostFinding("governor", Light.GREEN, says)
     fix = "cpupower frequency-set -g performance"
-    return Finding("governor", Light.YELLOW, f"{says}: the first moves are slower", fix)
+    return HostFinding("governor", Light.YELLOW, f"{says}: the first moves are slower", fix)
 
 
 def shares(before: str, after: str) -> dict[str, tuple[float, float]]:
@@ -349,7 +351,7 @@ def _ticks(stat: str) -> dict[str, list[int]]:
     return {name: [*map(int, fields)] for name, *fields in lines}
 
 
-def load(host: Host) -> Iterator[Finding]:
+def load(host: Host) -> Iterator[HostFinding]:
     """What others take of the processors, here and behind the hypervisor."""
     now, ever = shares(*host.samples), shares("", host.samples[1])
     busy = max((share for share, _ in now.values()), default=0.0)
@@ -357,53 +359,55 @@ def load(host: Host) -> Iterator[Finding]:
     says = f"others took up to {busy:.0%} of a core, load average {average}"
     if busy > BUSY_SHARE:
         fix = "stop what else runs here: turns lost meanwhile are void and played again"
-        yield Finding("load", Light.YELLOW, says, fix)
+        yield HostFinding("load", Light.YELLOW, says, fix)
     else:
-        yield Finding("load", Light.GREEN, says)
+        yield HostFinding("load", Light.GREEN, says)
     is_virtual = bool(re.search(r"^flags\s*:.*\bhypervisor\b", _cpuinfo(host), re.MULTILINE))
     steal = max((share for _, share in now.values()), default=0.0)
     before = max((share for _, share in ever.values()), default=0.0)
     if max(steal, before) > STEAL_SHARE:
         says = f"the hypervisor keeps {steal:.0%} of a core now, {before:.0%} since boot"
         fix = "use a machine with processors of its own (dedicated, not shared)"
-        yield Finding("steal", Light.YELLOW, says, fix)
+        yield HostFinding("steal", Light.YELLOW, says, fix)
     else:
-        yield Finding("steal", Light.GREEN, "none" + (", on a hypervisor" if is_virtual else ""))
+        yield HostFinding(
+            "steal", Light.GREEN, "none" + (", on a hypervisor" if is_virtual else "")
+        )
 
 
 def _cpuinfo(host: Host) -> str:
     return host.files.get("/proc/cpuinfo", "")
 
 
-def clock(host: Host) -> Iterator[Finding]:
+def clock(host: Host) -> Iterator[HostFinding]:
     """What a look at the clock costs."""
     path = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
     source = host.files.get(path, "").strip()
     if source in CHEAP_CLOCKS:
-        yield Finding("clock", Light.GREEN, source)
+        yield HostFinding("clock", Light.GREEN, source)
     elif source:
         fix = "boot with clocksource=tsc, if this machine's is stable"
-        yield Finding("clock", Light.YELLOW, f"{source}: a look at it costs microseconds", fix)
+        yield HostFinding("clock", Light.YELLOW, f"{source}: a look at it costs microseconds", fix)
     else:
-        yield Finding("clock", Light.GREEN, "its source is not to be seen here")
+        yield HostFinding("clock", Light.GREEN, "its source is not to be seen here")
 
 
 # --- the rest ------------------------------------------------------------------------------------
 
 
-def kernel(host: Host) -> Iterator[Finding]:
+def kernel(host: Host) -> Iterator[HostFinding]:
     """Settings that are a second wall; one line for all that are well."""
     there = [setting for setting in SETTINGS if setting.name in host.settings]
     bad = [setting for setting in there if not setting.good(host.settings[setting.name])]
     if well := [setting.name for setting in there if setting not in bad]:
-        yield Finding("kernel", Light.GREEN, f"as they should be: {', '.join(well)}")
+        yield HostFinding("kernel", Light.GREEN, f"as they should be: {', '.join(well)}")
     for setting in bad:
         says = f"{setting.name} = {host.settings[setting.name]}: {setting.why}"
         fix = f"sysctl -w {setting.name}={setting.mend}, and in /etc/sysctl.d/ for good"
-        yield Finding("kernel", Light.YELLOW, says, fix)
+        yield HostFinding("kernel", Light.YELLOW, says, fix)
 
 
-def room(host: Host) -> Iterator[Finding]:
+def room(host: Host) -> Iterator[HostFinding]:
     """Disk and memory."""
     for places, free in host.free_bytes.items():
         says = f"{free / GIB:.1f} GiB free for {places}"
@@ -417,13 +421,13 @@ def room(host: Host) -> Iterator[Finding]:
         yield _roomy("memory", says, free, LEAST_MEMORY, LITTLE_MEMORY, "end other programs")
 
 
-def _roomy(check: str, says: str, free: int, least: int, little: int, fix: str) -> Finding:
+def _roomy(check: str, says: str, free: int, least: int, little: int, fix: str) -> HostFinding:
     if free >= little:
-        return Finding(check, Light.GREEN, says)
-    return Finding(check, Light.YELLOW if free >= least else Light.RED, says, fix)
+        return HostFinding(check, Light.GREEN, says)
+    return HostFinding(check, Light.YELLOW if free >= least else Light.RED, says, fix)
 
 
-def images(host: Host) -> Iterator[Finding]:
+def images(host: Host) -> Iterator[HostFinding]:
     """What agents run in."""
     if host.images is None:
         return
@@ -434,9 +438,9 @@ def images(host: Host) -> Iterator[Finding]:
         if not image.current
     ]
     if old:
-        yield Finding("images", Light.RED, ", ".join(old), "judge images build")
+        yield HostFinding("images", Light.RED, ", ".join(old), "judge images build")
     else:
-        yield Finding("images", Light.GREEN, ", ".join(image.tag for image in wanted))
+        yield HostFinding("images", Light.GREEN, ", ".join(image.tag for image in wanted))
 
 
 CHECKS: tuple[Check, ...] = (

@@ -65,7 +65,7 @@ class Host:
     engine: Mapping[str, Any] | None = None
     """What the Engine says of itself (`GET /info`)."""
     images: Sequence[ImageState] | None = None
-    trial: probes.Trial | None = None
+    trial: probes.BoxTrial | None = None
     lacks: Mapping[str, str] = field(default_factory=dict)
     """Why `engine`, `images` or `trial` is not there."""
 

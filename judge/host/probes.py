@@ -29,7 +29,7 @@ NO_END, TERMINAL, LESS_LIKELY = 1, 2, 4
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class BoxTrial:
     """What boxes can have on this host."""
 
     box: str
@@ -47,7 +47,7 @@ class Trial:
     """Whether an agent can make itself as unlikely as the judge to be killed by a host that is out of memory."""
 
 
-def try_boxes() -> Trial:
+def try_boxes() -> BoxTrial:
     """Make a box and a volume, try them, and leave nothing; HostError where that cannot be done."""
     policy = BoxPolicy(start_timeout_s=PATIENCE_S)
     with owned_directory() as program:
@@ -60,7 +60,7 @@ def try_boxes() -> Trial:
             freeze_us = min(_freeze(box) for _ in range(FREEZES))
             name, freezer, readings = box.name, box.freezer, box.readings()
         found = _found_inside(tenant, policy)
-        return Trial(
+        return BoxTrial(
             name,
             freezer,
             freeze_us,

@@ -14,7 +14,7 @@ from judge.intake.errors import StrangerError, answers, handle_problems
 from judge.intake.rate_limit import Rate, address_key
 from judge.intake.schemas import (
     AsciiJSON,
-    Contest,
+    ContestInfo,
     Detail,
     Health,
     Log,
@@ -29,12 +29,12 @@ from judge.store.incoming import Incoming
 from judge.store.register import Register
 from judge.store.submission import TooMuchError, UnknownSubmissionError, Upload
 from judge.store.tokens import Tokens
-from judge.submissions.check import Report
+from judge.submissions.check import CheckReport
 from judge.submissions.service import (
     AGENT_NAME,
     FILENAME,
     FILENAME_CHARACTERS,
-    Desk,
+    IntakeDirectory,
     checked_filename,
     checked_name,
 )
@@ -51,10 +51,10 @@ LARGEST_ID = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Counter:
+class AppState:
     """What the paths share: the desk, the register and the tokens, and who is told that something came in."""
 
-    desk: Desk
+    desk: IntakeDirectory
     register: Register
     tokens: Tokens
     wake: Callable[[], None]
@@ -65,7 +65,7 @@ _bearer = HTTPBearer(auto_error=False, description="A token from the organiser."
 Number = Annotated[int, Path(ge=1, le=LARGEST_ID, description="A submission's number.")]
 
 
-def build(counter: Counter) -> FastAPI:
+def build(counter: AppState) -> FastAPI:
     """The application. Its paths that are no upload run in threads, so none of them holds up another."""
     app = FastAPI(
         title="judge intake",
@@ -85,7 +85,7 @@ def build(counter: Counter) -> FastAPI:
     return app
 
 
-def _author(counter: Counter) -> Any:
+def _author(counter: AppState) -> Any:
     """Who asks, by the token; everybody else is a stranger."""
     limits = counter.desk.intake
     strangers, authors = Rate(limits.strangers_per_minute), Rate(limits.requests_per_minute)
@@ -109,7 +109,7 @@ def _author(counter: Counter) -> Any:
     return Annotated[str, Depends(author)]
 
 
-def _add_public(app: FastAPI, counter: Counter) -> None:
+def _add_public(app: FastAPI, counter: AppState) -> None:
     desk = counter.desk
 
     @app.get("/health", responses=answers(429, 503), tags=["public"])
@@ -121,10 +121,10 @@ def _add_public(app: FastAPI, counter: Counter) -> None:
         return Health(ok=True)
 
     @app.get("/contest", responses=answers(429, 503), tags=["public"])
-    def contest() -> Contest:
+    def contest() -> ContestInfo:
         """Say what is played, under which limits, and what may be sent."""
         policy, limits = desk.policy, desk.intake
-        return Contest(
+        return ContestInfo(
             name=desk.contest,
             has_begun=counter.register.has_begun(),
             policy=policy.name,
@@ -144,7 +144,7 @@ def _add_public(app: FastAPI, counter: Counter) -> None:
         )
 
 
-def _add_submit(app: FastAPI, counter: Counter, author: Any) -> None:
+def _add_submit(app: FastAPI, counter: AppState, author: Any) -> None:
     desk, register = counter.desk, counter.register
     limits = desk.intake
     at_once = AtOnce(limits.uploads_at_once)
@@ -197,7 +197,7 @@ def _add_submit(app: FastAPI, counter: Counter, author: Any) -> None:
         return summary(received)
 
 
-def _add_own(app: FastAPI, counter: Counter, author: Any) -> None:
+def _add_own(app: FastAPI, counter: AppState, author: Any) -> None:
     register = counter.register
     one = answers(401, 404, 422, 429, 503)
 
@@ -228,10 +228,10 @@ def _add_own(app: FastAPI, counter: Counter, author: Any) -> None:
         return Log(log=_kept(counter.desk, digest, "log").decode("utf-8", "replace"))
 
     @app.get("/submissions/{id}/report", responses=one, tags=["submissions"])
-    def report(author: author, id: Number) -> Report:  # noqa: A002 - the path says so
+    def report(author: author, id: Number) -> CheckReport:  # noqa: A002 - the path says so
         """Show the findings of the check, as `judge check --json` prints them."""
         digest = register.get(id, author).report
-        return Report.model_validate_json(_kept(counter.desk, digest, "report"))
+        return CheckReport.model_validate_json(_kept(counter.desk, digest, "report"))
 
     @app.delete("/submissions/{id}", responses=one, tags=["submissions"])
     def withdraw(author: author, id: Number) -> Summary:  # noqa: A002 - the path says so
@@ -239,7 +239,7 @@ def _add_own(app: FastAPI, counter: Counter, author: Any) -> None:
         return summary(register.withdraw(id, author, "withdrawn by its author", author))
 
 
-def _kept(desk: Desk, digest: str | None, what: str) -> bytes:
+def _kept(desk: IntakeDirectory, digest: str | None, what: str) -> bytes:
     if digest is None:
         raise UnknownSubmissionError(f"there is no {what} of it (yet): see its state")
     try:

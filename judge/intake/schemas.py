@@ -29,7 +29,7 @@ class Problem(_Answer):
     error: str
 
 
-class Step(_Answer):
+class StepInfo(_Answer):
     """A step of the processing."""
 
     stage: str
@@ -38,7 +38,7 @@ class Step(_Answer):
     seconds: float
 
 
-class Event(_Answer):
+class JournalEvent(_Answer):
     """A change of a submission's state."""
 
     at: str
@@ -69,8 +69,8 @@ class Summary(_Answer):
 class Detail(Summary):
     """A submission, and how far it got."""
 
-    steps: list[Step] = Field(description="Of the attempt that is current, or was last.")
-    journal: list[Event]
+    steps: list[StepInfo] = Field(description="Of the attempt that is current, or was last.")
+    journal: list[JournalEvent]
 
 
 class Page(_Answer):
@@ -95,7 +95,7 @@ class Uploads(_Answer):
     waiting: int
 
 
-class Contest(_Answer):
+class ContestInfo(_Answer):
     """What is played, and what may be sent."""
 
     name: str
@@ -130,11 +130,11 @@ def detail(submission: Submission, steps: list[ToldStep], journal: list[Change])
     return Detail(
         **_fields(submission),
         steps=[
-            Step(stage=step.stage, ok=step.ok, text=step.text, seconds=step.seconds)
+            StepInfo(stage=step.stage, ok=step.ok, text=step.text, seconds=step.seconds)
             for step in current
         ],
         journal=[
-            Event(at=one.at, who=one.who, state=one.state, why=_why(one.state, one.why))
+            JournalEvent(at=one.at, who=one.who, state=one.state, why=_why(one.state, one.why))
             for one in journal
         ],
     )

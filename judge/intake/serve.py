@@ -10,17 +10,17 @@ import uvicorn
 
 from judge.errors import InputError
 from judge.intake import logs
-from judge.intake.app import Counter, build
+from judge.intake.app import AppState, build
 from judge.intake.connections import options
 from judge.intake.middleware import Guard
 from judge.intake.workers import Workers
 from judge.store.incoming import sweep
 from judge.store.tokens import Tokens
-from judge.submissions.service import Desk, Processor, at_work
+from judge.submissions.service import IntakeDirectory, Processor, at_work
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class ListenAddress:
     """Where to listen."""
 
     host: str
@@ -35,7 +35,7 @@ class Address:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def parse_address(text: str) -> Address:
+def parse_listen_address(text: str) -> ListenAddress:
     """`127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`; port 0 is any that is free. InputError."""
     host, colon, port = text.rpartition(":")
     host = "127.0.0.1" if host == "localhost" else host.removeprefix("[").removesuffix("]")
@@ -48,7 +48,7 @@ def parse_address(text: str) -> Address:
         raise InputError(
             f"--listen {text!r}: write an address and a port, such as 127.0.0.1:8080"
         ) from None
-    return Address(host, number)
+    return ListenAddress(host, number)
 
 
 def checked_proxy(text: str) -> str:
@@ -59,7 +59,7 @@ def checked_proxy(text: str) -> str:
         raise InputError(f"--proxy {text!r}: write one address, such as 127.0.0.1") from None
 
 
-def listening(address: Address, *, beyond_loopback: bool) -> socket.socket:
+def listening(address: ListenAddress, *, beyond_loopback: bool) -> socket.socket:
     """A socket that listens there; InputError where it cannot, or where others could reach it and nobody said so."""
     if not address.is_loopback and not beyond_loopback:
         raise InputError(
@@ -74,7 +74,7 @@ def listening(address: Address, *, beyond_loopback: bool) -> socket.socket:
 
 
 def serve(
-    desk: Desk,
+    desk: IntakeDirectory,
     process: Processor,
     listener: socket.socket,
     proxy: str = "",
@@ -93,7 +93,7 @@ def serve(
     ):
         sweep(desk.uploads)
         workers = Workers(desk, process, register, worker)
-        counter = Counter(desk, register, tokens, workers.wake, lambda: workers.is_alive)
+        counter = AppState(desk, register, tokens, workers.wake, lambda: workers.is_alive)
         app = Guard(build(counter), limits)
         server = uvicorn.Server(uvicorn.Config(app, **options(limits, proxy)))
         workers.start()

@@ -19,7 +19,7 @@ from judge.intake import logs
 from judge.store.register import Register
 from judge.store.submission import State, Submission
 from judge.submissions.service import (
-    Desk,
+    IntakeDirectory,
     Processor,
     give_back,
     process_taken,
@@ -58,7 +58,9 @@ class Running:
 class Workers:
     """The workers of one service; `worker` is the name under which they take submissions."""
 
-    def __init__(self, desk: Desk, process: Processor, register: Register, worker: str) -> None:
+    def __init__(
+        self, desk: IntakeDirectory, process: Processor, register: Register, worker: str
+    ) -> None:
         """`process` must be importable by name: the workers are other processes."""
         self._desk = desk
         self._process = process
@@ -155,7 +157,7 @@ class Workers:
             worker.close()
 
 
-def process_job(desk: Desk, process: Processor, taken: Submission) -> State:
+def process_job(desk: IntakeDirectory, process: Processor, taken: Submission) -> State:
     """In a worker: process what was taken, and say what state it is in then."""
     with closing(desk.register()) as register:
         return process_taken(desk, register, taken, process).state

@@ -45,7 +45,7 @@ from judge.protocols.agi_words import (
     INFO_KEYS,
     OPTION_KEYS,
     RULES,
-    Word,
+    AgiWord,
     by_keyword,
     classify,
     objection,
@@ -112,7 +112,7 @@ class AgiOptions(BaseModel):
     """An extension: write behind FIVEMULITY how many fifths black must offer."""
 
 
-class Phase(StrEnum):
+class AgiPhase(StrEnum):
     """Where the conversation is; see the theory of operation."""
 
     GREETING = "greeting"
@@ -134,7 +134,7 @@ class Agi:
         self._options = options
         self._end = "\r\n" if options.line_ending == "crlf" else "\n"
         self._lines = LineReader(options.line_bytes)
-        self._phase = Phase.IDLE
+        self._phase = AgiPhase.IDLE
         self._about: dict[str, str] = {}
         """What the engine said of itself, by keyword."""
         self._known: list[Square] | None = None
@@ -162,9 +162,9 @@ class Agi:
             case Open(game=game):
                 return self._open(game)
             case Alarm():
-                return [self._say("STOP")] if self._phase is Phase.THINKING else ()
+                return [self._say("STOP")] if self._phase is AgiPhase.THINKING else ()
             case Close():
-                self._phase = Phase.ENDING
+                self._phase = AgiPhase.ENDING
                 return [self._say("QUIT"), Await(Wait.CLOSE)]
             case _:
                 raise TypeError(f"AGI has no words for {stimulus!r}")
@@ -175,18 +175,18 @@ class Agi:
         self._fifths: int = game.get("fifths", 1)
         self._lines.clear()
         self._about, self._known = {}, None
-        self._phase = Phase.GREETING
+        self._phase = AgiPhase.GREETING
         return [self._say("AGI"), Await(Wait.START)]
 
     def _ask(self, request: StonesRequest) -> Sequence[Effect]:
         self._asked = request
-        self._phase = Phase.SYNCING
+        self._phase = AgiPhase.SYNCING
         return [self._say("ISREADY"), Await(Wait.SYNC)]
 
     # --- lines of the engine -----------------------------------------------------------------------------------------
 
     def _read(self, data: bytes) -> Sequence[Effect]:
-        if self._phase is Phase.ENDING:
+        if self._phase is AgiPhase.ENDING:
             return ()
         cut = self._lines.cut_lines
         lines = self._lines.feed(data.replace(b"\r", b"\n"))
@@ -195,12 +195,12 @@ class Agi:
             effects.append(Note(f"cut: a line of more than {self._options.line_bytes} bytes"))
         asked = self._phase
         for number, line in enumerate(lines):
-            if self._phase is not asked or asked is Phase.IDLE:
+            if self._phase is not asked or asked is AgiPhase.IDLE:
                 effects += _discarded(lines[number:])
                 break
             if line.strip():
                 effects += self._line(line)
-        if self._phase is not asked or asked is Phase.IDLE:
+        if self._phase is not asked or asked is AgiPhase.IDLE:
             self._lines.clear()
         return effects
 
@@ -220,19 +220,19 @@ class Agi:
         return ()
 
     def _greeted(self, _rest: bytes) -> Sequence[Effect]:
-        self._phase = Phase.OPENING
+        self._phase = AgiPhase.OPENING
         return [
             self._say(*self._set_options(), self._set_rule(), "ISREADY"),
             Await(Wait.START),
         ]
 
     def _opened(self, _rest: bytes) -> Sequence[Effect]:
-        self._phase = Phase.IDLE
+        self._phase = AgiPhase.IDLE
         return [Ready(self._about)]
 
     def _synced(self, _rest: bytes) -> Sequence[Effect]:
         request = self._asked
-        self._phase = Phase.THINKING
+        self._phase = AgiPhase.THINKING
         effects: list[Effect] = [
             self._say(*self._set_position(request), _go(request, self._clock)),
             Await(Wait.TURN),
@@ -249,7 +249,7 @@ class Agi:
         return effects
 
     def _decided(self, rest: bytes) -> Sequence[Effect]:
-        self._phase = Phase.IDLE
+        self._phase = AgiPhase.IDLE
         reply, ponder = read_answer(rest)
         effects: list[Effect] = [Search({"ponder": ponder})] if ponder else []
         return [*effects, Answer(reply)]
@@ -309,15 +309,15 @@ def _discarded(lines: Sequence[bytes]) -> Sequence[Effect]:
     return [Note(f"discarded: {len(said)} line(s) that nobody asked for, first {first!r}")]
 
 
-_STEPS: dict[Phase, dict[Word, Callable[[Agi, bytes], Sequence[Effect]]]] = {
-    Phase.GREETING: {
-        Word.ID: Agi._named,
-        Word.OPTION: Agi._announced,
-        Word.AGIOK: Agi._greeted,
+_STEPS: dict[AgiPhase, dict[AgiWord, Callable[[Agi, bytes], Sequence[Effect]]]] = {
+    AgiPhase.GREETING: {
+        AgiWord.ID: Agi._named,
+        AgiWord.OPTION: Agi._announced,
+        AgiWord.AGIOK: Agi._greeted,
     },
-    Phase.OPENING: {Word.READYOK: Agi._opened},
-    Phase.SYNCING: {Word.READYOK: Agi._synced},
-    Phase.THINKING: {Word.INFO: Agi._searched, Word.BESTMOVE: Agi._decided},
+    AgiPhase.OPENING: {AgiWord.READYOK: Agi._opened},
+    AgiPhase.SYNCING: {AgiWord.READYOK: Agi._synced},
+    AgiPhase.THINKING: {AgiWord.INFO: Agi._searched, AgiWord.BESTMOVE: Agi._decided},
 }
 """What to do with a word in a phase; every other word is set aside."""
 

@@ -26,7 +26,7 @@ VALUE_CHARACTERS = 2 * SIDE * SIDE
 """How much is kept of anything that an engine says of itself or of its search: a list of all squares fits."""
 
 
-class Word(StrEnum):
+class AgiWord(StrEnum):
     """What a line of an engine is, by its keyword."""
 
     ID = "ID"
@@ -38,16 +38,16 @@ class Word(StrEnum):
     TEXT = "text"
 
 
-_WORDS = {word.encode(): word for word in Word if word is not Word.TEXT}
+_WORDS = {word.encode(): word for word in AgiWord if word is not AgiWord.TEXT}
 _ANSWER = re.compile(rb"(CHANGE|(?:[0-9A-F]{2}){1,225})(?:\s+PONDER(?:\s+(.*))?)?", re.IGNORECASE)
 
 
-def classify(line: bytes) -> tuple[Word, bytes]:
+def classify(line: bytes) -> tuple[AgiWord, bytes]:
     """What a line is, and what stands behind its keyword (the whole line where it has none), without blanks around."""
     text = line.strip()
     keyword, *rest = text.split(None, 1) or (b"",)
-    word = _WORDS.get(keyword.upper(), Word.TEXT)
-    return word, text if word is Word.TEXT else b"".join(rest)
+    word = _WORDS.get(keyword.upper(), AgiWord.TEXT)
+    return word, text if word is AgiWord.TEXT else b"".join(rest)
 
 
 def by_keyword(text: bytes, keys: Collection[bytes]) -> tuple[dict[str, str], str]:

@@ -67,7 +67,7 @@ from judge.protocols.gomocup_words import (
     INT32_MAX,
     TOURNAMENT,
     GomocupOptions,
-    Word,
+    GomocupWord,
     classify,
     info_lines,
     is_private,
@@ -102,7 +102,7 @@ from judge.protocols.types import (
 from judge.text import decode
 
 
-class Phase(StrEnum):
+class GomocupPhase(StrEnum):
     """Where the conversation is; see the theory of operation."""
 
     STARTING = "starting"
@@ -115,7 +115,7 @@ class Phase(StrEnum):
     ENDING = "ending"
 
 
-UNWAITED = frozenset({Phase.IDLE, Phase.ENDING})
+UNWAITED = frozenset({GomocupPhase.IDLE, GomocupPhase.ENDING})
 """The phases in which nobody waits for the brain."""
 
 
@@ -130,7 +130,7 @@ class Gomocup:
         self._options = options
         self._end = "\r\n" if options.line_ending == "crlf" else "\n"
         self._lines = LineReader(options.line_bytes, is_private)
-        self._phase = Phase.IDLE
+        self._phase = GomocupPhase.IDLE
         self._excuses = 0
         """How many UNKNOWN or ERROR lines may still be answers to something else than the last command."""
         self._doubt: bytes | None = None
@@ -172,7 +172,7 @@ class Gomocup:
                 self._clock = clock
                 return self._alarm()
             case Close():
-                self._phase = Phase.ENDING
+                self._phase = GomocupPhase.ENDING
                 return [self._say("END"), Await(Wait.CLOSE)]
             case _:
                 raise TypeError(f"the Gomocup protocol has no words for {stimulus!r}")
@@ -183,7 +183,7 @@ class Gomocup:
         return self._start()
 
     def _start(self) -> list[Effect]:
-        self._phase = Phase.STARTING
+        self._phase = GomocupPhase.STARTING
         self._lines.begin()
         self._board.clear()
         self._excuses = 0
@@ -203,7 +203,7 @@ class Gomocup:
         return [*effects, *self._put_position()]
 
     def _alarm(self) -> Sequence[Effect]:
-        if self._phase is Phase.GREETING:
+        if self._phase is GomocupPhase.GREETING:
             # ABOUT itself may still be answered by UNKNOWN, late; or it was, and the last complaint is about it.
             self._excuses += 1
             self._complaints -= 1
@@ -212,11 +212,11 @@ class Gomocup:
         if said is None:
             return ()
         match self._phase:
-            case Phase.SWAPPING:
+            case GomocupPhase.SWAPPING:
                 return self._do_without_swap2(decode(said), Way.RESTART)
-            case Phase.RESTARTING if self._excuses:
+            case GomocupPhase.RESTARTING if self._excuses:
                 return self._execute_again()
-            case Phase.THINKING:
+            case GomocupPhase.THINKING:
                 return self._refused(said)
             case _:
                 return ()
@@ -251,18 +251,18 @@ class Gomocup:
                 return self._think()
             case Way.TAKEBACK:
                 x, y = self._board.last
-                self._phase = Phase.TAKING_BACK
+                self._phase = GomocupPhase.TAKING_BACK
                 return [self._say(f"TAKEBACK {x},{y}"), Await(Wait.TURN)]
             case Way.RESTART:
                 return self._restart()
 
     def _restart(self) -> list[Effect]:
-        self._phase = Phase.RESTARTING
+        self._phase = GomocupPhase.RESTARTING
         self._doubt = None
         return [self._say("RESTART"), Await(Wait.START)]
 
     def _think(self) -> list[Effect]:
-        self._phase = Phase.THINKING
+        self._phase = GomocupPhase.THINKING
         self._doubt = None
         request = self._request
         dead = request.dead if isinstance(request, PlaceStone) else ()
@@ -270,7 +270,7 @@ class Gomocup:
         return [self._say(self._time_left(), *question), Await(Wait.TURN)]
 
     def _ask_swap2(self) -> list[Effect]:
-        self._phase = Phase.SWAPPING
+        self._phase = GomocupPhase.SWAPPING
         self._doubt = None
         rows = [f"{x},{y}" for x, y, _ in self._request.stones]
         return [self._say(self._time_left(), "SWAP2BOARD", *rows, "DONE"), Await(Wait.TURN)]
@@ -313,12 +313,12 @@ class Gomocup:
     def _line(self, line: bytes) -> Sequence[Effect]:
         word, rest = classify(line)
         self._said = decode(line[:200]).strip()
-        if word is Word.ERROR:
+        if word is GomocupWord.ERROR:
             self._complaint = self._said
         step = _STEPS[self._phase].get(word)
         if step is not None:
             return step(self, rest)
-        if word is Word.MESSAGE:
+        if word is GomocupWord.MESSAGE:
             return [Note(decode(rest))]
         return [Note(f"ignored: {decode(line[:80])!r}")]
 
@@ -327,7 +327,7 @@ class Gomocup:
             # A new process in the middle of a game: no greeting, the position comes at once.
             self._excuses = len(self._info_lines)
             return [self._say(*self._info_lines), *self._put_position()]
-        self._phase = Phase.GREETING
+        self._phase = GomocupPhase.GREETING
         self._excuses = len(self._info_lines)
         self._complaints = 0
         # INFO before ABOUT: a brain that answers ABOUT has by then done the work that INFO max_memory may cause,
@@ -335,7 +335,7 @@ class Gomocup:
         return [self._say(*self._info_lines, "ABOUT"), Await(Wait.COURTESY)]
 
     def _start_refused(self, rest: bytes) -> Sequence[Effect]:
-        self._phase = Phase.IDLE
+        self._phase = GomocupPhase.IDLE
         said = f"{self._start_line}: {decode(rest)}"
         return [Answer(Reply(ReplyKind.REFUSED, said))]
 
@@ -356,7 +356,7 @@ class Gomocup:
 
     def _greeted(self, about: dict[str, str]) -> Sequence[Effect]:
         self._answers_info = self._complaints > 0
-        self._phase = Phase.IDLE
+        self._phase = GomocupPhase.IDLE
         return [Ready(about)]
 
     def _restarted(self, _rest: bytes) -> Sequence[Effect]:
@@ -394,7 +394,7 @@ class Gomocup:
         return self._answered(Stones(laid), say_squares(laid))
 
     def _mangled(self, rest: bytes) -> Sequence[Effect]:
-        self._phase = Phase.IDLE
+        self._phase = GomocupPhase.IDLE
         said = decode(rest[:200])
         return [Answer(Reply(ReplyKind.UNREADABLE, said, complaint=self._complaint))]
 
@@ -415,7 +415,7 @@ class Gomocup:
         return self._doubted(rest) or self._refused(rest)
 
     def _refused(self, rest: bytes) -> Sequence[Effect]:
-        self._phase = Phase.IDLE
+        self._phase = GomocupPhase.IDLE
         return [Answer(Reply(ReplyKind.REFUSED, decode(rest[:200])))]
 
     def _swapped(self, _rest: bytes) -> Sequence[Effect]:
@@ -445,7 +445,7 @@ class Gomocup:
         return [Note(f"SWAP2BOARD was answered by {said[:80]!r}: asked by BEGIN or BOARD"), *asked]
 
     def _answered(self, decision: Stone | Stones | Swap, said: str) -> list[Effect]:
-        self._phase = Phase.IDLE
+        self._phase = GomocupPhase.IDLE
         self._excuses = 0
         return [Answer(Reply(ReplyKind.DECIDED, said, decision, self._complaint))]
 
@@ -468,46 +468,46 @@ class Gomocup:
         return Write((self._end.join(lines) + self._end).encode())
 
 
-_STEPS: dict[Phase, dict[Word, Callable[[Gomocup, bytes], Sequence[Effect]]]] = {
-    Phase.STARTING: {
-        Word.OK: Gomocup._started,
-        Word.ERROR: Gomocup._start_refused,
-        Word.UNKNOWN: Gomocup._start_refused,
+_STEPS: dict[GomocupPhase, dict[GomocupWord, Callable[[Gomocup, bytes], Sequence[Effect]]]] = {
+    GomocupPhase.STARTING: {
+        GomocupWord.OK: Gomocup._started,
+        GomocupWord.ERROR: Gomocup._start_refused,
+        GomocupWord.UNKNOWN: Gomocup._start_refused,
     },
-    Phase.GREETING: {
-        Word.UNKNOWN: Gomocup._about_unknown,
-        Word.ERROR: Gomocup._about_unknown,
-        Word.OK: Gomocup._acknowledged,
-        Word.TEXT: Gomocup._about,
+    GomocupPhase.GREETING: {
+        GomocupWord.UNKNOWN: Gomocup._about_unknown,
+        GomocupWord.ERROR: Gomocup._about_unknown,
+        GomocupWord.OK: Gomocup._acknowledged,
+        GomocupWord.TEXT: Gomocup._about,
     },
-    Phase.RESTARTING: {
-        Word.OK: Gomocup._restarted,
-        Word.ERROR: Gomocup._restart_refused,
-        Word.UNKNOWN: Gomocup._restart_refused,
+    GomocupPhase.RESTARTING: {
+        GomocupWord.OK: Gomocup._restarted,
+        GomocupWord.ERROR: Gomocup._restart_refused,
+        GomocupWord.UNKNOWN: Gomocup._restart_refused,
     },
-    Phase.TAKING_BACK: {
-        Word.OK: Gomocup._took_back,
-        Word.ERROR: Gomocup._takeback_refused,
-        Word.UNKNOWN: Gomocup._takeback_refused,
+    GomocupPhase.TAKING_BACK: {
+        GomocupWord.OK: Gomocup._took_back,
+        GomocupWord.ERROR: Gomocup._takeback_refused,
+        GomocupWord.UNKNOWN: Gomocup._takeback_refused,
     },
-    Phase.SWAPPING: {
-        Word.MOVE: Gomocup._set_stones,
-        Word.SQUARES: Gomocup._set_stones,
-        Word.SWAP: Gomocup._swapped,
-        Word.MANGLED: Gomocup._mangled,
-        Word.ERROR: Gomocup._swap2_failed,
-        Word.UNKNOWN: Gomocup._swap2_unknown,
+    GomocupPhase.SWAPPING: {
+        GomocupWord.MOVE: Gomocup._set_stones,
+        GomocupWord.SQUARES: Gomocup._set_stones,
+        GomocupWord.SWAP: Gomocup._swapped,
+        GomocupWord.MANGLED: Gomocup._mangled,
+        GomocupWord.ERROR: Gomocup._swap2_failed,
+        GomocupWord.UNKNOWN: Gomocup._swap2_unknown,
     },
-    Phase.THINKING: {
-        Word.MOVE: Gomocup._moved,
-        Word.SQUARES: Gomocup._set_stones,
-        Word.MANGLED: Gomocup._mangled,
-        Word.SUGGEST: Gomocup._suggested,
-        Word.ERROR: Gomocup._move_failed,
-        Word.UNKNOWN: Gomocup._move_unknown,
+    GomocupPhase.THINKING: {
+        GomocupWord.MOVE: Gomocup._moved,
+        GomocupWord.SQUARES: Gomocup._set_stones,
+        GomocupWord.MANGLED: Gomocup._mangled,
+        GomocupWord.SUGGEST: Gomocup._suggested,
+        GomocupWord.ERROR: Gomocup._move_failed,
+        GomocupWord.UNKNOWN: Gomocup._move_unknown,
     },
-    Phase.IDLE: {},
-    Phase.ENDING: {},
+    GomocupPhase.IDLE: {},
+    GomocupPhase.ENDING: {},
 }
 """What to do with a word in a phase; every other word is set aside."""
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from judge.games.gomoku.requests import RULE_BITS, Placed, Square, Stone
-from judge.protocols.types import Limits
+from judge.protocols.types import ToldLimits
 from judge.text import decode
 
 INT32_MAX = 2147483647
@@ -47,7 +47,7 @@ class GomocupOptions(BaseModel):
     """Further INFO keys, sent as they are behind the usual ones (`evaluate`, or Yixin's `max_depth`, `thread_num`)."""
 
 
-class Word(StrEnum):
+class GomocupWord(StrEnum):
     """What a line of a brain is."""
 
     OK = "OK"
@@ -74,20 +74,20 @@ _KEYWORD = re.compile(
 _ABOUT_PAIR = re.compile(r'([A-Za-z]+)\s*=\s*"([^"]*)"')
 
 
-def classify(line: bytes) -> tuple[Word, bytes]:
+def classify(line: bytes) -> tuple[GomocupWord, bytes]:
     """What a line is, and what stands behind its keyword (the whole line where it has none).
 
     A line that begins like a pair of coordinates and is not one, nor several, is MANGLED: it was meant as a move, so it
     is judged at once and not ignored until the time is over.
     """
     if _MOVE.fullmatch(line):
-        return Word.MOVE, line
+        return GomocupWord.MOVE, line
     keyword = _KEYWORD.match(line)
     if keyword:
-        return Word[keyword[1].decode().upper()], line[keyword.end() :]
+        return GomocupWord[keyword[1].decode().upper()], line[keyword.end() :]
     if not _LIKE_A_MOVE.match(line):
-        return Word.TEXT, line
-    return (Word.SQUARES if _SQUARES.fullmatch(line) else Word.MANGLED), line
+        return GomocupWord.TEXT, line
+    return (GomocupWord.SQUARES if _SQUARES.fullmatch(line) else GomocupWord.MANGLED), line
 
 
 def squares_in(text: bytes) -> tuple[Square, ...]:
@@ -119,7 +119,7 @@ def parse_about(text: str) -> dict[str, str]:
 
 def is_private(line: bytes) -> bool:
     """Whether a line of a brain is only for its author: DEBUG (seed 002: not visible to the public)."""
-    return classify(line)[0] is Word.DEBUG
+    return classify(line)[0] is GomocupWord.DEBUG
 
 
 def start_line(game: Mapping[str, Any]) -> str:
@@ -128,7 +128,7 @@ def start_line(game: Mapping[str, Any]) -> str:
     return f"START {width}" if width == height else f"RECTSTART {width},{height}"
 
 
-def info_lines(game: Mapping[str, Any], limits: Limits, options: GomocupOptions) -> list[str]:
+def info_lines(game: Mapping[str, Any], limits: ToldLimits, options: GomocupOptions) -> list[str]:
     """INFO in the order of seed 003, its keys in lower case."""
     rule = RULE_BITS[game["rule"]] + (CONTINUOUS if game.get("continuous") else 0)
     values: list[tuple[str, object]] = [

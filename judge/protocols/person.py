@@ -66,7 +66,7 @@ class PersonOptions(BaseModel):
     """Whether the person's turns have the policy's limits, as an agent's have."""
 
 
-class Phase(StrEnum):
+class PersonPhase(StrEnum):
     """Where the conversation is; see the theory of operation."""
 
     IDLE = "idle"
@@ -100,7 +100,7 @@ class Person:
 
     def __init__(self, options: PersonOptions) -> None:
         self._lines = LineReader(LINE_BYTES)
-        self._phase = Phase.IDLE
+        self._phase = PersonPhase.IDLE
         self._names = ("", "")
         self._request: Request | None = None
         self._turn = Wait.TURN if options.clock else Wait.PERSON
@@ -113,13 +113,13 @@ class Person:
             case Tell(event):
                 return [_say(told(event, self._names))]
             case Ask(request):
-                self._phase, self._request = Phase.ASKED, request
+                self._phase, self._request = PersonPhase.ASKED, request
                 return [_say(f"? {question(request)}"), Await(self._turn)]
             case Open(names=names, seat=seat):
                 self._names = names
                 return [_say(f"{names[seat]} - {names[1 - seat]}"), Ready()]
             case Close(result):
-                self._phase = Phase.ENDING
+                self._phase = PersonPhase.ENDING
                 return [_say(f"the game is over {result}".rstrip()), Await(Wait.CLOSE)]
             case Eof() | Alarm():
                 return ()
@@ -128,7 +128,7 @@ class Person:
         effects: list[Effect] = []
         for line in self._lines.feed(data):
             text = line.decode("latin-1")
-            if self._phase is not Phase.ASKED or self._request is None:
+            if self._phase is not PersonPhase.ASKED or self._request is None:
                 effects.append(Note(f"discarded: {text[:80]!a} was typed before it was asked for"))
                 continue
             try:
@@ -136,7 +136,7 @@ class Person:
             except UnclearError as error:
                 effects.append(_say(f"! {error}"))
                 continue
-            self._phase = Phase.IDLE
+            self._phase = PersonPhase.IDLE
             effects.append(Answer(reply))
         return effects
 

@@ -45,7 +45,7 @@ from judge.games.stratego.types import (
     Direction,
     HalfMove,
     Move,
-    Row,
+    SetUpRow,
     SetupRow,
     Started,
 )
@@ -189,7 +189,7 @@ def _read_row(_request: Request, text: str) -> Reply:
     row = text.replace(" ", "").upper().replace("S", "s")
     if len(row) != SIZE:
         raise UnclearError(f"{quote(text)} has {len(row)} pieces: a row has {SIZE}")
-    return decided(Row(row), row)
+    return decided(SetUpRow(row), row)
 
 
 def _read_half_move(_request: Request, text: str) -> Reply:

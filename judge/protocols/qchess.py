@@ -78,7 +78,7 @@ class QchessOptions(BaseModel):
     """How many lines are kept as later answers (lenient); what comes beyond them is dropped with a note."""
 
 
-class Phase(StrEnum):
+class QchessPhase(StrEnum):
     """Where the conversation is; see the theory of operation."""
 
     IDLE = "idle"
@@ -96,7 +96,7 @@ class Qchess:
     def __init__(self, options: QchessOptions) -> None:
         self._options = options
         self._lines = LineReader(options.line_bytes)
-        self._phase = Phase.IDLE
+        self._phase = QchessPhase.IDLE
         self._kept: deque[bytes] = deque()
         """Lines that came before their request (lenient)."""
         self._unasked: bytes | None = None
@@ -118,7 +118,7 @@ class Qchess:
             case Open():
                 return [_say(COLOURS[stimulus.seat], *self._position(stimulus.game)), Ready()]
             case Close(result):
-                self._phase = Phase.ENDING
+                self._phase = QchessPhase.ENDING
                 is_bare = self._options.quit == "bare" or not result
                 return [_say("QUIT" if is_bare else f"QUIT {result}"), Await(Wait.CLOSE)]
             case Eof() | Alarm():
@@ -134,7 +134,7 @@ class Qchess:
         if self._kept:
             # The question is asked all the same, so that whoever counts them stays in step.
             return [_say(question), Answer(read_answer(_text(self._kept.popleft())))]
-        self._phase = Phase.ANSWERING
+        self._phase = QchessPhase.ANSWERING
         return [_say(question), Await(Wait.TURN)]
 
     def _position(self, game: dict[str, Any]) -> list[str]:
@@ -152,7 +152,7 @@ class Qchess:
     # --- lines of the agent ------------------------------------------------------------------------------------------
 
     def _read(self, data: bytes) -> Sequence[Effect]:
-        if self._phase is Phase.ENDING:
+        if self._phase is QchessPhase.ENDING:
             return [Note(f"discarded after QUIT: {quote(_text(data), 80)}")]
         was_cut = self._lines.cut_lines
         lines = self._lines.feed(data)
@@ -161,10 +161,10 @@ class Qchess:
             effects.append(Note(f"cut: a line of more than {self._options.line_bytes} bytes"))
         if self._options.unasked == "strict":
             lines = [line for line in lines if line.strip()]
-        if self._phase is Phase.ANSWERING and lines:
-            self._phase = Phase.IDLE
+        if self._phase is QchessPhase.ANSWERING and lines:
+            self._phase = QchessPhase.IDLE
             effects.append(Answer(read_answer(_text(lines.pop(0)))))
-        if self._phase is Phase.IDLE:
+        if self._phase is QchessPhase.IDLE:
             effects += self._set_aside(lines, data.rpartition(b"\n")[2])
         return effects
 

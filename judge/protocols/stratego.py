@@ -29,7 +29,7 @@ from judge.games.stratego.types import (
     COLOURS,
     Confirmed,
     HalfMove,
-    Row,
+    SetUpRow,
     SetupRow,
     Started,
     one_word,
@@ -56,7 +56,7 @@ from judge.protocols.types import (
 )
 
 
-class StrategoOptions(BaseModel):
+class StrategoProtocolOptions(BaseModel):
     """What a contest or an agent's manifest may choose about the protocol."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -70,7 +70,7 @@ class StrategoOptions(BaseModel):
     """How many lines may wait to be asked for; what comes beyond them is dropped with a note."""
 
 
-class Phase(StrEnum):
+class StrategoPhase(StrEnum):
     """Where the conversation is; see the theory of operation."""
 
     IDLE = "idle"
@@ -79,19 +79,19 @@ class Phase(StrEnum):
     ENDING = "ending"
 
 
-class Stratego:
+class StrategoProtocol:
     """The manager's side of one conversation with one agent."""
 
     speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset(
         {SetupRow, HalfMove, Started, Confirmed}
     )
 
-    def __init__(self, options: StrategoOptions) -> None:
+    def __init__(self, options: StrategoProtocolOptions) -> None:
         self._options = options
         # One byte more than allowed is kept, so that a line that is too long is known by its length.
         self._reader = LineReader(options.line_bytes + 1)
         self._lines: deque[bytes] = deque()
-        self._phase = Phase.IDLE
+        self._phase = StrategoPhase.IDLE
         self._greeting = ""
         self._has_dropped = False
 
@@ -103,16 +103,16 @@ class Stratego:
             case Tell(Confirmed(text=text)):
                 return [_line(text)]
             case Ask(HalfMove(board=board)):
-                return self._ask(Phase.MOVING, Wait.TURN, [_text(board)])
+                return self._ask(StrategoPhase.MOVING, Wait.TURN, [_text(board)])
             case Ask(SetupRow(row=row)):
                 greeting: list[Effect] = [_line(self._greeting)] if row == 0 else []
-                return self._ask(Phase.SETTING_UP, Wait.ROW, greeting)
+                return self._ask(StrategoPhase.SETTING_UP, Wait.ROW, greeting)
             case Tell(Started()):
                 return [_line("START")]
             case Open():
                 return self._open(stimulus)
             case Close(result):
-                self._phase = Phase.ENDING
+                self._phase = StrategoPhase.ENDING
                 return [_line(f"QUIT {result}".rstrip()), Await(Wait.CLOSE)]
             case Eof() | Alarm():
                 return ()
@@ -125,20 +125,20 @@ class Stratego:
         self._greeting = f"{COLOURS[stimulus.seat]} {opponent} {size}"
         return [Ready()]
 
-    def _ask(self, phase: Phase, wait: Wait, said: list[Effect]) -> Sequence[Effect]:
+    def _ask(self, phase: StrategoPhase, wait: Wait, said: list[Effect]) -> Sequence[Effect]:
         self._phase = phase
         said.append(self._answer() if self._lines else Await(wait))
         return said
 
     def _read(self, data: bytes) -> Sequence[Effect]:
         lines = self._reader.feed(data)
-        if self._phase is Phase.ENDING:
+        if self._phase is StrategoPhase.ENDING:
             return ()
         self._lines.extend(lines)
         effects: list[Effect] = []
         if len(self._lines) > self._options.lines_ahead:
             effects += self._drop()
-        if self._lines and self._phase is not Phase.IDLE:
+        if self._lines and self._phase is not StrategoPhase.IDLE:
             effects.append(self._answer())
         return effects
 
@@ -159,19 +159,19 @@ class Stratego:
         if self._options.carriage_return == "strip":
             line = line.removesuffix(b"\r")
         step = _STEPS[self._phase]
-        self._phase = Phase.IDLE
+        self._phase = StrategoPhase.IDLE
         return Answer(step(self, line.decode("latin-1")))
 
     def _row(self, said: str) -> Reply:
-        return decided(Row(said), said)
+        return decided(SetUpRow(said), said)
 
     def _half_move(self, said: str) -> Reply:
         return read_reply(said, self._options.line_bytes)
 
 
-_STEPS: dict[Phase, Callable[[Stratego, str], Reply]] = {
-    Phase.SETTING_UP: Stratego._row,
-    Phase.MOVING: Stratego._half_move,
+_STEPS: dict[StrategoPhase, Callable[[StrategoProtocol, str], Reply]] = {
+    StrategoPhase.SETTING_UP: StrategoProtocol._row,
+    StrategoPhase.MOVING: StrategoProtocol._half_move,
 }
 """How a line is read in a phase; in every other phase it waits."""
 
@@ -184,4 +184,4 @@ def _text(text: str) -> Write:
     return Write(text.encode("latin-1"))
 
 
-ENTRY = ProtocolEntry(StrategoOptions, Stratego)
+ENTRY = ProtocolEntry(StrategoProtocolOptions, StrategoProtocol)

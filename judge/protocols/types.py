@@ -39,7 +39,7 @@ class Wait(StrEnum):
 
 
 @dataclass(slots=True)
-class Limits:
+class ToldLimits:
     """What an agent is told of its limits, in milliseconds and bytes; 0 means none (turn: as fast as possible)."""
 
     turn_ms: int
@@ -55,7 +55,7 @@ class Open:
     seat: int
     game: dict[str, Any]
     names: tuple[str, str]
-    limits: Limits
+    limits: ToldLimits
 
 
 @dataclass(slots=True)

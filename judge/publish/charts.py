@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from judge.contest.ratings import Rating
 from judge.publish.formatting import LONGEST_NAME, halves, plain
 from judge.publish.publication import Publication
-from judge.records.steps import Step
+from judge.records.steps import ReplayStep
 from judge.text import duration, number
 
 WIDTH = 440
@@ -201,7 +201,7 @@ class ClockChart:
     most: str
 
 
-def clock_chart(steps: Sequence[Step]) -> ClockChart | None:
+def clock_chart(steps: Sequence[ReplayStep]) -> ClockChart | None:
     """The time charged for each answer; None where nobody knows one."""
     timed = [
         (at, step.seat, step.ms)

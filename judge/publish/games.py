@@ -15,7 +15,7 @@ from judge.publish.redaction import private_part, public_part
 from judge.records.gomoku.pgn import write_pgn
 from judge.records.gomoku.record import FiveRecord
 from judge.referee.spec import MatchRecord, RecordFile
-from judge.referee.transcript import Kind
+from judge.referee.transcript import EntryKind
 from judge.store.files import Files
 
 
@@ -80,7 +80,7 @@ def write_private(file: RecordFile, folders: tuple[Path, Path], stem: str) -> No
         name = stem if folders[0] != folders[1] else f"{stem}.seat-{seat}"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.json").write_bytes(part.model_dump_json(ensure_ascii=True).encode())
-        stderr = part.said(Kind.STDERR)
+        stderr = part.said(EntryKind.STDERR)
         if stderr:
             (folder / f"{name}.stderr").write_bytes(stderr)
 

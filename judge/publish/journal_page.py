@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from judge.games.types import Verdict
 from judge.publish.formatting import plain
 from judge.publish.publication import Publication, PublishedGame
-from judge.store.types import Line
+from judge.store.types import JournalLine
 
 PER_PAGE = 500
 """Lines of the log on one page."""
@@ -53,12 +53,12 @@ def page_name(number: int) -> str:
     return "journal.html" if number == 1 else f"journal-{number}.html"
 
 
-def _kind(line: Line) -> str:
+def _kind(line: JournalLine) -> str:
     """A class of the style sheet: letters only."""
     return "".join(letter for letter in line.event.lower() if "a" <= letter <= "z")
 
 
-def _words(line: Line, game: PublishedGame | None) -> str:
+def _words(line: JournalLine, game: PublishedGame | None) -> str:
     if game is None:
         return f"{_HEADS.get(line.event, line.event)}{': ' if line.text else ''}{line.text}"
     pair = f"{_name(game.first)} - {_name(game.second)}"

@@ -17,7 +17,7 @@ from judge.documents import parse_json
 from judge.errors import InputError
 from judge.publish.manifest import read_bounded
 from judge.referee.chance import Key
-from judge.store.types import Line, Paired
+from judge.store.types import JournalLine, Paired
 
 DOCUMENT, CHANCE = "contest.json", "chance.json"
 
@@ -99,7 +99,7 @@ class Export:
     pairings: Sequence[Paired]
     games: Mapping[int, GameRow]
     uncounted: Mapping[int, Sequence[AttemptRow]]
-    journal: Sequence[Line]
+    journal: Sequence[JournalLine]
 
 
 def read_export(directory: Path) -> Export:
@@ -123,7 +123,7 @@ def read_export(directory: Path) -> Export:
         games={row.number: row for row in games},
         uncounted=attempts,
         journal=[
-            Line(row.at, row.event, row.match, row.attempt, row.text)
+            JournalLine(row.at, row.event, row.match, row.attempt, row.text)
             for row in _table(directory, "journal", list[_LogRow])
         ],
     )

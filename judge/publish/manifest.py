@@ -56,7 +56,7 @@ class ListedFile(_Strict):
     size: int = Field(ge=0)
 
 
-class Manifest(_Strict):
+class ExportManifest(_Strict):
     """Everything that was published, but for the manifest itself and its signature."""
 
     format: Literal["judge-manifest-1"] = "judge-manifest-1"
@@ -76,7 +76,7 @@ class Checked:
     `is_own_key`: the key lies in the directory itself, so whoever wrote the directory may have made it.
     """
 
-    manifest: Manifest | None
+    manifest: ExportManifest | None
     digest: str
     fingerprint: str
     is_own_key: bool
@@ -99,7 +99,7 @@ def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey) -> str
     )
     if problems:
         raise InputError(f"{directory}: {problems[0]}")
-    data = Manifest(contest=contest, files=files).encoded()
+    data = ExportManifest(contest=contest, files=files).encoded()
     (directory / MANIFEST).write_bytes(data)
     (directory / SIGNATURE).write_bytes(key.sign(data))
     return hashlib.sha256(data).hexdigest()
@@ -142,9 +142,9 @@ def _whose(key: Ed25519PublicKey, public_key: Path | None) -> str:
 # --- comparing -------------------------------------------------------------------------------------------------------
 
 
-def _parsed(data: bytes, problems: list[str]) -> Manifest | None:
+def _parsed(data: bytes, problems: list[str]) -> ExportManifest | None:
     try:
-        manifest = parse_json(Manifest, data, f"{MANIFEST}: not a manifest")
+        manifest = parse_json(ExportManifest, data, f"{MANIFEST}: not a manifest")
     except InputError as error:
         problems.append(str(error))
         return None
@@ -158,7 +158,7 @@ def _parsed(data: bytes, problems: list[str]) -> Manifest | None:
     return manifest
 
 
-def _differences(directory: Path, manifest: Manifest) -> list[str]:
+def _differences(directory: Path, manifest: ExportManifest) -> list[str]:
     problems: list[str] = []
     listed = {file.path: file for file in manifest.files}
     there = set(_names(directory, problems)) - _UNLISTED

@@ -10,7 +10,7 @@ from judge.publish.charts import clock_chart
 from judge.publish.formatting import LONGEST_NAME, plain
 from judge.publish.pages import picture, render
 from judge.publish.publication import Uncounted
-from judge.records.steps import Step, Stepped
+from judge.records.steps import ReplayStep, Stepped
 from judge.records.views import Surface
 from judge.referee.spec import MatchRecord, RecordFile
 from judge.render.svg_player import write_film
@@ -114,7 +114,7 @@ def _moves(game: Stepped) -> Sequence[Mapping[str, Any]]:
     ]
 
 
-def _move(game: Stepped, number: int, step: Step, seat: int) -> Mapping[str, Any]:
+def _move(game: Stepped, number: int, step: ReplayStep, seat: int) -> Mapping[str, Any]:
     left = step.left_ms[seat]
     search = " · ".join(f"{key} {value}" for key, value in step.search.items())
     return {

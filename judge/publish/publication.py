@@ -7,8 +7,8 @@ from functools import cached_property
 from judge.contest.points import Points
 from judge.contest.ratings import Rating, RatingList
 from judge.contest.results import GameResult
-from judge.contest.standings import Cell, Line
-from judge.store.types import Line as LogLine
+from judge.contest.standings import Cell, TableLine
+from judge.store.types import JournalLine as LogLine
 from judge.store.types import Paired
 
 
@@ -82,7 +82,7 @@ class Publication:
     facts: Mapping[str, str]
     participants: Sequence[Participant]
     games: Sequence[PublishedGame]
-    table: Sequence[Line]
+    table: Sequence[TableLine]
     cells: Sequence[Sequence[Cell | None]]
     ranking: Sequence[str]
     ratings: RatingList | None = None
@@ -103,7 +103,7 @@ class Publication:
         return {} if self.ratings is None else {each.agent: each for each in self.ratings.ratings}
 
     @cached_property
-    def lines(self) -> Mapping[str, Line]:
+    def lines(self) -> Mapping[str, TableLine]:
         """The lines of the table by agent."""
         return {line.agent: line for line in self.table}
 

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from judge.referee.spec import RecordFile
-from judge.referee.transcript import Block, Kind, SealedTranscript, withhold
+from judge.referee.transcript import Block, EntryKind, SealedTranscript, withhold
 
 Place = tuple[int, int]
 """The number of a block and of an entry in it, from 0."""
@@ -40,7 +40,7 @@ class PrivatePart(BaseModel):
     transcript_sha256: str
     entries: tuple[PrivateEntry, ...]
 
-    def said(self, kind: Kind) -> bytes:
+    def said(self, kind: EntryKind) -> bytes:
         """The bytes of one kind, one after the other: DEBUG lines (READ), or stderr."""
         return b"".join(
             entry.text.encode("latin-1") for entry in self.entries if entry.kind == kind.value

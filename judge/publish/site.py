@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from judge.contest.results import FAILURES
-from judge.contest.standings import Line
+from judge.contest.standings import TableLine
 from judge.games.types import Verdict
 from judge.publish import journal_page
 from judge.publish.charts import interval_words, ratings_chart, results_chart
@@ -119,7 +119,7 @@ def _index(publication: Publication, is_revealed: bool) -> bytes:
     is_rated = bool(publication.rated)
     shown = [(at, name) for at, name in ranking if not (name == "elo" and is_rated)]
 
-    def ranking_of(line: Line) -> Sequence[tuple[str, float]]:
+    def ranking_of(line: TableLine) -> Sequence[tuple[str, float]]:
         return [(name, line.values[at]) for at, name in shown] if line.values else []
 
     played = publication.played

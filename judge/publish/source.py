@@ -1,6 +1,6 @@
 """From what decides a contest to what is published of it; the same whether it comes from a store or from an export.
 
-An export is written from a `Source`; verifying one builds a `Source` from its records, and compares.
+An export is written from a `ContestSource`; verifying one builds a `ContestSource` from its records, and compares.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from judge.contest.contest import Contest
 from judge.contest.points import points_table
 from judge.contest.ratings import rate
 from judge.contest.results import without
-from judge.contest.schedule import Course, game_result
+from judge.contest.schedule import Tournament, game_result
 from judge.contest.snapshot import Frozen, FrozenEntry
 from judge.publish.publication import (
     Participant,
@@ -20,7 +20,7 @@ from judge.publish.publication import (
     Uncounted,
 )
 from judge.referee.chance import Key
-from judge.store.types import Ended, Line, MatchState, Paired, Result, Scheduled
+from judge.store.types import Ended, JournalLine, MatchState, Paired, Result, Scheduled
 from judge.text import duration
 
 OPEN = (MatchState.PENDING, MatchState.RUNNING, MatchState.HELD)
@@ -45,7 +45,7 @@ class SourceGame:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ContestSource:
     """Everything that what is published follows from.
 
     `document` is the text of `frozen`; `out` is who was disqualified, in that order, and why; `secret` is what its
@@ -57,7 +57,7 @@ class Source:
     pairings: Sequence[Paired]
     games: Sequence[SourceGame]
     out: Mapping[str, str]
-    journal: Sequence[Line]
+    journal: Sequence[JournalLine]
     secret: Key | None = None
 
     @property
@@ -65,14 +65,14 @@ class Source:
         """The results so far, in the order of the schedule."""
         return [result for game in self.games if (result := game.result) is not None]
 
-    def is_over(self, course: Course) -> bool:
+    def is_over(self, course: Tournament) -> bool:
         """Whether every game was played, or never will be, and no round follows."""
         if any(game.state in OPEN for game in self.games):
             return False
         return not course.next(self.pairings, self.results, self.out).games
 
 
-def source_of(contest: Contest) -> Source:
+def source_of(contest: Contest) -> ContestSource:
     """A contest as it is in its store now, also while it is played: each thing is read after what hangs on it."""
     store, name = contest.store, contest.name
     attempts = store.attempts(name)
@@ -106,11 +106,11 @@ def source_of(contest: Contest) -> Source:
         )
     journal = store.journal(name)
     out = _in_order(contest.out(), journal)
-    source = Source(contest.frozen, store.plan(name), pairings, games, out, journal)
+    source = ContestSource(contest.frozen, store.plan(name), pairings, games, out, journal)
     return replace(source, secret=contest.secret) if source.is_over(contest.course) else source
 
 
-def _in_order(out: Mapping[str, str], journal: Sequence[Line]) -> Mapping[str, str]:
+def _in_order(out: Mapping[str, str], journal: Sequence[JournalLine]) -> Mapping[str, str]:
     """The disqualified in the order in which the log tells of them."""
     told = [line.text for line in journal if line.event == "disqualified"]
 
@@ -121,10 +121,10 @@ def _in_order(out: Mapping[str, str], journal: Sequence[Line]) -> Mapping[str, s
     return {agent: out[agent] for agent in sorted(out, key=lambda agent: (place(agent), agent))}
 
 
-def publication_of(source: Source) -> Publication:
+def publication_of(source: ContestSource) -> Publication:
     """What is published; InputError or ValueError where games and pairings do not fit each other."""
     frozen = source.frozen
-    course = Course(frozen)
+    course = Tournament(frozen)
     results = source.results
     played = course.played(source.pairings, results)
     table = course.table(played, source.out)
@@ -163,7 +163,7 @@ def _participant(number: int, entry: FrozenEntry, out: str) -> Participant:
     )
 
 
-def _games(source: Source) -> Sequence[PublishedGame]:
+def _games(source: ContestSource) -> Sequence[PublishedGame]:
     table = None if source.frozen.duel is not None else points_table(source.frozen.policy)
     games = []
     for game in source.games:
@@ -193,7 +193,7 @@ def _games(source: Source) -> Sequence[PublishedGame]:
 # --- the front page's facts ------------------------------------------------------------------------------------------
 
 
-def _facts(source: Source) -> Mapping[str, str]:
+def _facts(source: ContestSource) -> Mapping[str, str]:
     frozen, policy = source.frozen, source.frozen.policy
     clock = policy.clock
     options = {

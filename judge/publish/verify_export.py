@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from judge.contest.schedule import Course
+from judge.contest.schedule import Tournament
 from judge.contest.snapshot import ranks_of
 from judge.errors import InputError
 from judge.publish.data import attempt_path, tables
@@ -23,12 +23,12 @@ from judge.publish.manifest import Checked, check_manifest, read_bounded
 from judge.publish.publication import PublishedGame, Uncounted
 from judge.publish.source import (
     OPEN,
-    Source,
+    ContestSource,
     SourceGame,
     chance_words,
     publication_of,
 )
-from judge.publish.verify_records import RecordJob, Replayed, chain_problems, replay
+from judge.publish.verify_records import RecordJob, VerifiedRecord, chain_problems, replay
 from judge.store.types import MatchState, Paired, Result, Scheduled
 from judge.workers import in_parallel
 
@@ -39,7 +39,7 @@ MOST_GAMES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class VerificationReport:
     """What was found. `replayed` games, `uncounted` attempts among them; `open_games` have no result.
 
     `is_over`: every game was played, and no round follows. `decisions` are the organiser's, which nobody can recompute.
@@ -57,7 +57,7 @@ class Report:
     chance: str
 
 
-def verify_export(directory: Path, public_key: Path | None) -> Report:
+def verify_export(directory: Path, public_key: Path | None) -> VerificationReport:
     """Check an export; what is wrong with it is a problem. InputError where there is none to check, or no key."""
     checked = check_manifest(directory, public_key)
     try:
@@ -66,7 +66,7 @@ def verify_export(directory: Path, public_key: Path | None) -> Report:
     except (InputError, ValueError, LookupError) as error:
         found = _Found(problems=[f"not an export that a judge wrote: {error}"])
         export = None
-    return Report(
+    return VerificationReport(
         contest=export.frozen.name if export else "",
         checked=checked,
         replayed=found.replayed,
@@ -101,7 +101,7 @@ class _Verifier:
     def __init__(self, export: Export) -> None:
         """InputError for a contest that no judge could play."""
         self._export = export
-        self._course = Course(export.frozen, export.secret)
+        self._course = Tournament(export.frozen, export.secret)
         games = len(export.pairings) * export.frozen.format.games
         if games > MOST_GAMES:
             raise InputError(f"{games} games are more than {MOST_GAMES}")
@@ -168,7 +168,7 @@ class _Verifier:
             self._openings[match.number],
         )
 
-    def _check_folders(self, replayed: Sequence[Replayed]) -> None:
+    def _check_folders(self, replayed: Sequence[VerifiedRecord]) -> None:
         by_number = {match.number: match for match in self._games}
         ordered = sorted(replayed, key=lambda each: (each.job.number, each.job.attempt or 0))
         matches = [by_number[each.job.number] for each in ordered]
@@ -179,7 +179,7 @@ class _Verifier:
 
     # --- the course --------------------------------------------------------------------------------------------------
 
-    def _source(self, done: Mapping[int, Replayed]) -> Source:
+    def _source(self, done: Mapping[int, VerifiedRecord]) -> ContestSource:
         export = self._export
         games = []
         for match in self._games:
@@ -195,11 +195,11 @@ class _Verifier:
                     tuple(Uncounted(each.attempt, each.state, each.why) for each in attempts),
                 )
             )
-        return Source(
+        return ContestSource(
             export.frozen, export.document, export.pairings, games, export.out, export.journal
         )
 
-    def _check_states(self, source: Source) -> None:
+    def _check_states(self, source: ContestSource) -> None:
         for game in source.games:
             match = game.match
             if game.state not in (*OPEN, MatchState.DONE, MatchState.CANCELLED):
@@ -209,7 +209,7 @@ class _Verifier:
             ):
                 self._problems.append(f"game {match.number}: cancelled, and nobody is disqualified")
 
-    def _check_draws(self, source: Source) -> None:
+    def _check_draws(self, source: ContestSource) -> None:
         """Round by round, every draw must follow from the results before it, with who was disqualified by then."""
         pairings, out = list(source.pairings), list(source.out)
         drawn: list[Paired] = []
@@ -243,7 +243,7 @@ class _Verifier:
                     return count, pairs
         return None
 
-    def _check_chance(self, source: Source) -> None:
+    def _check_chance(self, source: ContestSource) -> None:
         """It is revealed when the contest is over, and not before; the ranks follow from it."""
         frozen, seed = source.frozen, self._course.seed
         if frozen.commitment is None:
@@ -261,7 +261,7 @@ class _Verifier:
         ):
             self._problems.append("the agents' ranks do not follow from the contest's chance")
 
-    def _check_end(self, source: Source) -> bool:
+    def _check_end(self, source: ContestSource) -> bool:
         """Whether the contest is over; who has failed too often must be out by then."""
         if self._problems or not source.is_over(self._course):
             return False
@@ -273,7 +273,7 @@ class _Verifier:
 
     # --- tables ------------------------------------------------------------------------------------------------------
 
-    def _check_tables(self, source: Source) -> None:
+    def _check_tables(self, source: ContestSource) -> None:
         for name, expected in tables(publication_of(source)).items():
             path = self._export.directory / "data" / name
             try:

@@ -42,7 +42,7 @@ class RecordJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class VerifiedRecord:
     """What a record says; `ended` None where it says nothing that could count.
 
     `begun` and `left` are, by seat, the states of kept folders before and after the game.
@@ -55,25 +55,25 @@ class Replayed:
     left: tuple[States, ...] = ()
 
 
-def replay(job: RecordJob) -> Replayed:
+def replay(job: RecordJob) -> VerifiedRecord:
     """Read and replay one record. What is wrong with it is a problem of it, never an error."""
     try:
         data = read_bounded(job.directory / job.name, LARGEST_RECORD)
     except InputError as error:
-        return Replayed(job, None, [f"{job.name}: no record: {error}"])
+        return VerifiedRecord(job, None, [f"{job.name}: no record: {error}"])
     try:
         file = parse_json(RecordFile, data, f"{job.name}: not a record of a match")
     except InputError as error:
-        return Replayed(job, None, [str(error)])
+        return VerifiedRecord(job, None, [str(error)])
     record = file.record
     # A spec may ask for anything, so one that nobody scheduled is not played again.
     if bare(record.spec) != bare(MatchSpec.model_validate_json(job.spec)):
-        return Replayed(job, None, [f"{job.name}: of another match than was scheduled here"])
+        return VerifiedRecord(job, None, [f"{job.name}: of another match than was scheduled here"])
     if wrong := _chance_problem(record.spec, job):
-        return Replayed(job, None, [f"{job.name}: {wrong}"])
+        return VerifiedRecord(job, None, [f"{job.name}: {wrong}"])
     problems = [*_attempt_problems(record, job), *_folder_problems(record, job)]
     problems += verify(file).problems
-    return Replayed(
+    return VerifiedRecord(
         job,
         None if problems else ended_by(file, ""),
         [f"{job.name}: {problem}" for problem in problems],
@@ -107,7 +107,7 @@ def _folder_problems(record: MatchRecord, job: RecordJob) -> Iterator[str]:
 
 
 def chain_problems(
-    replayed: Sequence[Replayed],
+    replayed: Sequence[VerifiedRecord],
     agents: Sequence[tuple[str, str]],
     begins: Mapping[str, str],
 ) -> list[str]:

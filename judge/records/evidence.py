@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge.games.types import SEATS, Verdict
-from judge.referee.blame import TABLE, Evidence, Row
+from judge.referee.blame import TABLE, BlameRow, Evidence
 from judge.referee.spec import MatchRecord, RecordFile
-from judge.referee.transcript import Entry, Kind, unseal
+from judge.referee.transcript import Entry, EntryKind, unseal
 
 MS = 1_000_000
 
 STDERR_BYTES = 2000
 """How much of the end of stderr a page may quote."""
 
-_HEARD = (Kind.READ, Kind.STDERR, Kind.REPORT, Kind.OOM, Kind.EXPIRED)
-_LET_GO = (Kind.STARTED, Kind.THAWED, Kind.RESPAWNED)
+_HEARD = (EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, EntryKind.EXPIRED)
+_LET_GO = (EntryKind.STARTED, EntryKind.THAWED, EntryKind.RESPAWNED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Heard:
     """Something that the judge saw, in milliseconds since the clock of the request began to run."""
 
     ms: float
-    kind: Kind
+    kind: EntryKind
     data: bytes
 
 
@@ -43,11 +43,11 @@ class Exchange:
     @property
     def reply(self) -> bytes:
         """What it wrote to its stdout."""
-        return b"".join(heard.data for heard in self.heard if heard.kind is Kind.READ)
+        return b"".join(heard.data for heard in self.heard if heard.kind is EntryKind.READ)
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PolicyKey:
     """A key of the policy file and its value."""
 
     key: str
@@ -67,7 +67,7 @@ class Case:
     evidence: Evidence | None
     charged_ms: float | None
     allowed_ms: int | None
-    rules: tuple[Rule, ...]
+    rules: tuple[PolicyKey, ...]
     row: int | None
     when: str = ""
     """What that row says, for people."""
@@ -105,13 +105,13 @@ def _case(record: MatchRecord, entries: Sequence[Entry], seat: int) -> Case:
 
 def last_exchange(entries: Sequence[Entry], seat: int) -> Exchange:
     """What a seat was told last before its case was decided, and what was heard of it from then on."""
-    own = [entry for entry in entries if entry.seat == seat or entry.kind is Kind.EXPIRED]
+    own = [entry for entry in entries if entry.seat == seat or entry.kind is EntryKind.EXPIRED]
     own = own[: _decided_at(own)]
     begin = _last(own, lambda entry: entry.kind in _LET_GO)
-    asked_from = 1 + _last(own[:begin], lambda entry: entry.kind is Kind.FROZEN)
+    asked_from = 1 + _last(own[:begin], lambda entry: entry.kind is EntryKind.FROZEN)
     since = own[begin].ns if own else 0
-    request = b"".join(e.data for e in own[asked_from:] if e.kind is Kind.WROTE)
-    stderr = b"".join(entry.data for entry in own if entry.kind is Kind.STDERR)
+    request = b"".join(e.data for e in own[asked_from:] if e.kind is EntryKind.WROTE)
+    stderr = b"".join(entry.data for entry in own if entry.kind is EntryKind.STDERR)
     heard = [
         Heard((entry.ns - since) / MS, entry.kind, entry.data)
         for entry in own[asked_from:]
@@ -122,10 +122,10 @@ def last_exchange(entries: Sequence[Entry], seat: int) -> Exchange:
 
 def _decided_at(own: Sequence[Entry]) -> int:
     """Where the goodbye begins: behind the evidence, or behind the last freeze, which follows the last answer."""
-    evidence = _last(own, lambda entry: entry.kind is Kind.EVIDENCE)
+    evidence = _last(own, lambda entry: entry.kind is EntryKind.EVIDENCE)
     if evidence >= 0:
         return evidence
-    frozen = _last(own, lambda entry: entry.kind is Kind.FROZEN)
+    frozen = _last(own, lambda entry: entry.kind is EntryKind.FROZEN)
     return frozen if frozen >= 0 else len(own)
 
 
@@ -148,7 +148,9 @@ def _clock(
     return (plies[-1].ms, allowed) if plies else (None, None)
 
 
-def _row_of(verdict: Verdict, why: str, evidence: Evidence | None) -> tuple[int | None, Row | None]:
+def _row_of(
+    verdict: Verdict, why: str, evidence: Evidence | None
+) -> tuple[int | None, BlameRow | None]:
     """The row whose verdict and words these are."""
     if evidence is not None:
         for number, row in enumerate(TABLE, 1):
@@ -181,7 +183,7 @@ _KEYS: Mapping[Verdict, tuple[str, ...]] = {
 
 def _rules(
     record: MatchRecord, seat: int, verdict: Verdict, evidence: Evidence | None
-) -> Iterator[Rule]:
+) -> Iterator[PolicyKey]:
     policy = record.spec.policy.model_dump(mode="json")
     clock = record.spec.policy.clock
     keys = _KEYS.get(verdict, ())
@@ -202,10 +204,10 @@ def _rules(
         yield from _flat(key, value)
 
 
-def _flat(key: str, value: Any) -> Iterator[Rule]:
+def _flat(key: str, value: Any) -> Iterator[PolicyKey]:
     """A table as its keys."""
     if isinstance(value, dict):
         for inner in value:
             yield from _flat(f"{key}.{inner}", value[inner])
     else:
-        yield Rule(key, value)
+        yield PolicyKey(key, value)

@@ -21,7 +21,7 @@ HEAD = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class FileFormat:
     """A format of records.
 
     `read(data, source)` gives the games of a file, InputError naming `source` and the line;
@@ -44,12 +44,14 @@ def _read_rec(data: bytes, source: str) -> Sequence[FiveRecord]:
     return (read_rec(data, source),)
 
 
-FORMATS: Mapping[str, Format] = {
-    "psq": Format(".psq", False, looks_like_psq, _read_psq, write_psq),
-    "psq-gomocupjudge": Format(".psq", False, looks_like_psq, _read_psq, write_psq_gomocupjudge),
-    "sgf": Format(".sgf", True, looks_like_sgf, read_sgf, write_sgf),
-    "pgn": Format(".pgn", True, looks_like_pgn, read_pgn, write_pgn),
-    "rec": Format(".rec", False, looks_like_rec, _read_rec, write_rec),
+FORMATS: Mapping[str, FileFormat] = {
+    "psq": FileFormat(".psq", False, looks_like_psq, _read_psq, write_psq),
+    "psq-gomocupjudge": FileFormat(
+        ".psq", False, looks_like_psq, _read_psq, write_psq_gomocupjudge
+    ),
+    "sgf": FileFormat(".sgf", True, looks_like_sgf, read_sgf, write_sgf),
+    "pgn": FileFormat(".pgn", True, looks_like_pgn, read_pgn, write_pgn),
+    "rec": FileFormat(".rec", False, looks_like_rec, _read_rec, write_rec),
 }
 """By name, in the order in which a file is tried: two names before a stone prove less than a header."""
 

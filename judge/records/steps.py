@@ -12,7 +12,7 @@ Played = TypeVar("Played")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReplayStep:
     """The game after an answer; the first one is before any."""
 
     view: BoardView
@@ -35,7 +35,7 @@ class Stepped:
 
     title: str
     names: tuple[str, str]
-    steps: Sequence[Step]
+    steps: Sequence[ReplayStep]
     result: str
     problem: str = ""
     record: MatchRecord | None = None
@@ -45,21 +45,21 @@ class LogSteps(Generic[Played]):
     """Collects the steps of a game that is played again from a log; `view` is the game's picture."""
 
     def __init__(self, view: Callable[[Played], BoardView]) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[ReplayStep] = []
         self._view = view
 
     def begin(self, game: Played) -> None:
         """The step before the first answer, once nature has drawn what is drawn before."""
         if not self.steps:
-            self.steps.append(Step(self._view(game)))
+            self.steps.append(ReplayStep(self._view(game)))
 
     def add(self, game: Played, seat: int, said: str) -> None:
         """The step of an answer that the game has taken."""
-        self.steps.append(Step(self._view(game).since(self.steps[-1].view), seat, said))
+        self.steps.append(ReplayStep(self._view(game).since(self.steps[-1].view), seat, said))
 
     def see_effect(self, game: Played) -> None:
         """What nature decided belongs to the answer that asked for it."""
         if len(self.steps) > 1:
             last = self.steps.pop()
             view = self._view(game).since(self.steps[-1].view)
-            self.steps.append(Step(view, last.seat, last.said))
+            self.steps.append(ReplayStep(view, last.seat, last.said))

@@ -15,7 +15,7 @@ from enum import StrEnum
 from pydantic import BaseModel, ConfigDict
 
 from judge.games.types import NATURE, AgentFault, Reply, ReplyKind, Verdict
-from judge.sandbox.box import Report
+from judge.sandbox.box import ProcessReport
 from judge.text import mib
 
 
@@ -80,7 +80,7 @@ class Void:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BlameRow:
     """When one of `causes` is seen and `holds`, the verdict is `verdict` for the reason `because` gives."""
 
     causes: frozenset[Cause]
@@ -138,11 +138,11 @@ def _reported(*kinds: str) -> Callable[[Evidence, Thresholds], bool]:
 
 
 def _kind_of(evidence: Evidence) -> str | None:
-    return None if evidence.report is None else Report.decode(evidence.report.encode()).kind
+    return None if evidence.report is None else ProcessReport.decode(evidence.report.encode()).kind
 
 
 def _number_of(evidence: Evidence) -> int:
-    return 0 if evidence.report is None else Report.decode(evidence.report.encode()).number
+    return 0 if evidence.report is None else ProcessReport.decode(evidence.report.encode()).number
 
 
 def _memory_words(evidence: Evidence) -> str:
@@ -207,8 +207,8 @@ def _one(cause: Cause) -> frozenset[Cause]:
     return frozenset({cause})
 
 
-TABLE: tuple[Row, ...] = (
-    Row(
+TABLE: tuple[BlameRow, ...] = (
+    BlameRow(
         _one(Cause.HOST),
         _always,
         Verdict.VOID,
@@ -216,7 +216,7 @@ TABLE: tuple[Row, ...] = (
         "the Engine, the kernel or a disk of the judge's failed",
         Evidence(detail="the Engine does not answer; see that it runs"),
     ),
-    Row(
+    BlameRow(
         _one(Cause.JUDGE),
         _always,
         Verdict.VOID,
@@ -227,7 +227,7 @@ TABLE: tuple[Row, ...] = (
         "the judge itself made a mistake",
         Evidence(detail="before any agent said anything: TypeError"),
     ),
-    Row(
+    BlameRow(
         _ANY_FAULT,
         _killed_for_memory,
         Verdict.MEMORY,
@@ -235,7 +235,7 @@ TABLE: tuple[Row, ...] = (
         "the kernel killed a process of its box for memory, whatever else went wrong",
         _KILLED,
     ),
-    Row(
+    BlameRow(
         _one(Cause.MEMORY),
         _always,
         Verdict.MEMORY,
@@ -244,7 +244,7 @@ TABLE: tuple[Row, ...] = (
         _KILLED,
     ),
     *(
-        Row(
+        BlameRow(
             _one(cause),
             _always,
             Verdict.OUTPUT,
@@ -254,7 +254,7 @@ TABLE: tuple[Row, ...] = (
         )
         for cause, (words, when) in _BYTES_WORDS.items()
     ),
-    Row(
+    BlameRow(
         LATE,
         _held,
         Verdict.VOID,
@@ -264,7 +264,7 @@ TABLE: tuple[Row, ...] = (
         "it was late, and somebody outside held its container still or had paused it",
         _OVERRUN.model_copy(update={"held_by_others": True}),
     ),
-    Row(
+    BlameRow(
         LATE,
         _starved,
         Verdict.VOID,
@@ -274,10 +274,10 @@ TABLE: tuple[Row, ...] = (
         _OVERRUN.model_copy(update={"others_share": 0.43, "waited_share": 0.41}),
     ),
     *(
-        Row(_one(cause), _always, Verdict(cause.value), _time_words(words), when, _OVERRUN)
+        BlameRow(_one(cause), _always, Verdict(cause.value), _time_words(words), when, _OVERRUN)
         for cause, (words, when) in _TIME_WORDS.items()
     ),
-    Row(
+    BlameRow(
         _one(Cause.RAN_ON),
         _always,
         Verdict.TURN_TIME,
@@ -286,7 +286,7 @@ TABLE: tuple[Row, ...] = (
         "turn that its opponent lost on time; and it used more processor time meanwhile than `clock.ran_on_ms`",
         Evidence(ran_on_ms=1000.2, ran_on_cpu_ms=998.7),
     ),
-    Row(
+    BlameRow(
         _one(Cause.DEATH),
         _reported("lost"),
         Verdict.VOID,
@@ -296,7 +296,7 @@ TABLE: tuple[Row, ...] = (
         "its container was ended from outside: the judge's own process in it could not report",
         Evidence(report="lost 0"),
     ),
-    Row(
+    BlameRow(
         _one(Cause.DEATH),
         _reported("exec-failed"),
         Verdict.CRASH,
@@ -304,7 +304,7 @@ TABLE: tuple[Row, ...] = (
         "its program could not be executed",
         Evidence(report="exec-failed 2"),
     ),
-    Row(
+    BlameRow(
         _one(Cause.DEATH),
         _reported("exited"),
         Verdict.CRASH,
@@ -312,7 +312,7 @@ TABLE: tuple[Row, ...] = (
         "its process exited, with any code, and it was its turn",
         Evidence(report="exited 3"),
     ),
-    Row(
+    BlameRow(
         _one(Cause.DEATH),
         _reported("signalled"),
         Verdict.CRASH,
@@ -320,7 +320,7 @@ TABLE: tuple[Row, ...] = (
         "a signal ended its process, its own SIGKILL included",
         Evidence(report="signalled 11"),
     ),
-    Row(
+    BlameRow(
         _one(Cause.DEATH),
         _always,
         Verdict.CRASH,

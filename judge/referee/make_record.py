@@ -24,7 +24,7 @@ NOTHING_READ = (Readings(), Readings())
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PlayedMatch:
     """What came of a game; `referee` is None where it never began."""
 
     end: End | Void
@@ -48,7 +48,7 @@ class Circumstances:
     judge_late_ms: float = 0.0
 
 
-def record_of(spec: MatchSpec, played: Played, circumstances: Circumstances) -> MatchRecord:
+def record_of(spec: MatchSpec, played: PlayedMatch, circumstances: Circumstances) -> MatchRecord:
     """The record of a played game."""
     referee = played.referee
     sides = (None, None) if referee is None else (referee.sides[0], referee.sides[1])
@@ -111,7 +111,7 @@ def result_of(referee: Referee | None) -> str:
     return referee.game.result(referee.sides[0].opening.names)
 
 
-def _seat_record(spec: MatchSpec, seat: int, side: Side | None, played: Played) -> SeatRecord:
+def _seat_record(spec: MatchSpec, seat: int, side: Side | None, played: PlayedMatch) -> SeatRecord:
     fault = side.fault if side is not None else None
     readings, kept = played.readings[seat], spec.seats[seat].folders
     return SeatRecord(

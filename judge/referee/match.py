@@ -47,8 +47,8 @@ from judge.protocols.types import (
 from judge.referee.blame import LATE, Cause, Evidence, Thresholds, Void, judge, judge_start
 from judge.referee.clock import MS, Deadline, SeatClock
 from judge.referee.policy import BytesPolicy, ClockPolicy
-from judge.referee.side import FaultError, Ply, Side, Talk
-from judge.referee.transcript import Kind
+from judge.referee.side import Dialogue, FaultError, Ply, Side
+from judge.referee.transcript import EntryKind
 from judge.referee.wire import Happening, Measured, RanOn, Wire
 
 REPORT_GRACE_NS = 2_000_000_000
@@ -225,7 +225,7 @@ class Referee:
             if self.sides[seat].is_living:
                 self._end(seat)
 
-    def _replace(self, seat: int, talk: Talk, now: int) -> int:
+    def _replace(self, seat: int, talk: Dialogue, now: int) -> int:
         """Start an agent anew whose process was told to end; the moment its time begins.
 
         The old process has the grace of a goodbye to save what it keeps. Nobody is charged for that, nobody else runs,
@@ -248,13 +248,13 @@ class Referee:
 
     def _converse(
         self, seat: int, stimulus: Stimulus, started: int | None = None
-    ) -> tuple[Ready | Answer, Talk]:
+    ) -> tuple[Ready | Answer, Dialogue]:
         """Feed `stimulus` and go on until the protocol says that it is done; how it ended, and the conversation.
 
         Everything is queued while the agent stands still; its clock runs from the thaw (or from its start).
         """
         side = self.sides[seat]
-        talk = Talk()
+        talk = Dialogue()
         end = self._carry_out(seat, side.protocol.feed(stimulus), talk)
         if end is None:
             talk.since = self._wire.thaw(seat) if started is None else started
@@ -266,7 +266,7 @@ class Referee:
             self._wire.freeze(seat)
         return end, talk
 
-    def _next_effects(self, seat: int, talk: Talk) -> Ready | Answer | None:
+    def _next_effects(self, seat: int, talk: Dialogue) -> Ready | Answer | None:
         """Wait for one thing and feed it, if it is for this conversation."""
         side = self.sides[seat]
         alarm_at = talk.alarm_at
@@ -274,7 +274,7 @@ class Referee:
         self._note_happening(happening)
         end = None
         if happening.seat == seat:
-            if happening.kind is Kind.READ:
+            if happening.kind is EntryKind.READ:
                 self._judge_bytes(seat)
                 clock = talk.shown(side.clock, happening.ns)
                 stimulus = Bytes(happening.data, clock) if happening.data else Eof()
@@ -294,7 +294,7 @@ class Referee:
             talk.settle(side.clock, happening.ns)
         return end
 
-    def _miss_deadline(self, seat: int, talk: Talk, now: int) -> Ready | Answer | None:
+    def _miss_deadline(self, seat: int, talk: Dialogue, now: int) -> Ready | Answer | None:
         side = self.sides[seat]
         if talk.deadline.missed is None:
             return self._alarm(seat, talk, now)
@@ -302,13 +302,13 @@ class Referee:
             raise self._faulted(seat, Cause.DEATH, talk, now)
         raise self._faulted(seat, _FAULT_OF_WAIT[talk.deadline.missed], talk, now)
 
-    def _alarm(self, seat: int, talk: Talk, now: int) -> Ready | Answer | None:
+    def _alarm(self, seat: int, talk: Dialogue, now: int) -> Ready | Answer | None:
         side = self.sides[seat]
         alarm = Alarm(talk.shown(side.clock, now))
         return self._carry_out(seat, side.protocol.feed(alarm), talk, now)
 
     def _carry_out(
-        self, seat: int, effects: Sequence[Effect], talk: Talk, now: int | None = None
+        self, seat: int, effects: Sequence[Effect], talk: Dialogue, now: int | None = None
     ) -> Ready | Answer | None:
         """Do what a protocol says; `now` is when the agent did what led to it, None while its clock stands."""
         side = self.sides[seat]
@@ -346,7 +346,7 @@ class Referee:
             case _:
                 raise TypeError(f"{effect!r} outside a conversation")
 
-    def _change_wait(self, side: Side, talk: Talk, wait: Wait, now: int | None) -> None:
+    def _change_wait(self, side: Side, talk: Dialogue, wait: Wait, now: int | None) -> None:
         """Another reason to wait: what was waited so far is charged, and a new deadline begins."""
         if now is None:
             talk.wait = wait
@@ -355,7 +355,7 @@ class Referee:
         talk.wait, talk.since = wait, now
         self._set_deadline(side, talk)
 
-    def _set_deadline(self, side: Side, talk: Talk) -> None:
+    def _set_deadline(self, side: Side, talk: Dialogue) -> None:
         if talk.wait is None:
             raise TypeError(f"{type(side.protocol).__name__} awaits nothing and has not answered")
         talk.deadline = side.clock.deadline(talk.wait, talk.since)
@@ -373,7 +373,7 @@ class Referee:
         Of one that says too much nothing more is heard: its next request, if there is one, judges it. What comes of one
         that is out, in the moment before it was frozen or out of its pipe, changes nothing.
         """
-        if happening.kind is Kind.READ and happening.data:
+        if happening.kind is EntryKind.READ and happening.data:
             if self._is_too_loud(happening.seat):
                 self._wire.mute(happening.seat)
                 return
@@ -405,7 +405,7 @@ class Referee:
         if side.turn_bytes > self._bounds.turn_bytes:
             raise self._faulted(seat, Cause.TURN_BYTES)
 
-    def _judge_death(self, seat: int, talk: Talk, now: int) -> None:
+    def _judge_death(self, seat: int, talk: Dialogue, now: int) -> None:
         side = self.sides[seat]
         if side.killed_for_memory:
             raise self._faulted(seat, Cause.MEMORY, talk, now)
@@ -418,7 +418,7 @@ class Referee:
             talk.deadline = Deadline(deadline, missed, talk.deadline.allowed_ms)
 
     def _faulted(
-        self, seat: int, cause: Cause, talk: Talk | None = None, now: int = 0
+        self, seat: int, cause: Cause, talk: Dialogue | None = None, now: int = 0
     ) -> FaultError:
         """The verdict on a seat, from what is measured now; its time in `talk` is charged up to `now`.
 

@@ -24,7 +24,7 @@ from judge.games.types import SEATS, End, Game
 from judge.protocols import protocol_entry
 from judge.referee.blame import Cause, Void, judge_failure
 from judge.referee.folders import Shelf, folders_of, shelved
-from judge.referee.make_record import NOTHING_READ, Circumstances, Played, record_of
+from judge.referee.make_record import NOTHING_READ, Circumstances, PlayedMatch, record_of
 from judge.referee.match import Referee
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
@@ -149,7 +149,7 @@ def play(
     transcript.close()
     record = record_of(
         spec,
-        Played(end, referee, readings, lingered_s or (0.0, 0.0), kept),
+        PlayedMatch(end, referee, readings, lingered_s or (0.0, 0.0), kept),
         Circumstances(
             attempt=attempt,
             started_at=time_at_slot.started_at.isoformat(timespec="seconds"),

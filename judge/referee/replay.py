@@ -5,10 +5,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from judge.errors import HostError, InputError
-from judge.referee.transcript import Entry, Kind
+from judge.referee.transcript import Entry, EntryKind
 from judge.referee.wire import Happening, Measured, RanOn
 
-_SEEN = frozenset({Kind.READ, Kind.STDERR, Kind.REPORT, Kind.OOM, Kind.EXPIRED})
+_SEEN = frozenset(
+    {EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, EntryKind.EXPIRED}
+)
 """The kinds that the world brings; all others are what the referee does."""
 
 
@@ -42,28 +44,28 @@ class ReplayWire:
 
     def start(self, seat: int) -> int:
         """The recorded moment."""
-        return self._expect(seat, Kind.STARTED).ns
+        return self._expect(seat, EntryKind.STARTED).ns
 
     def write(self, seat: int, data: bytes) -> None:
         """Check that the same bytes were written."""
-        entry = self._expect(seat, Kind.WROTE)
+        entry = self._expect(seat, EntryKind.WROTE)
         if entry.data != data:
             raise self._departs(f"the judge would write {data!r}, the record has {entry.data!r}")
 
     def thaw(self, seat: int) -> int:
         """The recorded moment."""
-        return self._expect(seat, Kind.THAWED).ns
+        return self._expect(seat, EntryKind.THAWED).ns
 
     def freeze(self, seat: int) -> None:
         """Check that the seat was frozen here."""
-        self._expect(seat, Kind.FROZEN)
+        self._expect(seat, EntryKind.FROZEN)
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 the record knows how long it was
         """How it did not stand still, if the record says so."""
         if not self._has(self._next):
             return None
         entry = self._entries[self._next]
-        if (entry.seat, entry.kind) != (seat, Kind.RAN_ON):
+        if (entry.seat, entry.kind) != (seat, EntryKind.RAN_ON):
             return None
         return RanOn.decode(self._take().data)
 
@@ -72,7 +74,7 @@ class ReplayWire:
         end = self._next
         while self._has(end) and self._entries[end].kind in _SEEN:
             end += 1
-        if not self._has(end) or self._entries[end].kind is not Kind.LOOKED:
+        if not self._has(end) or self._entries[end].kind is not EntryKind.LOOKED:
             return ()
         seen = [Happening(e.ns, e.seat, e.kind, e.data) for e in self._entries[self._next : end]]
         self._next = end + 1
@@ -87,11 +89,11 @@ class ReplayWire:
 
     def measure(self, seat: int) -> Measured:
         """The recorded evidence."""
-        return Measured.decode(self._expect(seat, Kind.EVIDENCE).data)
+        return Measured.decode(self._expect(seat, EntryKind.EVIDENCE).data)
 
     def respawn(self, seat: int) -> int:
         """The recorded moment of the new start."""
-        self._expect(seat, Kind.RESPAWNED)
+        self._expect(seat, EntryKind.RESPAWNED)
         return self.start(seat)
 
     def mute(self, seat: int) -> None:
@@ -99,7 +101,7 @@ class ReplayWire:
 
     def kill(self, seat: int) -> None:
         """Check that the agent was killed here."""
-        self._expect(seat, Kind.KILLED)
+        self._expect(seat, EntryKind.KILLED)
 
     def fail(self, why: str) -> None:
         """Do nothing: the record said so."""
@@ -113,11 +115,11 @@ class ReplayWire:
             raise InputError("the record departs from the rules: it ends where the game goes on")
         self._next += 1
         entry = self._entries[self._next - 1]
-        if entry.kind is Kind.FAILED:
+        if entry.kind is EntryKind.FAILED:
             raise HostError(entry.data.decode(errors="replace"))
         return entry
 
-    def _expect(self, seat: int, kind: Kind) -> Entry:
+    def _expect(self, seat: int, kind: EntryKind) -> Entry:
         entry = self._take()
         if (entry.seat, entry.kind) != (seat, kind):
             raise self._departs(
@@ -140,7 +142,7 @@ def _rejoined(entries: Sequence[Entry]) -> list[Entry]:
         last = joined[-1] if joined else None
         if (
             last is not None
-            and entry.kind is last.kind is Kind.READ
+            and entry.kind is last.kind is EntryKind.READ
             and (entry.ns, entry.seat) == (last.ns, last.seat)
             and entry.private is not last.private
             and entry.data

@@ -14,7 +14,7 @@ from judge.games.types import (
     decided,
 )
 from judge.protocols import new_protocol, protocol_entry
-from judge.protocols.types import AgentProtocol, Limits, Open
+from judge.protocols.types import AgentProtocol, Open, ToldLimits
 from judge.referee.chance import Seed, numbers
 from judge.referee.match import Referee
 from judge.referee.policy import Policy
@@ -97,5 +97,5 @@ def _opening(spec: MatchSpec, seat: int, game: Game) -> Open:
     names = (spec.seats[0].name, spec.seats[1].name)
     runtime = spec.seats[seat].runtime
     folder = persistent_path(spec.box, runtime) if spec.policy.folders.persistent else None
-    limits = Limits(clock.turn_ms, clock.match_ms, spec.policy.limits.memory_bytes, folder)
+    limits = ToldLimits(clock.turn_ms, clock.match_ms, spec.policy.limits.memory_bytes, folder)
     return Open(seat, game.describe(), names, limits)

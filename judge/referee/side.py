@@ -8,8 +8,8 @@ from judge.games.types import AgentFault
 from judge.protocols.types import AgentProtocol, Clock, Note, Open, Wait
 from judge.referee.blame import Evidence, Void
 from judge.referee.clock import Deadline, SeatClock
-from judge.referee.transcript import Kind
-from judge.sandbox.box import Report
+from judge.referee.transcript import EntryKind
+from judge.sandbox.box import ProcessReport
 
 TURNS = (Wait.TURN, Wait.ROW, Wait.PERSON)
 """The waits that are time of a turn."""
@@ -57,7 +57,7 @@ class Side:
     """What it has printed since its last answer, as `counted`."""
     game_bytes: int = 0
     stdout_ended: bool = False
-    report: Report | None = None
+    report: ProcessReport | None = None
     killed_for_memory: bool = False
     has_started: bool = False
     is_out: bool = False
@@ -76,18 +76,18 @@ class Side:
         """Whether its process was started and may still run."""
         return self.has_started and not self.is_dead and not self.is_ended
 
-    def see(self, kind: Kind, data: bytes) -> None:
+    def see(self, kind: EntryKind, data: bytes) -> None:
         """Keep what happened to the seat, whoever is waited for."""
-        if kind is Kind.READ:
+        if kind is EntryKind.READ:
             count = counted(data, self.least_bytes)
             self.turn_bytes += count
             self.game_bytes += count
             self.stdout_ended = self.stdout_ended or not data
-        elif kind is Kind.REPORT:
-            report = Report.decode(data)
+        elif kind is EntryKind.REPORT:
+            report = ProcessReport.decode(data)
             if report.kind != "started":
                 self.report = report
-        elif kind is Kind.OOM:
+        elif kind is EntryKind.OOM:
             self.killed_for_memory = True
 
     def renew(self) -> None:
@@ -110,7 +110,7 @@ class FaultError(Exception):
 
 
 @dataclass(slots=True)
-class Talk:
+class Dialogue:
     """A conversation that is under way: why the agent is waited for, since when and until when."""
 
     wait: Wait | None = None

@@ -24,7 +24,7 @@ KEPT_MESSAGES = 50
 
 
 @dataclass(slots=True)
-class Seen:
+class SeatView:
     """What is seen of one seat."""
 
     clock: Clock | None = None
@@ -42,16 +42,16 @@ class Seen:
     """What it said beside its answers, and what the judge noted of it; nothing private. As said, so to be escaped."""
 
 
-class Onlooker:
+class Spectator:
     """Referees a match again on `wire` and keeps what is seen of it.
 
     `watch` hears of each answer, before it has its effect.
     """
 
     def __init__(
-        self, spec: MatchSpec, wire: "SeenWire", watch: Callable[[Ply], None] | None = None
+        self, spec: MatchSpec, wire: "RecordedWire", watch: Callable[[Ply], None] | None = None
     ) -> None:
-        self.seats = (Seen(), Seen())
+        self.seats = (SeatView(), SeatView())
         self.referee: Referee = build_referee(spec, wire, self._heed)
         self._watch = watch
         for seat in SEATS:
@@ -77,7 +77,7 @@ class _Overheard:
     speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset()
     """Of no use here: the one inside was asked when it was seated."""
 
-    def __init__(self, inside: AgentProtocol, seen: Seen) -> None:
+    def __init__(self, inside: AgentProtocol, seen: SeatView) -> None:
         self._inside = inside
         self._seen = seen
 
@@ -97,12 +97,12 @@ class _Overheard:
         return effects
 
 
-class SeenWire(ReplayWire):
+class RecordedWire(ReplayWire):
     """A replay wire that notes whose clock runs."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         super().__init__(entries)
-        self.seats = (Seen(), Seen())
+        self.seats = (SeatView(), SeatView())
 
     def start(self, seat: int) -> int:
         """The recorded moment."""
@@ -120,7 +120,7 @@ class SeenWire(ReplayWire):
         self.seats[seat].runs_since_ns = None
 
 
-class GrowingWire(SeenWire):
+class TailingWire(RecordedWire):
     """A wire on a transcript that still grows: where it ends, `more` waits for what comes next.
 
     `more` raises where nothing will come; that ends the referee too.

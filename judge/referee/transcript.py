@@ -28,7 +28,7 @@ SPILL_BYTES = 1 << 20
 BLOCK_ENTRIES = 1024
 
 
-class Kind(StrEnum):
+class EntryKind(StrEnum):
     """What an entry is."""
 
     STARTED = "S"
@@ -64,7 +64,7 @@ class Entry(NamedTuple):
 
     ns: int
     seat: int
-    kind: Kind
+    kind: EntryKind
     data: bytes
     private: bool = False
 
@@ -103,7 +103,7 @@ class Transcript:
         self._follow = follow
         self._followed = 0
 
-    def add(self, ns: int, seat: int, kind: Kind, data: bytes = b"") -> None:
+    def add(self, ns: int, seat: int, kind: EntryKind, data: bytes = b"") -> None:
         """Append an entry; `ns` is the monotonic clock's own."""
         if self._origin < 0:
             self._origin = ns
@@ -160,7 +160,7 @@ class Transcript:
         """What was read last of an agent's stdout; None where nothing was."""
         last = None
         for entry in self:
-            if entry.kind is Kind.READ:
+            if entry.kind is EntryKind.READ:
                 last = entry
         return last
 
@@ -179,7 +179,7 @@ def unpack(packed: bytes) -> Iterator[Entry]:
 def _entries_of(stream: IO[bytes]) -> Iterator[Entry]:
     while header := stream.read(_HEADER.size):
         ns, seat, kind, length = _HEADER.unpack(header)
-        yield Entry(ns, seat, Kind(kind.decode()), stream.read(length))
+        yield Entry(ns, seat, EntryKind(kind.decode()), stream.read(length))
 
 
 def seal(entries: Iterable[Entry]) -> SealedTranscript:
@@ -228,9 +228,9 @@ def mark_private(
     spans = _private_spans(entries, is_private)
     cutters = [_Cutter(each) for each in spans]
     for entry in entries:
-        if entry.kind is Kind.STDERR:
+        if entry.kind is EntryKind.STDERR:
             yield entry._replace(private=True)
-        elif entry.kind is Kind.READ:
+        elif entry.kind is EntryKind.READ:
             yield from cutters[entry.seat].cut(entry)
         else:
             yield entry
@@ -245,12 +245,12 @@ def _private_spans(
         if entry.seat not in SEATS:
             continue
         stream = streams[entry.seat]
-        if entry.kind is Kind.READ:
+        if entry.kind is EntryKind.READ:
             for piece in entry.data.splitlines(keepends=True):
                 stream.unended += piece
                 if piece.endswith((b"\n", b"\r")):
                     stream.end_line(is_private(entry.seat, bytes(stream.unended).rstrip(b"\r\n")))
-        elif entry.kind is Kind.RESPAWNED:
+        elif entry.kind is EntryKind.RESPAWNED:
             # What another process says is no part of this one's last line.
             stream.end_line(is_private(entry.seat, bytes(stream.unended)))
     for seat, stream in zip(SEATS, streams, strict=True):
@@ -321,11 +321,11 @@ def _entries(block: Block) -> Iterator[Entry]:
     private = iter(block.private or ())
     for ns, seat, kind, text in block.entries:
         if isinstance(text, str):
-            yield Entry(ns, seat, Kind(kind), text.encode("latin-1"))
+            yield Entry(ns, seat, EntryKind(kind), text.encode("latin-1"))
         elif block.private is None:
-            yield Entry(ns, seat, Kind(kind), b" " * (text - 1) + b"\n"[: min(text, 1)], True)
+            yield Entry(ns, seat, EntryKind(kind), b" " * (text - 1) + b"\n"[: min(text, 1)], True)
         else:
-            yield Entry(ns, seat, Kind(kind), next(private).encode("latin-1"), True)
+            yield Entry(ns, seat, EntryKind(kind), next(private).encode("latin-1"), True)
 
 
 def _public_digest(block: Block) -> bytes:

@@ -13,15 +13,15 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from judge.games.types import SEATS
-from judge.referee.transcript import Kind, Transcript
-from judge.sandbox.box import NO_FREEZER, Box, Channel, Readings, Report, Source
+from judge.referee.transcript import EntryKind, Transcript
+from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, ProcessReport, Readings
 from judge.sandbox.cores import Use
 
 _KIND_OF_CHANNEL = {
-    Channel.OUT: Kind.READ,
-    Channel.ERR: Kind.STDERR,
-    Channel.REPORT: Kind.REPORT,
-    Channel.OOM: Kind.OOM,
+    Channel.OUT: EntryKind.READ,
+    Channel.ERR: EntryKind.STDERR,
+    Channel.REPORT: EntryKind.REPORT,
+    Channel.OOM: EntryKind.OOM,
 }
 
 _SNAPSHOT_NS = 20_000_000
@@ -39,7 +39,7 @@ UNENDED_BYTES = 4096
 _REPLACED_NS = 1_000_000_000
 """How long the box of a process that is replaced is waited for before the new one is made."""
 
-_STARTED = Report("started").encode()
+_STARTED = ProcessReport("started").encode()
 
 _WRITABLE = select.EPOLLOUT
 
@@ -49,7 +49,7 @@ class Happening(NamedTuple):
 
     ns: int
     seat: int
-    kind: Kind
+    kind: EntryKind
     data: bytes
 
 
@@ -177,7 +177,7 @@ class LiveWire:
         self._unended = [bytearray(), bytearray()]
         """What was read of a line that has not ended yet: it is no news before it has, or before somebody asks."""
         self._epoll = select.epoll()
-        self._sources: dict[int, tuple[int, Source]] = {}
+        self._sources: dict[int, tuple[int, EventSource]] = {}
         self._inbox: deque[Happening] = deque()
         self._outbox = [bytearray(), bytearray()]
         self._stands: list[Callable[[], bool] | None] = [None, None]
@@ -210,13 +210,13 @@ class LiveWire:
         self._look_at_cores(time.monotonic_ns())
         now = time.monotonic_ns()
         self._boxes[seat].start()
-        self._transcript.add(now, seat, Kind.STARTED)
+        self._transcript.add(now, seat, EntryKind.STARTED)
         self._asked, self._still_cpu = seat, None
         return now
 
     def write(self, seat: int, data: bytes) -> None:
         """Queue bytes and give the pipe what it takes."""
-        self._transcript.add(time.monotonic_ns(), seat, Kind.WROTE, data)
+        self._transcript.add(time.monotonic_ns(), seat, EntryKind.WROTE, data)
         if self._outbox[seat]:
             self._outbox[seat] += data
             return
@@ -236,7 +236,7 @@ class LiveWire:
             now = time.monotonic_ns()
         since = now - dodged
         self._boxes[seat].thaw()
-        self._transcript.add(since, seat, Kind.THAWED)
+        self._transcript.add(since, seat, EntryKind.THAWED)
         self._asked, self._still_cpu = seat, None
         return since
 
@@ -244,7 +244,7 @@ class LiveWire:
         """Stop the box."""
         self._boxes[seat].freeze()
         self._stands[seat] = self._boxes[seat].is_frozen
-        self._transcript.add(time.monotonic_ns(), seat, Kind.FROZEN)
+        self._transcript.add(time.monotonic_ns(), seat, EntryKind.FROZEN)
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
         """Look until the box stands still: without a pause at first, for that is all that an honest one needs."""
@@ -259,7 +259,7 @@ class LiveWire:
         if not stands and self._stands[seat] is not None:
             self._loose_cpu[seat] = cpu
         ran = RanOn(now - began, used)
-        self._transcript.add(now, seat, Kind.RAN_ON, ran.encode())
+        self._transcript.add(now, seat, EntryKind.RAN_ON, ran.encode())
         return ran
 
     def look(self) -> Sequence[Happening]:
@@ -272,7 +272,7 @@ class LiveWire:
         self._inbox.clear()
         for happening in seen:
             self._transcript.add(*happening)
-        self._transcript.add(time.monotonic_ns(), seen[-1].seat, Kind.LOOKED)
+        self._transcript.add(time.monotonic_ns(), seen[-1].seat, EntryKind.LOOKED)
         return seen
 
     def wait(self, until_ns: int) -> Happening:
@@ -280,7 +280,9 @@ class LiveWire:
         if not self._inbox:
             self._poll(until_ns)
         now = time.monotonic_ns()
-        happening = self._inbox.popleft() if self._inbox else Happening(now, -1, Kind.EXPIRED, b"")
+        happening = (
+            self._inbox.popleft() if self._inbox else Happening(now, -1, EntryKind.EXPIRED, b"")
+        )
         self._transcript.add(*happening)
         return happening
 
@@ -290,12 +292,12 @@ class LiveWire:
         share, waited = self._shares(seat)
         used = self._opponent_cpu() if seat == self._asked else None
         measured = Measured(box.readings(), share, box.is_held(), used, waited)
-        self._transcript.add(time.monotonic_ns(), seat, Kind.EVIDENCE, measured.encode())
+        self._transcript.add(time.monotonic_ns(), seat, EntryKind.EVIDENCE, measured.encode())
         return measured
 
     def respawn(self, seat: int) -> int:
         """A new box for the same agent."""
-        self._transcript.add(time.monotonic_ns(), seat, Kind.RESPAWNED)
+        self._transcript.add(time.monotonic_ns(), seat, EntryKind.RESPAWNED)
         self._forget(seat)
         self._boxes[seat].kill()
         self._replaced[seat].append(self._boxes[seat])
@@ -319,11 +321,11 @@ class LiveWire:
         self._boxes[seat].kill()
         self._stands[seat] = self._boxes[seat].is_gone
         self._looked_at = time.monotonic_ns()  # the game is over: nobody is waited for
-        self._transcript.add(self._looked_at, seat, Kind.KILLED)
+        self._transcript.add(self._looked_at, seat, EntryKind.KILLED)
 
     def fail(self, why: str) -> None:
         """Write down how the host failed."""
-        self._transcript.add(time.monotonic_ns(), -1, Kind.FAILED, why.encode())
+        self._transcript.add(time.monotonic_ns(), -1, EntryKind.FAILED, why.encode())
 
     def leave(self) -> tuple[float, float]:
         """Run nothing of either seat on the slot's cores any more; never raises.
@@ -403,17 +405,17 @@ class LiveWire:
         unended += data
         return True
 
-    def _happen(self, now: int, seat: int, kind: Kind, data: bytes) -> None:
+    def _happen(self, now: int, seat: int, kind: EntryKind, data: bytes) -> None:
         """News for the inbox; what stdout said before it comes with it, or before it."""
         unended = self._unended[seat]
-        if unended and kind is not Kind.STDERR:
-            if kind is Kind.READ and data:
+        if unended and kind is not EntryKind.STDERR:
+            if kind is EntryKind.READ and data:
                 data = bytes(unended) + data
             else:
-                self._inbox.append(Happening(now, seat, Kind.READ, bytes(unended)))
+                self._inbox.append(Happening(now, seat, EntryKind.READ, bytes(unended)))
             unended.clear()
         last = self._inbox[-1] if self._inbox else None
-        if data and last and last.data and (now, seat, kind) == last[:3] and kind is Kind.READ:
+        if data and last and last.data and (now, seat, kind) == last[:3] and kind is EntryKind.READ:
             # One moment has one read of a seat: the parts of a chunk are known by it (`judge.referee.replay`).
             self._inbox[-1] = last._replace(data=last.data + data)
             return
@@ -425,7 +427,7 @@ class LiveWire:
             if self._unended[seat]:
                 data = bytes(self._unended[seat])
                 self._unended[seat].clear()
-                self._inbox.append(Happening(time.monotonic_ns(), seat, Kind.READ, data))
+                self._inbox.append(Happening(time.monotonic_ns(), seat, EntryKind.READ, data))
 
     def _bounded(self, seat: int, data: bytes) -> bytes:
         """What is kept of stderr; the rest has been read, so that the agent does not block on it."""

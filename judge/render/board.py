@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from judge.records.views import BoardView, Face, Mark, Square, Surface, Token
 from judge.render.pieces import GLYPHS, glyph_items
-from judge.render.shapes import Box, Colour, Disc, Item, Line, Scene, Shape, Text
+from judge.render.shapes import Colour, Disc, Item, Rectangle, Scene, Shape, Stroke, Text
 
 BOARD_PIXELS = 680
 """About how wide a board is."""
@@ -110,7 +110,7 @@ class _Painter:
 
     def paint_board(self) -> None:
         """Paper, coordinates and the empty board."""
-        self._add(Box(0, 0, self.scene.width, self.scene.height, _PAPER))
+        self._add(Rectangle(0, 0, self.scene.width, self.scene.height, _PAPER))
         self._paint_labels()
         if self._view.surface is Surface.LINES:
             self._paint_lines()
@@ -169,13 +169,15 @@ class _Painter:
         view, cell = self._view, self.cell
         columns, rows = len(view.columns), len(view.rows)
         x, y = self._corner((0, 0))
-        self._add(Box(x, y, columns * cell, rows * cell, "#e2b873", 6))
+        self._add(Rectangle(x, y, columns * cell, rows * cell, "#e2b873", 6))
         for column in range(columns):
             self._add(
-                Line(self._middle((column, 0)), self._middle((column, rows - 1)), "#7d5a2b", 1)
+                Stroke(self._middle((column, 0)), self._middle((column, rows - 1)), "#7d5a2b", 1)
             )
         for row in range(rows):
-            self._add(Line(self._middle((0, row)), self._middle((columns - 1, row)), "#7d5a2b", 1))
+            self._add(
+                Stroke(self._middle((0, row)), self._middle((columns - 1, row)), "#7d5a2b", 1)
+            )
         for star in _stars(columns, rows):
             self._add(Disc(*self._middle(star), max(2.0, cell * 0.09), "#5e421c"))
 
@@ -189,10 +191,10 @@ class _Painter:
                     colour = "#ece5d5" if (x + y) % 2 == 0 else "#93a8b4"
                 else:
                     colour = "#dfe6cf" if (x + y) % 2 == 0 else "#d5ddc3"
-                self._add(Box(left, top, cell, cell, colour))
+                self._add(Rectangle(left, top, cell, cell, colour))
         for square in view.blocked:
             left, top = self._corner(square)
-            self._add(Box(left, top, cell, cell, "#8fc1d8"))
+            self._add(Rectangle(left, top, cell, cell, "#8fc1d8"))
             self._paint_wave(left, top)
 
     def _paint_wave(self, left: float, top: float) -> None:
@@ -201,7 +203,7 @@ class _Painter:
             y = top + cell * height
             points = [(left + cell * at, y + cell * up) for at, up in _WAVE]
             for start, end in pairwise(points):
-                self._add(Line(start, end, "#e8f5fa", max(1.5, cell * 0.04)))
+                self._add(Stroke(start, end, "#e8f5fa", max(1.5, cell * 0.04)))
 
     # --- what stands on it ---------------------------------------------------------------------------------------
 
@@ -229,8 +231,8 @@ class _Painter:
         cell, pad = self.cell, self.cell * 0.09
         fill, edge = self._colours.fill[token.side], self._colours.edge[token.side]
         side = cell - 2 * pad
-        self._add(Box(left + pad, top + pad + 1, side, side, edge, cell * 0.12))
-        self._add(Box(left + pad, top + pad - 1, side, side, fill, cell * 0.12))
+        self._add(Rectangle(left + pad, top + pad + 1, side, side, edge, cell * 0.12))
+        self._add(Rectangle(left + pad, top + pad - 1, side, side, fill, cell * 0.12))
         name, ink = token.faces[0].name, self._colours.ink[token.side]
         glyph = GLYPHS.get(name)
         if glyph is None:
@@ -247,7 +249,7 @@ class _Painter:
         if token.shows is None:
             first, second = token.faces[0], token.faces[-1]
             self._add(
-                Line(
+                Stroke(
                     (left + cell * 0.82, top + cell * 0.12),
                     (left + cell * 0.14, top + cell * 0.88),
                     "#6f7f88" if (square[0] + square[1]) % 2 else "#b9ae98",

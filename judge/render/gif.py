@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import Any
 
 from judge.errors import InputError
-from judge.render.shapes import Box, Disc, Line, Scene, Shape, Text
+from judge.render.shapes import Disc, Rectangle, Scene, Shape, Stroke, Text
 from judge.text import printable
 
 try:
@@ -57,7 +57,7 @@ def _palette(first: Image.Image, last: Image.Image) -> Image.Image:
     return both.quantize(COLOURS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
 
 
-def _box(pen: ImageDraw.ImageDraw, box: Box) -> None:
+def _box(pen: ImageDraw.ImageDraw, box: Rectangle) -> None:
     corners = (box.x, box.y, box.x + box.width, box.y + box.height)
     pen.rounded_rectangle(
         [n * FINE for n in corners],
@@ -85,7 +85,7 @@ def _shape(pen: ImageDraw.ImageDraw, shape: Shape) -> None:
         pen.line([*points, points[0], points[1]], shape.stroke, width, joint="curve")
 
 
-def _line(pen: ImageDraw.ImageDraw, line: Line) -> None:
+def _line(pen: ImageDraw.ImageDraw, line: Stroke) -> None:
     ends = [tuple(n * FINE for n in point) for point in (line.start, line.end)]
     pen.line(ends, line.colour, max(1, round(line.width * FINE)))
 
@@ -104,9 +104,9 @@ def _text(pen: ImageDraw.ImageDraw, text: Text) -> None:
 
 
 _DRAWERS: Mapping[type, Callable[[ImageDraw.ImageDraw, Any], None]] = {
-    Box: _box,
+    Rectangle: _box,
     Disc: _disc,
     Shape: _shape,
-    Line: _line,
+    Stroke: _line,
     Text: _text,
 }

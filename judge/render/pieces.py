@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import cos, pi, sin
 
-from judge.render.shapes import Colour, Disc, Item, Line, Point, Shape
+from judge.render.shapes import Colour, Disc, Item, Point, Shape, Stroke
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def glyph_items(
                 items.append(Shape(placed, fill, edge, width))
     for (x1, y1), (x2, y2) in glyph.details:
         start, end = (x + x1 * size, y + y1 * size), (x + x2 * size, y + y2 * size)
-        items.append(Line(start, end, edge, width))
+        items.append(Stroke(start, end, edge, width))
     return items
 
 

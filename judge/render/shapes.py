@@ -10,7 +10,7 @@ Colour = str
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class Rectangle:
     """A rectangle with corners of `radius`."""
 
     x: float
@@ -46,7 +46,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Stroke:
     """A straight stroke with round ends."""
 
     start: Point
@@ -67,7 +67,7 @@ class Text:
     anchor: Literal["start", "middle", "end"] = "middle"
 
 
-Item = Box | Disc | Shape | Line | Text
+Item = Rectangle | Disc | Shape | Stroke | Text
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from judge.render.shapes import Box, Disc, Item, Line, Scene, Shape, Text
+from judge.render.shapes import Disc, Item, Rectangle, Scene, Shape, Stroke, Text
 from judge.text import printable
 
 FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
@@ -25,7 +25,7 @@ def write_items(items: Iterable[Item]) -> str:
     return "\n".join(_WRITERS[type(item)](item) for item in items)
 
 
-def _box(box: Box) -> str:
+def _box(box: Rectangle) -> str:
     return _element(
         "rect",
         x=box.x,
@@ -51,7 +51,7 @@ def _shape(shape: Shape) -> str:
     )
 
 
-def _line(line: Line) -> str:
+def _line(line: Stroke) -> str:
     (x1, y1), (x2, y2) = line.start, line.end
     rest = {"stroke-width": line.width, "stroke-linecap": "round"}
     return _element("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=line.colour, **rest)
@@ -66,15 +66,15 @@ def _text(text: Text) -> str:
 
 
 _WRITERS: Mapping[type, Callable[[Any], str]] = {
-    Box: _box,
+    Rectangle: _box,
     Disc: _disc,
     Shape: _shape,
-    Line: _line,
+    Stroke: _line,
     Text: _text,
 }
 
 
-def _stroke(item: Box | Disc | Shape) -> dict[str, object]:
+def _stroke(item: Rectangle | Disc | Shape) -> dict[str, object]:
     if item.stroke is None:
         return {}
     return {"stroke": item.stroke, "stroke-width": item.stroke_width}

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 
 from judge.errors import HostError
-from judge.sandbox.box import Channel, Report
+from judge.sandbox.box import Channel, ProcessReport
 from judge.sandbox.pipes import CHUNK
 
 STDOUT, STDERR = 1, 2
@@ -86,7 +86,7 @@ class AttachStream:
     def __init__(
         self,
         attached: socket.socket,
-        on_report: Callable[[bytes], Report],
+        on_report: Callable[[bytes], ProcessReport],
         on_end: Callable[[], Sequence[tuple[Channel, bytes]]],
     ) -> None:
         self._socket = attached

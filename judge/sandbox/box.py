@@ -27,14 +27,14 @@ class Channel(StrEnum):
     ERR = "err"
     """The agent's stderr; empty data is its end of file."""
     REPORT = "report"
-    """What PID 1 says of the agent; `data` is a `Report` in its text form."""
+    """What PID 1 says of the agent; `data` is a `ProcessReport` in its text form."""
     OOM = "oom"
     """The kernel ran out of the box's memory and kills for it; `data` is empty. A hint to look at the readings, which
     count: not every host lets everybody watch (v1 cgroups need root)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ProcessReport:
     """What became of the agent's process, from somebody whom it cannot reach.
 
     `started`; `exec-failed` with the errno; `exited` with the code; `signalled` with the signal number; `lost`: the
@@ -49,7 +49,7 @@ class Report:
         return f"{self.kind} {self.number}".encode()
 
     @classmethod
-    def decode(cls, data: bytes) -> "Report":
+    def decode(cls, data: bytes) -> "ProcessReport":
         """The report of a text form; raises ValueError for anything else."""
         kind, _, number = data.decode("ascii").partition(" ")
         if kind not in ("started", "exec-failed", "exited", "signalled", "lost"):
@@ -57,7 +57,7 @@ class Report:
         return cls(kind, int(number))  # type: ignore[arg-type]
 
 
-class Source(Protocol):
+class EventSource(Protocol):
     """A file descriptor of a box that can be polled."""
 
     fd: int
@@ -186,7 +186,7 @@ class Box(Protocol):
         """Make everything ready; the agent does not run yet."""
 
     @property
-    def sources(self) -> Sequence[Source]:
+    def sources(self) -> Sequence[EventSource]:
         """What to poll, from `prepare` on."""
 
     def enter(self) -> None:

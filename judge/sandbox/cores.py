@@ -27,7 +27,7 @@ Core = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class CorePlacement:
     """Who runs where. A slot's cores belong to nobody else, unless `shared` or given to several games on purpose."""
 
     judge: tuple[int, ...]
@@ -45,7 +45,7 @@ def place(
     cores_per_slot: int = 1,
     sharing: int = 1,
     taken: Collection[Core] = (),
-) -> Placement:
+) -> CorePlacement:
     """Give the judge the lowest core and the slots the highest ones, the first slot the topmost.
 
     Those that others have `taken` come last.
@@ -72,7 +72,7 @@ def place(
         tuple(sorted(sum(down[start : start + cores_per_slot], ())))
         for start in range(0, wanted, cores_per_slot)
     ]
-    return Placement(judge, tuple(given[number % places] for number in range(slots)))
+    return CorePlacement(judge, tuple(given[number % places] for number in range(slots)))
 
 
 def available() -> frozenset[int]:

@@ -14,7 +14,15 @@ import structlog
 from judge.errors import HostError
 from judge.sandbox import cgroup, freezer, hardening, seccomp
 from judge.sandbox.attach import AttachStream
-from judge.sandbox.box import BoxPolicy, Channel, Limits, Readings, Report, Source, Tenant
+from judge.sandbox.box import (
+    BoxPolicy,
+    Channel,
+    EventSource,
+    Limits,
+    ProcessReport,
+    Readings,
+    Tenant,
+)
 from judge.sandbox.engine import Engine, EngineRefusalError
 from judge.sandbox.exit_cause import died_of_memory
 from judge.sandbox.images import runtime_image
@@ -26,7 +34,7 @@ from judge.sandbox.users import User, claim
 
 log = structlog.get_logger()
 
-KILLED = Report("signalled", 9)
+KILLED = ProcessReport("signalled", 9)
 
 LOOK_S = 0.05
 """How often the Engine is asked whether a killed container has ended."""
@@ -237,9 +245,9 @@ class DockerBox:
     # --- while it runs ----------------------------------------------------------------------------
 
     @property
-    def sources(self) -> Sequence[Source]:
+    def sources(self) -> Sequence[EventSource]:
         """The agent's streams, PID 1's reports and its end, and the kernel's word on memory."""
-        pipes: Sequence[Source] = self._pipes.sources if self._pipes else ()
+        pipes: Sequence[EventSource] = self._pipes.sources if self._pipes else ()
         others = (self._stream, self._first, self._oom)
         return [*pipes, *(source for source in others if source)]
 
@@ -420,12 +428,12 @@ class DockerBox:
             raise HostError(f"This box was not prepared ({self})")
         return self._stream
 
-    def _on_report(self, said: bytes) -> Report:
+    def _on_report(self, said: bytes) -> ProcessReport:
         """Take note of a report of PID 1."""
         if self._pipes:
             self._pipes.settle()
         try:
-            report = Report.decode(said)
+            report = ProcessReport.decode(said)
         except ValueError as error:
             raise HostError(
                 f"PID 1 said {said!r}, which is no report: rebuild the image ({self})"
@@ -449,4 +457,4 @@ class DockerBox:
         if counted or (self._engine and died_of_memory(self._engine, self._container)):
             self._died_of_memory = True
             return ((Channel.OOM, b""), (Channel.REPORT, KILLED.encode()))
-        return ((Channel.REPORT, Report("lost").encode()),)
+        return ((Channel.REPORT, ProcessReport("lost").encode()),)

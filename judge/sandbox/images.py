@@ -63,7 +63,7 @@ LIBRARIES = ("libstdc++6", "libgcc-s1", "libgomp1", "libatomic1", "zlib1g")
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class ImageRecipe:
     """What one image is made of: distribution packages, and PID 1 where agents run in it."""
 
     name: str
@@ -91,18 +91,20 @@ class Recipe:
 RECIPES = {
     recipe.name: recipe
     for recipe in (
-        Recipe("base", SHELL, has_init=False),
-        Recipe("keeper", ("libc6", "dash", "coreutils", "findutils", "tar"), has_init=False),
-        Recipe("native", SHELL + LIBRARIES),
-        Recipe("python", (*SHELL, *LIBRARIES, "python3")),
-        Recipe(
+        ImageRecipe("base", SHELL, has_init=False),
+        ImageRecipe("keeper", ("libc6", "dash", "coreutils", "findutils", "tar"), has_init=False),
+        ImageRecipe("native", SHELL + LIBRARIES),
+        ImageRecipe("python", (*SHELL, *LIBRARIES, "python3")),
+        ImageRecipe(
             "java",
             (*SHELL, *LIBRARIES, "default-jre-headless"),
             programs=(IMAGES / "java" / "java",),
             is_optional=True,
         ),
-        Recipe("unpacker", ("libc6", "python3-minimal", "python3-zstandard"), is_optional=True),
-        Recipe(
+        ImageRecipe(
+            "unpacker", ("libc6", "python3-minimal", "python3-zstandard"), is_optional=True
+        ),
+        ImageRecipe(
             "toolchain",
             (*SHELL, *LIBRARIES, *TOOLS),
             programs=(
@@ -111,7 +113,7 @@ RECIPES = {
             ),
             is_optional=True,
         ),
-        Recipe(
+        ImageRecipe(
             "wine",
             (*SHELL, *LIBRARIES, "wine64", "wine32:i386"),
             programs=(IMAGES / "wine" / "wine",),
@@ -166,7 +168,7 @@ def _id(image: Image) -> str:
     return str(image.attrs["Id"])
 
 
-def _recipes(names: Sequence[str]) -> list[Recipe]:
+def _recipes(names: Sequence[str]) -> list[ImageRecipe]:
     unknown = sorted(set(names) - set(RECIPES))
     if unknown:
         raise InputError(f"There is no image {', '.join(unknown)}; there are {', '.join(RECIPES)}")
@@ -203,7 +205,7 @@ def _content(client: docker.DockerClient, name: str) -> str:
     return state.content if state.current else ""
 
 
-def _state(recipe: Recipe, image: Image | None) -> ImageState:
+def _state(recipe: ImageRecipe, image: Image | None) -> ImageState:
     if image is None:
         return ImageState(recipe.name, recipe.tag, "", False, "", 0, 0, recipe.is_optional)
     labels = image.labels
@@ -242,7 +244,9 @@ def build(
         return [_build(client, recipe, say, force) for recipe in recipes]
 
 
-def _build(client: docker.DockerClient, recipe: Recipe, say: Progress, force: bool) -> ImageState:
+def _build(
+    client: docker.DockerClient, recipe: ImageRecipe, say: Progress, force: bool
+) -> ImageState:
     codename = _codename()
     digest = recipe.digest(codename)
     old = _find(client, recipe.tag)
@@ -277,7 +281,7 @@ def _codename() -> str:
     return codename
 
 
-def _make_rootfs(recipe: Recipe, scratch: Path) -> Path:
+def _make_rootfs(recipe: ImageRecipe, scratch: Path) -> Path:
     """The root file system as a tar file in `scratch`."""
     tar, init = scratch / "rootfs.tar", "-"
     if recipe.has_init:
@@ -292,7 +296,7 @@ def _make_rootfs(recipe: Recipe, scratch: Path) -> Path:
     return tar
 
 
-def _add_programs(recipe: Recipe, tar: Path) -> None:
+def _add_programs(recipe: ImageRecipe, tar: Path) -> None:
     with tarfile.open(tar, "a") as archive:
         for program in recipe.programs:
             data = program.read_bytes()
@@ -306,7 +310,7 @@ def _file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _check_rootfs(recipe: Recipe, tar: Path) -> int:
+def _check_rootfs(recipe: ImageRecipe, tar: Path) -> int:
     """The number of packages in it; a file that would give an agent more rights is refused."""
     with tarfile.open(tar) as archive:
         for member in archive:
@@ -317,7 +321,9 @@ def _check_rootfs(recipe: Recipe, tar: Path) -> int:
         return len(packages.read().splitlines()) if packages else 0
 
 
-def _import(client: docker.DockerClient, recipe: Recipe, tar: Path, labels: dict[str, str]) -> None:
+def _import(
+    client: docker.DockerClient, recipe: ImageRecipe, tar: Path, labels: dict[str, str]
+) -> None:
     repository, tag = recipe.tag.split(":")
     changes = [
         "ENV PATH=/usr/local/bin:/usr/bin:/bin",
@@ -327,7 +333,7 @@ def _import(client: docker.DockerClient, recipe: Recipe, tar: Path, labels: dict
     client.api.import_image_from_file(str(tar), repository=repository, tag=tag, changes=changes)
 
 
-def _remove_former(client: docker.DockerClient, recipe: Recipe) -> None:
+def _remove_former(client: docker.DockerClient, recipe: ImageRecipe) -> None:
     """Remove earlier builds; one that a box still runs in stays until the next build.
 
     What somebody built upon ours has our labels too, but more layers than the one that we import.
@@ -385,7 +391,7 @@ def content(name: str) -> str:
         return str(client.images.get(image_id).labels.get("judge.content", image_id))
 
 
-def _ours(recipe: Recipe, image: Image | None) -> str:
+def _ours(recipe: ImageRecipe, image: Image | None) -> str:
     state = _state(recipe, image)
     if not state.current:
         what = "out of date" if state.id else "missing"

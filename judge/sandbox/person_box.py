@@ -3,7 +3,7 @@
 import select
 from collections.abc import Callable, Sequence
 
-from judge.sandbox.box import NO_FREEZER, Channel, Readings, Source
+from judge.sandbox.box import NO_FREEZER, Channel, EventSource, Readings
 from judge.sandbox.pipes import PipeSource
 
 
@@ -20,7 +20,7 @@ class PersonBox:
         self._answers = _Answers(answers, left)
 
     @property
-    def sources(self) -> Sequence[Source]:
+    def sources(self) -> Sequence[EventSource]:
         """What is typed."""
         return [self._answers]
 

@@ -18,10 +18,10 @@ from judge.sandbox.box import (
     NO_FREEZER,
     BoxPolicy,
     Channel,
+    EventSource,
     Limits,
+    ProcessReport,
     Readings,
-    Report,
-    Source,
     Tenant,
 )
 from judge.sandbox.folders import DIRECTORIES
@@ -104,7 +104,7 @@ class ProcessBox:
     # --- while it runs ----------------------------------------------------------------------------
 
     @property
-    def sources(self) -> Sequence[Source]:
+    def sources(self) -> Sequence[EventSource]:
         """The agent's streams, and what becomes of its process."""
         return [*self._streams, *([self._reports] if self._reports else [])]
 
@@ -127,9 +127,9 @@ class ProcessBox:
                 start_new_session=True,
             )
         except OSError as error:
-            self._reports.say(Report("exec-failed", error.errno or 0))
+            self._reports.say(ProcessReport("exec-failed", error.errno or 0))
         else:
-            self._reports.say(Report("started"))
+            self._reports.say(ProcessReport("started"))
             self._reports.watch(self._process.pid)
         finally:
             while self._agent_fds:
@@ -231,7 +231,7 @@ class ProcessBox:
             remove_directory(self._directory)
             self._directory = None
 
-    def reap(self, *, block: bool = False) -> Report | None:
+    def reap(self, *, block: bool = False) -> ProcessReport | None:
         """Take the wait status of the agent's process, if there is one, and kill what it leaves behind."""
         if not self._process or not self._runs:
             return None
@@ -242,7 +242,7 @@ class ProcessBox:
         _, status, self._usage = os.wait4(self._process.pid, 0)
         self._process.returncode = code = os.waitstatus_to_exitcode(status)
         self._stdin = -1
-        return Report("exited", code) if code >= 0 else Report("signalled", -code)
+        return ProcessReport("exited", code) if code >= 0 else ProcessReport("signalled", -code)
 
     def last_words(self) -> Sequence[tuple[Channel, bytes]]:
         """What is left in the pipes, and their ends: the end of the first process is the end of its output."""
@@ -297,11 +297,11 @@ class ReportSource:
         self._waiting = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._epoll.register(self._waiting, select.EPOLLIN)
         self._pidfd = -1
-        self._reports: list[Report] = []
+        self._reports: list[ProcessReport] = []
         self.fd = self._epoll.fileno()
         self.ended = False
 
-    def say(self, report: Report) -> None:
+    def say(self, report: ProcessReport) -> None:
         """Have a report read next."""
         self._reports.append(report)
         os.eventfd_write(self._waiting, 1)

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from judge.errors import HostError
-from judge.sandbox.box import BoxPolicy, Channel, Limits, Report, Source, Tenant
+from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, ProcessReport, Tenant
 from judge.sandbox.docker_box import DockerBox
 
-DONE = Report("exited", 0)
+DONE = ProcessReport("exited", 0)
 
 
 class End(StrEnum):
@@ -34,7 +34,7 @@ class End(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class Command:
     """What is to be done: `directory` is mounted read-only at /agent, and `command` begins with an absolute path.
 
     Every word of `command` that names something in `directory` must be ours, and absolute. `seconds` are of the wall;
@@ -57,7 +57,7 @@ class Job:
 
 
 @dataclass(slots=True)
-class Talk:
+class Stderr:
     """The first and the last of what was written to stderr, `kept_bytes` in all, and how much it was."""
 
     kept_bytes: int
@@ -85,8 +85,8 @@ class Work:
     """What came of a job: how it ended, PID 1's report (of a job that was ended: signalled), stderr, the seconds."""
 
     end: End
-    report: Report
-    talk: Talk
+    report: ProcessReport
+    talk: Stderr
     seconds: float
 
     @property
@@ -95,7 +95,7 @@ class Work:
         return self.end is End.FINISHED and self.report == DONE
 
 
-def work(job: Job, policy: BoxPolicy, output: BinaryIO) -> Work:
+def work(job: Command, policy: BoxPolicy, output: BinaryIO) -> Work:
     """Do a job; its stdout goes to `output`. The box is gone on return.
 
     Raises HostError where the Engine, the kernel or the disk fails, or the command cannot even be started: the image
@@ -107,7 +107,7 @@ def work(job: Job, policy: BoxPolicy, output: BinaryIO) -> Work:
             return _Shift(job, box, output, poll).run()
 
 
-def _tenant(job: Job) -> Tenant:
+def _tenant(job: Command) -> Tenant:
     return Tenant(
         name=job.name,
         program=job.directory,
@@ -125,7 +125,7 @@ class _Poll:
 
     def __init__(self, box: DockerBox, epoll: select.epoll) -> None:
         self._epoll = epoll
-        self._sources: dict[int, Source] = {source.fd: source for source in box.sources}
+        self._sources: dict[int, EventSource] = {source.fd: source for source in box.sources}
         for source in self._sources.values():
             epoll.register(source.fd, source.events)
 
@@ -149,22 +149,22 @@ def _watched(box: DockerBox) -> Iterator[_Poll]:
 class _Shift:
     """One job from its start to its end."""
 
-    def __init__(self, job: Job, box: DockerBox, output: BinaryIO, poll: _Poll) -> None:
+    def __init__(self, job: Command, box: DockerBox, output: BinaryIO, poll: _Poll) -> None:
         self._job = job
         self._box = box
         self._output = output
         self._poll = poll
-        self._talk = Talk(job.kept_bytes)
+        self._talk = Stderr(job.kept_bytes)
         self._written = 0
         self._open = {Channel.OUT, Channel.ERR}
-        self._report: Report | None = None
+        self._report: ProcessReport | None = None
 
     def run(self) -> Work:
         """Start the command, and listen until it and its streams have ended, or a limit is reached."""
         began = time.monotonic()
         self._box.start()
         end = self._listen(began + self._job.seconds)
-        report = self._report or Report("signalled", 9)
+        report = self._report or ProcessReport("signalled", 9)
         if end is End.FINISHED and report != DONE and self._box.readings().oom_kills:
             end = End.MEMORY
         if report.kind == "exec-failed":
@@ -191,7 +191,7 @@ class _Shift:
 
     def _take(self, channel: Channel, data: bytes) -> None:
         if channel is Channel.REPORT:
-            said = Report.decode(data)
+            said = ProcessReport.decode(data)
             self._report = None if said.kind == "started" else said
         elif channel in (Channel.OUT, Channel.ERR) and not data:
             self._open.discard(channel)

@@ -13,8 +13,8 @@ from judge.store.types import (
     AttemptState,
     Brief,
     Ended,
-    Entry,
-    Line,
+    EntryRow,
+    JournalLine,
     MatchState,
     Paired,
     Result,
@@ -63,13 +63,13 @@ class Reader:
         with self._engine.connect() as connection:
             return str(contest_row(connection, contest).state)
 
-    def entries(self, contest: str) -> list[Entry]:
+    def entries(self, contest: str) -> list[EntryRow]:
         """Who takes part, in the order of entry."""
         with self._engine.connect() as connection:
             rows = connection.execute(
                 select(entries).where(entries.c.contest == contest).order_by(entries.c.place)
             )
-            return [Entry(row.name, row.place, row.entry, row.disqualified) for row in rows]
+            return [EntryRow(row.name, row.place, row.entry, row.disqualified) for row in rows]
 
     def paired(self, contest: str) -> list[Paired]:
         """The pairings so far, byes too, in the order of rounds and tables."""
@@ -159,12 +159,12 @@ class Reader:
             found = {MatchState(state): count for state, count in connection.execute(query)}
         return {state: found.get(state, 0) for state in MatchState}
 
-    def journal(self, contest: str) -> list[Line]:
+    def journal(self, contest: str) -> list[JournalLine]:
         """The contest's log, oldest first."""
         query = select(journal).where(journal.c.contest == contest).order_by(journal.c.id)
         with self._engine.connect() as connection:
             return [
-                Line(row.at, row.event, row.match, row.attempt, row.text)
+                JournalLine(row.at, row.event, row.match, row.attempt, row.text)
                 for row in connection.execute(query)
             ]
 

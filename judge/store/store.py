@@ -19,7 +19,7 @@ from judge.store.tables import attempts, contests, entries, journal, matches, pa
 from judge.store.types import (
     AttemptState,
     Ended,
-    Entry,
+    EntryRow,
     Issued,
     MatchState,
     Paired,
@@ -33,7 +33,7 @@ class Store(Reader):
     # --- a contest and its schedule ----------------------------------------------------------------------------------
 
     def create(
-        self, name: str, plan: str, entered: Sequence[Entry], secret: str | None = None
+        self, name: str, plan: str, entered: Sequence[EntryRow], secret: str | None = None
     ) -> None:
         """Begin a contest with its entries, which are frozen from now on; InputError if there is one of that name.
 

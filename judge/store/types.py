@@ -32,7 +32,7 @@ class AttemptState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EntryRow:
     """Who takes part; `entry` is JSON that names the agent's files by digest."""
 
     name: str
@@ -167,7 +167,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class JournalLine:
     """A line of the contest's log."""
 
     at: str

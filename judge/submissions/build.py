@@ -4,7 +4,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from judge.agents.recipe import Recipe
+from judge.agents.recipe import BuildRecipe
 from judge.sandbox.run_in_box import End, Work
 from judge.submissions.builder import UNFIT
 from judge.submissions.complaints import advice, first_error
@@ -36,7 +36,9 @@ class Built:
     failure: str = ""
 
 
-def build(tree: Path, recipe: Recipe, target: Path, limits: IntakeLimits, bench: Bench) -> Built:
+def build(
+    tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimits, bench: Bench
+) -> Built:
     """Make the new directory `target`: `tree` as the recipe's commands leave it. Raises HostError."""
     task = Task(
         name="build",

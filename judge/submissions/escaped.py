@@ -1,6 +1,6 @@
 """What a stranger's upload or its build has said, made fit to be read: bounded, in plain lines, nothing to obey."""
 
-from judge.sandbox.run_in_box import Talk
+from judge.sandbox.run_in_box import Stderr
 from judge.text import decode, printable
 
 SENTENCE_CHARACTERS = 300
@@ -10,7 +10,7 @@ LINE_CHARACTERS = 400
 """More of a line of a log is cut off."""
 
 
-def log_of(talk: Talk) -> str:
+def log_of(talk: Stderr) -> str:
     """A log: its first and its last part, and in between how much was left out."""
     first, last = _lines(bytes(talk.first)), _lines(bytes(talk.last))
     if not talk.omitted_bytes:

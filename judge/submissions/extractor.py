@@ -92,7 +92,7 @@ class Member:
     is_hard: bool = False
 
 
-class Measured(io.RawIOBase):
+class CountedStream(io.RawIOBase):
     """What a decompressor yields, counted: more than `most` bytes are those of a bomb."""
 
     def __init__(self, source: Any, most: int) -> None:
@@ -261,7 +261,7 @@ def members_of(archive: BinaryIO, bounds: Bounds, most: int) -> Iterator[Member]
     if kind == "zip":
         yield from members_of_zip(archive, bounds)
     else:
-        yield from members_of_tar(Measured(reader, most))  # type: ignore[arg-type]
+        yield from members_of_tar(CountedStream(reader, most))  # type: ignore[arg-type]
 
 
 def pour(member: Member, path: str, out: tarfile.TarFile) -> None:

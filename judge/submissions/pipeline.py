@@ -34,7 +34,7 @@ from judge.agents.agents import (
 )
 from judge.agents.gomocup_archives import PREFIX, brain_name
 from judge.agents.programs import kind_of
-from judge.agents.recipe import Recipe, Sources, is_built, recipe_for
+from judge.agents.recipe import BuildRecipe, Sources, is_built, recipe_for
 from judge.agents.store import Trees
 from judge.errors import HostError, InputError, NotReadyError
 from judge.referee.play import Slot
@@ -45,7 +45,7 @@ from judge.sandbox import images
 from judge.sandbox.box import BoxPolicy
 from judge.sandbox.owner import owned_directory
 from judge.submissions import build, unpack
-from judge.submissions.check import Grade, OverlongError, Report, examine
+from judge.submissions.check import CheckReport, Grade, OverlongError, examine
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.path_checks import RefusedError, shown
 from judge.submissions.sandbox_task import Bench
@@ -68,7 +68,7 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class UploadStep:
     """One stage: whether it went well, and a sentence about it, safe to show."""
 
     stage: Stage
@@ -94,7 +94,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class UploadOutcome:
     """What became of an upload.
 
     `agent`, staged by its digest, and `runtime_image`, the id of the image that it runs in, are there when it got that
@@ -102,11 +102,11 @@ class Outcome:
     the agent passed.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[UploadStep, ...]
     agent: Agent | None
     runtime_image: str
     log: str
-    report: Report | None
+    report: CheckReport | None
     refusal: str
     origin: Origin = field(default_factory=Origin)
 
@@ -133,7 +133,7 @@ class Anywhere:
         return nullcontext(Slot())
 
 
-def unheard(step: Step) -> None:
+def unheard(step: UploadStep) -> None:
     """A step that nobody wants to hear of at once."""
 
 
@@ -148,11 +148,11 @@ def process(
     agents: Path,
     name: str = "",
     author: str = "",
-    tell: Callable[[Step], None] = unheard,
+    tell: Callable[[UploadStep], None] = unheard,
     limits: IntakeLimits | None = None,
     workplace: Workplace | None = None,
     need: Callable[[str], None] = unneeded,
-) -> Outcome:
+) -> UploadOutcome:
     """Make an agent of the file `upload`, which its sender calls `filename`, for a contest with this policy.
 
     Agents are staged below the directory `agents`. `name` and `author` are what the contest calls them, whatever the
@@ -198,7 +198,7 @@ class _Desk:
         limits: IntakeLimits,
         workplace: Workplace,
         room: Path,
-        tell: Callable[[Step], None],
+        tell: Callable[[UploadStep], None],
         need: Callable[[str], None],
     ) -> None:
         self._upload = upload
@@ -209,17 +209,17 @@ class _Desk:
         self._room = room
         self._tell = tell
         self._need = need
-        self._steps: list[Step] = []
+        self._steps: list[UploadStep] = []
         self._origin = Origin()
         self._agent: Agent | None = None
         self._runtime_image = ""
         self._log = ""
-        self._report: Report | None = None
+        self._report: CheckReport | None = None
         self.refusal = ""
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> UploadOutcome:
         """What there is to say by now."""
-        return Outcome(
+        return UploadOutcome(
             steps=tuple(self._steps),
             agent=self._agent,
             runtime_image=self._runtime_image,
@@ -352,13 +352,13 @@ class _Desk:
             yield said
         except (RefusedError, InputError) as error:
             text = _without(str(error), tree)
-            self._add(Step(stage, False, text, time.monotonic() - began))
+            self._add(UploadStep(stage, False, text, time.monotonic() - began))
             raise _RefusalError(text) from error
         except OSError as error:
             raise HostError(f"{self._room}: {error.strerror}: make room, or set TMPDIR") from error
-        self._add(Step(stage, True, said.text, time.monotonic() - began))
+        self._add(UploadStep(stage, True, said.text, time.monotonic() - began))
 
-    def _add(self, step: Step) -> None:
+    def _add(self, step: UploadStep) -> None:
         self._steps.append(step)
         self._tell(step)
 
@@ -377,7 +377,7 @@ class _Desk:
         stem = unpack.stem_of(self._filename)
         return fit_name(brain_name(stem) if stem.startswith(PREFIX) else stem)
 
-    def _recipe(self, tree: Path) -> Recipe | None:
+    def _recipe(self, tree: Path) -> BuildRecipe | None:
         """How the tree is built; None where it can be played as it is."""
         if (tree / MANIFEST).exists():
             manifest = read_manifest(tree / MANIFEST)

@@ -14,7 +14,7 @@ from typing import Any
 from judge.errors import HostError
 from judge.sandbox.box import BoxPolicy, Limits
 from judge.sandbox.hardening import PROGRAM
-from judge.sandbox.run_in_box import Job, Work, work
+from judge.sandbox.run_in_box import Command, Work, work
 from judge.submissions.limits import TreeLimits
 from judge.submissions.path_checks import RefusedError
 from judge.submissions.untar import receive
@@ -94,8 +94,8 @@ def _lay_out(task: Task, directory: Path) -> None:
         path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
 
 
-def _job(task: Task, directory: Path, bench: Bench, tree: TreeLimits) -> Job:
-    return Job(
+def _job(task: Task, directory: Path, bench: Bench, tree: TreeLimits) -> Command:
+    return Command(
         name=task.name,
         directory=directory,
         command=(PYTHON, "-I", PROGRAM, f"{PROGRAM}/job.json"),

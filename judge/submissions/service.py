@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from judge.agents.agents import Agent, Manifest
+from judge.agents.agents import Agent, AgentManifest
 from judge.errors import HostError, InputError, NotReadyError
 from judge.locks import lock, try_lock
 from judge.referee.policy import Policy
@@ -25,7 +25,7 @@ from judge.store.incoming import Incoming
 from judge.store.register import Register
 from judge.store.submission import Came, Submission, ToldStep, Upload
 from judge.submissions.intake import IntakePolicy
-from judge.submissions.pipeline import Outcome, Step
+from judge.submissions.pipeline import UploadOutcome, UploadStep
 from judge.text import is_printable
 
 FILENAME_CHARACTERS = 255
@@ -48,12 +48,12 @@ class Processor(Protocol):
         agents: Path,
         name: str = "",
         author: str = "",
-        tell: Callable[[Step], None] = ...,
-    ) -> Outcome: ...
+        tell: Callable[[UploadStep], None] = ...,
+    ) -> UploadOutcome: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class IntakeDirectory:
     """Where a contest takes submissions: plain values, so that a worker process can have them."""
 
     contest: str
@@ -110,7 +110,7 @@ def checked_name(name: str) -> str:
 
 
 def receive_file(
-    desk: Desk, register: Register, path: Path, name: str, author: str, worker: str
+    desk: IntakeDirectory, register: Register, path: Path, name: str, author: str, worker: str
 ) -> Submission:
     """Take in a file of this machine, for this process to go on with: nothing but its size is bounded. InputError."""
     checked_filename(path.name)
@@ -138,18 +138,18 @@ def receive_file(
 
 
 def process_taken(
-    desk: Desk,
+    desk: IntakeDirectory,
     register: Register,
     taken: Submission,
     process: Processor,
-    tell: Callable[[Step], None] = lambda _: None,
+    tell: Callable[[UploadStep], None] = lambda _: None,
 ) -> Submission:
     """Process what a worker has taken, and register what came of it; whoever fails here, the attempt has an end.
 
     `tell` hears of each step when it is kept.
     """
 
-    def keep(step: Step) -> None:
+    def keep(step: UploadStep) -> None:
         register.step(
             taken.id, ToldStep(taken.attempt, str(step.stage), step.ok, step.text, step.seconds)
         )
@@ -184,7 +184,7 @@ def process_taken(
         raise
 
 
-def _kept(files: Files, outcome: Outcome) -> Came:
+def _kept(files: Files, outcome: UploadOutcome) -> Came:
     """What the register keeps of an outcome, its texts on the disk."""
     agent, report = outcome.agent, outcome.report
     return Came(
@@ -197,7 +197,7 @@ def _kept(files: Files, outcome: Outcome) -> Came:
     )
 
 
-def _described(agent: Agent, outcome: Outcome) -> str:
+def _described(agent: Agent, outcome: UploadOutcome) -> str:
     return json.dumps(
         {
             "manifest": agent.manifest.model_dump(mode="json"),
@@ -210,13 +210,13 @@ def _described(agent: Agent, outcome: Outcome) -> str:
     )
 
 
-def agent_of(desk: Desk, submission: Submission) -> Agent:
+def agent_of(desk: IntakeDirectory, submission: Submission) -> Agent:
     """The agent that came of a submission, as a contest enters it; InputError where none did."""
     if submission.agent is None or submission.digest is None:
         raise InputError(f"submission {submission.id} came to no agent: {submission.why}")
     described = json.loads(submission.agent)
     return Agent(
-        Manifest.model_validate(described["manifest"]),
+        AgentManifest.model_validate(described["manifest"]),
         desk.agents / described["program"],
         submission.digest,
         tuple(described["executables"]),
@@ -228,7 +228,7 @@ def agent_of(desk: Desk, submission: Submission) -> Agent:
 
 
 @contextmanager
-def at_work(desk: Desk) -> Iterator[str]:
+def at_work(desk: IntakeDirectory) -> Iterator[str]:
     """The name of this process as a worker: it is alive as long as its file is locked. Raises HostError."""
     name = secrets.token_hex(16)
     path = _mark(desk, name)
@@ -245,7 +245,7 @@ def at_work(desk: Desk) -> Iterator[str]:
             path.unlink(missing_ok=True)
 
 
-def is_gone(desk: Desk, worker: str) -> bool:
+def is_gone(desk: IntakeDirectory, worker: str) -> bool:
     """Whether no process of that name works any more: it ended, or was killed, or the machine was started again."""
     try:
         with _mark(desk, worker).open() as file:
@@ -262,12 +262,12 @@ def waits_for_a_core(pid: int) -> bool:
     return core_locks.waits(pid)
 
 
-def give_back(desk: Desk, register: Register) -> Sequence[int]:
+def give_back(desk: IntakeDirectory, register: Register) -> Sequence[int]:
     """Make due again what workers that are gone left in the middle: the numbers."""
     return register.give_back(lambda worker: is_gone(desk, worker), desk.intake.tries)
 
 
-def _mark(desk: Desk, worker: str) -> Path:
+def _mark(desk: IntakeDirectory, worker: str) -> Path:
     if not re.fullmatch(r"[0-9a-f]{32}", worker):
         raise ValueError(f"not a worker's name: {worker[:80]!r}")
     return desk.uploads / "workers" / worker

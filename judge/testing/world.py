@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from judge.errors import HostError
-from judge.referee.transcript import Entry, Kind, Transcript
+from judge.referee.transcript import Entry, EntryKind, Transcript
 from judge.referee.wire import Happening, Measured, RanOn
-from judge.sandbox.box import Readings, Report
+from judge.sandbox.box import ProcessReport, Readings
 
 MS = 1_000_000
 """Nanoseconds of a millisecond."""
@@ -29,7 +29,7 @@ class Say:
 class Do:
     """Something else after `ms`: a kind of entry with its bytes."""
 
-    kind: Kind
+    kind: EntryKind
     data: bytes = b""
     ms: float = 1.0
 
@@ -42,12 +42,12 @@ Agent = Callable[[str], Sequence[Act]]
 
 def exits(code: int = 0, ms: float = 1.0) -> list[Act]:
     """The process ends: end of file, then PID 1's word."""
-    return [Say(b"", ms), Do(Kind.REPORT, Report("exited", code).encode(), 0)]
+    return [Say(b"", ms), Do(EntryKind.REPORT, ProcessReport("exited", code).encode(), 0)]
 
 
 def dies(signal: int, ms: float = 1.0) -> list[Act]:
     """The process is ended by a signal."""
-    return [Say(b"", ms), Do(Kind.REPORT, Report("signalled", signal).encode(), 0)]
+    return [Say(b"", ms), Do(EntryKind.REPORT, ProcessReport("signalled", signal).encode(), 0)]
 
 
 @dataclass
@@ -105,26 +105,26 @@ class World:
     def start(self, seat: int) -> int:
         """Begin to run the agent."""
         self.bodies[seat].runs = True
-        self._note(seat, Kind.STARTED)
+        self._note(seat, EntryKind.STARTED)
         return self.now
 
     def write(self, seat: int, data: bytes) -> None:
         """The agent hears it when it runs."""
-        self._note(seat, Kind.WROTE, data)
+        self._note(seat, EntryKind.WROTE, data)
         self.bodies[seat].unread += data
 
     def thaw(self, seat: int) -> int:
         """Let the agent run again."""
         self.bodies[seat].runs = True
         self.frozen[seat] = False
-        self._note(seat, Kind.THAWED)
+        self._note(seat, EntryKind.THAWED)
         return self.now
 
     def freeze(self, seat: int) -> None:
         """The agent stands still."""
         self.bodies[seat].runs = False
         self.frozen[seat] = True
-        self._note(seat, Kind.FROZEN)
+        self._note(seat, EntryKind.FROZEN)
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 it runs on as it was told to
         """How the seat runs on, if `ran_on` says so."""
@@ -132,7 +132,7 @@ class World:
             return None
         ran = self.ran_on[seat].pop(0)
         self.now += ran.ns
-        self._note(seat, Kind.RAN_ON, ran.encode())
+        self._note(seat, EntryKind.RAN_ON, ran.encode())
         return ran
 
     def look(self) -> Sequence[Happening]:
@@ -142,7 +142,7 @@ class World:
             while body.acts and body.acts[0][0] == 0:
                 seen.append(self._happen(seat))
         if seen:
-            self._note(seen[-1].seat, Kind.LOOKED)
+            self._note(seen[-1].seat, EntryKind.LOOKED)
         return seen
 
     def wait(self, until_ns: int) -> Happening:
@@ -151,7 +151,7 @@ class World:
         left = until_ns - self.now
         if seat is None or self.bodies[seat].acts[0][0] > left:
             self._pass(max(0, left))
-            happening = Happening(self.now, -1, Kind.EXPIRED, b"")
+            happening = Happening(self.now, -1, EntryKind.EXPIRED, b"")
         else:
             self._pass(self.bodies[seat].acts[0][0])
             return self._happen(seat)
@@ -160,7 +160,7 @@ class World:
 
     def _happen(self, seat: int) -> Happening:
         _, act = self.bodies[seat].acts.popleft()
-        kind = Kind.READ if isinstance(act, Say) else act.kind
+        kind = EntryKind.READ if isinstance(act, Say) else act.kind
         happening = Happening(self.now, seat, kind, act.data)
         self.transcript.add(*happening)
         return happening
@@ -173,12 +173,12 @@ class World:
         measured = Measured(
             self.readings[seat], self.others_share, self.held_by_others, used, self.waited_share
         )
-        self._note(seat, Kind.EVIDENCE, measured.encode())
+        self._note(seat, EntryKind.EVIDENCE, measured.encode())
         return measured
 
     def respawn(self, seat: int) -> int:
         """Begin the agent anew; its former body goes to `before`."""
-        self._note(seat, Kind.RESPAWNED)
+        self._note(seat, EntryKind.RESPAWNED)
         self.before.append(self.bodies[seat])
         self.bodies[seat] = Body(self._agents[seat])
         return self.start(seat)
@@ -190,16 +190,16 @@ class World:
 
     def fail(self, why: str) -> None:
         """Note it."""
-        self._note(-1, Kind.FAILED, why.encode())
+        self._note(-1, EntryKind.FAILED, why.encode())
 
     def kill(self, seat: int) -> None:
         """Note it; HostError for a seat of `unkillable`."""
         if seat in self.unkillable:
             raise HostError("the Engine refused to kill a container")
         self.killed.append(seat)
-        self._note(seat, Kind.KILLED)
+        self._note(seat, EntryKind.KILLED)
 
-    def _note(self, seat: int, kind: Kind, data: bytes = b"") -> None:
+    def _note(self, seat: int, kind: EntryKind, data: bytes = b"") -> None:
         self.transcript.add(self.now, seat, kind, data)
 
     def _soonest(self) -> int | None:

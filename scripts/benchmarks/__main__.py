@@ -25,7 +25,7 @@ from judge.errors import HostError, InputError
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile
-from judge.referee.transcript import Kind, unseal
+from judge.referee.transcript import EntryKind, unseal
 from judge.sandbox import open_box
 from judge.sandbox.box import Box, Tenant
 from judge.sandbox.images import runtime_image
@@ -58,8 +58,8 @@ def _game(bench: Bench, name: str, *overrides: str, policy_name: str = GOMOKU) -
 def _us_per_move(file: RecordFile) -> float:
     """From the first thaw to the last answer, everything of the judge's included, per answer."""
     entries = unseal(file.transcript)
-    last = max(e.ns for e in entries if e.kind is Kind.READ and e.data)
-    first = next(e.ns for e in entries if e.kind is Kind.THAWED)
+    last = max(e.ns for e in entries if e.kind is EntryKind.READ and e.data)
+    first = next(e.ns for e in entries if e.kind is EntryKind.THAWED)
     return (last - first) / 1000 / len(file.record.plies)
 
 

@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 from judge.agents.agents import Agent
-from judge.contest.runner import Happened, Round
+from judge.contest.runner import ContestRunner, MatchEvent
 from judge.contest.slots import Slots
 from judge.contest.worker import Job
 from judge.errors import HostError
@@ -22,7 +22,7 @@ from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.transcript import unseal
 from judge.store.files import Files
 from judge.store.store import Store
-from judge.store.types import AttemptState, Entry, Issued, Scheduled
+from judge.store.types import AttemptState, EntryRow, Issued, Scheduled
 from scripts.benchmarks.crowd import crowd
 from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure, clock_errors_ms, share_of
 from scripts.benchmarks.tables import large_tables
@@ -93,7 +93,7 @@ def _played(bench: Bench, agent: Agent, games: int, ahead: int) -> list[tuple[fl
     players: Slots[Issued] = Slots([bench.slot], ahead, are_had=True)
     ended: list[tuple[float, str]] = []
 
-    def tell(happened: Happened) -> None:
+    def tell(happened: MatchEvent) -> None:
         if happened.ended is None or happened.state is not AttemptState.ACCEPTED:
             raise HostError(f"a game of the measurement is void: {happened.why}")
         ended.append((time.monotonic(), happened.ended.record))
@@ -102,10 +102,12 @@ def _played(bench: Bench, agent: Agent, games: int, ahead: int) -> list[tuple[fl
         return Job(issued.match.spec, issued.attempt, {agent.digest: agent.program})
 
     with closing(store), closing(players):
-        store.create("bench", "{}", [Entry("one", 1, "{}"), Entry("two", 2, "{}")])
+        store.create("bench", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
         store.schedule("bench", [_game(agent, number) for number in range(1, games + 1)])
         try:
-            Round(store, files, "bench", players, job_of=job, more=tuple, allowed_voids=1).run(tell)
+            ContestRunner(
+                store, files, "bench", players, job_of=job, more=tuple, allowed_voids=1
+            ).run(tell)
         finally:
             players.kill()
     return [(at, RecordFile.model_validate_json(files.get(record))) for at, record in ended]

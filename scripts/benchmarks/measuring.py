@@ -11,7 +11,7 @@ from pathlib import Path
 from judge.agents.agents import Agent, stage_agent
 from judge.errors import HostError
 from judge.referee.play import Slot
-from judge.referee.transcript import Entry, Kind
+from judge.referee.transcript import Entry, EntryKind
 
 RUNS = 5
 GOMOKU = "gomocup-fastgame"
@@ -108,15 +108,15 @@ def clock_errors_ms(entries: list[Entry]) -> Iterator[float]:
     """Per move of house-stamp: the judge's span from thaw to read, less the agent's own from its stamps."""
     stamps: list[list[float]] = [[], []]
     for seat in (0, 1):
-        said = b"".join(e.data for e in entries if e.seat == seat and e.kind is Kind.STDERR)
+        said = b"".join(e.data for e in entries if e.seat == seat and e.kind is EntryKind.STDERR)
         for line in said.splitlines():
             heard, answered = map(int, line.split())
             stamps[seat].append((answered - heard) / 1e6)
     count, thawed = [0, 0], [0, 0]
     for entry in entries:
-        if entry.kind is Kind.THAWED:
+        if entry.kind is EntryKind.THAWED:
             thawed[entry.seat] = entry.ns
-        elif entry.kind is Kind.READ and re.fullmatch(rb"\d+,\d+\r?\n", entry.data):
+        elif entry.kind is EntryKind.READ and re.fullmatch(rb"\d+,\d+\r?\n", entry.data):
             seat = entry.seat
             yield (entry.ns - thawed[seat]) / 1e6 - stamps[seat][count[seat]]
             count[seat] += 1

@@ -12,13 +12,13 @@ from sqlalchemy import create_engine, insert, update
 from judge.contest.contest import Contest, open_store
 from judge.contest.formats.round_robin import RoundRobin
 from judge.contest.plan import FailuresPlan, Plan, Planned
-from judge.contest.schedule import Course
+from judge.contest.schedule import Tournament
 from judge.contest.snapshot import Frozen, FrozenEntry
 from judge.games.types import Verdict
 from judge.referee.policy import load_policy
 from judge.referee.spec import SeatSpec
 from judge.store.tables import attempts, matches, results
-from judge.store.types import AttemptState, Entry, MatchState, Scheduled
+from judge.store.types import AttemptState, EntryRow, MatchState, Scheduled
 from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure
 
 SIZES = (10_000, 30_000, 100_000)
@@ -75,9 +75,9 @@ def _played_out(bench: Bench, size: int) -> Iterator[tuple[Contest, int]]:
         store.create(
             plan.name,
             frozen.model_dump_json(),
-            [Entry(entry.name, entry.rank, entry.model_dump_json()) for entry in frozen.entries],
+            [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in frozen.entries],
         )
-        drawn = Course(frozen).next((), ())
+        drawn = Tournament(frozen).next((), ())
         store.schedule(plan.name, drawn.games, drawn.pairings)
         _fill(planned.store_url, drawn.games)
         yield Contest(store, planned), len(drawn.games)

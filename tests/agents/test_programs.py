@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.agents.agents import brains_of, stage_agent
-from judge.agents.programs import Kind, kind_of, python_words
+from judge.agents.programs import ProgramKind, kind_of, python_words
 from judge.errors import InputError
 from judge.referee.policy import load_policy
 from tests.agents.test_pe_format import program
@@ -15,16 +15,16 @@ ELF, OBJECT = (b"\x7fELF".ljust(16, b"\0") + struct.pack("<H", kind) for kind in
 JAR = b"PK\x03\x04"
 
 FILES = {
-    "pbrain-x": (ELF, Kind.NATIVE),
+    "pbrain-x": (ELF, ProgramKind.NATIVE),
     "pbrain-x.o": (OBJECT, None),
     "pbrain-x.so": (ELF, None),
     "pbrain-x.so.3": (ELF, None),
-    "pbrain-x.exe": (program(), Kind.WINDOWS),
+    "pbrain-x.exe": (program(), ProgramKind.WINDOWS),
     "pbrain-x.dll": (program(kind=0x2022), None),
-    "pbrain-x.jar": (JAR, Kind.JAR),
+    "pbrain-x.jar": (JAR, ProgramKind.JAR),
     "pbrain-x.zip": (JAR, None),
-    "pbrain-x.py": (b"print()", Kind.PYTHON),
-    "pbrain-y": (b"#!/usr/bin/env python3\n", Kind.PYTHON),
+    "pbrain-x.py": (b"print()", ProgramKind.PYTHON),
+    "pbrain-y": (b"#!/usr/bin/env python3\n", ProgramKind.PYTHON),
     "pbrain-x.cpp": (b"int main() {}", None),
     "pbrain-x.sln": (b"\xef\xbb\xbfMicrosoft Visual Studio Solution File", None),
     "pbrain-x.vcxproj": (b"<?xml", None),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.recipe import BuildTable, Recipe, Sources, recipe_for
+from judge.agents.recipe import BuildRecipe, BuildTable, Sources, recipe_for
 from judge.errors import InputError
 
 MAIN = "class {} {{ public static void main(String[] words) {{}} }}"
@@ -18,12 +18,14 @@ def laid(tmp_path: Path, files: dict[str, str]) -> Path:
     return tmp_path / "tree"
 
 
-def recipe(tmp_path: Path, files: dict[str, str], *command: str, **table: object) -> Recipe | None:
+def recipe(
+    tmp_path: Path, files: dict[str, str], *command: str, **table: object
+) -> BuildRecipe | None:
     build = BuildTable.model_validate(table) if table else None
     return recipe_for(Sources(laid(tmp_path, files), "mine", command, build))
 
 
-def words(found: Recipe | None) -> tuple[str, ...]:
+def words(found: BuildRecipe | None) -> tuple[str, ...]:
     assert found is not None
     assert len(found.commands) == 1
     return found.commands[0]

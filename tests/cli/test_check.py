@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.submissions.check import Grade, Report
+from judge.submissions.check import CheckReport, Grade
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, Judge
 
@@ -28,7 +28,7 @@ def test_a_script_gets_the_report_and_an_exit_code(judge: Judge, tmp_path: Path)
 
     checked = judge("check", brain, "--policy", "gomocup-freestyle", *SHORT, "--json")
 
-    report = Report.model_validate_json(checked.out)
+    report = CheckReport.model_validate_json(checked.out)
     assert checked.code == 1
     assert report.grade is Grade.FAIL
     assert [finding.check for finding in report.findings] == ["start", "memory"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.referee.spec import read_record
-from judge.referee.transcript import Kind, unseal
+from judge.referee.transcript import EntryKind, unseal
 from tests.cli.conftest import Judge
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("nothing_left")]
@@ -97,7 +97,7 @@ def test_a_row_of_the_opening_of_a_continuous_game_is_told_as_field_3(
     boards = {
         entry.seat: [line for line in entry.data.decode().splitlines() if line.count(",") == 2]
         for entry in unseal(file.transcript)
-        if entry.kind is Kind.WROTE and b"BOARD" in entry.data
+        if entry.kind is EntryKind.WROTE and b"BOARD" in entry.data
     }
     row = [f"{x},0,3" for x in range(5)]
     for seat, field in ((0, 2), (1, 1)):

@@ -5,13 +5,13 @@ import json
 import pytest
 
 from judge.cli.doctor import page
-from judge.host.doctor import Finding, Light
+from judge.host.doctor import HostFinding, Light
 from judge.sandbox import images
 from tests.cli.conftest import Judge
 
 
 def test_a_report_fits_a_mail() -> None:
-    finding = Finding(
+    finding = HostFinding(
         "load", Light.YELLOW, "others \x1b[31m " + "took much " * 20, "stop what runs " * 9
     )
     lines = list(page(finding))

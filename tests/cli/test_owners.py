@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.referee.spec import MatchRecord, RecordFile, read_record
-from judge.referee.transcript import Kind, unseal
+from judge.referee.transcript import EntryKind, unseal
 from tests.cli.conftest import Judge
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("nothing_left")]
@@ -83,11 +83,11 @@ def believed(file: RecordFile, seat: int) -> dict[str, bool]:
     board: dict[str, bool] = {}
     is_board = False
     for entry in unseal(file.transcript):
-        if entry.seat != seat or entry.kind not in (Kind.READ, Kind.WROTE):
+        if entry.seat != seat or entry.kind not in (EntryKind.READ, EntryKind.WROTE):
             continue
         for line in entry.data.decode().split("\r\n"):
             word, _, rest = line.partition(" ")
-            if entry.kind is Kind.READ:
+            if entry.kind is EntryKind.READ:
                 if re.fullmatch(r"\d+,\d+", line):
                     board[line] = True
             elif word in ("START", "RESTART"):

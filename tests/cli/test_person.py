@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judge.referee.spec import RecordFile, read_record
-from judge.referee.transcript import Kind, unseal
+from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 from tests.cli.brains import write_brain
 from tests.cli.conftest import Judge, Ran
@@ -66,10 +66,13 @@ def test_the_agent_stands_still_while_the_person_thinks(tmp_path: Path) -> None:
 
     file = the_record(tmp_path)
     entries = [(entry.seat, entry.kind) for entry in unseal(file.transcript)]
-    asked = [at for at, entry in enumerate(entries) if entry == (0, Kind.THAWED)]
+    asked = [at for at, entry in enumerate(entries) if entry == (0, EntryKind.THAWED)]
     for at in asked:
         others = [kind for seat, kind in entries[:at] if seat == 1]
-        assert Kind.FROZEN is [kind for kind in others if kind in (Kind.THAWED, Kind.FROZEN)][-1]
+        assert (
+            EntryKind.FROZEN
+            is [kind for kind in others if kind in (EntryKind.THAWED, EntryKind.FROZEN)][-1]
+        )
     assert "resigned" == file.record.verdict
 
 

@@ -14,7 +14,7 @@ from judge.cli.complete import agent_words, policy_words
 from judge.cli.verdicts import FAULTS, RULED, reference
 from judge.errors import InputError
 from judge.games.types import Verdict
-from judge.referee.blame import TABLE, Row, Thresholds
+from judge.referee.blame import TABLE, BlameRow, Thresholds
 from judge.referee.policy import policy_names
 from judge.sandbox.static_builds import house_agent_names
 from tests.cli.conftest import Judge
@@ -40,7 +40,7 @@ def test_every_verdict_is_explained_once() -> None:
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.when)
-def test_a_row_holds_for_its_own_example(row: Row) -> None:
+def test_a_row_holds_for_its_own_example(row: BlameRow) -> None:
     """What stands in the documentation is a case that the row decides."""
     assert row.holds(row.example, Thresholds(starved_share=0.1, waited_share=0.5))
     assert row.because(row.example)

@@ -9,7 +9,7 @@ from rich.console import Console
 from judge.catalog.steps import steps_of
 from judge.cli.browse import step_screen
 from judge.cli.screen import MoveShown, Screen, SeatShown
-from judge.cli.series_score import Tally
+from judge.cli.series_score import SeriesScore
 from judge.records.gomoku.view import bare_stones_view
 from tests.cli.golden import assert_golden
 from tests.records import recorded
@@ -52,7 +52,7 @@ def live(family: object = recorded.gomoku) -> Screen:
         for number, step in enumerate(game.steps[: at + 1])
         if step.seat is not None
     ]
-    tally = Tally(("anna", "bert"), 10, (1.0, 0.5, 0.0, 1.0), 100.0)
+    tally = SeriesScore(("anna", "bert"), 10, (1.0, 0.5, 0.0, 1.0), 100.0)
     view = game.steps[at].view
     return Screen(
         "game 5 of 10  test", view, (seats[0], seats[1]), moves, view.caption or "begun", tally

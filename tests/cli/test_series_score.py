@@ -2,7 +2,7 @@
 
 import pytest
 
-from judge.cli.series_score import Tally, interval, score_words, span_words
+from judge.cli.series_score import SeriesScore, interval, score_words, span_words
 
 
 @pytest.mark.parametrize(
@@ -23,14 +23,14 @@ def test_an_interval_of_95_percent(
 
 
 def test_a_void_counts_for_nobody() -> None:
-    tally = Tally(("a", "b"), 10, (1.0, None, 0.5, 0.0), 8.0)
+    tally = SeriesScore(("a", "b"), 10, (1.0, None, 0.5, 0.0), 8.0)
 
     assert ((1, 1), 1, 12.0) == (tally.wins, tally.draws, tally.seconds_left)
     assert "50 % (13-87)  a 1 - 1 b, 1 drawn" == score_words(tally)
 
 
 def test_before_the_first_game_nothing_is_claimed() -> None:
-    tally = Tally(("a", "b"), 10)
+    tally = SeriesScore(("a", "b"), 10)
 
     assert (None, None) == (tally.share(), tally.seconds_left)
     assert "a 0 - 0 b, 0 drawn" == score_words(tally)

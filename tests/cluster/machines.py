@@ -14,7 +14,7 @@ import pytest
 
 from judge.agents.agents import Agent, stage_agent
 from judge.cluster.cluster import Cluster, open_cluster
-from judge.contest.runner import Happened, Round, Stop
+from judge.contest.runner import ContestRunner, MatchEvent, StopReason
 from judge.contest.worker import Job
 from judge.referee.policy import load_policy
 from judge.referee.spec import BoxKind, MatchSpec, RecordFile
@@ -22,7 +22,7 @@ from judge.sandbox.core_locks import VARIABLE
 from judge.sandbox.static_builds import build_house_agents
 from judge.store.files import Files
 from judge.store.store import Store
-from judge.store.types import AttemptState, Entry, Issued, Scheduled
+from judge.store.types import AttemptState, EntryRow, Issued, Scheduled
 from tests.cli.brains import write_brain
 
 PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "60"))
@@ -150,8 +150,8 @@ class Cup:
         self.database = folder / "cup.db"
         self.store = Store(f"sqlite:///{self.database}")
         self.files = Files(folder / "files")
-        self.store.create("cup", "{}", [Entry("one", 1, "{}"), Entry("two", 2, "{}")])
-        self.told: list[Happened] = []
+        self.store.create("cup", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
+        self.told: list[MatchEvent] = []
 
     def waiting(self) -> int:
         """How many brains have come to the gate so far."""
@@ -197,7 +197,7 @@ class Cup:
         cluster: Cluster,
         meanwhile: Callable[[], None] = lambda: None,
         more: Callable[[], Sequence[Scheduled]] = lambda: (),
-    ) -> Stop:
+    ) -> StopReason:
         """Play to the end; `meanwhile` is called about once a second, and after each game."""
         self_cup = self
 
@@ -211,7 +211,7 @@ class Cup:
                 return super().wait(timeout_s)  # type: ignore[return-value]
 
         cluster.__class__ = Watched
-        loop = Round(
+        loop = ContestRunner(
             self.store, self.files, "cup", cluster, job_of=self.job, more=more, allowed_voids=2
         )
         return loop.run(self.told.append)
@@ -236,7 +236,7 @@ class Cup:
             number = next(numbers)
             return [] if AttemptState.SUPERSEDED in self.states() else self.games(number, number)
 
-        assert Stop.FINISHED is self.play(cluster, lose_one, until_it_is_back)
+        assert StopReason.FINISHED is self.play(cluster, lose_one, until_it_is_back)
 
     def late_attempts(self) -> list[tuple[int | str, ...]]:
         """The attempts of the match of which one came late, whose record is there; each match has one result."""

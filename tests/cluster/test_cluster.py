@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge.cluster.cluster import Cluster
-from judge.contest.runner import Stop
+from judge.contest.runner import StopReason
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.owner import started_ticks
@@ -64,7 +64,7 @@ def test_every_worker_plays_and_gets_an_agent_once(
         if cup.waiting() == 3:
             cup.open_gate()
 
-    assert Stop.FINISHED is cup.play(cluster, open_when_all_play)
+    assert StopReason.FINISHED is cup.play(cluster, open_when_all_play)
 
     assert [1] * 6 == [attempt for _, attempt, _, _ in cup.attempts()]
     assert set(WORKERS) == {host for *_, host in cup.attempts()}
@@ -83,7 +83,7 @@ def test_what_the_contest_has_is_forgotten_by_the_workers(
     cup.open_gate()
     cup.store.schedule("cup", cup.games(1, 3))
 
-    assert Stop.FINISHED is cup.play(cluster)
+    assert StopReason.FINISHED is cup.play(cluster)
     cluster.close()
 
     assert [] == list(machines.folder.glob("*/played/*/*.json"))
@@ -104,7 +104,7 @@ def test_a_killed_worker_costs_its_attempt_and_leaves_no_process(
         elif its_children and AttemptState.VOID in cup.states():
             cup.open_gate()
 
-    assert Stop.FINISHED is cup.play(cluster, kill_one)
+    assert StopReason.FINISHED is cup.play(cluster, kill_one)
 
     assert sorted(["accepted"] * 3 + ["void"]) == sorted(state for _, _, state, _ in cup.attempts())
     assert ["w2"] == [host for _, _, state, host in cup.attempts() if state == "void"]
@@ -146,7 +146,7 @@ def test_a_scheduler_that_is_killed_costs_nothing(
         elif killed and cup.journal().count(" plays: ") == 6:
             cup.open_gate()
 
-    assert Stop.FINISHED is cup.play(cluster, restart)
+    assert StopReason.FINISHED is cup.play(cluster, restart)
 
     assert [(n, 1, "accepted") for n in (1, 2, 3, 4)] == [row[:3] for row in cup.attempts()]
     assert {AttemptState.ACCEPTED} == set(cup.states())
@@ -162,7 +162,7 @@ def test_what_a_lost_contest_host_began_is_fetched_by_the_next_and_not_counted(
     again = cup.cluster(machines)
     cup.open_gate()
     try:
-        assert Stop.FINISHED is cup.play(again)
+        assert StopReason.FINISHED is cup.play(again)
     finally:
         again.close()
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from judge.agents.agents import digest_of
-from judge.cluster.host import Host, refuse_other_images
+from judge.cluster.host import WorkerHost, refuse_other_images
 from judge.cluster.messages import Cabinet, Key, pack_agent
 from judge.cluster.unacknowledged import Spool
-from judge.contest.worker import Played
+from judge.contest.worker import JobResult
 from judge.errors import HostError, InputError
 from judge.referee.play import Slot
 from judge.store.types import Ended, Seat
@@ -102,10 +102,10 @@ def test_a_parcel_with_anything_but_plain_files_is_refused(data: bytes, tmp_path
     assert [tmp_path / "agents"] == list(tmp_path.rglob("*"))
 
 
-def _played() -> Played:
+def _played() -> JobResult:
     seat = Seat(None, 3, 1.5)
     ended = Ended("draw", None, "1/2", "full board", "f" * 64, 2.5, (seat, seat))
-    return Played(ended, b'{"record": "\xff\x00"}', {"e" * 64: bytes(range(256))})
+    return JobResult(ended, b'{"record": "\xff\x00"}', {"e" * 64: bytes(range(256))})
 
 
 def test_a_played_game_is_kept_until_somebody_has_it(tmp_path: Path) -> None:
@@ -131,10 +131,10 @@ def test_a_damaged_game_is_no_game(tmp_path: Path, damage: Callable[[bytes], byt
 
 
 def test_two_workers_do_not_share_a_folder(tmp_path: Path) -> None:
-    host = Host("one", tmp_path, [Slot()])
+    host = WorkerHost("one", tmp_path, [Slot()])
     try:
         with pytest.raises(InputError, match="belongs to a worker that runs"):
-            Host("two", tmp_path, [Slot()])
+            WorkerHost("two", tmp_path, [Slot()])
     finally:
         host.close()
 

@@ -15,7 +15,7 @@ from judge.cli import cluster as commands
 from judge.cluster import scheduler_client
 from judge.cluster.cluster import open_cluster
 from judge.cluster.keys import make_keys
-from judge.cluster.scheduler_client import Line
+from judge.cluster.scheduler_client import SchedulerClient
 from judge.cluster.security import parse_address, security_of
 from judge.errors import HostError, InputError
 from judge.store.store import Store
@@ -154,4 +154,4 @@ def test_a_contest_with_keys_of_another_authority_finds_no_scheduler(
     address = parse_address(f"tls://{doors[0][0]}:{doors[0][1]}")
 
     with pytest.raises(HostError, match="keys of the same authority"):
-        Line(address, security_of(address, strangers))
+        SchedulerClient(address, security_of(address, strangers))

@@ -23,12 +23,12 @@ from judge.games.quantum_chess.board import COLOURS
 from judge.games.quantum_chess.words import read_answer
 from judge.games.types import SEATS, AgentFault
 from judge.protocols.qchess import Qchess, QchessOptions
-from judge.protocols.types import Limits, Open
+from judge.protocols.types import Open, ToldLimits
 from judge.records.quantum_chess.log import QchessLog, read_log, write_log
 from judge.records.quantum_chess.replay import Moments, Replayed, keep_log, options_of, replay
 from judge.referee.match import Referee
 from judge.referee.policy import BytesPolicy, ClockPolicy
-from judge.referee.transcript import Kind
+from judge.referee.transcript import EntryKind
 from judge.testing import Act, Agent, Say, World, exits
 
 DIRECTORY = "qchess-2013"
@@ -170,7 +170,7 @@ def play_again(case: Case) -> Outcome:
     referee = Referee(
         game,
         [Qchess(QchessOptions()) for _ in SEATS],
-        [Open(seat, game.describe(), case.log.names, Limits(0, 0, 0)) for seat in SEATS],
+        [Open(seat, game.describe(), case.log.names, ToldLimits(0, 0, 0)) for seat in SEATS],
         world,
         ClockPolicy(turn_ms=1000, match_ms=0, tolerance_ms=0, close_ms=2000),
         BytesPolicy(),
@@ -203,7 +203,7 @@ def with_moments_of(ours: QchessLog, theirs: QchessLog) -> bytes:
 
 def _lines_written(world: World, seat: int) -> tuple[str, ...]:
     data = b"".join(
-        entry.data for entry in world.entries if (entry.seat, entry.kind) == (seat, Kind.WROTE)
+        entry.data for entry in world.entries if (entry.seat, entry.kind) == (seat, EntryKind.WROTE)
     )
     assert data.endswith(b"\n")
     return tuple(data.decode("latin-1")[:-1].split("\n"))

@@ -27,9 +27,9 @@ from judge.protocols.types import (
     Clock,
     Close,
     Effect,
-    Limits,
     Open,
     Tell,
+    ToldLimits,
     Write,
 )
 
@@ -176,7 +176,7 @@ class _Driver:
     def play(self) -> Replayed:
         game, names = self._game, self._replayed.names
         for seat in SEATS:
-            self._do(seat, Open(seat, game.describe(), names, Limits(2000, 0, 0)))
+            self._do(seat, Open(seat, game.describe(), names, ToldLimits(2000, 0, 0)))
         while game.end is None:
             request = game.pending()
             if request.seat == NATURE:

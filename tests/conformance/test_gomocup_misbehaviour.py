@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from judge.games.types import Verdict
-from judge.referee.transcript import Kind
+from judge.referee.transcript import EntryKind
 from judge.testing import Act, Agent, Do, Say, ScriptedMatch, dies, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play, spec
 
@@ -68,7 +68,7 @@ AT_THE_FIRST_MOVE: list[tuple[str, Sequence[Act], Verdict | None, str]] = [
     ("stdout closed", says(""), Verdict.CRASH, "no answer can come"),
     ("a move, then the exit", [*says("0,0\n"), *exits(0)], Verdict.CRASH, "the move stands first"),
     ("half a move, then the exit", [*says("0,0"), *exits(0)], Verdict.CRASH, "an end is no line end"),
-    ("memory", [Do(Kind.OOM), *says("0,0\n", ms=5)], Verdict.MEMORY, "at once, the move too late"),
+    ("memory", [Do(EntryKind.OOM), *says("0,0\n", ms=5)], Verdict.MEMORY, "at once, the move too late"),
 ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import pytest
 from judge.games.quantum_chess import ContradictionError, QuantumChess
 from judge.games.quantum_chess.board import COLOURS
 from judge.protocols.qchess import Qchess, QchessOptions
-from judge.protocols.types import Limits, Open, Ready, Write
+from judge.protocols.types import Open, Ready, ToldLimits, Write
 from judge.records.quantum_chess.log import QchessLog, read_log, write_log
 from judge.records.quantum_chess.replay import options_of, replay
 from tests.conformance.qchess_driver import (
@@ -139,7 +139,7 @@ def test_a_game_that_goes_on_is_told_with_its_board_and_what_was_played() -> Non
     for seat, colour in enumerate(("white", "black")):
         wire = Wire.parse(files[f"{colour}_python_sample.wire"])
         effects = Qchess(QchessOptions()).feed(
-            Open(seat, game.describe(), log.names, Limits(0, 0, 0))
+            Open(seat, game.describe(), log.names, ToldLimits(0, 0, 0))
         )
         assert [Write("".join(f"{line}\n" for line in wire.sent).encode()), Ready()] == effects
 

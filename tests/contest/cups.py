@@ -14,7 +14,7 @@ from judge.contest.snapshot import Frozen, FrozenEntry
 from judge.referee.policy import load_policy
 from judge.referee.spec import SeatSpec
 from judge.store.store import Store
-from judge.store.types import Ended, Entry, Result, Scheduled, Seat
+from judge.store.types import Ended, EntryRow, Result, Scheduled, Seat
 
 POLICY = load_policy("gomocup-standard")
 
@@ -91,7 +91,7 @@ def enter(
     store: Store, document: Frozen, folder: Path = Path("nowhere"), secret: str | None = CHANCE
 ) -> Contest:
     """Begin a contest in a store; `secret` is what it has committed to, if it has."""
-    entered = [Entry(entry.name, entry.rank, "{}") for entry in document.entries]
+    entered = [EntryRow(entry.name, entry.rank, "{}") for entry in document.entries]
     secret = None if document.commitment is None else secret
     store.create(document.name, document.model_dump_json(), entered, secret)
     contest = reopen(store, document, folder)

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from judge.contest.formats import Format
-from judge.contest.pairings import Entry, Pairing, Status
-from judge.contest.results import GameResult, Played
+from judge.contest.formats import TournamentFormat
+from judge.contest.pairings import Competitor, Pairing, Status
+from judge.contest.results import GameResult, PlayedPairing
 from judge.games.types import Verdict
 
 Points = tuple[float, float]
@@ -12,10 +12,10 @@ Play = Callable[[Pairing], Points]
 """What the first and the second of a pairing score."""
 
 
-def entries(count: int, out: Sequence[int] = ()) -> list[Entry]:
+def entries(count: int, out: Sequence[int] = ()) -> list[Competitor]:
     """Agents 1, 2, 3... by their seeds; those of `out` have withdrawn."""
     return [
-        Entry(str(seed), seed, Status.WITHDRAWN if seed in out else Status.PLAYING)
+        Competitor(str(seed), seed, Status.WITHDRAWN if seed in out else Status.PLAYING)
         for seed in range(1, count + 1)
     ]
 
@@ -33,17 +33,20 @@ def everything_is_drawn(pairing: Pairing) -> Points:
 
 
 def play_out(
-    chosen: Format, agents: Sequence[Entry], play: Play = better_seed_wins, seed: int = 0
-) -> list[Played]:
+    chosen: TournamentFormat,
+    agents: Sequence[Competitor],
+    play: Play = better_seed_wins,
+    seed: int = 0,
+) -> list[PlayedPairing]:
     """The whole contest, round by round."""
-    played: list[Played] = []
+    played: list[PlayedPairing] = []
     while pairings := chosen.next_round(agents, played, seed):
         assert len(played) < 10_000, "the contest does not end"
-        played += [Played(pairing, (), play(pairing)) for pairing in pairings]
+        played += [PlayedPairing(pairing, (), play(pairing)) for pairing in pairings]
     return played
 
 
-def of_round(played: Sequence[Played], number: int) -> list[str]:
+def of_round(played: Sequence[PlayedPairing], number: int) -> list[str]:
     """The pairings of a round, such as `1-4`; `3-` is a bye."""
     return [
         f"{each.pairing.first}-{each.pairing.second or ''}"
@@ -52,7 +55,7 @@ def of_round(played: Sequence[Played], number: int) -> list[str]:
     ]
 
 
-def leans(played: Sequence[Played]) -> dict[str, int]:
+def leans(played: Sequence[PlayedPairing]) -> dict[str, int]:
     """How much oftener each agent sat first than second."""
     lean: dict[str, int] = {}
     for each in played:

@@ -8,12 +8,12 @@ import pytest
 
 from judge.contest.contest import Contest, find_match, open_store
 from judge.contest.plan import load_plan
-from judge.contest.runner import Stop
+from judge.contest.runner import StopReason
 from judge.contest.slots import Slots
 from judge.errors import InputError
 from judge.referee.play import Slot
 from judge.referee.spec import RecordFile
-from judge.referee.transcript import Kind, unseal
+from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 from judge.sandbox.static_builds import build_house_agents
 from judge.store.store import Store
@@ -57,7 +57,7 @@ def opened(folder: Path) -> tuple[Store, Contest]:
     return store, begin_in_processes(store, planned)
 
 
-def play_on(folder: Path, slots: Slots[Issued], games: int = 0) -> Stop:
+def play_on(folder: Path, slots: Slots[Issued], games: int = 0) -> StopReason:
     """Go on with a contest, as a judge that knows nothing of it, to its end or until so many games have ended."""
     store, contest = opened(folder)
     with closing(store):
@@ -94,8 +94,8 @@ def test_a_contest_is_the_same_on_every_database(
     idle = (0, 0, 1, 2, 3)
     folder = write_contest(tmp_path / "cup", SWISS.replace("STORE", url), idle)
 
-    assert Stop.DRAINED is play_on(folder, slots, games=4)
-    assert Stop.FINISHED is play_on(folder, slots)
+    assert StopReason.DRAINED is play_on(folder, slots, games=4)
+    assert StopReason.FINISHED is play_on(folder, slots)
 
     store, contest = opened(folder)
     with closing(store), closing(Store("sqlite:///:memory:")) as other:
@@ -124,7 +124,7 @@ def test_a_contest_is_a_tournament_unless_the_policy_says_otherwise(
         tmp_path / "cup", plan.replace(f"[{AT_ONCE}]", f"[{AT_ONCE}, {change}]"), (0, 1)
     )
 
-    assert Stop.FINISHED is play_on(folder, slots)
+    assert StopReason.FINISHED is play_on(folder, slots)
 
     store, contest = opened(folder)
     with closing(store):
@@ -133,7 +133,7 @@ def test_a_contest_is_a_tournament_unless_the_policy_says_otherwise(
         for result in results:
             file = RecordFile.model_validate_json(contest.files.get(result.ended.record))
             written = b"".join(
-                each.data for each in unseal(file.transcript) if each.kind is Kind.WROTE
+                each.data for each in unseal(file.transcript) if each.kind is EntryKind.WROTE
             )
             assert (
                 2 == written.count(b"INFO game_type") == written.count(b"INFO game_type %d" % told)
@@ -157,7 +157,7 @@ def test_what_no_database_takes_is_kept_as_it_can_be_shown(
     folder = write_contest(tmp_path / "cup", SWISS.replace("STORE", url), (0, 1))
     (folder / "racer-1" / "racer.py").write_text(RAW)
 
-    assert Stop.FINISHED is play_on(folder, slots)
+    assert StopReason.FINISHED is play_on(folder, slots)
 
     store, contest = opened(folder)
     with closing(store):
@@ -198,8 +198,8 @@ def test_each_game_starts_from_what_the_one_before_it_left(
     """Four agents, two games at once where nobody waits; one judge begins and another ends."""
     folder = counting(tmp_path / "cup", ("a", "b", "c", "d"))
 
-    assert Stop.DRAINED is play_on(folder, slots, games=3)
-    assert Stop.FINISHED is play_on(folder, slots)
+    assert StopReason.DRAINED is play_on(folder, slots, games=3)
+    assert StopReason.FINISHED is play_on(folder, slots)
 
     in_order = [f"{number} of the run, {number} ever" for number in range(6)]
     store, contest = opened(folder)
@@ -208,7 +208,7 @@ def test_each_game_starts_from_what_the_one_before_it_left(
 
         # The replay starts from the game before it, and what was played after it stays as it was.
         store.annul(find_match(contest, "3").id, "the wrong opening")
-        assert Stop.FINISHED is play_on(folder, slots)
+        assert StopReason.FINISHED is play_on(folder, slots)
         assert 2 == contest.results()[2].attempt
         assert dict.fromkeys("abcd", in_order) == counted(contest)
 
@@ -220,7 +220,7 @@ def test_where_all_games_start_from_the_first_state_none_waits(
     toml = folder / "contest.toml"
     toml.write_text('change = ["folders.round=first"]\n' + toml.read_text())
 
-    assert Stop.FINISHED is play_on(folder, slots)
+    assert StopReason.FINISHED is play_on(folder, slots)
 
     store, contest = opened(folder)
     with closing(store):

@@ -5,7 +5,7 @@ import pytest
 from judge.contest.pairings import Fixture, Pairing
 from judge.contest.results import (
     GameResult,
-    Played,
+    PlayedPairing,
     disqualified,
     failure_shares,
     result_of,
@@ -107,6 +107,6 @@ def test_both_may_fail_in_one_game() -> None:
 
 def test_the_games_of_who_is_disqualified_count_for_nobody() -> None:
     met = [Pairing("a", "b", 1, 1), Pairing("c", "d", 1, 2), Pairing("b", None, 2, 1)]
-    played = [Played(pairing, (), (1, 0)) for pairing in met]
+    played = [PlayedPairing(pairing, (), (1, 0)) for pairing in met]
 
     assert [met[1]] == [each.pairing for each in without(played, {"b"})]

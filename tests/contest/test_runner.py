@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judge.agents.agents import Agent, stage_agent
-from judge.contest.runner import Happened, Round, Stop
+from judge.contest.runner import ContestRunner, MatchEvent, StopReason
 from judge.contest.slots import Finished, Slots
 from judge.contest.worker import Job
 from judge.referee.play import Slot
@@ -18,7 +18,7 @@ from judge.referee.verify import verify
 from judge.sandbox.static_builds import build_house_agents
 from judge.store.files import Files
 from judge.store.store import Store
-from judge.store.types import AttemptState, Entry, Issued, MatchState, Scheduled
+from judge.store.types import AttemptState, EntryRow, Issued, MatchState, Scheduled
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +35,7 @@ class Cup:
         self.store = Store(f"sqlite:///{folder / 'cup.db'}")
         self.files = Files(folder / "files")
         self.slots: Slots[Issued] = Slots([Slot() for _ in range(slots)])
-        self.store.create("cup", "{}", [Entry("one", 1, "{}"), Entry("two", 2, "{}")])
+        self.store.create("cup", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
 
     def games(self, first: int, last: int) -> list[Scheduled]:
         found = []
@@ -55,8 +55,8 @@ class Cup:
         programs = {agent.digest: agent.program for agent in self.agents}
         return Job(issued.match.spec, issued.attempt, programs)
 
-    def round(self, more: Callable[[], Sequence[Scheduled]] = lambda: ()) -> Round:
-        return Round(
+    def round(self, more: Callable[[], Sequence[Scheduled]] = lambda: ()) -> ContestRunner:
+        return ContestRunner(
             self.store, self.files, "cup", self.slots, job_of=self.job, more=more, allowed_voids=2
         )
 
@@ -77,9 +77,9 @@ def test_every_game_has_its_result_and_its_record(cup: Cup) -> None:
     """A schedule, then what follows from its results, then the end."""
     cup.store.schedule("cup", cup.games(1, 3))
     follow = [cup.games(4, 4), []]
-    told: list[Happened] = []
+    told: list[MatchEvent] = []
 
-    assert Stop.FINISHED is cup.round(lambda: follow.pop(0)).run(told.append)
+    assert StopReason.FINISHED is cup.round(lambda: follow.pop(0)).run(told.append)
 
     results = cup.store.results("cup")
     assert [1, 2, 3, 4] == [result.match.number for result in results]
@@ -105,9 +105,9 @@ def test_a_killed_worker_costs_its_attempt_and_nothing_else(cup: Cup) -> None:
 
     cup.slots.close()
     cup.slots = Killing([Slot(), Slot()])
-    told: list[Happened] = []
+    told: list[MatchEvent] = []
 
-    assert Stop.FINISHED is cup.round().run(told.append)
+    assert StopReason.FINISHED is cup.round().run(told.append)
 
     assert 4 == len(cup.store.results("cup"))
     (void,) = [happened for happened in told if happened.state is AttemptState.VOID]
@@ -123,13 +123,13 @@ def test_what_runs_is_finished_and_nothing_is_started_when_somebody_asks(cup: Cu
     cup.store.schedule("cup", cup.games(1, 6))
     loop = cup.round()
 
-    assert Stop.DRAINED is loop.run(lambda _: loop.drain.set())
+    assert StopReason.DRAINED is loop.run(lambda _: loop.drain.set())
 
     counts = cup.store.counts("cup")
     assert 1 <= counts[MatchState.DONE] <= 4
     assert 0 == counts[MatchState.RUNNING]
     again = cup.round()
-    assert Stop.FINISHED is again.run(lambda _: None)
+    assert StopReason.FINISHED is again.run(lambda _: None)
     assert 6 == len(cup.store.results("cup"))
 
 
@@ -138,7 +138,7 @@ def test_what_runs_is_given_back_when_somebody_asks_twice(cup: Cup) -> None:
     loop = cup.round()
     loop.abandon.set()
 
-    assert Stop.ABANDONED is loop.run(lambda _: None)
+    assert StopReason.ABANDONED is loop.run(lambda _: None)
 
     assert 2 == cup.store.counts("cup")[MatchState.PENDING]
 
@@ -152,11 +152,11 @@ def test_two_voids_in_a_row_stop_the_contest_with_the_reason(cup: Cup) -> None:
         job = gone(issued)
         return Job(job.spec, job.attempt, {})
 
-    loop = Round(
+    loop = ContestRunner(
         cup.store, cup.files, "cup", cup.slots, job_of=broken, more=lambda: (), allowed_voids=2
     )
 
-    assert Stop.PAUSED is loop.run(lambda _: None)
+    assert StopReason.PAUSED is loop.run(lambda _: None)
 
     assert "stopped" == cup.store.state("cup")
     assert any("void 2 times in a row" in line.text for line in cup.store.journal("cup"))
@@ -170,13 +170,13 @@ def test_an_agent_whose_games_stop_a_contest_again_is_named(cup: Cup) -> None:
         job = gone(issued)
         return Job(job.spec, job.attempt, {})
 
-    loop = Round(
+    loop = ContestRunner(
         cup.store, cup.files, "cup", cup.slots, job_of=broken, more=lambda: (), allowed_voids=2
     )
-    assert Stop.PAUSED is loop.run(lambda _: None)
+    assert StopReason.PAUSED is loop.run(lambda _: None)
     cup.store.release("cup", "looked at it")
     cup.store.set_state("cup", "open", "looked at it")
-    assert Stop.PAUSED is loop.run(lambda _: None)
+    assert StopReason.PAUSED is loop.run(lambda _: None)
 
     first, second = [line.text for line in cup.store.journal("cup") if line.event == "stopped"]
     assert "before" not in first

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from judge.contest.sprt import (
     GAME_SCORES,
     PAIR_SCORES,
-    Decision,
     Sprt,
+    SprtDecision,
     count_games,
     count_pairs,
     expected_score,
@@ -26,7 +26,7 @@ def test_wald_s_bounds() -> None:
 
     assert state.lower == pytest.approx(-math.log(19))
     assert state.upper == pytest.approx(math.log(19))
-    assert (0, Decision.GO_ON) == (state.llr, state.decision)
+    assert (0, SprtDecision.GO_ON) == (state.llr, state.decision)
 
 
 def test_bounds_of_unequal_errors() -> None:
@@ -81,17 +81,17 @@ def test_each_likelihood_is_the_best_of_its_mean() -> None:
 def test_it_stops_on_either_side() -> None:
     test = Sprt(elo0=0, elo1=20)
 
-    assert Decision.H1 is test.of_games(1000, 3000, 1300).decision
-    assert Decision.H0 is test.of_games(1300, 3000, 1000).decision
-    assert Decision.GO_ON is test.of_games(10, 30, 11).decision
+    assert SprtDecision.H1 is test.of_games(1000, 3000, 1300).decision
+    assert SprtDecision.H0 is test.of_games(1300, 3000, 1000).decision
+    assert SprtDecision.GO_ON is test.of_games(10, 30, 11).decision
 
 
 def test_pairs_that_always_split_prove_equality_sooner() -> None:
     """Openings that decide the game: every pair ends 1:1. Pairs see that nothing varies; single games see a coin."""
     test = Sprt(elo0=0, elo1=20)
 
-    assert Decision.GO_ON is test.of_games(100, 0, 100).decision
-    assert Decision.H0 is test.of_pairs([0, 0, 100, 0, 0]).decision
+    assert SprtDecision.GO_ON is test.of_games(100, 0, 100).decision
+    assert SprtDecision.H0 is test.of_pairs([0, 0, 100, 0, 0]).decision
 
 
 @settings(deadline=None)

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from judge.contest.pairings import Pairing
 from judge.contest.points import Duel, Scoring, points_table, score
-from judge.contest.results import GameResult, Played, Side
+from judge.contest.results import GameResult, PlayedPairing, SideScore
 from judge.contest.standings import (
     BY_POINTS,
     BY_SWISS_POINTS,
@@ -30,9 +30,9 @@ from tests.contest.rounds import games
 TABLE = points_table(load_policy("gomocup-freestyle"))
 
 
-def played(text: str, due: int = 1, duel: Duel | None = None) -> list[Played]:
+def played(text: str, due: int = 1, duel: Duel | None = None) -> list[PlayedPairing]:
     """Pairings of a line each, such as `a>b a=b`; `a` alone has a bye; a round for each."""
-    found: list[Played] = []
+    found: list[PlayedPairing] = []
     for number, line in enumerate(text.strip().splitlines(), 1):
         words = line.split()
         if words[0].isalpha():
@@ -42,12 +42,12 @@ def played(text: str, due: int = 1, duel: Duel | None = None) -> list[Played]:
             results = games(line)
             pairing = Pairing(results[0].first, results[0].second, number, 1)
         found.append(
-            Played(pairing, tuple(results), Scoring(TABLE, duel).of(pairing, results, due))
+            PlayedPairing(pairing, tuple(results), Scoring(TABLE, duel).of(pairing, results, due))
         )
     return found
 
 
-def order(names: str, all_played: Sequence[Played], *ranking: str) -> Tiers:
+def order(names: str, all_played: Sequence[PlayedPairing], *ranking: str) -> Tiers:
     return rank(names, records_of(names, all_played), ranking)
 
 
@@ -113,7 +113,7 @@ def test_gomocup_until_2016() -> None:
     lines = standings(order("abcd", cup, *GOMOCUP_2016), records_of("abcd", cup), GOMOCUP_2016)
 
     assert [("a", 5), ("b", 4), ("d", 3), ("c", 2)] == [(line.agent, line.points) for line in lines]
-    assert Side(wins=4, losses=2) == lines[0].done
+    assert SideScore(wins=4, losses=2) == lines[0].done
 
 
 def test_gomocup_until_2016_breaks_ties_by_the_ratio_of_games() -> None:
@@ -126,13 +126,13 @@ def test_gomocup_until_2016_breaks_ties_by_the_ratio_of_games() -> None:
     assert [["a"], ["b"], ["c"]] == order("abc", cup, *GOMOCUP_2016)
 
 
-def timed(text: str, replies: tuple[int, int], ms: tuple[float, float]) -> Played:
+def timed(text: str, replies: tuple[int, int], ms: tuple[float, float]) -> PlayedPairing:
     [one] = played(text)
     game = one.games[0]
     slow = GameResult(
         game.first, game.second, game.winner, game.verdict, replies=replies, charged_ms=ms
     )
-    return Played(one.pairing, (slow,), one.points)
+    return PlayedPairing(one.pairing, (slow,), one.points)
 
 
 def test_the_time_of_a_reply_decides_last() -> None:
@@ -162,8 +162,8 @@ def test_a_line_counts_what_happened() -> None:
     one = score([pairing], [both], Scoring(TABLE), games=1)
     [first, second] = standings([["a", "b"]], records_of("ab", one), ("points",))
 
-    assert Side(losses=1, failures=1, replies=3) == first.done
-    assert Side(losses=1, failures=1, replies=4) == second.done
+    assert SideScore(losses=1, failures=1, replies=3) == first.done
+    assert SideScore(losses=1, failures=1, replies=4) == second.done
     assert (1, 1) == (first.place, second.place)
 
 
@@ -177,9 +177,9 @@ def test_a_crosstable_shows_games_from_the_row_s_side() -> None:
     table = crosstable("abc", played("a>b b=a a>b\nb>c", due=3))
 
     assert [
-        [None, Cell(2.5, Side(wins=2, draws=1)), None],
-        [Cell(0.5, Side(draws=1, losses=2)), None, Cell(1, Side(wins=1))],
-        [None, Cell(0, Side(losses=1)), None],
+        [None, Cell(2.5, SideScore(wins=2, draws=1)), None],
+        [Cell(0.5, SideScore(draws=1, losses=2)), None, Cell(1, SideScore(wins=1))],
+        [None, Cell(0, SideScore(losses=1)), None],
     ] == table
 
 

@@ -27,9 +27,9 @@ POINTS = {
     "round is scheduled": ("judge.store.store", "Store.schedule", "after"),
     "game is issued": ("judge.store.store", "Store.issue", "after"),
     "game is begun": ("judge.contest.slots", "Slots.start", "after"),
-    "game has ended": ("judge.contest.runner", "Round._keep", "before"),
+    "game has ended": ("judge.contest.runner", "ContestRunner._keep", "before"),
     "record is half written": ("judge.store.files", "write_durably", "half"),
-    "record is written": ("judge.contest.runner", "Round._keep", "after"),
+    "record is written": ("judge.contest.runner", "ContestRunner._keep", "after"),
     "result is fixed": ("judge.store.store", "Store.accept", "after"),
 }
 """Where a life can end by itself: a function, and whether before or after it has done its work."""

@@ -8,7 +8,7 @@ import pytest
 from judge.durable import write_durably
 from judge.errors import HostError
 from judge.referee import transcript as transcripts
-from judge.referee.transcript import Kind, Transcript
+from judge.referee.transcript import EntryKind, Transcript
 from judge.store.files import Files
 from tests.cli.conftest import SHORT, Judge
 
@@ -103,9 +103,9 @@ def test_a_transcript_that_does_not_fit_on_disk_is_whole_all_the_same(
     monkeypatch.setattr(transcripts, "SPILL_BYTES", 10_000)
     transcript = Transcript()
     for _ in range(2):
-        transcript.add(1, 0, Kind.READ, b"a" * 12_000)
+        transcript.add(1, 0, EntryKind.READ, b"a" * 12_000)
         transcript.spill()
-    transcript.add(2, 1, Kind.READ, b"b" * 12_000)
+    transcript.add(2, 1, EntryKind.READ, b"b" * 12_000)
 
     with pytest.raises(HostError, match="make room in"):
         transcript.spill()

@@ -4,7 +4,7 @@ from typing import Any
 
 from judge.games.stratego import Stratego
 from judge.games.stratego.notation import read_reply
-from judge.games.stratego.types import Confirmed, Row
+from judge.games.stratego.types import Confirmed, SetUpRow
 from judge.games.types import AgentFault, Drawn, Event, RuleResult, Verdict, decided
 
 FULL_RED = ("FB8sB479B8", "BB31555583", "6724898974", "967B669999")
@@ -40,7 +40,7 @@ def set_up(
 ) -> Stratego:
     """Both sides set up."""
     for row in (*red_rows, *blue_rows):
-        game.apply(decided(Row(row), row))
+        game.apply(decided(SetUpRow(row), row))
     return game
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from judge.errors import InputError
 from judge.games import new_game
 from judge.games.quantum_chess import ContradictionError, QuantumChess
-from judge.games.quantum_chess.board import BLACK, COLOURS, POOL, UNKNOWN, WHITE, Kind, Piece
+from judge.games.quantum_chess.board import BLACK, COLOURS, POOL, UNKNOWN, WHITE, Piece, PieceType
 from judge.games.quantum_chess.words import (
     Destination,
     Moved,
@@ -122,7 +122,7 @@ def test_the_first_hidden_type_is_drawn_for_a_black_rook_from_five_kinds() -> No
     assert Chance(NATURE, 5) == game.pending()
     assert game.undrawn is not None
     piece, kinds = game.undrawn
-    assert (BLACK, 0, 0, Kind.ROOK) == (piece.colour, piece.x, piece.y, piece.types[0])
+    assert (BLACK, 0, 0, PieceType.ROOK) == (piece.colour, piece.x, piece.y, piece.types[0])
     assert tuple(POOL) == kinds
 
 
@@ -131,7 +131,7 @@ def test_a_kind_that_is_used_up_is_not_drawn_again() -> None:
     game = QuantumChess.from_options({})
     game.apply(decided(Drawn(4)))
 
-    assert Kind.QUEEN is at(game, 0, 0).types[1]
+    assert PieceType.QUEEN is at(game, 0, 0).types[1]
     assert Chance(NATURE, 4) == game.pending()
 
 
@@ -143,7 +143,7 @@ def test_hidden_types_are_a_permutation_of_the_pool(seed: int) -> None:
         hidden = Counter(
             piece.types[1]
             for piece in game.board.pieces
-            if piece.colour == colour and piece.current is not Kind.KING
+            if piece.colour == colour and piece.current is not PieceType.KING
         )
         assert POOL == dict(hidden)
 
@@ -154,7 +154,7 @@ def test_white_is_asked_first_and_all_but_the_kings_are_open() -> None:
     assert Selection(WHITE) == game.pending()
     assert {(3, 0), (3, 7)} == {(p.x, p.y) for p in game.board.pieces if p.current is not None}
     assert all(not piece.shown[1] for piece in game.board.pieces if piece.current is None)
-    assert (Kind.KING, Kind.QUEEN) == (at(game, 3, 7).current, at(game, 4, 7).types[0])
+    assert (PieceType.KING, PieceType.QUEEN) == (at(game, 3, 7).current, at(game, 4, 7).types[0])
 
 
 def test_all_pieces_of_a_classical_game_are_known() -> None:
@@ -184,11 +184,11 @@ def test_a_piece_that_is_something_already_keeps_it() -> None:
 
 def test_a_piece_that_cannot_move_ends_the_turn() -> None:
     game = quantum()
-    x = next(x for x in (1, 6) if at(game, x, 7).types[1] is not Kind.KNIGHT)
+    x = next(x for x in (1, 6) if at(game, x, 7).types[1] is not PieceType.KNIGHT)
 
     assert answer(game, 0, 7, 0).endswith("rook")
     assert Selection(BLACK) == game.pending()
-    assert Kind.ROOK is not at(game, 0, 7).current, "0,7 is dark: open again"
+    assert PieceType.ROOK is not at(game, 0, 7).current, "0,7 is dark: open again"
     assert f"{x} 0 0 knight" == answer(game, x, 0, 0)
     assert Destination(BLACK, x, 0) == game.pending()
 
@@ -214,7 +214,7 @@ def test_on_a_dark_square_a_piece_is_open_again_and_on_a_light_one_it_stays() ->
     game = position(stands("white", 0, 2, "rook knight", "rook"))
 
     turn(game, 0, 2, 0, 4)
-    assert (Kind.ROOK, 0) == (at(game, 0, 4).current, at(game, 0, 4).index)
+    assert (PieceType.ROOK, 0) == (at(game, 0, 4).current, at(game, 0, 4).index)
     turn(game, 7, 7, 7, 6)
     turn(game, 0, 4, 0, 5)
     assert at(game, 0, 5).is_open
@@ -226,7 +226,7 @@ def test_two_types_known_to_be_the_same_stay_on_dark() -> None:
     game = position(stands("white", 0, 2, "rook"))
     turn(game, 0, 2, 0, 1)
 
-    assert (Kind.ROOK, 0) == (at(game, 0, 1).current, at(game, 0, 1).index)
+    assert (PieceType.ROOK, 0) == (at(game, 0, 1).current, at(game, 0, 1).index)
 
 
 def test_two_types_that_are_the_same_but_not_both_known_open_again() -> None:
@@ -240,7 +240,7 @@ def test_the_index_of_two_known_types_that_are_the_same_becomes_0_on_dark() -> N
     game = position(stands("white", 0, 1, "rook ?rook"))
     turn(game, 0, 1, 0, 3, draw=1)
 
-    assert (Kind.ROOK, 0) == (at(game, 0, 3).current, at(game, 0, 3).index)
+    assert (PieceType.ROOK, 0) == (at(game, 0, 3).current, at(game, 0, 3).index)
 
 
 # --- moves -----------------------------------------------------------------------------------------------------------
@@ -257,7 +257,7 @@ def test_the_index_of_two_known_types_that_are_the_same_becomes_0_on_dark() -> N
 )
 def test_officers_move_as_in_chess(kind: str, targets: str) -> None:
     game = QuantumChess.from_options({"variant": "classical"})
-    piece = Piece(WHITE, 4, 4, [Kind(kind)] * 2, [True, True], Kind(kind), 0)
+    piece = Piece(WHITE, 4, 4, [PieceType(kind)] * 2, [True, True], PieceType(kind), 0)
     board = type(game.board)([piece])
 
     assert {(int(s[0]), int(s[1])) for s in targets.split()} == set(board.targets(piece))
@@ -266,7 +266,7 @@ def test_officers_move_as_in_chess(kind: str, targets: str) -> None:
 def test_a_queen_is_rook_and_bishop() -> None:
     pieces = [
         Piece(WHITE, 4, 4, [kind] * 2, [True, True], kind, 0)
-        for kind in (Kind.QUEEN, Kind.ROOK, Kind.BISHOP)
+        for kind in (PieceType.QUEEN, PieceType.ROOK, PieceType.BISHOP)
     ]
     board_of = type(classical().board)
     queen, rook, bishop = ({*board_of([piece]).targets(piece)} for piece in pieces)
@@ -296,7 +296,7 @@ def test_anything_that_is_a_pawn_on_its_second_row_may_go_two() -> None:
     game = position(stands("white", 2, 6, "rook pawn", "pawn"))
     turn(game, 2, 6, 2, 4)
 
-    assert Kind.PAWN is at(game, 2, 4).current
+    assert PieceType.PAWN is at(game, 2, 4).current
 
 
 @pytest.mark.parametrize(("y", "left"), [(5, 0), (4, 1)])
@@ -310,8 +310,8 @@ def test_a_promotion_changes_the_type_that_shows() -> None:
     game = position(stands("white", 0, 1, "pawn knight", "pawn"))
     turn(game, 0, 1, 0, 0)
 
-    assert [Kind.QUEEN, Kind.KNIGHT] == at(game, 0, 0).types
-    assert Kind.QUEEN is at(game, 0, 0).current, "0,0 is light"
+    assert [PieceType.QUEEN, PieceType.KNIGHT] == at(game, 0, 0).types
+    assert PieceType.QUEEN is at(game, 0, 0).current, "0,0 is light"
 
 
 def test_a_promoted_piece_on_a_dark_square_may_come_up_as_its_other_type() -> None:
@@ -326,7 +326,7 @@ def test_a_promotion_in_a_classical_game_changes_both_types() -> None:
     game = position(stands("black", 1, 6, "pawn"), turn="black", variant="classical")
     turn(game, 1, 6, 1, 7)
 
-    assert [Kind.QUEEN, Kind.QUEEN] == at(game, 1, 7).types
+    assert [PieceType.QUEEN, PieceType.QUEEN] == at(game, 1, 7).types
 
 
 def test_a_piece_that_comes_up_as_a_pawn_on_the_far_row_is_stuck_and_not_promoted() -> None:
@@ -667,7 +667,7 @@ def check(game: QuantumChess, events: list[Event]) -> None:
             assert [True, True] == piece.shown
             assert piece.types[0] is piece.types[1]
     winner = game.end.winner if isinstance(game.end, RuleResult) else None
-    kings = sorted(piece.colour for piece in pieces if piece.current is Kind.KING)
+    kings = sorted(piece.colour for piece in pieces if piece.current is PieceType.KING)
     assert kings == ([WHITE, BLACK] if winner is None else [winner])
     said_once(events)
 

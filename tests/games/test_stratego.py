@@ -10,7 +10,7 @@ from judge.games.stratego.types import (
     BLUE,
     RED,
     HalfMove,
-    Row,
+    SetUpRow,
     SetupRow,
     Started,
 )
@@ -47,10 +47,10 @@ def test_red_gives_four_rows_then_blue_and_red_alone_hears_that_it_starts() -> N
     game = new()
     for row in FULL_RED:
         assert SetupRow(RED, FULL_RED.index(row)) == game.pending()
-        assert () == game.apply(decided(Row(row)))
+        assert () == game.apply(decided(SetUpRow(row)))
     for number, row in enumerate(FULL_BLUE):
         assert SetupRow(BLUE, number) == game.pending()
-        events = game.apply(decided(Row(row)))
+        events = game.apply(decided(SetUpRow(row)))
 
     assert (Started(RED),) == events
     assert (148, 148) == game.values
@@ -130,13 +130,13 @@ def test_a_bad_set_up_does_not_keep_the_other_side_from_being_asked(
 
 def test_a_side_that_fails_in_the_set_up_is_not_asked_again_and_the_other_still_is() -> None:
     game = new("stratego-2012")
-    game.apply(decided(Row(FULL_RED[0])))
+    game.apply(decided(SetUpRow(FULL_RED[0])))
     late = AgentFault(Verdict.TURN_TIME, RED, "late")
 
     assert () == game.forfeit(late)
     assert SetupRow(BLUE, 0) == game.pending()
     for row in FULL_BLUE:
-        game.apply(decided(Row(row)))
+        game.apply(decided(SetUpRow(row)))
     assert late == game.end
     assert "red RED BAD_SETUP 0 0 148" == line(game)
 
@@ -145,7 +145,7 @@ def test_two_sides_that_fail_in_the_set_up_are_two_faults() -> None:
     game = new("stratego-2012")
     faults = (AgentFault(Verdict.TURN_TIME, RED, "late"), AgentFault(Verdict.CRASH, BLUE, "dead"))
     game.forfeit(faults[0])
-    game.apply(decided(Row(FULL_BLUE[0])))
+    game.apply(decided(SetUpRow(FULL_BLUE[0])))
     game.forfeit(faults[1])
 
     assert BothAtFault(faults) == game.end
@@ -155,12 +155,12 @@ def test_two_sides_that_fail_in_the_set_up_are_two_faults() -> None:
 def test_the_side_that_waits_may_fail_while_the_other_sets_up() -> None:
     """The rows of the side that is asked are not lost by it."""
     game = new("stratego-2012")
-    game.apply(decided(Row(FULL_RED[0])))
+    game.apply(decided(SetUpRow(FULL_RED[0])))
     game.forfeit(AgentFault(Verdict.CRASH, BLUE, "dead"))
 
     assert SetupRow(RED, 1) == game.pending()
     for row in FULL_RED[1:]:
-        game.apply(decided(Row(row)))
+        game.apply(decided(SetUpRow(row)))
     assert (Verdict.CRASH, BLUE) == verdict(game)
 
 

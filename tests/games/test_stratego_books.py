@@ -10,7 +10,16 @@ from judge.errors import InputError
 from judge.games import new_game
 from judge.games.stratego import RULES, Stratego
 from judge.games.stratego.board import KINDS
-from judge.games.stratego.types import BLUE, RED, Confirmed, Direction, Move, Row, Started, one_word
+from judge.games.stratego.types import (
+    BLUE,
+    RED,
+    Confirmed,
+    Direction,
+    Move,
+    SetUpRow,
+    Started,
+    one_word,
+)
 from judge.games.types import NATURE, Chance, Drawn, decided
 from tests.games.stratego_positions import blue, new, red, say, set_up, toss
 
@@ -145,7 +154,7 @@ def test_nothing_that_is_said_breaks_the_game(said: list[str]) -> None:
 @given(rows=st.lists(st.text(max_size=12), min_size=8, max_size=8))
 def test_no_set_up_breaks_the_game(rows: list[str]) -> None:
     game = new("stratego-seed")
-    events = [event for row in rows for event in game.apply(decided(Row(row)))]
+    events = [event for row in rows for event in game.apply(decided(SetUpRow(row)))]
 
     assert (game.end is None) is (events == [Started(RED)])
 

@@ -6,7 +6,7 @@ import pytest
 
 from judge.games.gomoku.requests import Stone
 from judge.games.stratego import RULES, Stratego
-from judge.games.stratego.types import BLUE, RED, Row, Started
+from judge.games.stratego.types import BLUE, RED, SetUpRow, Started
 from judge.games.types import (
     AgentFault,
     Reply,
@@ -197,7 +197,7 @@ def test_a_limit_of_no_turns_plays_nothing_and_names_red(rules: str, limit: int)
     """It shows what the set-ups are worth (seed 001, EXIT/OUTPUT); RED has heard START."""
     game = new(rules, turn_limit=limit)
     for row in (*FULL_RED, *FULL_BLUE):
-        events = game.apply(decided(Row(row)))
+        events = game.apply(decided(SetUpRow(row)))
 
     assert (Started(RED),) == events
     assert "red RED DRAW_DEFAULT 1 148 148" == line(game)

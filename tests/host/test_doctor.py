@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from judge.host import doctor
-from judge.host.doctor import SETTINGS, Finding, Light, examine, shares, siblings, worst
+from judge.host.doctor import SETTINGS, HostFinding, Light, examine, shares, siblings, worst
 from judge.host.host import Host, look
-from judge.host.probes import Trial
+from judge.host.probes import BoxTrial
 from judge.sandbox import images
 from judge.sandbox.box import Readings
 from judge.sandbox.images import ImageState
@@ -75,7 +75,7 @@ SERVER = Host(
         "Runtimes": {"runc": {}, "runsc": {}},
     },
     images=CURRENT,
-    trial=Trial("docker-pipes", "unified", 36, READ, True),
+    trial=BoxTrial("docker-pipes", "unified", 36, READ, True),
 )
 """A host made for contests: v2, nothing else on it."""
 
@@ -94,7 +94,9 @@ LAPTOP = replace(
         "kernel.core_pattern": "|/usr/share/apport/apport -p%p -s%s -c%c -d%d -P%P -u%u -g%g -F%F -- %E"
     },
     free_bytes={"this folder": 6 << 30},
-    trial=replace(SERVER.trial or Trial("", "", 0, READ, True), freezer="engine", freeze_us=11000),
+    trial=replace(
+        SERVER.trial or BoxTrial("", "", 0, READ, True), freezer="engine", freeze_us=11000
+    ),
 )
 """An author's own: v2, a user of the docker group, a browser beside it."""
 
@@ -124,7 +126,7 @@ VETERAN = replace(
         "Runtimes": {"runc": {}},
     },
     images=[ImageState("python", "judge/python:1", "", False, "", 0, 0)],
-    trial=Trial("docker-attach", "v1", 158, Readings(cpu_ns=1), False, True, True),
+    trial=BoxTrial("docker-attach", "v1", 158, Readings(cpu_ns=1), False, True, True),
 )
 """A virtual machine of 2018, where hardly anything holds."""
 
@@ -134,12 +136,12 @@ def lights(host: Host) -> dict[str, Light]:
     found: dict[str, Light] = {}
     for finding in examine(host):
         found[finding.check] = worst(
-            [finding, Finding("", found.get(finding.check, Light.GREEN), "")]
+            [finding, HostFinding("", found.get(finding.check, Light.GREEN), "")]
         )
     return found
 
 
-def one(check: str, host: Host) -> Finding:
+def one(check: str, host: Host) -> HostFinding:
     (finding,) = [finding for finding in examine(host) if finding.check == check]
     return finding
 
@@ -226,7 +228,9 @@ def test_siblings_are_groups_of_more_than_one() -> None:
 
 def test_a_box_that_cannot_be_made_says_why() -> None:
     broken = replace(SERVER, trial=None, lacks={"trial": "The image judge/native:1 is missing"})
-    assert one("box", broken) == Finding("box", Light.RED, "The image judge/native:1 is missing")
+    assert one("box", broken) == HostFinding(
+        "box", Light.RED, "The image judge/native:1 is missing"
+    )
 
 
 def test_a_setting_that_this_kernel_has_not_is_passed_over() -> None:

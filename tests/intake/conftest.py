@@ -15,7 +15,7 @@ import pytest
 
 from judge.cli.desk import open_desk
 from judge.store.tokens import Tokens
-from judge.submissions.service import Desk
+from judge.submissions.service import IntakeDirectory
 
 CONTEST = """
 name = "cup"
@@ -51,7 +51,7 @@ class Service:
         return [json.loads(line) for line in self.log.read_text().splitlines()]
 
 
-def make_contest(folder: Path, intake: str = "") -> Desk:
+def make_contest(folder: Path, intake: str = "") -> IntakeDirectory:
     """The folder of a contest; `intake` are lines of its table of that name."""
     folder.mkdir(parents=True, exist_ok=True)
     if "requests_per_minute" not in intake:
@@ -61,13 +61,13 @@ def make_contest(folder: Path, intake: str = "") -> Desk:
     return open_desk(folder)
 
 
-def make_token(desk: Desk, author: str) -> str:
+def make_token(desk: IntakeDirectory, author: str) -> str:
     with closing(Tokens(desk.store_url, desk.contest)) as tokens:
         return tokens.make(author, "organiser")
 
 
 @contextmanager
-def serving(desk: Desk) -> Iterator[Service]:
+def serving(desk: IntakeDirectory) -> Iterator[Service]:
     """The service of a contest, until the test is through with it."""
     log = desk.folder / "intake.log"
     with log.open("a") as stderr:
@@ -89,7 +89,7 @@ def serving(desk: Desk) -> Iterator[Service]:
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+def desk(tmp_path_factory: pytest.TempPathFactory) -> IntakeDirectory:
     """A contest with patience for a test that asks often."""
     patience = """
 upload_bytes = 100000
@@ -108,14 +108,14 @@ head_s = 2
 
 
 @pytest.fixture(scope="module")
-def service(desk: Desk) -> Iterator[Service]:
+def service(desk: IntakeDirectory) -> Iterator[Service]:
     """The contest's intake."""
     with serving(desk) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def new_client(desk: Desk, service: Service) -> Iterator[Callable[[str], httpx.Client]]:
+def new_client(desk: IntakeDirectory, service: Service) -> Iterator[Callable[[str], httpx.Client]]:
     """A client with a token of its author's own."""
     clients = []
 

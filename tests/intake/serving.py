@@ -5,12 +5,12 @@ from pathlib import Path
 
 from judge.cli import guarded
 from judge.cli.desk import open_desk
-from judge.intake.serve import listening, parse_address, serve
+from judge.intake.serve import listening, parse_listen_address, serve
 from tests.intake.standing_in import process
 
 
 def main(folder: Path) -> None:
-    with listening(parse_address("127.0.0.1:0"), beyond_loopback=False) as listener:
+    with listening(parse_listen_address("127.0.0.1:0"), beyond_loopback=False) as listener:
         port = listener.getsockname()[1]
         serve(open_desk(folder), process, listener, ready=lambda: _say(f"{port}\n"))
 

@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from judge.agents.agents import Agent, Manifest
+from judge.agents.agents import Agent, AgentManifest
 from judge.errors import HostError
 from judge.referee.policy import Policy
-from judge.submissions.check import Finding, Grade, Report
-from judge.submissions.pipeline import Outcome, Stage, Step
+from judge.submissions.check import CheckReport, Finding, Grade
+from judge.submissions.pipeline import Stage, UploadOutcome, UploadStep
 
 
 def process(
@@ -25,11 +25,11 @@ def process(
     agents: Path,
     name: str = "",
     author: str = "",
-    tell: Callable[[Step], None] = lambda _: None,
-) -> Outcome:
+    tell: Callable[[UploadStep], None] = lambda _: None,
+) -> UploadOutcome:
     words = upload.read_bytes().split()
     word, rest = words[0].decode(), [word.decode() for word in words[1:]]
-    tell(Step(Stage.RECEIVED, True, f"{filename} of {author or 'nobody'}", 0.0))
+    tell(UploadStep(Stage.RECEIVED, True, f"{filename} of {author or 'nobody'}", 0.0))
     if word == "crash":
         os.kill(os.getpid(), signal.SIGKILL)
     if word == "hold":
@@ -40,15 +40,15 @@ def process(
         raise HostError(f"{upload}: no Engine")
     log = "cc -o five\n\x1b[31mwarning\u202e: hostile\n"
     if word not in ("good", "bad", "hold"):
-        tell(Step(Stage.UNPACKED, False, "it is no archive", 0.1))
-        return Outcome((), None, "", log, None, "it is no archive")
+        tell(UploadStep(Stage.UNPACKED, False, "it is no archive", 0.1))
+        return UploadOutcome((), None, "", log, None, "it is no archive")
     digest = upload.name
     program = agents / digest
     program.mkdir(exist_ok=True)
-    manifest = Manifest(name=name or rest[-1], command=("./five",), author=author)
+    manifest = AgentManifest(name=name or rest[-1], command=("./five",), author=author)
     is_good = word != "bad"
-    tell(Step(Stage.CHECKED, is_good, "1 finding", 0.2))
-    return Outcome(
+    tell(UploadStep(Stage.CHECKED, is_good, "1 finding", 0.2))
+    return UploadOutcome(
         (),
         Agent(manifest, program, digest),
         "sha256:1234",
@@ -58,7 +58,7 @@ def process(
     )
 
 
-def _report(agent: str, digest: str, policy: Policy, is_good: bool) -> Report:
+def _report(agent: str, digest: str, policy: Policy, is_good: bool) -> CheckReport:
     finding = Finding(
         check="time",
         tried="a turn",
@@ -66,7 +66,7 @@ def _report(agent: str, digest: str, policy: Policy, is_good: bool) -> Report:
         evidence="it took 9000 of 5000 ms \x1b[31m" if not is_good else "",
         mend="" if is_good else "think less",
     )
-    return Report(
+    return CheckReport(
         judge="0",
         agent=agent,
         digest=digest,

@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from judge.submissions.check import Report
-from judge.submissions.service import Desk
+from judge.submissions.check import CheckReport
+from judge.submissions.service import IntakeDirectory
 from tests.intake.conftest import Service, ended, send
 
 
@@ -21,7 +21,9 @@ def error_of(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["error"]
 
 
-def test_an_upload_is_received_processed_and_passes(ada: httpx.Client, desk: Desk) -> None:
+def test_an_upload_is_received_processed_and_passes(
+    ada: httpx.Client, desk: IntakeDirectory
+) -> None:
     content = b"good five"
     number = send(ada, content, "five.zip", name="five-2")
     found = ended(ada, number)
@@ -47,7 +49,7 @@ def test_a_refused_one_tells_why_with_its_log_and_its_report(ada: httpx.Client) 
     )
     log = ada.get(f"/submissions/{number}/log")
     assert log.json()["log"].startswith("cc -o five\n")
-    report = Report.model_validate(ada.get(f"/submissions/{number}/report").json())
+    report = CheckReport.model_validate(ada.get(f"/submissions/{number}/report").json())
     assert "think less" == report.findings[0].mend
     # What a terminal would obey is escaped in every answer.
     for answer in (log, ada.get(f"/submissions/{number}/report")):
@@ -62,7 +64,7 @@ def test_what_came_to_no_agent_has_a_log_and_no_report(ada: httpx.Client) -> Non
 
 
 def test_a_failure_of_the_host_is_tried_again_and_never_the_authors_business(
-    ada: httpx.Client, desk: Desk
+    ada: httpx.Client, desk: IntakeDirectory
 ) -> None:
     number = send(ada, "host")
     found = ended(ada, number)
@@ -131,7 +133,7 @@ def test_without_a_token_that_holds_nothing_is_told(service: Service, token: str
 
 
 def test_what_is_too_large_is_refused_before_and_during_the_body(
-    ada: httpx.Client, desk: Desk
+    ada: httpx.Client, desk: IntakeDirectory
 ) -> None:
     limit = desk.intake.upload_bytes
     kept = len(list(desk.uploads.rglob("*")))
@@ -221,7 +223,7 @@ def test_a_list_is_read_by_pages(eve: httpx.Client) -> None:
     assert numbers[0] == then["submissions"][0]["id"]
 
 
-def test_many_authors_at_once_are_all_received(service: Service, desk: Desk) -> None:
+def test_many_authors_at_once_are_all_received(service: Service, desk: IntakeDirectory) -> None:
     from tests.intake.conftest import make_token
 
     got: list[str] = []
@@ -313,5 +315,5 @@ def test_its_openapi_says_what_may_be_answered(service: Service) -> None:
     assert "HTTPValidationError" not in described["components"]["schemas"]
 
 
-def test_nothing_half_received_is_left(desk: Desk) -> None:
+def test_nothing_half_received_is_left(desk: IntakeDirectory) -> None:
     assert [] == list(Path(desk.uploads, "incoming").iterdir())

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from schemathesis import Case, GenerationMode
 from schemathesis.specs.openapi.schemas import OpenApiSchema
 
-from judge.submissions.service import Desk
+from judge.submissions.service import IntakeDirectory
 from tests.intake.conftest import Service, ended, make_token, send
 
 EXAMPLES = 20
@@ -35,7 +35,7 @@ def described(service: Service) -> OpenApiSchema:
 
 
 @pytest.fixture(scope="module")
-def known(desk: Desk, service: Service) -> str:
+def known(desk: IntakeDirectory, service: Service) -> str:
     """A token, of an author who has sent something: the numbers 1 and 2 of this contest."""
     token = make_token(desk, "eve")
     with service.client(token) as client:

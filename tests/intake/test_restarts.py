@@ -13,7 +13,7 @@ from sqlalchemy import create_engine, text
 
 from judge.intake.workers import Running
 from judge.sandbox.core_locks import CoreLocks
-from judge.submissions.service import Desk, at_work, give_back, is_gone, waits_for_a_core
+from judge.submissions.service import IntakeDirectory, at_work, give_back, is_gone, waits_for_a_core
 from judge.workers import Worker, wait
 from tests.intake.conftest import LOOK_S, Service, ended, make_contest, make_token, send, serving
 
@@ -238,7 +238,7 @@ def test_what_an_author_kept_is_bounded_before_it_is_kept(tmp_path: Path) -> Non
         assert kept == uploads_of(desk)
 
 
-def uploads_of(desk: Desk) -> set[str]:
+def uploads_of(desk: IntakeDirectory) -> set[str]:
     return {path.name for path in desk.uploads.glob("??/*") if path.read_bytes()[:5] == b"good "}
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from judge.resources import BUILD_DIRECTORY
 from judge.sandbox.static_builds import build_house_agents
-from judge.submissions.check import Grade, Report
-from judge.submissions.service import Desk, agent_of
+from judge.submissions.check import CheckReport, Grade
+from judge.submissions.service import IntakeDirectory, agent_of
 from tests.cli.brains import write_brain
 from tests.intake.conftest import LOOK_S, Service, ended, make_contest, make_token, send
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.docker
 
 
 @contextmanager
-def served(desk: Desk) -> Iterator[Service]:
+def served(desk: IntakeDirectory) -> Iterator[Service]:
     """`judge serve-intake`, as an organiser types it."""
     log = desk.folder / "intake.log"
     where = ["--contest", str(desk.folder), "--listen", "127.0.0.1:0"]
@@ -69,7 +69,7 @@ def test_an_archive_becomes_an_agent_and_one_that_fails_is_told_why(tmp_path: Pa
             step["stage"] for step in found["steps"]
         ]
         assert "refused" == ended(ada, bad)["state"]
-        report = Report.model_validate(ada.get(f"/submissions/{bad}/report").json())
+        report = CheckReport.model_validate(ada.get(f"/submissions/{bad}/report").json())
     assert Grade.FAIL is report.grade
     assert "I have no board" in report.findings[0].evidence
     register = desk.register()

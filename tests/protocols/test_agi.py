@@ -44,13 +44,13 @@ from judge.protocols.types import (
     Clock,
     Close,
     Eof,
-    Limits,
     Note,
     Open,
     Ready,
     Search,
     Stimulus,
     Tell,
+    ToldLimits,
     Write,
 )
 from judge.testing import Conversation
@@ -97,7 +97,7 @@ class Talk(Conversation):
     def __init__(self, game: dict[str, Any] = RENJU, **options: Any) -> None:
         self.protocol = Agi(AgiOptions(**options))
         super().__init__(self.protocol, "\r\n" if options.get("line_ending") == "crlf" else "\n")
-        self.feed(Open(0, game, ("one", "two"), Limits(30000, 180000, 367001600)))
+        self.feed(Open(0, game, ("one", "two"), ToldLimits(30000, 180000, 367001600)))
         self.goes("> AGI\n= await start")
 
     def ask(self, request: StonesRequest, clock: Clock = CLOCK) -> None:
@@ -207,7 +207,7 @@ def test_a_new_process_is_a_new_conversation() -> None:
     """Nothing of what the old one said or was told counts for it."""
     talk = Talk()
     talk.goes("< ID NAME old\n< OPTION OWNBOOK TRUE\n< ID AUTHOR\\")
-    talk.feed(Open(0, RENJU, ("one", "two"), Limits(30000, 180000, 367001600)))
+    talk.feed(Open(0, RENJU, ("one", "two"), ToldLimits(30000, 180000, 367001600)))
     talk.goes("> AGI\n< AGIOK\n> SETOPTION PONDER OFF\n> SETRULE FORBIDDEN\n> ISREADY")
     talk.goes("< READYOK\n= ready")
 
@@ -625,7 +625,7 @@ def test_whatever_is_said_each_question_has_one_answer(
 ) -> None:
     """No bytes raise anything, and nothing but what was said after its question ends it."""
     protocol = Agi(AgiOptions(line_bytes=1024))
-    protocol.feed(Open(0, RIF, ("one", "two"), Limits(30000, 180000, 0)))
+    protocol.feed(Open(0, RIF, ("one", "two"), ToldLimits(30000, 180000, 0)))
 
     def ends(chunks: Sequence[bytes]) -> list[Answer | Ready]:
         effects = [effect for chunk in chunks for effect in protocol.feed(Bytes(chunk, CLOCK))]
@@ -763,7 +763,7 @@ def test_the_examples_of_the_norm_are_true(
 ) -> None:
     """The judge writes what docs/agi.md shows, line by line, and reads the engine's lines as meant."""
     protocol = Agi(AgiOptions())
-    left = deque([Open(0, game, ("one", "two"), Limits(30000, 180000, 0)), *stimuli])
+    left = deque([Open(0, game, ("one", "two"), ToldLimits(30000, 180000, 0)), *stimuli])
     written: deque[str] = deque()
     decided: list[Decision | None] = []
 

@@ -7,7 +7,7 @@ import pytest
 from judge.games.gomoku.requests import Placed, PlaceStone
 from judge.protocols.gomocup import Gomocup
 from judge.protocols.gomocup_words import GomocupOptions, is_private, parse_about
-from judge.protocols.types import Ask, Clock, Close, Limits, Open
+from judge.protocols.types import Ask, Clock, Close, Open, ToldLimits
 from judge.testing import Conversation
 
 INFOS = """
@@ -27,7 +27,7 @@ def opened(game: dict[str, Any] = FREESTYLE_20, **options: Any) -> Conversation:
     conversation = Conversation(
         Gomocup(GomocupOptions(**options)), "\n" if options.get("line_ending") == "lf" else "\r\n"
     )
-    conversation.feed(Open(0, game, ("one", "two"), Limits(5000, 120000, 367001600)))
+    conversation.feed(Open(0, game, ("one", "two"), ToldLimits(5000, 120000, 367001600)))
     return conversation
 
 
@@ -525,7 +525,7 @@ def test_end_is_said_once_and_whatever_follows_is_set_aside() -> None:
 def test_numbers_that_brains_read_into_32_bits_fit_them() -> None:
     """max_memory above 2 GiB and an unlimited match are told as 2147483647."""
     conversation = Conversation(Gomocup(GomocupOptions()))
-    conversation.feed(Open(0, FREESTYLE_20, ("a", "b"), Limits(0, 0, 4 << 30, "/data")))
+    conversation.feed(Open(0, FREESTYLE_20, ("a", "b"), ToldLimits(0, 0, 4 << 30, "/data")))
     conversation.goes(
         """
         > START 20

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from judge.games.gomoku.requests import AnswerSwap, LayStones, Placed, PlaceStone, Square
 from judge.protocols.gomocup import Gomocup
 from judge.protocols.gomocup_words import GomocupOptions
-from judge.protocols.types import Ask, Clock, Limits, Open
+from judge.protocols.types import Ask, Clock, Open, ToldLimits
 from judge.testing import Conversation
 
 CLOCK = Clock(5000, 90000)
@@ -20,7 +20,7 @@ def ready(*, answers_info: bool = False) -> Conversation:
     """A brain on a board of 15, rule standard, that has answered ABOUT, and each INFO too if it does that."""
     game = {"width": 15, "height": 15, "rule": "standard", "swap": "swap2"}
     conversation = Conversation(Gomocup(GomocupOptions()))
-    conversation.feed(Open(0, game, ("one", "two"), Limits(5000, 120000, 367001600)))
+    conversation.feed(Open(0, game, ("one", "two"), ToldLimits(5000, 120000, 367001600)))
     conversation.goes(
         """
         > START 15
@@ -498,7 +498,7 @@ def test_the_rule_is_told_as_a_sum(game: dict[str, object], bits: int) -> None:
     options = GomocupOptions(game_type=3, info={"max_depth": 12, "evaluate": "7,7"})
     conversation = Conversation(Gomocup(options))
     board = {"width": 15, "height": 15, **game}
-    conversation.feed(Open(0, board, ("one", "two"), Limits(5000, 120000, 367001600)))
+    conversation.feed(Open(0, board, ("one", "two"), ToldLimits(5000, 120000, 367001600)))
     conversation.goes(
         f"""
         > START 15

@@ -29,7 +29,7 @@ from judge.games.stratego.types import (
     HalfMove,
     Move,
     NoMove,
-    Row,
+    SetUpRow,
     SetupRow,
     Started,
 )
@@ -37,7 +37,7 @@ from judge.games.types import Decision, Event, ReplyKind, Request
 from judge.protocols import new_protocol
 from judge.protocols.person import Person, PersonOptions
 from judge.protocols.person_words import UnclearError, how, question, read_answer, told
-from judge.protocols.types import Ask, Await, Clock, Limits, Open, Wait
+from judge.protocols.types import Ask, Await, Clock, Open, ToldLimits, Wait
 from judge.testing import Conversation
 
 STONES: tuple[int, list[Placed], int, int, int, int] = (0, [], 0, 15, 15, 0)
@@ -80,7 +80,7 @@ def test_every_request_and_every_event_has_words() -> None:
         (REQUESTS[2], "Swap", Swap(), "SWAP"),
         (REQUESTS[2], "h8; i9", Stones(((7, 7), (8, 8))), "7,7 8,8"),
         (REQUESTS[3], "a1", Stone(0, 0), "0,0"),
-        (REQUESTS[5], "fb9944432s", Row("FB9944432s"), "FB9944432s"),
+        (REQUESTS[5], "fb9944432s", SetUpRow("FB9944432s"), "FB9944432s"),
         (REQUESTS[6], "3 6 up", Move(3, 6, Direction.UP), "3 6 UP"),
         (REQUESTS[6], "3 6 up 4", Move(3, 6, Direction.UP, 4), "3 6 UP 4"),
         (REQUESTS[6], "3 6 3 4", Move(3, 6, Direction.UP, 2), "3 6 UP 2"),
@@ -112,7 +112,7 @@ def test_a_person_may_resign(request_: Request) -> None:
 
 def test_nobody_loses_by_a_slip() -> None:
     talk = Conversation(new_protocol("person", {}), "\n")
-    talk.feed(Open(0, {}, ("me", "it"), Limits(1000, 0, 0)))
+    talk.feed(Open(0, {}, ("me", "it"), ToldLimits(1000, 0, 0)))
     talk.goes("> me - it\n= ready")
     talk.feed(Ask(REQUESTS[0], Clock(1000, 1000)))
     talk.goes(

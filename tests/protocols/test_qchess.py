@@ -29,18 +29,18 @@ from judge.protocols.types import (
     Close,
     Effect,
     Eof,
-    Limits,
     Note,
     Open,
     Ready,
     Tell,
+    ToldLimits,
     Wait,
     Write,
 )
 from judge.testing import Conversation
 
 CLOCK = Clock(4000, 2147483647)
-LIMITS = Limits(4000, 0, 0)
+LIMITS = ToldLimits(4000, 0, 0)
 
 
 def opened(seat: int = 0, **options: Any) -> Conversation:

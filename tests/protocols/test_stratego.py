@@ -13,13 +13,13 @@ from judge.games.stratego.types import (
     HalfMove,
     Move,
     NoMove,
-    Row,
+    SetUpRow,
     SetupRow,
     Started,
 )
 from judge.games.types import ReplyKind, Request
 from judge.protocols import new_protocol, protocol_entry
-from judge.protocols.stratego import Stratego, StrategoOptions
+from judge.protocols.stratego import StrategoProtocol, StrategoProtocolOptions
 from judge.protocols.types import (
     UNLIMITED_MS,
     Answer,
@@ -28,11 +28,11 @@ from judge.protocols.types import (
     Clock,
     Close,
     Eof,
-    Limits,
     Note,
     Open,
     Ready,
     Tell,
+    ToldLimits,
     Write,
 )
 from judge.testing import Conversation
@@ -46,10 +46,10 @@ class Talk(Conversation):
     """A conversation with the agent that plays `seat` against one of the given name."""
 
     def __init__(self, seat: int = RED, opponent: str = "./blue", **options: Any) -> None:
-        self.protocol = Stratego(StrategoOptions(**options))
+        self.protocol = StrategoProtocol(StrategoProtocolOptions(**options))
         super().__init__(self.protocol, line_end="\n")
         names = ("./red", opponent) if seat == RED else (opponent, "./blue")
-        self.feed(Open(seat, {"width": 10, "height": 10}, names, Limits(2000, 0, 0)))
+        self.feed(Open(seat, {"width": 10, "height": 10}, names, ToldLimits(2000, 0, 0)))
         self.goes("= ready")
 
     def ask(self, request: Request) -> None:
@@ -104,7 +104,7 @@ def test_a_row_may_hold_anything() -> None:
     talk.ask(SetupRow(RED, 0))
     talk.goes("> RED ./blue 10 10\n< x\n= x")
     talk.ask(SetupRow(RED, 1))
-    assert Row("") == answer_of(talk.protocol, b"\n").decision
+    assert SetUpRow("") == answer_of(talk.protocol, b"\n").decision
 
 
 def test_start_then_the_board_then_a_move_then_what_came_of_it() -> None:
@@ -120,7 +120,7 @@ def test_start_then_the_board_then_a_move_then_what_came_of_it() -> None:
     talk.goes("> 0 3 DOWN OK\n> 0 6 UP OK")
 
 
-def move_of(protocol: Stratego, data: bytes) -> Any:
+def move_of(protocol: StrategoProtocol, data: bytes) -> Any:
     """The reply that `data` makes to a request for a half-move."""
     protocol.feed(Ask(HalfMove(RED, 1, BOARD), CLOCK))
     effects = protocol.feed(Bytes(data, CLOCK))
@@ -165,10 +165,10 @@ def test_a_carriage_return_is_taken_off_or_kept() -> None:
     talk = Talk(carriage_return="keep")
     talk.ask(SetupRow(RED, 0))
     reply = answer_of(talk.protocol, b"FB8sB479B8\r\n")
-    assert Row("FB8sB479B8\r") == reply.decision
+    assert SetUpRow("FB8sB479B8\r") == reply.decision
 
 
-def answer_of(protocol: Stratego, data: bytes) -> Any:
+def answer_of(protocol: StrategoProtocol, data: bytes) -> Any:
     effects = protocol.feed(Bytes(data, CLOCK))
     assert isinstance(effects[-1], Answer)
     return effects[-1].reply
@@ -277,7 +277,7 @@ def test_an_opponents_name_is_told_as_one_word(name: str, told: str) -> None:
 
 def test_the_protocol_is_found_by_its_name_and_has_nothing_private() -> None:
     protocol = new_protocol("stratego", {"carriage_return": "keep"})
-    opening = Open(RED, {"width": 10, "height": 10}, ("a", "b"), Limits(0, 0, 0))
+    opening = Open(RED, {"width": 10, "height": 10}, ("a", "b"), ToldLimits(0, 0, 0))
 
     assert [Ready()] == protocol.feed(opening)
     assert [Write(b"START\n")] == protocol.feed(Tell(Started(RED)))
@@ -288,4 +288,4 @@ def test_the_protocol_is_found_by_its_name_and_has_nothing_private() -> None:
 
 def test_a_request_of_another_game_is_the_judges_mistake() -> None:
     with pytest.raises(TypeError):
-        Stratego(StrategoOptions()).feed(Ask(Request(0), CLOCK))
+        StrategoProtocol(StrategoProtocolOptions()).feed(Ask(Request(0), CLOCK))

@@ -16,9 +16,9 @@ from judge.protocols import protocol_entry
 from judge.referee.match import Referee
 from judge.referee.setup import build_referee
 from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
-from judge.referee.transcript import Kind, mark_private, seal
+from judge.referee.transcript import EntryKind, mark_private, seal
 from judge.store.store import Store
-from judge.store.types import Entry
+from judge.store.types import EntryRow
 from judge.testing import Act, Agent, Do, Say, World, dies, exits
 from tests.contest.cups import CHANCE
 from tests.referee.games import a_record
@@ -112,7 +112,7 @@ class Player:
         return [
             *before,
             Say(message.encode()),
-            Do(Kind.STDERR, f"{SECRET} of {self._name}: {square}\n".encode()),
+            Do(EntryKind.STDERR, f"{SECRET} of {self._name}: {square}\n".encode()),
             replace(move[0], ms=ms),
             *move[1:],
         ]
@@ -228,7 +228,9 @@ class Cup:
         self.planned = load_plan(folder / "contest.toml")
         self.store = Store(self.planned.store_url)
         frozen = self._frozen()
-        entered = [Entry(each.name, each.rank, each.model_dump_json()) for each in frozen.entries]
+        entered = [
+            EntryRow(each.name, each.rank, each.model_dump_json()) for each in frozen.entries
+        ]
         secret = CHANCE if seed is None else None
         self.store.create(frozen.name, frozen.model_dump_json(), entered, secret)
         self.contest = Contest(self.store, self.planned)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from judge.publish.verify_records import RecordJob, Replayed, chain_problems
+from judge.publish.verify_records import RecordJob, VerifiedRecord, chain_problems
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.folders import FolderKind
 
@@ -10,13 +10,13 @@ FROZEN, LEFT = "a" * 64, "b" * 64
 AGENTS = [("one", "two"), ("two", "one")]
 
 
-def game(number: int, begun: str, left: str, seat: int) -> Replayed:
+def game(number: int, begun: str, left: str, seat: int) -> VerifiedRecord:
     """A game of the agent that keeps something, in this seat; the other keeps nothing."""
     job = RecordJob(number, Path(), f"game {number}", "", 1, ("one", "two"), 0, ((),))
     empty = {FolderKind.PERSISTENT: EMPTY.digest}
     states = [{FolderKind.PERSISTENT: begun}, {FolderKind.PERSISTENT: left}]
     begin, end = ((state, empty) if seat == 0 else (empty, state) for state in states)
-    return Replayed(job, None, [], begin, end)
+    return VerifiedRecord(job, None, [], begin, end)
 
 
 def test_a_contest_goes_on_from_the_states_that_were_frozen() -> None:

@@ -19,7 +19,7 @@ from judge.errors import InputError
 from judge.publish.export import publish
 from judge.publish.keys import make_key
 from judge.publish.manifest import write_manifest
-from judge.publish.verify_export import Report, verify_export
+from judge.publish.verify_export import VerificationReport, verify_export
 from judge.referee.chance import derived
 from judge.referee.spec import MatchSpec, read_record
 from judge.store.store import Store
@@ -197,7 +197,7 @@ def test_the_same_secret_gives_the_same_contest(exported: Public, tmp_path: Path
         assert json.loads(tables[0]) == json.loads(tables[1])
 
 
-def signed_again(public: Public) -> Report:
+def signed_again(public: Public) -> VerificationReport:
     write_manifest(public.directory, NAME, public.key)
     return verify_export(public.directory, public.public_key)
 

@@ -10,7 +10,7 @@ from judge.publish.export import publish
 from judge.publish.keys import make_key
 from judge.publish.redaction import private_part, public_part
 from judge.referee.spec import RecordFile
-from judge.referee.transcript import Kind
+from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify
 from judge.testing import Do, Say
 from tests.publish.conftest import Public
@@ -44,11 +44,11 @@ def test_what_is_left_verifies(file: RecordFile) -> None:
 def test_an_author_gets_what_his_own_agent_wrote_and_nothing_else(file: RecordFile) -> None:
     first, second = private_part(file, 0), private_part(file, 1)
 
-    assert first.said(Kind.READ).startswith(f"DEBUG {SECRET} one\r\n".encode())
+    assert first.said(EntryKind.READ).startswith(f"DEBUG {SECRET} one\r\n".encode())
     for part, own, other in ((first, b" one ", b" two "), (second, b" two ", b" one ")):
-        assert own in part.said(Kind.READ)
-        assert other not in part.said(Kind.READ)
-        assert SECRET.encode() in part.said(Kind.STDERR)
+        assert own in part.said(EntryKind.READ)
+        assert other not in part.said(EntryKind.READ)
+        assert SECRET.encode() in part.said(EntryKind.STDERR)
 
 
 def test_both_parts_and_the_public_one_are_the_whole_record(file: RecordFile) -> None:
@@ -87,7 +87,7 @@ def test_no_way_to_say_something_private_keeps_the_rest_from_verifying(said: byt
         first = brain(
             START=[Say(b"DEBUG at first\r\nOK\r\n")],
             ABOUT=[Say(b'DEBUG x\r\nname="x"\r\n')],
-            BEGIN=[Do(Kind.STDERR, b"on stderr"), Say(said)],
+            BEGIN=[Do(EntryKind.STDERR, b"on stderr"), Say(said)],
             TURN=[Say(second)],
         )
         file = referee(spec(), [first, brain("9,9")])

@@ -10,8 +10,8 @@ import pytest
 
 from judge.catalog.steps import steps_of
 from judge.contest.ratings import rate
-from judge.contest.results import GameResult, Side
-from judge.contest.standings import Cell, Line
+from judge.contest.results import GameResult, SideScore
+from judge.contest.standings import Cell, TableLine
 from judge.games.types import Verdict
 from judge.publish.match_page import Frame, game_page
 from judge.publish.pages import POLICY
@@ -20,7 +20,7 @@ from judge.publish.redaction import public_part
 from judge.publish.site import Proof, site
 from judge.referee.spec import RecordFile
 from judge.render.svg_player import spans, write_film
-from judge.store.types import Line as LogLine
+from judge.store.types import JournalLine as LogLine
 from tests.publish.conftest import Public
 from tests.records import recorded
 from tests.records.recorded import HOSTILE
@@ -113,7 +113,7 @@ def strange_publication() -> Publication:
                         number, HOSTILE, 1, number, 0, first, second, "done", result=result
                     )
                 )
-    side = Side(wins=1, losses=1, failures=1, replies=3, charged_ms=5.0)
+    side = SideScore(wins=1, losses=1, failures=1, replies=3, charged_ms=5.0)
     return Publication(
         name=HOSTILE,
         about=LONG + HOSTILE,
@@ -123,7 +123,7 @@ def strange_publication() -> Publication:
             for at, name in enumerate(names, 1)
         ],
         games=games,
-        table=[Line(at, name, 1.5, 0, side, (1.5,)) for at, name in enumerate(names, 1)],
+        table=[TableLine(at, name, 1.5, 0, side, (1.5,)) for at, name in enumerate(names, 1)],
         cells=[[Cell(1.0, side) if a != b else None for a in names] for b in names],
         ranking=("points",),
         ratings=rate([game.result for game in games if game.result is not None]),
@@ -224,14 +224,14 @@ def many_games(agents: int, games: int) -> Publication:
                 number, f"{number:020d}", 1, number, 0, first, second, "done", result=result
             )
         )
-    side = Side(wins=games // agents)
+    side = SideScore(wins=games // agents)
     return Publication(
         name="large",
         about="",
         facts={},
         participants=[Participant(at, name) for at, name in enumerate(names, 1)],
         games=played,
-        table=[Line(at, name, 1.0, 0, side) for at, name in enumerate(names, 1)],
+        table=[TableLine(at, name, 1.0, 0, side) for at, name in enumerate(names, 1)],
         cells=[[None] * agents for _ in names],
         ranking=(),
         journal=[

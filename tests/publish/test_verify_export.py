@@ -12,16 +12,16 @@ from judge.errors import InputError
 from judge.publish.export import publish
 from judge.publish.keys import make_key, public_pem
 from judge.publish.manifest import PUBLIC_KEY, write_manifest
-from judge.publish.verify_export import Report, difference, verify_export
+from judge.publish.verify_export import VerificationReport, difference, verify_export
 from tests.publish.conftest import Public
 from tests.publish.cups import STRONG_TO_WEAK, Cup, crasher, player
 
 
-def checked(public: Public) -> Report:
+def checked(public: Public) -> VerificationReport:
     return verify_export(public.directory, public.public_key)
 
 
-def signed_again(public: Public) -> Report:
+def signed_again(public: Public) -> VerificationReport:
     """What is left to find when the organiser himself lies."""
     write_manifest(public.directory, "spring-cup", public.key)
     return checked(public)

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from judge.games.types import Verdict
-from judge.records.evidence import Case, Rule, cases
+from judge.records.evidence import Case, PolicyKey, cases
 from judge.referee.blame import TABLE
-from judge.referee.transcript import Kind
-from judge.sandbox.box import Readings, Report
+from judge.referee.transcript import EntryKind
+from judge.sandbox.box import ProcessReport, Readings
 from judge.testing import Agent, Do, Say, ScriptedMatch, World, dies, exits
 from tests.records import recorded
 from tests.referee.games import a_file, brain, spec
@@ -31,9 +31,9 @@ def test_an_illegal_answer_is_shown_with_its_request_and_its_clock() -> None:
     assert (1, "white", Verdict.ILLEGAL) == (case.seat, case.name, case.verdict)
     assert b"INFO time_left 119999\r\nTURN 7,7\r\n" == case.exchange.request
     assert b"7,7\r\n" == case.exchange.reply
-    assert [(12.5, Kind.READ)] == [(heard.ms, heard.kind) for heard in case.exchange.heard]
+    assert [(12.5, EntryKind.READ)] == [(heard.ms, heard.kind) for heard in case.exchange.heard]
     assert (12.5, 6000, None) == (case.charged_ms, case.allowed_ms, case.row)
-    assert Rule("game.options.width", 15) in case.rules
+    assert PolicyKey("game.options.width", 15) in case.rules
 
 
 def test_a_late_answer_is_shown_with_what_came_and_the_key_of_its_limit() -> None:
@@ -42,30 +42,32 @@ def test_a_late_answer_is_shown_with_what_came_and_the_key_of_its_limit() -> Non
 
     assert Verdict.TURN_TIME == case.verdict
     assert b"MESSAGE wait\r\n" == case.exchange.reply
-    assert [(10.0, Kind.READ), (6000.0, Kind.EXPIRED)] == [
+    assert [(10.0, EntryKind.READ), (6000.0, EntryKind.EXPIRED)] == [
         (heard.ms, heard.kind) for heard in case.exchange.heard
     ]
     assert (6000.0, 6000) == (case.charged_ms, case.allowed_ms)
-    assert (Rule("clock.turn_ms", 5000), Rule("clock.tolerance_ms", 1000)) == case.rules
+    assert (PolicyKey("clock.turn_ms", 5000), PolicyKey("clock.tolerance_ms", 1000)) == case.rules
     assert case.row is not None
     assert Verdict.TURN_TIME is TABLE[case.row - 1].verdict
     assert case.when == TABLE[case.row - 1].when
 
 
 def test_a_death_is_shown_with_the_word_of_pid_1_and_the_end_of_stderr() -> None:
-    crash = [Do(Kind.STDERR, b"Traceback: boom\n"), *dies(11)]
+    crash = [Do(EntryKind.STDERR, b"Traceback: boom\n"), *dies(11)]
     case = case_of(brain("7,7"), brain(TURN=crash))
 
     assert Verdict.CRASH == case.verdict
     assert b"Traceback: boom\n" == case.exchange.stderr
-    assert [Kind.STDERR, Kind.READ, Kind.REPORT] == [heard.kind for heard in case.exchange.heard]
-    assert Report("signalled", 11).encode() == case.exchange.heard[-1].data
+    assert [EntryKind.STDERR, EntryKind.READ, EntryKind.REPORT] == [
+        heard.kind for heard in case.exchange.heard
+    ]
+    assert ProcessReport("signalled", 11).encode() == case.exchange.heard[-1].data
     assert case.row is not None
 
 
 def test_more_memory_than_allowed_names_every_key_that_makes_the_cap() -> None:
     readings = Readings(memory_peak_bytes=400, memory_cap_bytes=400, oom_kills=1)
-    case = case_of(brain(BEGIN=[Do(Kind.OOM)]), brain(), readings=readings)
+    case = case_of(brain(BEGIN=[Do(EntryKind.OOM)]), brain(), readings=readings)
 
     assert Verdict.MEMORY == case.verdict
     assert "limits.memory_bytes" == case.rules[0].key
@@ -87,7 +89,7 @@ def test_whoever_died_out_of_turn_is_shown_what_it_did_then() -> None:
     case = case_of(brain("7,7", "8,8"), brain("0,0", ms=1, TURN=[Say(b"0,0\r\n"), *exits(4, 0)]))
 
     assert Verdict.CRASH == case.verdict
-    assert Report("exited", 4).encode() in [heard.data for heard in case.exchange.heard]
+    assert ProcessReport("exited", 4).encode() in [heard.data for heard in case.exchange.heard]
 
 
 def test_a_starved_agent_is_a_void_with_a_case_and_no_loser() -> None:
@@ -98,7 +100,7 @@ def test_a_starved_agent_is_a_void_with_a_case_and_no_loser() -> None:
     [case] = cases(file)
 
     assert Verdict.VOID == case.verdict
-    assert Rule("clock.starved_share", 0.1) in case.rules
+    assert PolicyKey("clock.starved_share", 0.1) in case.rules
     assert case.row is not None
 
 

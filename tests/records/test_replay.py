@@ -15,7 +15,14 @@ from judge.records.gomoku.psq import read_psq
 from judge.records.gomoku.record import FiveRecord
 from judge.records.replay import five_of, game_of
 from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
-from judge.referee.transcript import Entry, Kind, SealedTranscript, mark_private, seal, withhold
+from judge.referee.transcript import (
+    Entry,
+    EntryKind,
+    SealedTranscript,
+    mark_private,
+    seal,
+    withhold,
+)
 from judge.referee.verify import verify
 from judge.testing import Say, ScriptedMatch, World
 from tests.records.kept import record_file
@@ -173,7 +180,7 @@ forged = st.builds(
     Entry,
     ns=st.sampled_from([0, 10**9, 2**63]),
     seat=st.sampled_from([-2, -1, 0, 1, 2, 100]),
-    kind=st.sampled_from(Kind),
+    kind=st.sampled_from(EntryKind),
     data=st.sampled_from(FORGED_DATA),
 )
 

@@ -6,7 +6,7 @@ from typing import Any
 from judge.games.types import End
 from judge.referee.blame import Void
 from judge.referee.make_record import Circumstances, record_of
-from judge.referee.make_record import Played as RecordedGame
+from judge.referee.make_record import PlayedMatch as RecordedGame
 from judge.referee.match import Referee
 from judge.referee.policy import Policy
 from judge.referee.spec import MatchRecord, MatchSpec, Placement, RecordFile

@@ -12,7 +12,7 @@ from judge.referee.bounds import LARGEST_RECORD
 from judge.referee.policy import load_policy, policy_names, variants_of
 from judge.referee.side import counted
 from judge.referee.spec import MatchSpec, RecordFile
-from judge.referee.transcript import Kind, mark_private, seal
+from judge.referee.transcript import EntryKind, mark_private, seal
 from judge.referee.verify import verify
 from judge.testing import Act, Agent, Do, Say, ScriptedMatch, World
 from tests.referee.games import a_record, brain, spec
@@ -73,7 +73,7 @@ HOSTILE: dict[str, Sequence[Act]] = {
     "private lines among others": [Say(b"DEBUG\nx\n" * 64, 0)] * 100,
     "messages": [Say(b"MESSAGE \xff\x00\\" + b"\xff" * 200 + b"\n", 0)] * 5000,
     "suggestions": [Say(b"SUGGEST 7,7\n" * 8, 0)] * 1000,
-    "stderr": [Do(Kind.STDERR, b"\xff" * 128, 0)] * 128,
+    "stderr": [Do(EntryKind.STDERR, b"\xff" * 128, 0)] * 128,
 }
 
 

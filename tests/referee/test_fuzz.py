@@ -20,11 +20,11 @@ from judge.errors import InputError
 from judge.protocols import PROTOCOLS, protocol_entry
 from judge.publish.redaction import public_part
 from judge.referee.make_record import Circumstances, record_of
-from judge.referee.make_record import Played as Recorded
+from judge.referee.make_record import PlayedMatch as Recorded
 from judge.referee.policy import load_policy, policy_names, variants_of
 from judge.referee.setup import build_referee, check
 from judge.referee.spec import MatchSpec, Placement, RecordFile, SeatSpec
-from judge.referee.transcript import Kind, mark_private, seal
+from judge.referee.transcript import EntryKind, mark_private, seal
 from judge.referee.verify import verify
 from judge.referee.wire import Measured
 from judge.testing import MS, Act, Agent, Do, Say, World, dies, exits
@@ -214,11 +214,11 @@ def _flood(acts: Sequence[Act], chance: random.Random) -> Sequence[Act]:
 
 def _errors(acts: Sequence[Act], chance: random.Random) -> Sequence[Act]:
     piece = bytes(chance.randrange(256) for _ in range(300))
-    return [*([Do(Kind.STDERR, piece, 0)] * chance.randint(1, 20)), *acts]
+    return [*([Do(EntryKind.STDERR, piece, 0)] * chance.randint(1, 20)), *acts]
 
 
 def _memory(acts: Sequence[Act], _chance: random.Random) -> Sequence[Act]:
-    return [Do(Kind.OOM), *acts]
+    return [Do(EntryKind.OOM), *acts]
 
 
 def _leaves(acts: Sequence[Act], chance: random.Random) -> Sequence[Act]:
@@ -356,7 +356,7 @@ class Tardy(World):
                 body.acts[number] = (0, act)  # it is in the pipe
         return super().measure(seat)
 
-    def _note(self, seat: int, kind: Kind, data: bytes = b"") -> None:
+    def _note(self, seat: int, kind: EntryKind, data: bytes = b"") -> None:
         self.now += 1
         super()._note(seat, kind, data)
 

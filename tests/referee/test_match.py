@@ -5,8 +5,8 @@ from itertools import pairwise
 import pytest
 
 from judge.games.types import Verdict
-from judge.referee.transcript import Kind
-from judge.sandbox.box import Readings, Report
+from judge.referee.transcript import EntryKind
+from judge.sandbox.box import ProcessReport, Readings
 from judge.testing import Act, Do, Say, ScriptedMatch, World, dies, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play, spec
 
@@ -127,7 +127,10 @@ def test_a_signal_is_named() -> None:
 
 
 def test_an_agent_that_could_not_be_run_says_why() -> None:
-    failed: list[Act] = [Say(b"", 1), Do(Kind.REPORT, Report("exec-failed", 2).encode())]
+    failed: list[Act] = [
+        Say(b"", 1),
+        Do(EntryKind.REPORT, ProcessReport("exec-failed", 2).encode()),
+    ]
     played = play(brain(START=failed), brain())
 
     assert Verdict.CRASH is played.verdict
@@ -170,7 +173,7 @@ def test_an_agent_that_closes_its_stdout_and_lives_on_has_crashed() -> None:
 
 def test_a_container_that_ends_without_a_word_is_void() -> None:
     """An outsider: nobody is blamed, nobody wins."""
-    lost: list[Act] = [Say(b"", 1), Do(Kind.REPORT, Report("lost").encode())]
+    lost: list[Act] = [Say(b"", 1), Do(EntryKind.REPORT, ProcessReport("lost").encode())]
     played = play(brain(BEGIN=lost), brain())
 
     assert (Verdict.VOID, None) == (played.verdict, played.winner)
@@ -186,7 +189,7 @@ def test_a_kill_for_memory_is_a_memory_verdict_with_the_peak() -> None:
 
 def test_a_child_killed_for_memory_is_judged_at_once_though_the_agent_lives() -> None:
     readings = Readings(oom_kills=1)
-    played = play(brain(BEGIN=[Do(Kind.OOM), Say(b"7,7\n", 50)]), brain(), readings=readings)
+    played = play(brain(BEGIN=[Do(EntryKind.OOM), Say(b"7,7\n", 50)]), brain(), readings=readings)
 
     assert Verdict.MEMORY is played.verdict
     assert [] == played.referee.plies
@@ -255,7 +258,7 @@ def test_a_long_line_alone_does_not_end_a_game() -> None:
 
 
 def test_stderr_is_kept_and_judges_nothing() -> None:
-    noisy = [Do(Kind.STDERR, b"e" * 60000)] * 40
+    noisy = [Do(EntryKind.STDERR, b"e" * 60000)] * 40
     played = play(brain("1,1", BEGIN=[*noisy, Say(b"0,0\n")]), brain("5,5"))
 
     assert ["0,0", "5,5"] == [ply.said for ply in played.referee.plies[:2]]
@@ -328,11 +331,11 @@ def test_only_the_seat_to_move_runs() -> None:
 
     running: set[int] = set()
     for entry in played.world.entries:
-        if entry.kind is Kind.WROTE and entry.data.startswith(b"END"):
+        if entry.kind is EntryKind.WROTE and entry.data.startswith(b"END"):
             break
-        if entry.kind in (Kind.STARTED, Kind.THAWED):
+        if entry.kind in (EntryKind.STARTED, EntryKind.THAWED):
             running.add(entry.seat)
-        elif entry.kind is Kind.FROZEN:
+        elif entry.kind is EntryKind.FROZEN:
             running.discard(entry.seat)
         assert len(running) <= 1
 
@@ -342,8 +345,8 @@ def test_a_request_is_written_while_the_agent_stands_still() -> None:
 
     entries = played.world.entries
     for before, after in pairwise(entries):
-        if before.kind is Kind.WROTE and b"TURN" in before.data:
-            assert Kind.THAWED is after.kind
+        if before.kind is EntryKind.WROTE and b"TURN" in before.data:
+            assert EntryKind.THAWED is after.kind
 
 
 def test_what_the_waiting_seat_does_is_seen_and_kept_for_its_own_turn() -> None:
@@ -400,4 +403,6 @@ def test_a_flood_after_the_goodbye_ends_one_and_leaves_the_other_its_time() -> N
 
 
 def read_from(played: ScriptedMatch, seat: int) -> int:
-    return sum(len(e.data) for e in played.world.entries if (e.seat, e.kind) == (seat, Kind.READ))
+    return sum(
+        len(e.data) for e in played.world.entries if (e.seat, e.kind) == (seat, EntryKind.READ)
+    )

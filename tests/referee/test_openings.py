@@ -6,7 +6,7 @@ import pytest
 
 from judge.games.gomoku import Gomoku
 from judge.games.types import Verdict
-from judge.referee.transcript import Kind
+from judge.referee.transcript import EntryKind
 from judge.testing import Act, Agent, Say, ScriptedMatch, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play, spec
 
@@ -150,11 +150,11 @@ def still_running_when_replaced(played: ScriptedMatch) -> list[int]:
     """The seats whose old process had neither ended nor been killed when the new one was started."""
     running, found = set[int](), []
     for entry in played.world.entries:
-        if entry.kind is Kind.STARTED:
+        if entry.kind is EntryKind.STARTED:
             running.add(entry.seat)
-        elif entry.kind in (Kind.REPORT, Kind.KILLED):
+        elif entry.kind in (EntryKind.REPORT, EntryKind.KILLED):
             running.discard(entry.seat)
-        elif entry.kind is Kind.RESPAWNED and entry.seat in running:
+        elif entry.kind is EntryKind.RESPAWNED and entry.seat in running:
             found.append(entry.seat)
     return found
 
@@ -172,7 +172,9 @@ def test_a_brain_without_restart_has_the_grace_of_end_and_nobody_pays_for_it() -
     assert [] == played.world.killed
     assert played.referee.sides[0].clock.charged_ns < 20_000_000 + TURN_LOST_NS
     frozen = stands_still(played, 1)
-    assert all(frozen(entry.ns) for entry in played.world.entries if entry.kind is Kind.RESPAWNED)
+    assert all(
+        frozen(entry.ns) for entry in played.world.entries if entry.kind is EntryKind.RESPAWNED
+    )
 
 
 def test_one_that_does_not_end_is_killed_after_the_grace_and_then_replaced() -> None:
@@ -182,7 +184,7 @@ def test_one_that_does_not_end_is_killed_after_the_grace_and_then_replaced() -> 
     assert "0,0 5,5 1,0" == played.referee.plies[0].said
     assert [] == still_running_when_replaced(played)
     ended = [entry for entry in played.world.entries if entry.data == b"END\r\n"]
-    killed = [entry for entry in played.world.entries if entry.kind is Kind.KILLED]
+    killed = [entry for entry in played.world.entries if entry.kind is EntryKind.KILLED]
     assert [1_000_000_000] * 3 == [
         kill.ns - end.ns for end, kill in zip(ended[:3], killed[:3], strict=True)
     ]
@@ -196,8 +198,9 @@ TURN_LOST_NS = 6_000_000_000
 def stands_still(played: ScriptedMatch, seat: int) -> Callable[[int], bool]:
     """Whether a seat is frozen at a moment."""
     marks = [
-        (entry.ns, entry.kind is Kind.FROZEN)
+        (entry.ns, entry.kind is EntryKind.FROZEN)
         for entry in played.world.entries
-        if entry.seat == seat and entry.kind in (Kind.THAWED, Kind.FROZEN, Kind.STARTED)
+        if entry.seat == seat
+        and entry.kind in (EntryKind.THAWED, EntryKind.FROZEN, EntryKind.STARTED)
     ]
     return lambda ns: [frozen for at, frozen in marks if at <= ns][-1]

@@ -14,7 +14,7 @@ from judge.games.types import Event, Reply, Verdict
 from judge.referee.play import play
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile
-from judge.referee.transcript import Kind, unseal
+from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 from judge.sandbox.static_builds import build_house_agents
 
@@ -52,7 +52,7 @@ def test_a_mistake_of_the_judge_is_a_void_with_all_that_led_to_it(
     again = RecordFile.model_validate_json(file.model_dump_json())
     assert Verdict.VOID is again.record.verdict
     assert [] == list(verify(again).problems)
-    last = [entry for entry in unseal(again.transcript) if entry.kind is Kind.READ][-1]
+    last = [entry for entry in unseal(again.transcript) if entry.kind is EntryKind.READ][-1]
     reason = again.record.reason
     assert f"the judge failed after one (seat 0) said something at {last.ns / 1e6:.3f} ms" in reason
     assert "TypeError" in reason

@@ -10,9 +10,9 @@ from judge.records.quantum_chess.log import read_log, write_log
 from judge.records.quantum_chess.replay import log_of, replay
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, SeatSpec
-from judge.referee.transcript import Kind
+from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify
-from judge.sandbox.box import Report
+from judge.sandbox.box import ProcessReport
 from judge.testing import Act, Agent, Do, Say, ScriptedMatch, World, exits
 from tests.records.kept import record_file
 from tests.referee.games import a_record
@@ -184,7 +184,7 @@ def test_who_ignores_quit_is_killed_after_two_seconds() -> None:
     assert [0] == played.world.killed
     last = played.world.entries[-1]
     quit_at = next(entry.ns for entry in played.world.entries if entry.data.startswith(b"QUIT"))
-    assert (Kind.KILLED, 2_000_000_000) == (last.kind, last.ns - quit_at)
+    assert (EntryKind.KILLED, 2_000_000_000) == (last.kind, last.ns - quit_at)
 
 
 def test_a_lost_turn_is_told_to_its_offender_alone() -> None:
@@ -252,7 +252,7 @@ def test_the_log_of_a_record_says_what_both_were_told(white: Agent, policy: str)
 
 def test_a_void_game_has_a_log_without_a_result() -> None:
     """An outsider ended white's container: nobody is charged."""
-    lost: list[Act] = [Say(b""), Do(Kind.REPORT, Report("lost").encode())]
+    lost: list[Act] = [Say(b""), Do(EntryKind.REPORT, ProcessReport("lost").encode())]
     match_spec = spec()
     played = play(player("4 6", MOVE=lost), player(), match_spec)
     log = log_of(a_record(match_spec, played.end, played.referee))

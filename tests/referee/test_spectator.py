@@ -7,8 +7,8 @@ import pytest
 from judge.games.types import AgentFault
 from judge.referee.make_record import plies_of
 from judge.referee.spec import MatchSpec
-from judge.referee.spectator import GrowingWire, Onlooker, SeenWire
-from judge.referee.transcript import SPILL_BYTES, Entry, Kind, Transcript, unpack
+from judge.referee.spectator import RecordedWire, Spectator, TailingWire
+from judge.referee.transcript import SPILL_BYTES, Entry, EntryKind, Transcript, unpack
 from judge.testing import Say, ScriptedMatch, World
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED
 from tests.referee import test_agi as agi
@@ -20,7 +20,7 @@ class OverError(Exception):
     pass
 
 
-def follow(match_spec: MatchSpec, entries: Sequence[Entry]) -> Onlooker:
+def follow(match_spec: MatchSpec, entries: Sequence[Entry]) -> Spectator:
     """Look on while the entries come one by one, to their end."""
     left = iter(entries)
 
@@ -30,7 +30,7 @@ def follow(match_spec: MatchSpec, entries: Sequence[Entry]) -> Onlooker:
             raise OverError
         return [entry]
 
-    onlooker = Onlooker(match_spec, GrowingWire(more))
+    onlooker = Spectator(match_spec, TailingWire(more))
     onlooker.referee.play()
     return onlooker
 
@@ -84,10 +84,12 @@ def test_what_is_seen_of_a_seat_while_it_thinks() -> None:
     played = ScriptedMatch(world, spec())
     answered = next(e.ns for e in world.entries if e.data == b"7,7\r\n")
     thawed = max(
-        e.ns for e in world.entries if e.kind is Kind.THAWED and e.seat == 0 and e.ns < answered
+        e.ns
+        for e in world.entries
+        if e.kind is EntryKind.THAWED and e.seat == 0 and e.ns < answered
     )
     until = [entry for entry in world.entries if entry.ns < answered]
-    onlooker = Onlooker(spec(), wire := GrowingWire(_then_over(until)))
+    onlooker = Spectator(spec(), wire := TailingWire(_then_over(until)))
 
     with pytest.raises(OverError):
         onlooker.referee.play()
@@ -104,7 +106,7 @@ def test_what_an_engine_says_of_its_search_is_seen_at_once() -> None:
     played = agi.play(agi.engine(lines={"GO": thinks}), agi.engine("11"))
     entries = played.world.entries
     answered = next(number for number, e in enumerate(entries) if b"BESTMOVE" in e.data)
-    onlooker = Onlooker(agi.spec(), GrowingWire(_then_over(entries[:answered])))
+    onlooker = Spectator(agi.spec(), TailingWire(_then_over(entries[:answered])))
 
     with pytest.raises(OverError):
         onlooker.referee.play()
@@ -115,8 +117,8 @@ def test_what_an_engine_says_of_its_search_is_seen_at_once() -> None:
 def test_nobody_is_asked_when_all_is_over() -> None:
     played = ScriptedMatch(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), spec())
     answered: list[int] = []
-    onlooker = Onlooker(
-        spec(), SeenWire(played.world.entries), lambda ply: answered.append(ply.seat)
+    onlooker = Spectator(
+        spec(), RecordedWire(played.world.entries), lambda ply: answered.append(ply.seat)
     )
 
     onlooker.referee.play()
@@ -131,7 +133,7 @@ def test_a_follower_is_given_everything_once_and_in_order() -> None:
     heard: list[bytes] = []
     transcript = Transcript(heard.append)
     for number in range(10):
-        transcript.add(number, number % 2, Kind.READ, b"x" * (SPILL_BYTES // 4))
+        transcript.add(number, number % 2, EntryKind.READ, b"x" * (SPILL_BYTES // 4))
         if number % 3 == 2:
             transcript.spill()
     transcript.spill()

@@ -6,8 +6,8 @@ import json
 import pytest
 
 from judge.games.types import AgentFault, Verdict
-from judge.records.evidence import Rule, cases
-from judge.referee.transcript import Entry, Kind, seal, unseal
+from judge.records.evidence import PolicyKey, cases
+from judge.referee.transcript import Entry, EntryKind, seal, unseal
 from judge.referee.verify import verify
 from judge.referee.wire import Measured, RanOn
 from judge.sandbox.box import Readings
@@ -57,13 +57,15 @@ def test_its_page_names_the_rule() -> None:
     (case,) = cases(a_file(ScriptedMatch(world({0: [CALL]}), match_spec), match_spec))
 
     assert (1000, 1000) == (case.charged_ms, case.allowed_ms)
-    assert Rule("clock.still_ms", 1000) in case.rules
+    assert PolicyKey("clock.still_ms", 1000) in case.rules
 
 
 def test_who_runs_on_in_the_other_ones_start_up_loses_before_it_begins() -> None:
     played = ScriptedMatch(world({0: [CALL]}), spec())
 
-    assert Kind.STARTED not in {entry.kind for entry in played.world.entries if entry.seat == 1}
+    assert EntryKind.STARTED not in {
+        entry.kind for entry in played.world.entries if entry.seat == 1
+    }
     assert isinstance(played.end, AgentFault)
     assert 0 == played.end.seat
 
@@ -149,7 +151,7 @@ def test_a_record_in_which_the_host_failed_before_the_end_is_no_ruling() -> None
     )
     entries = unseal(file.transcript)
     middle = len(entries) // 2
-    entries[middle:middle] = [Entry(entries[middle].ns, -1, Kind.FAILED, b"the disk is full")]
+    entries[middle:middle] = [Entry(entries[middle].ns, -1, EntryKind.FAILED, b"the disk is full")]
     forged = file.model_copy(update={"transcript": seal(entries)})
 
     problems = verify(forged).problems

@@ -11,7 +11,7 @@ from judge.records.stratego.log import read_log, write_log
 from judge.records.stratego.replay import game_of, log_of, replay
 from judge.referee.policy import Policy, load_policy
 from judge.referee.spec import MatchRecord, MatchSpec, SeatSpec
-from judge.referee.transcript import Kind
+from judge.referee.transcript import EntryKind
 from judge.sandbox.box import Readings
 from judge.testing import Act, Agent, Say, ScriptedMatch, World, dies, exits
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED, blue, red
@@ -194,8 +194,8 @@ def test_a_seat_that_failed_in_the_set_up_stands_still_while_the_other_is_asked(
     played = Game(agent(setup=[]), agent(rows=FULL_BLUE, ms=500))
 
     kinds = [entry.kind for entry in played.world.entries if entry.seat == 0]
-    first_thaw = kinds.index(Kind.THAWED)
-    assert Kind.FROZEN in kinds[first_thaw : kinds.index(Kind.THAWED, first_thaw + 1)]
+    first_thaw = kinds.index(EntryKind.THAWED)
+    assert EntryKind.FROZEN in kinds[first_thaw : kinds.index(EntryKind.THAWED, first_thaw + 1)]
 
 
 def test_who_dies_in_the_others_turn_is_judged_when_it_is_asked_again() -> None:

@@ -6,7 +6,7 @@ from judge.errors import InputError
 from judge.referee.transcript import (
     SPILL_BYTES,
     Entry,
-    Kind,
+    EntryKind,
     SealedTranscript,
     Transcript,
     mark_private,
@@ -22,27 +22,29 @@ def is_debug(_seat: int, line: bytes) -> bool:
 
 def entries() -> list[Entry]:
     return [
-        Entry(0, 0, Kind.STARTED, b""),
-        Entry(5, 0, Kind.WROTE, b"START 20\r\n"),
-        Entry(9, 0, Kind.READ, b"OK\r\nDEBUG secret\r\nMESSAGE open\r\nDEB"),
-        Entry(10, 1, Kind.STDERR, b"panic \xff\x00"),
-        Entry(12, 0, Kind.READ, b"UG more\n7,7\n"),
-        Entry(13, 0, Kind.READ, b""),
+        Entry(0, 0, EntryKind.STARTED, b""),
+        Entry(5, 0, EntryKind.WROTE, b"START 20\r\n"),
+        Entry(9, 0, EntryKind.READ, b"OK\r\nDEBUG secret\r\nMESSAGE open\r\nDEB"),
+        Entry(10, 1, EntryKind.STDERR, b"panic \xff\x00"),
+        Entry(12, 0, EntryKind.READ, b"UG more\n7,7\n"),
+        Entry(13, 0, EntryKind.READ, b""),
     ]
 
 
 def test_what_is_added_comes_back_in_order_and_time_counts_from_the_first() -> None:
     transcript = Transcript()
-    transcript.add(1_000_000, 0, Kind.STARTED)
-    transcript.add(1_000_007, 1, Kind.READ, b"\x00\xff")
+    transcript.add(1_000_000, 0, EntryKind.STARTED)
+    transcript.add(1_000_007, 1, EntryKind.READ, b"\x00\xff")
 
-    assert [Entry(0, 0, Kind.STARTED, b""), Entry(7, 1, Kind.READ, b"\x00\xff")] == list(transcript)
+    assert [Entry(0, 0, EntryKind.STARTED, b""), Entry(7, 1, EntryKind.READ, b"\x00\xff")] == list(
+        transcript
+    )
 
 
 def test_a_large_transcript_is_spilled_and_read_back() -> None:
     transcript = Transcript()
     for n in range(40):
-        transcript.add(n, 0, Kind.READ, bytes([n]) * (SPILL_BYTES // 16))
+        transcript.add(n, 0, EntryKind.READ, bytes([n]) * (SPILL_BYTES // 16))
         transcript.spill()
 
     assert [bytes([n]) for n in range(40)] == [entry.data[:1] for entry in transcript]
@@ -102,7 +104,7 @@ def test_any_change_breaks_the_chain(what: str) -> None:
 
 
 def test_many_entries_make_many_blocks() -> None:
-    many = [Entry(n, n & 1, Kind.READ, b"x") for n in range(5000)]
+    many = [Entry(n, n & 1, EntryKind.READ, b"x") for n in range(5000)]
 
     sealed = seal(many)
 
@@ -112,7 +114,7 @@ def test_many_entries_make_many_blocks() -> None:
 
 def test_a_flood_of_private_lines_is_one_piece_a_chunk() -> None:
     """However short its lines are, it costs no more than its bytes."""
-    flood = [Entry(n, 0, Kind.READ, b"DEBUG\n" * 1000) for n in range(100)]
+    flood = [Entry(n, 0, EntryKind.READ, b"DEBUG\n" * 1000) for n in range(100)]
 
     marked = list(mark_private(flood, is_debug))
 
@@ -121,9 +123,9 @@ def test_a_flood_of_private_lines_is_one_piece_a_chunk() -> None:
 
 def test_each_seat_is_cut_by_its_own_lines() -> None:
     said = [
-        Entry(1, 0, Kind.READ, b"DEBUG a\n1,1\nDEB"),
-        Entry(2, 1, Kind.READ, b"2,2\nDEBUG b\n"),
-        Entry(3, 0, Kind.READ, b"UG c\nDEBUG d\n"),
+        Entry(1, 0, EntryKind.READ, b"DEBUG a\n1,1\nDEB"),
+        Entry(2, 1, EntryKind.READ, b"2,2\nDEBUG b\n"),
+        Entry(3, 0, EntryKind.READ, b"UG c\nDEBUG d\n"),
     ]
 
     assert [
@@ -139,9 +141,9 @@ def test_each_seat_is_cut_by_its_own_lines() -> None:
 def test_no_line_goes_on_in_the_process_that_takes_its_place() -> None:
     """What an ended process did not finish makes nothing of the next one private."""
     said = [
-        Entry(1, 0, Kind.READ, b"DEBUG half of"),
-        Entry(2, 0, Kind.RESPAWNED, b""),
-        Entry(3, 0, Kind.READ, b"OK\n"),
+        Entry(1, 0, EntryKind.READ, b"DEBUG half of"),
+        Entry(2, 0, EntryKind.RESPAWNED, b""),
+        Entry(3, 0, EntryKind.READ, b"OK\n"),
     ]
 
     assert [True, False, False] == [entry.private for entry in mark_private(said, is_debug)]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judge.referee.policy import ClockPolicy
-from judge.referee.transcript import Kind, Transcript
+from judge.referee.transcript import EntryKind, Transcript
 from judge.referee.wire import Happening, LiveWire, RanOn
 from judge.sandbox import open_box
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
@@ -71,18 +71,18 @@ def until(wire: LiveWire, wanted: Callable[[Happening], bool]) -> list[Happening
     seen: list[Happening] = []
     while not (seen and wanted(seen[-1])):
         happening = wire.wait(time.monotonic_ns() + SOON_NS)
-        assert happening.kind is not Kind.EXPIRED
+        assert happening.kind is not EntryKind.EXPIRED
         seen.append(happening)
     return seen
 
 
 def said(seen: list[Happening]) -> bytes:
     """All of stdout, in however many reads."""
-    return b"".join(h.data for h in seen if h.kind is Kind.READ)
+    return b"".join(h.data for h in seen if h.kind is EntryKind.READ)
 
 
 def ends_a_line(happening: Happening) -> bool:
-    return happening.kind is Kind.READ and happening.data.endswith(b"\n")
+    return happening.kind is EntryKind.READ and happening.data.endswith(b"\n")
 
 
 def test_a_line_goes_there_and_comes_back(wires: Callable[..., LiveWire]) -> None:
@@ -98,11 +98,11 @@ def test_a_line_goes_there_and_comes_back(wires: Callable[..., LiveWire]) -> Non
 def test_nothing_by_the_deadline_is_an_expiry(wires: Callable[..., LiveWire]) -> None:
     wire = wires(ECHO, ECHO)
     began = wire.start(0)
-    until(wire, lambda h: h.kind is Kind.REPORT)
+    until(wire, lambda h: h.kind is EntryKind.REPORT)
 
     happening = wire.wait(began + 1)
 
-    assert (Kind.EXPIRED, -1) == (happening.kind, happening.seat)
+    assert (EntryKind.EXPIRED, -1) == (happening.kind, happening.seat)
     assert happening.ns > began
 
 
@@ -123,7 +123,7 @@ def test_both_seats_are_seen_whoever_is_waited_for(wires: Callable[..., LiveWire
     wire.start(0)
     wire.start(1)
 
-    seen = until(wire, lambda h: h.kind is Kind.REPORT and h.data != b"started 0")
+    seen = until(wire, lambda h: h.kind is EntryKind.REPORT and h.data != b"started 0")
 
     assert (1, b"exited 7") == (seen[-1].seat, seen[-1].data)
 
@@ -136,7 +136,7 @@ def test_stderr_is_kept_to_its_bound_and_read_beyond_it(wires: Callable[..., Liv
     seen = until(wire, ends_a_line)
 
     assert b"done\n" == said(seen)
-    assert 700 == sum(len(h.data) for h in seen if h.kind is Kind.STDERR)
+    assert 700 == sum(len(h.data) for h in seen if h.kind is EntryKind.STDERR)
 
 
 def test_a_respawned_agent_starts_afresh_and_nothing_of_the_old_one_is_heard(
@@ -162,11 +162,11 @@ def test_a_respawned_agent_starts_afresh_and_nothing_of_the_old_one_is_heard(
 def test_writing_to_the_dead_is_no_error(wires: Callable[..., LiveWire]) -> None:
     wire = wires("pass", ECHO)
     wire.start(0)
-    until(wire, lambda h: h.kind is Kind.REPORT and h.data != b"started 0")
+    until(wire, lambda h: h.kind is EntryKind.REPORT and h.data != b"started 0")
 
     wire.write(0, b"x" * 200_000)
 
-    assert wire.wait(0).kind is not Kind.REPORT
+    assert wire.wait(0).kind is not EntryKind.REPORT
 
 
 def test_everything_is_in_the_transcript(wires: Callable[..., LiveWire]) -> None:
@@ -181,10 +181,10 @@ def test_everything_is_in_the_transcript(wires: Callable[..., LiveWire]) -> None
     wire.kill(0)
 
     kinds = [entry.kind for entry in transcript]
-    assert [Kind.STARTED, Kind.WROTE] == kinds[:2]
-    assert [Kind.FROZEN, Kind.THAWED, Kind.EVIDENCE, Kind.KILLED] == kinds[-4:]
+    assert [EntryKind.STARTED, EntryKind.WROTE] == kinds[:2]
+    assert [EntryKind.FROZEN, EntryKind.THAWED, EntryKind.EVIDENCE, EntryKind.KILLED] == kinds[-4:]
     assert [h.kind for h in seen] == [
-        k for k in kinds if k in (Kind.READ, Kind.REPORT, Kind.STDERR)
+        k for k in kinds if k in (EntryKind.READ, EntryKind.REPORT, EntryKind.STDERR)
     ]
 
 
@@ -195,11 +195,11 @@ def test_a_seat_that_is_muted_is_not_read_and_the_other_is(
     wire = wires(flood, ECHO)
     for seat in (0, 1):
         wire.start(seat)
-    until(wire, lambda happening: (happening.seat, happening.kind) == (0, Kind.READ))
+    until(wire, lambda happening: (happening.seat, happening.kind) == (0, EntryKind.READ))
 
     wire.mute(0)
     wire.write(1, b"hello\n")
-    seen = until(wire, lambda happening: (happening.seat, happening.kind) == (1, Kind.READ))
+    seen = until(wire, lambda happening: (happening.seat, happening.kind) == (1, EntryKind.READ))
 
     assert {1} == {happening.seat for happening in seen}
 
@@ -229,7 +229,7 @@ def test_who_runs_on_is_waited_for_until_it_stands(wires: Callable[..., LiveWire
     assert ran.cpu_ns
     assert wire.boxes[0].is_frozen()
     assert wire.await_still(0, SOON_NS) is None
-    (entry,) = [entry for entry in transcript if entry.kind is Kind.RAN_ON]
+    (entry,) = [entry for entry in transcript if entry.kind is EntryKind.RAN_ON]
     assert (0, ran) == (entry.seat, RanOn.decode(entry.data))
 
 
@@ -282,7 +282,7 @@ def test_a_line_that_comes_letter_by_letter_is_one_read(wires: Callable[..., Liv
 
     seen = until(wire, ends_a_line)
 
-    (read,) = [each for each in seen if each.kind is Kind.READ]
+    (read,) = [each for each in seen if each.kind is EntryKind.READ]
     assert b"MESSAGE written letter by letter, as a brain without a buffer does it\n" == read.data
 
 
@@ -293,15 +293,15 @@ def test_what_stands_of_a_line_is_there_at_the_deadline_and_before_an_end(
     wire.start(0)
     begun = until_read(wire)
     wire.write(0, b"x")
-    ended = until(wire, lambda h: h.kind is Kind.READ)
+    ended = until(wire, lambda h: h.kind is EntryKind.READ)
 
-    assert (0, Kind.READ, b"7,") == begun[1:]
+    assert (0, EntryKind.READ, b"7,") == begun[1:]
     assert b"" == ended[-1].data
 
 
 def until_read(wire: LiveWire) -> Happening:
     """What is read at a deadline, sooner or later."""
-    while (happening := wire.wait(time.monotonic_ns() + 1_000_000)).kind is not Kind.READ:
+    while (happening := wire.wait(time.monotonic_ns() + 1_000_000)).kind is not EntryKind.READ:
         pass
     return happening
 
@@ -310,7 +310,7 @@ def test_a_line_without_an_end_is_news_before_it_is_long(wires: Callable[..., Li
     wire = wires("import os, time\nwhile True: os.write(1, b'x' * 100)", ECHO)
     wire.start(0)
 
-    seen = until(wire, lambda h: h.kind is Kind.READ)
+    seen = until(wire, lambda h: h.kind is EntryKind.READ)
 
     assert set(b"x") == set(seen[-1].data)
     wire.mute(0)
@@ -329,4 +329,4 @@ print("done", flush=True)
 
     seen = until(wire, ends_a_line)
 
-    assert 10 >= sum(each.kind is Kind.STDERR for each in seen)
+    assert 10 >= sum(each.kind is EntryKind.STDERR for each in seen)

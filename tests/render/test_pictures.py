@@ -14,7 +14,7 @@ from judge.referee.spec import RecordFile
 from judge.render.board import Words, cut, draw_board
 from judge.render.gif import draw, write_gif
 from judge.render.pieces import GLYPHS
-from judge.render.shapes import Box, Disc, Line, Scene, Shape, Text
+from judge.render.shapes import Disc, Rectangle, Scene, Shape, Stroke, Text
 from judge.render.svg import write_svg
 from tests.records import recorded
 
@@ -100,10 +100,10 @@ def test_every_shape_is_known_to_both_formats() -> None:
         40,
         40,
         [
-            Box(0, 0, 40, 40, "#ffffff", 4, "#000000", 1),
+            Rectangle(0, 0, 40, 40, "#ffffff", 4, "#000000", 1),
             Disc(20, 20, 10, None, "#ff0000", 2),
             Shape([(1, 1), (9, 1), (5, 9)], "#00ff00"),
-            Line((0, 0), (40, 40), "#0000ff", 2),
+            Stroke((0, 0), (40, 40), "#0000ff", 2),
             Text(20, 20, "h8", 10, "#000000", "end"),
         ],
     )

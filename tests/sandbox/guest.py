@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.sandbox.box import Box, Channel, Report, Source
+from judge.sandbox.box import Box, Channel, EventSource, ProcessReport
 
 PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "60"))
 """When a test gives up; no test passes by reaching it."""
@@ -23,11 +23,11 @@ class Guest:
         self.heard = {channel: bytearray() for channel in Channel}
         self.heard_of: set[Channel] = set()
         self.ends: list[Channel] = []
-        self.reports: list[Report] = []
+        self.reports: list[ProcessReport] = []
         self.largest_read = 0
         self._read_lines = 0
         self._poll = select.epoll()
-        self._sources: dict[int, Source] = {}
+        self._sources: dict[int, EventSource] = {}
 
     def move_in(self) -> "Guest":
         """Prepare the box, go to its cores and start it, and wait until somebody says what has become of the agent."""
@@ -68,7 +68,7 @@ class Guest:
         self.heard[channel] += data
         self.heard_of.add(channel)
         if channel is Channel.REPORT:
-            self.reports.append(Report.decode(data))
+            self.reports.append(ProcessReport.decode(data))
         elif not data and channel is not Channel.OOM:
             self.ends.append(channel)
 
@@ -89,7 +89,7 @@ class Guest:
         self._read_lines += 1
         return line.decode()
 
-    def end(self) -> Report:
+    def end(self) -> ProcessReport:
         """Wait until the agent's output and its process have ended; what became of it."""
         self.until(lambda: len(self.reports) > 1 and {Channel.OUT, Channel.ERR} <= set(self.ends))
         return self.reports[-1]

@@ -9,7 +9,7 @@ import pytest
 
 from judge.errors import HostError
 from judge.sandbox.attach import AttachStream, EndMark, Frames
-from judge.sandbox.box import Channel, Report
+from judge.sandbox.box import Channel, ProcessReport
 
 STDOUT, STDERR = 1, 2
 LOST = (Channel.REPORT, b"lost 0")
@@ -78,7 +78,7 @@ class Wire:
         ours, self.engine = socket.socketpair()
         ours.setblocking(False)
         self.engine.setblocking(False)
-        self.stream = AttachStream(ours, Report.decode, lambda: [LOST])
+        self.stream = AttachStream(ours, ProcessReport.decode, lambda: [LOST])
 
     def close(self) -> None:
         self.stream.close()

@@ -11,7 +11,7 @@ import pytest
 
 from judge.errors import HostError
 from judge.sandbox import BoxPolicy, Limits, cgroup, docker_box
-from judge.sandbox.box import Channel, Report
+from judge.sandbox.box import Channel, ProcessReport
 from judge.sandbox.cores import parse_processors
 from judge.sandbox.owner import directories
 from judge.sandbox.pipes import CHUNK, NamedPipes
@@ -41,7 +41,7 @@ SMALL = Limits(memory_bytes=32 << 20, temporary_bytes=4 << 20, scratch_bytes=1 <
 def test_a_line_comes_back(guest: Guest) -> None:
     assert guest.ask("say hello") == "hello"
     assert guest.ask("say again") == "again"
-    assert guest.reports == [Report("started")]
+    assert guest.reports == [ProcessReport("started")]
     assert not guest.ends
 
 
@@ -110,7 +110,7 @@ def test_an_agent_gets_nothing_of_the_judges_environment(guest: Guest) -> None:
 @everywhere
 def test_an_exit_is_told_with_its_code_after_all_output(guest: Guest) -> None:
     guest.tell("say goodbye\nleave 3")
-    assert guest.end() == Report("exited", 3)
+    assert guest.end() == ProcessReport("exited", 3)
     assert guest.heard[Channel.OUT] == b"goodbye\n"
     assert sorted(guest.ends) == [Channel.ERR, Channel.OUT]
 
@@ -118,13 +118,13 @@ def test_an_exit_is_told_with_its_code_after_all_output(guest: Guest) -> None:
 @everywhere
 def test_an_abort_is_told_with_its_signal(guest: Guest) -> None:
     guest.tell("fail")
-    assert guest.end() == Report("signalled", 6)
+    assert guest.end() == ProcessReport("signalled", 6)
 
 
 @everywhere
 def test_an_agent_that_kills_itself_is_told_apart_from_one_that_is_lost(guest: Guest) -> None:
     guest.tell("kill 9")
-    assert guest.end() == Report("signalled", 9)
+    assert guest.end() == ProcessReport("signalled", 9)
 
 
 @everywhere
@@ -136,7 +136,7 @@ def test_what_cannot_be_executed_is_told_with_the_reason(
     lodge: Lodge, command: str, number: int
 ) -> None:
     guest = lodge(command).move_in()
-    assert guest.reports == [Report("exec-failed", number)]
+    assert guest.reports == [ProcessReport("exec-failed", number)]
     guest.until(lambda: {Channel.OUT, Channel.ERR} <= set(guest.ends))
 
 
@@ -152,14 +152,14 @@ def test_nobody_reads_what_is_written_to_a_dead_agent(guest: Guest) -> None:
 def test_a_daemonised_grandchild_is_killed_and_the_end_is_clean(guest: Guest) -> None:
     assert guest.ask("daemonise").startswith("daemon ")
     guest.tell("leave 3")
-    assert guest.end() == Report("exited", 3)
+    assert guest.end() == ProcessReport("exited", 3)
     assert sorted(guest.ends) == [Channel.ERR, Channel.OUT]
 
 
 @everywhere
 def test_output_that_fills_the_pipe_at_the_end_arrives(guest: Guest) -> None:
     guest.tell("spoil 3")
-    assert guest.end() == Report("exited", 3)
+    assert guest.end() == ProcessReport("exited", 3)
     assert len(guest.heard[Channel.OUT]) >= 4096
     assert set(guest.heard[Channel.OUT]) <= {0}
 
@@ -169,7 +169,7 @@ def test_a_killed_agent_leaves_readings(guest: Guest) -> None:
     guest.ask("burn")
     guest.until_busy()
     guest.box.kill()
-    assert guest.end() == Report("signalled", 9)
+    assert guest.end() == ProcessReport("signalled", 9)
     guest.box.kill()
     readings = guest.box.readings()
     assert readings.cpu_ns
@@ -181,7 +181,7 @@ def test_a_frozen_agent_can_be_killed(guest: Guest) -> None:
     guest.ask("burn")
     guest.freeze()
     guest.box.kill()
-    assert guest.end() == Report("signalled", 9)
+    assert guest.end() == ProcessReport("signalled", 9)
 
 
 @everywhere
@@ -329,14 +329,14 @@ def test_a_request_written_to_a_frozen_agent_is_read_after_the_thaw(guest: Guest
 def test_nothing_that_an_agent_sends_moves_pid_1(guest: Guest, number: int) -> None:
     assert guest.ask(f"kill {number} 1") == "kill 0"
     assert guest.ask("say here") == "here"
-    assert guest.reports == [Report("started")]
+    assert guest.reports == [ProcessReport("started")]
 
 
 @in_containers
 @pytest.mark.parametrize("act", ["wear-out", "blind"])
 def test_an_agent_that_meddles_with_pid_1_is_killed_and_not_lost(guest: Guest, act: str) -> None:
     guest.tell(act)
-    assert guest.end() == Report("signalled", 9)
+    assert guest.end() == ProcessReport("signalled", 9)
 
 
 @in_containers
@@ -411,7 +411,7 @@ def test_address_space_ends_at_its_number_and_is_no_memory(lodge: Lodge) -> None
 def test_an_agent_that_eats_memory_is_killed_at_the_cap(lodge: Lodge) -> None:
     guest = lodge("puppet", limits=SMALL).move_in()
     guest.tell("eat")
-    assert guest.end() == Report("signalled", 9)
+    assert guest.end() == ProcessReport("signalled", 9)
     readings = guest.box.readings()
     assert readings.oom_kills
     assert readings.memory_cap_bytes == SMALL.cap_bytes
@@ -430,14 +430,14 @@ def test_a_child_that_eats_memory_counts_while_its_parent_lives(lodge: Lodge) ->
 def test_memory_that_is_no_process_s_own_counts_too(lodge: Lodge) -> None:
     guest = lodge("puppet", limits=SMALL, policy=MANY_CALLS).move_in()
     guest.tell("eat-file")
-    assert guest.end() == Report("signalled", 9)
+    assert guest.end() == ProcessReport("signalled", 9)
     assert guest.box.readings().oom_kills
 
 
 @in_containers
 def test_an_agent_that_takes_pid_1_along_is_out_of_memory_and_not_lost(lodge: Lodge) -> None:
     guest = lodge("flea", limits=SMALL, policy=MANY_CALLS).move_in()
-    assert guest.end() == Report("signalled", 9)
+    assert guest.end() == ProcessReport("signalled", 9)
     readings = guest.box.readings()
     assert readings.oom_kills
     assert readings.memory_peak_bytes == readings.memory_cap_bytes == SMALL.cap_bytes
@@ -466,7 +466,7 @@ def test_a_container_that_an_outsider_ends_is_lost(
         "remove": lambda: container.remove(force=True),
     }[how]()
     guest.until(lambda: len(guest.reports) > 1)
-    assert guest.reports[1:] == [Report("lost")]
+    assert guest.reports[1:] == [ProcessReport("lost")]
     guest.until(lambda: {Channel.OUT, Channel.ERR} <= set(guest.ends))
     assert guest.box.write(b"x") == -1
     guest.box.kill()
@@ -607,7 +607,7 @@ def test_an_agent_whose_output_nobody_takes_can_be_killed(guest: Guest) -> None:
     guest.tell("shout")
     work_for(0.3)
     guest.box.kill()
-    assert guest.end() == Report("signalled", 9)
+    assert guest.end() == ProcessReport("signalled", 9)
 
 
 @of(PIPES, ATTACH)

@@ -13,7 +13,7 @@ import pytest
 
 from judge.errors import HostError, InputError
 from judge.sandbox import images
-from judge.sandbox.images import Recipe, build, listing, runtime_image
+from judge.sandbox.images import ImageRecipe, build, listing, runtime_image
 
 TAGS = [recipe.tag for recipe in images.RECIPES.values() if not recipe.is_optional]
 
@@ -128,7 +128,7 @@ def test_building_again_gives_the_same_bytes_and_removes_the_former_image(
     engine: docker.DockerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = f"test-{uuid.uuid4().hex}"
-    monkeypatch.setitem(images.RECIPES, name, Recipe(name, ("libc6", "dash"), has_init=False))
+    monkeypatch.setitem(images.RECIPES, name, ImageRecipe(name, ("libc6", "dash"), has_init=False))
     try:
         [first] = build([name])
         [second] = build([name], force=True)
@@ -147,7 +147,7 @@ def labelled(engine: docker.DockerClient, label: str) -> list[str]:
 @pytest.mark.docker
 def test_a_missing_runtime_says_what_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"test-{uuid.uuid4().hex}"
-    monkeypatch.setitem(images.RECIPES, name, Recipe(name, ("libc6",)))
+    monkeypatch.setitem(images.RECIPES, name, ImageRecipe(name, ("libc6",)))
     with pytest.raises(HostError, match=f"is missing; run: judge images build {name}"):
         runtime_image(name)
 

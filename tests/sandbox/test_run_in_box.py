@@ -11,9 +11,9 @@ import pytest
 
 from judge.errors import HostError
 from judge.sandbox import BoxPolicy, Limits, images
-from judge.sandbox.box import Report
+from judge.sandbox.box import ProcessReport
 from judge.sandbox.owner import Owner
-from judge.sandbox.run_in_box import End, Job, Talk, Work, work
+from judge.sandbox.run_in_box import Command, End, Stderr, Work, work
 
 pytestmark = pytest.mark.docker
 
@@ -35,7 +35,7 @@ def do(tmp_path: Path) -> Iterator[Do]:
     (tmp_path / "upload").write_text("as it was")
 
     def run(program: str, **job: object) -> tuple[Work, bytes]:
-        usual = Job(
+        usual = Command(
             name="test-workshop",
             directory=tmp_path,
             command=("/usr/bin/python3", "-I", "/agent/program"),
@@ -100,7 +100,7 @@ def test_each_limit_ends_it(do: Do, program: str, end: End) -> None:
 def test_who_fills_the_disk_hears_of_it(do: Do) -> None:
     done, _ = do("open('/work/x', 'wb').write(bytes(5 << 20))")
 
-    assert Report("exited", 1) == done.report
+    assert ProcessReport("exited", 1) == done.report
     assert b"No space left on device" in bytes(done.talk.last + done.talk.first)
 
 
@@ -120,7 +120,7 @@ def test_children_do_not_outlive_it(do: Do) -> None:
 def test_an_end_by_a_signal_is_its_own(do: Do) -> None:
     done, _ = do("import os\nos.kill(os.getpid(), 9)")
 
-    assert (End.FINISHED, Report("signalled", 9)) == (done.end, done.report)
+    assert (End.FINISHED, ProcessReport("signalled", 9)) == (done.end, done.report)
 
 
 def test_a_command_that_is_not_there_is_the_hosts_fault(do: Do) -> None:
@@ -131,7 +131,7 @@ def test_a_command_that_is_not_there_is_the_hosts_fault(do: Do) -> None:
 
 
 def test_the_middle_of_a_long_talk_is_let_go() -> None:
-    talk = Talk(8)
+    talk = Stderr(8)
     for piece in (b"12", b"3456789", b"abc", b"defg"):
         talk.add(piece)
 

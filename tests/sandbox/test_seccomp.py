@@ -9,7 +9,7 @@ import pytest
 
 from judge.errors import InputError
 from judge.sandbox import BoxPolicy, Limits, images, seccomp
-from judge.sandbox.box import Report
+from judge.sandbox.box import ProcessReport
 from tests.sandbox.conftest import Lodge
 from tests.sandbox.guest import Guest
 
@@ -174,7 +174,7 @@ def test_a_program_of_32_bits_runs_under_its_profile_only(lodge: Lodge, program:
     guest = lodge(*words, policy=BoxPolicy(seccomp_of={"native": "wine32"})).move_in()
     assert guest.ask("hello") == "hello"
     refused = lodge(*words, seat=1).move_in()
-    assert refused.end() == Report("signalled", SIGSYS)
+    assert refused.end() == ProcessReport("signalled", SIGSYS)
 
 
 SEVERAL_PROCESSES = r"""

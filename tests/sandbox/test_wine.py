@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.sandbox import BoxPolicy, Limits, images, persistent_path, seccomp
-from judge.sandbox.box import Channel, Report
+from judge.sandbox.box import Channel, ProcessReport
 from judge.sandbox.runtimes import path_for
 from tests.sandbox.conftest import ATTACH, PIPES, Lodge, of
 from tests.sandbox.guest import Guest, work_for
@@ -132,7 +132,7 @@ def test_the_cap_holds_for_the_program_and_wine_together(windows: Windows, width
     assert said(guest, f"fill {(SMALL.memory_bytes - WINE_BYTES) >> 20}") == "filled"
     guest.tell(f"fill {SMALL.cap_bytes >> 20}")
 
-    assert guest.end() != Report("exited", 0)
+    assert guest.end() != ProcessReport("exited", 0)
     readings = guest.box.readings()
     assert readings.oom_kills
     assert readings.memory_cap_bytes == SMALL.cap_bytes
@@ -174,7 +174,7 @@ def test_an_exit_code_arrives_and_none_of_them_turns_into_success(
     guest = windows(width=width)
     guest.tell(f"exit {code}")
 
-    assert guest.end() == Report("exited", reported)
+    assert guest.end() == ProcessReport("exited", reported)
     assert guest.heard[Channel.ERR] == b""
 
 
@@ -185,7 +185,7 @@ def test_an_access_violation_is_an_exit_code_and_a_line_of_wine_s(
     guest = windows(width=width)
     guest.tell("null")
 
-    assert guest.end() == Report("exited", ACCESS_VIOLATION & 0xFF)
+    assert guest.end() == ProcessReport("exited", ACCESS_VIOLATION & 0xFF)
     [line] = guest.heard[Channel.ERR].splitlines()
     assert line.startswith(b"wine: Unhandled page fault on write access to 0000")
 
@@ -207,7 +207,7 @@ def test_what_a_program_leaves_behind_does_not_hold_the_box(windows: Windows, wi
     assert said(guest, "start") == "started"
     guest.tell("exit 0")
 
-    assert guest.end() == Report("exited", 0)
+    assert guest.end() == ProcessReport("exited", 0)
 
 
 @of_width(64)
@@ -216,7 +216,7 @@ def test_a_program_is_killed_with_wine(windows: Windows, width: int) -> None:
     said(guest, "burn")
     guest.box.kill()
 
-    assert guest.end() == Report("signalled", 9)
+    assert guest.end() == ProcessReport("signalled", 9)
 
 
 @of_width(64)
@@ -228,5 +228,5 @@ def test_a_window_cannot_be_opened_and_nobody_waits_for_it(windows: Windows, wid
 def test_without_scratch_space_it_is_said_what_is_missing(windows: Windows, width: int) -> None:
     guest = windows(width=width, limits=Limits(scratch_bytes=0))
 
-    assert guest.end() == Report("exited", 1)
+    assert guest.end() == ProcessReport("exited", 1)
     assert b"/tmp/wine" in guest.heard[Channel.ERR]

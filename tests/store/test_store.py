@@ -13,7 +13,7 @@ from judge.errors import HostError, InputError
 from judge.store.connection import connect
 from judge.store.store import Store
 from judge.store.tables import metadata
-from judge.store.types import AttemptState, Ended, Entry, Issued, MatchState, Scheduled, Seat
+from judge.store.types import AttemptState, Ended, EntryRow, Issued, MatchState, Scheduled, Seat
 
 NAMES = ["a", "b", "c"]
 
@@ -31,7 +31,7 @@ def ended(verdict: str = "win", winner: int | None = 0, record: str = "0" * 64) 
 
 def begin(store: Store, games: int = 3) -> None:
     """A contest of three agents whose schedule is a-b, a-b, ..."""
-    store.create("cup", "{}", [Entry(name, place, "{}") for place, name in enumerate(NAMES)])
+    store.create("cup", "{}", [EntryRow(name, place, "{}") for place, name in enumerate(NAMES)])
     store.schedule("cup", [game(number) for number in range(1, games + 1)])
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from judge.agents.agents import digest_of
-from judge.agents.recipe import BuildTable, Recipe, Sources, recipe_for
+from judge.agents.recipe import BuildRecipe, BuildTable, Sources, recipe_for
 from judge.submissions.build import Built, build
 from judge.submissions.limits import BuildLimits, IntakeLimits, TreeLimits
 from judge.submissions.sandbox_task import Bench
@@ -285,7 +285,7 @@ def test_what_a_build_prints_is_only_shown(bench: Bench) -> None:
 
 
 def test_a_recipe_says_all_that_decides(bench: Bench) -> None:
-    recipe = Recipe("c", (("gcc", "a b.c"),), 'name = "x"')
+    recipe = BuildRecipe("c", (("gcc", "a b.c"),), 'name = "x"')
 
     assert '{"kind": "c", "commands": [["gcc", "a b.c"]], "manifest": "name = \\"x\\""}' == str(
         recipe

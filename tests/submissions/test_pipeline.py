@@ -24,7 +24,7 @@ from judge.sandbox.owner import Fate, Owner, directories
 from judge.sandbox.reaper import reap
 from judge.submissions.check import Grade
 from judge.submissions.limits import IntakeLimits
-from judge.submissions.pipeline import Outcome, Stage, Step, process
+from judge.submissions.pipeline import Stage, UploadOutcome, UploadStep, process
 from tests.agents.test_pe_format import program as windows_program
 from tests.submissions.archives import Files, special, tarred, zipped
 from tests.submissions.check import flawed
@@ -44,7 +44,7 @@ process(Path(sys.argv[1]), "bot.zip", load_policy("qchess-2013"), Path(sys.argv[
 
 STARTER = IMAGES / "starter-qchess-cpp"
 
-Send = Callable[..., Outcome]
+Send = Callable[..., UploadOutcome]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -63,7 +63,7 @@ def policy() -> Policy:
 def send(tmp_path: Path, policy: Policy) -> Iterator[Send]:
     """Process an upload; nothing of it stays outside of `tmp_path/agents`."""
 
-    def run(data: bytes, filename: str, **more: object) -> Outcome:
+    def run(data: bytes, filename: str, **more: object) -> UploadOutcome:
         upload = tmp_path / "upload"
         upload.write_bytes(data)
         chosen = more.pop("policy", policy)
@@ -86,7 +86,7 @@ def files_of(directory: Path) -> Files:
 
 
 def test_sources_become_an_agent_that_passed_the_gate(send: Send, tmp_path: Path) -> None:
-    heard: list[Step] = []
+    heard: list[UploadStep] = []
 
     outcome = send(zipped(files_of(STARTER)), "starter.zip", tell=heard.append, author="Ann")
 

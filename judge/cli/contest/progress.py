@@ -16,7 +16,7 @@ from rich.text import Text
 
 from judge.contest.contest import Contest
 from judge.contest.results import FAILURES
-from judge.contest.runner import Happened
+from judge.contest.runner import MatchEvent
 from judge.store.types import AttemptState, MatchState
 from judge.text import printable
 
@@ -24,7 +24,7 @@ SHOWN = 8
 """How many of the last games a panel shows."""
 
 
-class Tally:
+class RunTally:
     """What has happened since this judge began: rate, time to the end, voids and failures."""
 
     def __init__(self, contest: Contest, clock: Callable[[], float] = time.monotonic) -> None:
@@ -36,7 +36,7 @@ class Tally:
         self.failures: Counter[str] = Counter()
         self.counts: Mapping[MatchState, int] = contest.store.counts(contest.name)
 
-    def add(self, happened: Happened) -> None:
+    def add(self, happened: MatchEvent) -> None:
         """Count a game that ended."""
         self.counts = self._contest.store.counts(self._contest.name)
         if happened.state is AttemptState.VOID:
@@ -72,7 +72,7 @@ class Tally:
 class Progress(Protocol):
     """Shows a contest that runs."""
 
-    def tell(self, happened: Happened) -> None:
+    def tell(self, happened: MatchEvent) -> None:
         """A game has ended."""
 
     def say(self, sentence: str) -> None:
@@ -82,13 +82,13 @@ class Progress(Protocol):
         """Nothing more will come."""
 
 
-class Lines:
+class JsonLines:
     """JSON lines: one for each game that ended."""
 
     def __init__(self, contest: Contest) -> None:
-        self._tally = Tally(contest)
+        self._tally = RunTally(contest)
 
-    def tell(self, happened: Happened) -> None:
+    def tell(self, happened: MatchEvent) -> None:
         """A line."""
         self._tally.add(happened)
         print(json.dumps(_line(happened, self._tally)), flush=True)
@@ -101,7 +101,7 @@ class Lines:
         """Nothing is held back."""
 
 
-def _line(happened: Happened, tally: Tally) -> dict[str, Any]:
+def _line(happened: MatchEvent, tally: RunTally) -> dict[str, Any]:
     match, ended = happened.issued.match, happened.ended
     minutes = tally.minutes_left
     return {
@@ -130,13 +130,13 @@ class Panel:
         """`running` says how many games are being played now; a tally knows it of the last game's end only."""
         self._contest = contest
         self._running = running
-        self._tally = Tally(contest)
-        self._last: list[Happened] = []
+        self._tally = RunTally(contest)
+        self._last: list[MatchEvent] = []
         self._sentence = "Ctrl-C finishes the running games and stops"
         self._live = Live(get_renderable=self._panel, console=Console(), refresh_per_second=2)
         self._live.start()
 
-    def tell(self, happened: Happened) -> None:
+    def tell(self, happened: MatchEvent) -> None:
         """Show a game among the last ones."""
         self._tally.add(happened)
         self._last = [*self._last[-(SHOWN - 1) :], happened]
@@ -171,7 +171,7 @@ class Panel:
         return Group(*parts, Text(printable(self._sentence, 300), style="dim"))
 
 
-def _games(last: list[Happened]) -> Table:
+def _games(last: list[MatchEvent]) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 1))
     for happened in last:
         match, ended = happened.issued.match, happened.ended

@@ -10,7 +10,7 @@ from judge.cli.text import note
 from judge.errors import InputError
 from judge.publish.export import publish
 from judge.publish.keys import fingerprint, load_key, make_key, public_pem
-from judge.publish.verify_export import Report, verify_export
+from judge.publish.verify_export import VerificationReport, verify_export
 from judge.text import printable
 
 KEY_FILE = "organiser.key"
@@ -103,7 +103,7 @@ def verify(
         raise SystemExit(1)
 
 
-def _warn(report: Report) -> None:
+def _warn(report: VerificationReport) -> None:
     """What a good answer does not mean."""
     if report.checked.is_own_key:
         note(
@@ -115,7 +115,7 @@ def _warn(report: Report) -> None:
         note(f"judge: the contest is not shown to be over: {open_games}")
 
 
-def _summary(directory: Path, report: Report) -> str:
+def _summary(directory: Path, report: VerificationReport) -> str:
     if report.problems:
         count = len(report.problems)
         return f"{directory}: FAILED: {count} problem{'s' if count > 1 else ''}"

@@ -13,14 +13,14 @@ from typing import Annotated, Any
 import typer
 
 from judge.cli.contest.options import HERE, ContestFile
-from judge.cli.contest.progress import Lines, Panel, Progress
+from judge.cli.contest.progress import JsonLines, Panel, Progress
 from judge.cli.contest.slots import say_who_has, slots_here
 from judge.cli.machines import Keys, refuse_without_dask
 from judge.cli.match import make_ready
 from judge.cli.text import note
 from judge.contest.contest import Contest, begin, has_begun, open_store
 from judge.contest.plan import Planned, load_plan
-from judge.contest.runner import Round, Stop
+from judge.contest.runner import ContestRunner, StopReason
 from judge.contest.slots import Players, Slots
 from judge.contest.snapshot import images_of
 from judge.errors import HostError, InputError
@@ -96,7 +96,7 @@ def run(
             note(f"judge: {printable(found.folders_said, 2000)}")
         players = _elsewhere(found, cluster, tls, lost_after) if cluster else _here(found, slots)
         is_seen = sys.stdout.isatty()
-        progress: Progress = Panel(found, lambda: players.running) if is_seen else Lines(found)
+        progress: Progress = Panel(found, lambda: players.running) if is_seen else JsonLines(found)
         try:
             loop = found.round(players)
             with _interrupts(loop, progress):
@@ -188,7 +188,7 @@ def _check_images(contest: Contest, accept: bool) -> None:
 
 
 @contextmanager
-def _interrupts(loop: Round, progress: Progress) -> Iterator[None]:
+def _interrupts(loop: ContestRunner, progress: Progress) -> Iterator[None]:
     """Ctrl-C once drains, twice abandons."""
 
     def interrupted(_signal: int, _frame: FrameType | None) -> None:
@@ -208,13 +208,13 @@ def _interrupts(loop: Round, progress: Progress) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _say_end(contest: Contest, stop: Stop) -> None:
+def _say_end(contest: Contest, stop: StopReason) -> None:
     path = contest.planned.path
-    if stop is Stop.FINISHED:
+    if stop is StopReason.FINISHED:
         note(f"judge: {contest.name} is over; judge contest standings {path}")
         return
     state = contest.store.state(contest.name)
-    if stop is Stop.HELD or state == "stopped":
+    if stop is StopReason.HELD or state == "stopped":
         last = [
             line.text for line in contest.store.journal(contest.name) if line.event == "stopped"
         ]
@@ -222,7 +222,7 @@ def _say_end(contest: Contest, stop: Stop) -> None:
         raise HostError(
             f"{contest.name} is stopped: {why}; mend it, then judge contest resume {path} and judge contest run {path}"
         )
-    if stop is Stop.PAUSED:
+    if stop is StopReason.PAUSED:
         note(f"judge: {contest.name} is paused; judge contest resume {path} opens it")
         return
     note(f"judge: to go on: judge contest run {path}")

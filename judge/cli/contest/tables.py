@@ -15,7 +15,7 @@ from judge.contest.contest import Contest, Standing
 from judge.contest.formats.sequential import Sequential
 from judge.contest.ratings import rate
 from judge.contest.sprt import SprtState
-from judge.contest.standings import Cell, Line
+from judge.contest.standings import Cell, TableLine
 from judge.publish.source import chance_words
 from judge.store.types import MatchState
 from judge.text import printable
@@ -148,7 +148,7 @@ def standings_table(standing: Standing) -> Table:
     return table
 
 
-def _counts(line: Line) -> Sequence[int]:
+def _counts(line: TableLine) -> Sequence[int]:
     done = line.done
     return done.games, done.wins, done.draws, done.losses, done.failures
 

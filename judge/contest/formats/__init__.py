@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from judge.contest.formats.base import Format, all_rounds
+from judge.contest.formats.base import TournamentFormat, all_rounds
 from judge.contest.formats.gauntlet import Gauntlet
 from judge.contest.formats.groups import Groups, Leagues
 from judge.contest.formats.knockout import Knockout
@@ -19,7 +19,7 @@ AnyFormat = Annotated[
 ]
 """A format as a contest file gives it: a table with its `name` and its options."""
 
-FORMATS: Mapping[str, type[Format]] = {
+FORMATS: Mapping[str, type[TournamentFormat]] = {
     "round-robin": RoundRobin,
     "double-round-robin": DoubleRoundRobin,
     "gauntlet": Gauntlet,
@@ -31,4 +31,4 @@ FORMATS: Mapping[str, type[Format]] = {
 }
 """From a format's name to its options."""
 
-__all__ = ["FORMATS", "AnyFormat", "Format", "all_rounds"]
+__all__ = ["FORMATS", "AnyFormat", "TournamentFormat", "all_rounds"]

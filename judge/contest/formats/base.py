@@ -9,13 +9,13 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.contest.pairings import Entry, Pairing, Status, next_number, set_tables
-from judge.contest.results import Played, without
+from judge.contest.pairings import Competitor, Pairing, Status, next_number, set_tables
+from judge.contest.results import PlayedPairing, without
 from judge.contest.standings import BY_POINTS, Ranking, Tiers, rank, records_of
 from judge.referee.chance import Seed
 
 
-class Format(BaseModel, ABC):
+class TournamentFormat(BaseModel, ABC):
     """The options that every format has, and the two questions that it answers."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -33,19 +33,21 @@ class Format(BaseModel, ABC):
 
     @abstractmethod
     def next_round(
-        self, entries: Sequence[Entry], played: Sequence[Played], seed: Seed
+        self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed
     ) -> list[Pairing]:
         """The pairings of the round after `played`, tables from 1; none when the contest is over.
 
         All chance comes from `seed`: `numbers(seed, purpose)`, where the purpose names the format.
         """
 
-    def order(self, entries: Sequence[Entry], played: Sequence[Played]) -> Tiers:
+    def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
         """All entries, best first, as far as `played` says; who shares a place shares a list."""
         return ranked(entries, played, self.ranking)
 
 
-def ranked(entries: Sequence[Entry], played: Sequence[Played], ranking: Ranking) -> Tiers:
+def ranked(
+    entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking
+) -> Tiers:
     """Entries by what they played; the disqualified stand last, and games against them do not count."""
     out = sorted(entry.id for entry in entries if entry.status is Status.DISQUALIFIED)
     others = [entry.id for entry in entries if entry.id not in out]
@@ -53,11 +55,13 @@ def ranked(entries: Sequence[Entry], played: Sequence[Played], ranking: Ranking)
     return [*tiers, out] if out else tiers
 
 
-Pair = tuple[Entry, Entry]
+Pair = tuple[Competitor, Competitor]
 """Who meets whom; the first one has the first seat in the first game."""
 
 
-def next_playable(rounds: Sequence[Sequence[Pair]], played: Sequence[Played]) -> list[Pairing]:
+def next_playable(
+    rounds: Sequence[Sequence[Pair]], played: Sequence[PlayedPairing]
+) -> list[Pairing]:
     """The next round of a schedule without who has withdrawn; one in which nobody is left is passed over."""
     earlier = [each.pairing for each in played]
     for number in range(next_number(earlier), len(rounds) + 1):
@@ -71,11 +75,13 @@ def next_playable(rounds: Sequence[Sequence[Pair]], played: Sequence[Played]) ->
     return []
 
 
-def all_rounds(chosen: Format, entries: Sequence[Entry], seed: Seed) -> list[list[Pairing]]:
+def all_rounds(
+    chosen: TournamentFormat, entries: Sequence[Competitor], seed: Seed
+) -> list[list[Pairing]]:
     """Every round of a format that is `in_advance`."""
     rounds: list[list[Pairing]] = []
-    played: list[Played] = []
+    played: list[PlayedPairing] = []
     while pairings := chosen.next_round(entries, played, seed):
         rounds.append(pairings)
-        played += [Played(pairing, (), (0, 0)) for pairing in pairings]
+        played += [PlayedPairing(pairing, (), (0, 0)) for pairing in pairings]
     return rounds

@@ -5,13 +5,13 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from judge.contest.formats.base import Format, Pair, next_playable
-from judge.contest.pairings import Entry, Pairing, by_seed
-from judge.contest.results import Played
+from judge.contest.formats.base import Pair, TournamentFormat, next_playable
+from judge.contest.pairings import Competitor, Pairing, by_seed
+from judge.contest.results import PlayedPairing
 from judge.referee.chance import Seed
 
 
-class Gauntlet(Format):
+class Gauntlet(TournamentFormat):
     """The first seeds meet all others."""
 
     in_advance: ClassVar[bool] = True
@@ -22,15 +22,15 @@ class Gauntlet(Format):
 
     def next_round(
         self,
-        entries: Sequence[Entry],
-        played: Sequence[Played],
+        entries: Sequence[Competitor],
+        played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[Pairing]:
         """Each challenger's next opponent, nobody twice in a round."""
         return next_playable(gauntlet(by_seed(entries), self.challengers), played)
 
 
-def gauntlet(agents: Sequence[Entry], challengers: int) -> list[list[Pair]]:
+def gauntlet(agents: Sequence[Competitor], challengers: int) -> list[list[Pair]]:
     """The rounds as pairs (first, second); a challenger sits first in every second round."""
     running, others = agents[:challengers], agents[challengers:]
     length = max(len(running), len(others)) if others else 0

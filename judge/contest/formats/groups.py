@@ -14,10 +14,10 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from judge.contest.formats.base import Format, Pair, ranked
+from judge.contest.formats.base import Pair, TournamentFormat, ranked
 from judge.contest.formats.round_robin import berger
-from judge.contest.pairings import Entry, Pairing, by_seed, next_number, set_tables
-from judge.contest.results import Played
+from judge.contest.pairings import Competitor, Pairing, by_seed, next_number, set_tables
+from judge.contest.results import PlayedPairing
 from judge.contest.standings import Ranking, Tiers
 from judge.referee.chance import Seed
 
@@ -29,9 +29,9 @@ class Group:
     """A round robin within a contest, by its name in `Pairing.group`."""
 
     name: str
-    members: tuple[Entry, ...]
+    members: tuple[Competitor, ...]
 
-    def left_to_play(self, cycles: int, played: Sequence[Played]) -> list[list[Pair]]:
+    def left_to_play(self, cycles: int, played: Sequence[PlayedPairing]) -> list[list[Pair]]:
         """Its rounds with the pairings that are still to come, without who has withdrawn."""
         met = Counter(each.pairing.agents for each in played if each.pairing.group == self.name)
         rounds: list[list[Pair]] = []
@@ -44,14 +44,14 @@ class Group:
                     rounds[-1].append((first, second))
         return rounds
 
-    def order(self, played: Sequence[Played], ranking: Ranking) -> Tiers:
+    def order(self, played: Sequence[PlayedPairing], ranking: Ranking) -> Tiers:
         """Its members by what was played in it, best first."""
         own = [each for each in played if each.pairing.group == self.name]
         return ranked(self.members, own, ranking)
 
     def best(
-        self, played: Sequence[Played], ranking: Ranking, count: int, above: str
-    ) -> list[Entry]:
+        self, played: Sequence[PlayedPairing], ranking: Ranking, count: int, above: str
+    ) -> list[Competitor]:
         """The `count` members that go on to the group `above`; a shared place goes to the better seed.
 
         Who has withdrawn before it played there does not go on; who has played there stays, whatever becomes of the
@@ -71,7 +71,7 @@ class Group:
         return [*promoted, *others][:count]
 
 
-class _Staged(Format):
+class _Staged(TournamentFormat):
     """Stages one after another, each of groups that play at the same time."""
 
     cycles: int = Field(default=1, ge=1)
@@ -81,8 +81,8 @@ class _Staged(Format):
 
     def next_round(
         self,
-        entries: Sequence[Entry],
-        played: Sequence[Played],
+        entries: Sequence[Competitor],
+        played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[Pairing]:
         """The next round of the first stage that is not over."""
@@ -92,7 +92,9 @@ class _Staged(Format):
                 return set_tables(pairs, next_number(earlier), earlier)
         return []
 
-    def stages(self, entries: Sequence[Entry], played: Sequence[Played]) -> list[list[Group]]:
+    def stages(
+        self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]
+    ) -> list[list[Group]]:
         """The stages whose members are known: all before the first that is not over, and that one."""
         stages: list[list[Group]] = []
         while (stage := self.stage_after(stages, entries, played)) is not None:
@@ -103,11 +105,14 @@ class _Staged(Format):
 
     @abstractmethod
     def stage_after(
-        self, stages: Sequence[list[Group]], entries: Sequence[Entry], played: Sequence[Played]
+        self,
+        stages: Sequence[list[Group]],
+        entries: Sequence[Competitor],
+        played: Sequence[PlayedPairing],
     ) -> list[Group] | None:
         """The stage that follows when all of `stages` is played; None after the last."""
 
-    def order(self, entries: Sequence[Entry], played: Sequence[Played]) -> Tiers:
+    def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
         """By the last stage that an agent played in, then by its place there; equal places of two groups are shared."""
         tiers: Tiers = []
         listed: set[str] = set()
@@ -121,7 +126,7 @@ class _Staged(Format):
         return [*tiers, rest] if rest else tiers
 
     def _left_to_play(
-        self, stage: Sequence[Group], played: Sequence[Played]
+        self, stage: Sequence[Group], played: Sequence[PlayedPairing]
     ) -> list[list[tuple[str, str, str]]]:
         """The rounds to come, the groups side by side, each pair with its group's name."""
         by_group = [
@@ -145,7 +150,10 @@ class Groups(_Staged):
     groups: int = Field(default=2, ge=2)
 
     def stage_after(
-        self, stages: Sequence[list[Group]], entries: Sequence[Entry], played: Sequence[Played]
+        self,
+        stages: Sequence[list[Group]],
+        entries: Sequence[Competitor],
+        played: Sequence[PlayedPairing],
     ) -> list[Group] | None:
         """The groups, then the final."""
         if not stages:
@@ -174,7 +182,10 @@ class Leagues(_Staged):
         return self
 
     def stage_after(
-        self, stages: Sequence[list[Group]], entries: Sequence[Entry], played: Sequence[Played]
+        self,
+        stages: Sequence[list[Group]],
+        entries: Sequence[Competitor],
+        played: Sequence[PlayedPairing],
     ) -> list[Group] | None:
         """The league above the last one played, with who comes up."""
         drawn = cut(by_seed(entries), self.sizes)
@@ -186,18 +197,18 @@ class Leagues(_Staged):
         return [Group(name, (*drawn[number - 1], *risen))]
 
 
-def dealt(entries: Sequence[Entry], groups: int) -> list[list[Entry]]:
+def dealt(entries: Sequence[Competitor], groups: int) -> list[list[Competitor]]:
     """Entries dealt to groups there and back: 1, 4, 5, 8 and 2, 3, 6, 7 for two."""
-    hands: list[list[Entry]] = [[] for _ in range(groups)]
+    hands: list[list[Competitor]] = [[] for _ in range(groups)]
     for place, entry in enumerate(entries):
         lap, seat = divmod(place, groups)
         hands[seat if lap % 2 == 0 else groups - 1 - seat].append(entry)
     return hands
 
 
-def cut(entries: Sequence[Entry], sizes: Sequence[int]) -> list[list[Entry]]:
+def cut(entries: Sequence[Competitor], sizes: Sequence[int]) -> list[list[Competitor]]:
     """Entries cut into leagues of `sizes` and the rest; leagues that nobody is left for are not there."""
-    leagues: list[list[Entry]] = []
+    leagues: list[list[Competitor]] = []
     start = 0
     for size in [*sizes, len(entries)]:
         if start < len(entries):

@@ -6,9 +6,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from judge.contest.formats.base import Format
-from judge.contest.pairings import Entry, Pairing, by_seed, next_number, set_tables
-from judge.contest.results import Played
+from judge.contest.formats.base import TournamentFormat
+from judge.contest.pairings import Competitor, Pairing, by_seed, next_number, set_tables
+from judge.contest.results import PlayedPairing
 from judge.contest.standings import Tiers
 from judge.referee.chance import Seed
 
@@ -20,13 +20,13 @@ class Tie:
     `is_decided` is False while they must play, for the first time or again.
     """
 
-    top: Entry | None
-    bottom: Entry | None
-    winner: Entry | None
+    top: Competitor | None
+    bottom: Competitor | None
+    winner: Competitor | None
     is_decided: bool
 
 
-class Knockout(Format):
+class Knockout(TournamentFormat):
     """Pairings that end equal are played again, `replays` times at most; then the better seed goes on."""
 
     name: Literal["knockout"] = "knockout"
@@ -34,8 +34,8 @@ class Knockout(Format):
 
     def next_round(
         self,
-        entries: Sequence[Entry],
-        played: Sequence[Played],
+        entries: Sequence[Competitor],
+        played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[Pairing]:
         """The first stage in which somebody must play; replays are a round of their own."""
@@ -50,9 +50,11 @@ class Knockout(Format):
                 return set_tables(pairs, next_number(earlier), earlier)
         return []
 
-    def stages(self, entries: Sequence[Entry], played: Sequence[Played]) -> list[list[Tie]]:
+    def stages(
+        self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]
+    ) -> list[list[Tie]]:
         """The bracket as far as it is known: one stage after another, up to the first that is not decided."""
-        meetings: dict[frozenset[str], list[Played]] = {}
+        meetings: dict[frozenset[str], list[PlayedPairing]] = {}
         for each in played:
             meetings.setdefault(each.pairing.agents, []).append(each)
         standing = bracket(by_seed(entries))
@@ -66,7 +68,7 @@ class Knockout(Format):
             standing = [tie.winner for tie in stage]
         return stages
 
-    def order(self, entries: Sequence[Entry], played: Sequence[Played]) -> Tiers:
+    def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
         """By the stage that an agent reached, in whatever way; who went out in the same one shares a place."""
         reached = {entry.id: 0 for entry in entries}
         for number, stage in enumerate(self.stages(entries, played), 1):
@@ -80,9 +82,9 @@ class Knockout(Format):
 
     def _tie(
         self,
-        top: Entry | None,
-        bottom: Entry | None,
-        meetings: dict[frozenset[str], list[Played]],
+        top: Competitor | None,
+        bottom: Competitor | None,
+        meetings: dict[frozenset[str], list[PlayedPairing]],
     ) -> Tie:
         """A later meeting counts where the earlier ones ended equal."""
         if top is None or bottom is None:
@@ -100,7 +102,7 @@ class Knockout(Format):
         return Tie(top, bottom, None, is_decided=False)
 
 
-def bracket(agents: Sequence[Entry]) -> list[Entry | None]:
+def bracket(agents: Sequence[Competitor]) -> list[Competitor | None]:
     """The first stage's places, two neighbours a pairing: 1-8, 4-5, 2-7, 3-6 for eight.
 
     In every stage the best of those who are left would meet the worst, and so on. Where agents are missing to a power
@@ -113,7 +115,7 @@ def bracket(agents: Sequence[Entry]) -> list[Entry | None]:
     return [agents[place] if place < len(agents) else None for place in places]
 
 
-def _seats(top: Entry, bottom: Entry, table: int) -> tuple[str, str, str]:
+def _seats(top: Competitor, bottom: Competitor, table: int) -> tuple[str, str, str]:
     """The better seed sits first at every second table."""
     better, worse = by_seed([top, bottom])
     return (better.id, worse.id, "") if table % 2 == 0 else (worse.id, better.id, "")

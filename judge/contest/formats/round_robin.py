@@ -5,13 +5,13 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from judge.contest.formats.base import Format, Pair, next_playable
-from judge.contest.pairings import Entry, Pairing, by_seed
-from judge.contest.results import Played
+from judge.contest.formats.base import Pair, TournamentFormat, next_playable
+from judge.contest.pairings import Competitor, Pairing, by_seed
+from judge.contest.results import PlayedPairing
 from judge.referee.chance import Seed
 
 
-class RoundRobin(Format):
+class RoundRobin(TournamentFormat):
     """Everybody meets everybody; who has withdrawn leaves holes, the other pairings stay as they are."""
 
     in_advance: ClassVar[bool] = True
@@ -22,15 +22,15 @@ class RoundRobin(Format):
 
     def next_round(
         self,
-        entries: Sequence[Entry],
-        played: Sequence[Played],
+        entries: Sequence[Competitor],
+        played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[Pairing]:
         """A round of the Berger table."""
         return next_playable(berger(by_seed(entries), self.cycles), played)
 
 
-class DoubleRoundRobin(Format):
+class DoubleRoundRobin(TournamentFormat):
     """Everybody meets everybody twice, with seats changed: a round robin of two cycles."""
 
     in_advance: ClassVar[bool] = True
@@ -38,13 +38,13 @@ class DoubleRoundRobin(Format):
     name: Literal["double-round-robin"] = "double-round-robin"
 
     def next_round(
-        self, entries: Sequence[Entry], played: Sequence[Played], seed: Seed
+        self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed
     ) -> list[Pairing]:
         """A round of the Berger table, or of its second cycle."""
         return RoundRobin(games=self.games, cycles=2).next_round(entries, played, seed)
 
 
-def berger(agents: Sequence[Entry], cycles: int = 1) -> list[list[Pair]]:
+def berger(agents: Sequence[Competitor], cycles: int = 1) -> list[list[Pair]]:
     """The rounds as pairs (first, second). With an odd number of agents one rests in each round.
 
     With the number of agents made even, n, round 1 is 1-n, 2-(n-1), 3-(n-2) and so on; each later one adds n/2 to every

@@ -5,14 +5,14 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from judge.contest.formats.base import Format
-from judge.contest.pairings import Entry, Pairing, by_seed, next_number, set_tables
-from judge.contest.results import Played
-from judge.contest.sprt import Decision, Sprt, SprtState, count_pairs
+from judge.contest.formats.base import TournamentFormat
+from judge.contest.pairings import Competitor, Pairing, by_seed, next_number, set_tables
+from judge.contest.results import PlayedPairing
+from judge.contest.sprt import Sprt, SprtDecision, SprtState, count_pairs
 from judge.referee.chance import Seed
 
 
-class Sequential(Format):
+class Sequential(TournamentFormat):
     """Two agents; after each round of `games` the test is asked whether to go on. Openings count by pairs of games."""
 
     agents: ClassVar[tuple[int, int | None]] = (2, 2)
@@ -26,8 +26,8 @@ class Sequential(Format):
 
     def next_round(
         self,
-        entries: Sequence[Entry],
-        played: Sequence[Played],
+        entries: Sequence[Competitor],
+        played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[Pairing]:
         """The two, once more, while the test wants to see more; nothing for other than two."""
@@ -38,11 +38,11 @@ class Sequential(Format):
         number = next_number(earlier)
         if not (first.active and second.active) or number > self.rounds:
             return []
-        if self.state(entries, played).decision is not Decision.GO_ON:
+        if self.state(entries, played).decision is not SprtDecision.GO_ON:
             return []
         return set_tables([(first.id, second.id, "")], number, earlier)
 
-    def state(self, entries: Sequence[Entry], played: Sequence[Played]) -> SprtState:
+    def state(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> SprtState:
         """What the test says of the first seed."""
         first = by_seed(entries)[0]
         games = [game for each in played for game in each.games]

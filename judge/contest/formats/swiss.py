@@ -19,10 +19,10 @@ from typing import Literal
 import networkx as nx
 from pydantic import Field
 
-from judge.contest.formats.base import Format
-from judge.contest.pairings import Entry, Pairing, by_seed, next_number, set_tables
+from judge.contest.formats.base import TournamentFormat
+from judge.contest.pairings import Competitor, Pairing, by_seed, next_number, set_tables
 from judge.contest.points import DECIMALS
-from judge.contest.results import Played
+from judge.contest.results import PlayedPairing
 from judge.contest.standings import BY_SWISS_POINTS, Ranking
 from judge.referee.chance import Seed, numbers
 
@@ -33,7 +33,7 @@ _LEAN = 2
 """How much oftener an agent may sit in one seat than in the other (FIDE C.04.1)."""
 
 
-class Swiss(Format):
+class Swiss(TournamentFormat):
     """So many rounds; with an odd number of agents one has a bye, which scores like games that were all won."""
 
     name: Literal["swiss"] = "swiss"
@@ -41,7 +41,7 @@ class Swiss(Format):
     ranking: Ranking = BY_SWISS_POINTS
 
     def next_round(
-        self, entries: Sequence[Entry], played: Sequence[Played], seed: Seed
+        self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed
     ) -> list[Pairing]:
         """The matching of least cost; `seed` draws who sits first at the first table of the first round."""
         earlier = [each.pairing for each in played]
@@ -74,7 +74,7 @@ class _Field:
     """Everybody who is to be paired, with what their earlier rounds say."""
 
     def __init__(
-        self, active: Sequence[Entry], played: Sequence[Played], *, has_seats: bool
+        self, active: Sequence[Competitor], played: Sequence[PlayedPairing], *, has_seats: bool
     ) -> None:
         self._has_seats = has_seats
         self._met: dict[frozenset[str], int] = {}
@@ -172,7 +172,7 @@ def _weights(costs: dict[tuple[int, int], Cost], agents: int) -> dict[tuple[int,
     }
 
 
-def _scores(played: Sequence[Played]) -> dict[str, float]:
+def _scores(played: Sequence[PlayedPairing]) -> dict[str, float]:
     sums: dict[str, float] = {}
     for each in played:
         for agent in each.pairing.agents:
@@ -180,7 +180,7 @@ def _scores(played: Sequence[Played]) -> dict[str, float]:
     return sums
 
 
-def _seats_of(agent: str, played: Sequence[Played]) -> list[int]:
+def _seats_of(agent: str, played: Sequence[PlayedPairing]) -> list[int]:
     """The seat of an agent's first game in each of its pairings, in order of rounds."""
     pairings = sorted((each.pairing for each in played), key=lambda pairing: pairing.round)
     return [
@@ -190,7 +190,7 @@ def _seats_of(agent: str, played: Sequence[Played]) -> list[int]:
     ]
 
 
-def _last_floats(played: Sequence[Played]) -> dict[str, int]:
+def _last_floats(played: Sequence[PlayedPairing]) -> dict[str, int]:
     """Who met somebody with fewer points in the last round, or had a bye (1), and who somebody with more (-1)."""
     last = next_number(each.pairing for each in played) - 1
     before = _scores([each for each in played if each.pairing.round < last])

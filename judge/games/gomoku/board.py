@@ -8,7 +8,7 @@ EMPTY, EDGE, DEAD = 0, 3, 4
 """What a cell holds beside a stone, which is its colour + 1. A dead stone belongs to nobody and blocks."""
 
 
-class Board:
+class GomokuBoard:
     """The stones in play order and the cells that they stand on.
 
     A ring of edge around the cells ends every count of a row, so no count asks where the board ends.

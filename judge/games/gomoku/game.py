@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Self
 
 from judge.errors import InputError
-from judge.games.gomoku.board import Board
+from judge.games.gomoku.board import GomokuBoard
 from judge.games.gomoku.opening import (
     FIFTH_AT,
     STEPS,
@@ -37,7 +37,7 @@ from judge.games.gomoku.requests import (
     Swap,
     say_square,
 )
-from judge.games.gomoku.rules import Row, Rule, winning_row
+from judge.games.gomoku.rules import Rule, WinningRow, winning_row
 from judge.games.types import (
     AgentFault,
     Decision,
@@ -77,7 +77,7 @@ class Gomoku:
         self._set_up(options)
 
     def _set_up(self, options: GomokuOptions) -> None:
-        self._board = Board(options.width, options.height)
+        self._board = GomokuBoard(options.width, options.height)
         self._end: End | None = None
         self._points = [0, 0]
         """Rows of each colour, in a continuous game."""
@@ -370,7 +370,7 @@ class Gomoku:
         else:
             self._end = RuleResult(Verdict.DRAW, None, f"{self._drawn_at} stones, and nobody won")
 
-    def _say_row(self, row: Row) -> str:
+    def _say_row(self, row: WinningRow) -> str:
         first, last = self._board.say(row.first), self._board.say(row.last)
         return f"{row.length} in a row, {first} to {last}"
 

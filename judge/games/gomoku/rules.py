@@ -29,7 +29,7 @@ class Rule(StrEnum):
     """Six or more, or exactly five that are not blocked at both ends by the opponent."""
 
 
-class Row(NamedTuple):
+class WinningRow(NamedTuple):
     """A row of `colour`: its length, both ends as indexes of cells, and whether the opponent stands at both ends."""
 
     colour: int
@@ -40,7 +40,7 @@ class Row(NamedTuple):
     blocked: bool
 
 
-_WINS: Mapping[Rule, Callable[[Row], bool]] = {
+_WINS: Mapping[Rule, Callable[[WinningRow], bool]] = {
     Rule.FREESTYLE: lambda row: row.length >= 5,
     Rule.STANDARD: lambda row: row.length == 5,
     Rule.RENJU: lambda row: row.length == 5 or (row.length > 5 and row.colour == WHITE),
@@ -49,7 +49,7 @@ _WINS: Mapping[Rule, Callable[[Row], bool]] = {
 }
 
 
-def winning_row(cells: bytearray, stride: int, at: int, rule: Rule) -> Row | None:
+def winning_row(cells: bytearray, stride: int, at: int, rule: Rule) -> WinningRow | None:
     """The row through the stone at index `at` that wins under `rule`; no other row can be new.
 
     `cells` is the board of `judge.games.gomoku.board`.
@@ -64,7 +64,7 @@ def winning_row(cells: bytearray, stride: int, at: int, rule: Rule) -> Row | Non
         if last - first >= 4 * step:
             length = (last - first) // step + 1
             blocked = cells[first - step] == cells[last + step] == 3 - own
-            row = Row(own - 1, length, first, last, step, blocked)
+            row = WinningRow(own - 1, length, first, last, step, blocked)
             if _WINS[rule](row):
                 return row
     return None

@@ -21,7 +21,7 @@ Square = tuple[int, int]
 """x (column, from the left) and y (row, from the top), both from 0."""
 
 
-class Kind(StrEnum):
+class PieceType(StrEnum):
     """What a piece can be; the words of the protocol and of the logs."""
 
     PAWN = "pawn"
@@ -33,18 +33,24 @@ class Kind(StrEnum):
 
 
 OFFICERS = (
-    Kind.ROOK,
-    Kind.KNIGHT,
-    Kind.BISHOP,
-    Kind.KING,
-    Kind.QUEEN,
-    Kind.BISHOP,
-    Kind.KNIGHT,
-    Kind.ROOK,
+    PieceType.ROOK,
+    PieceType.KNIGHT,
+    PieceType.BISHOP,
+    PieceType.KING,
+    PieceType.QUEEN,
+    PieceType.BISHOP,
+    PieceType.KNIGHT,
+    PieceType.ROOK,
 )
 """The outer row of both colours, x from 0."""
 
-POOL = {Kind.PAWN: 8, Kind.BISHOP: 2, Kind.KNIGHT: 2, Kind.ROOK: 2, Kind.QUEEN: 1}
+POOL = {
+    PieceType.PAWN: 8,
+    PieceType.BISHOP: 2,
+    PieceType.KNIGHT: 2,
+    PieceType.ROOK: 2,
+    PieceType.QUEEN: 1,
+}
 """How often each type is among the hidden types of one colour."""
 
 OFFICER_ROW = (SIZE - 1, 0)
@@ -52,7 +58,7 @@ PAWN_ROW = (SIZE - 2, 1)
 FAR_ROW = (0, SIZE - 1)
 """Rows by colour; a pawn that ends its move on the far one becomes a queen."""
 
-_KINDS: frozenset[str] = frozenset(Kind)
+_KINDS: frozenset[str] = frozenset(PieceType)
 
 UNKNOWN = "unknown"
 HIDDEN = "?"
@@ -60,10 +66,14 @@ HIDDEN = "?"
 
 _STRAIGHT = ((-1, 0), (1, 0), (0, -1), (0, 1))
 _DIAGONAL = ((-1, -1), (-1, 1), (1, -1), (1, 1))
-_SLIDES = {Kind.ROOK: _STRAIGHT, Kind.BISHOP: _DIAGONAL, Kind.QUEEN: _STRAIGHT + _DIAGONAL}
+_SLIDES = {
+    PieceType.ROOK: _STRAIGHT,
+    PieceType.BISHOP: _DIAGONAL,
+    PieceType.QUEEN: _STRAIGHT + _DIAGONAL,
+}
 _LEAPS = {
-    Kind.KING: _STRAIGHT + _DIAGONAL,
-    Kind.KNIGHT: ((-2, -1), (-2, 1), (2, -1), (2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2)),
+    PieceType.KING: _STRAIGHT + _DIAGONAL,
+    PieceType.KNIGHT: ((-2, -1), (-2, 1), (2, -1), (2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2)),
 }
 _FORWARD = (-1, 1)
 
@@ -86,10 +96,12 @@ class PlacedPiece(BaseModel):
     def _is_possible(self) -> Self:
         kinds = [kind.removeprefix(HIDDEN) for kind in self.types]
         if not _KINDS.issuperset(kinds):
-            raise ValueError(f"the types are two of {', '.join(Kind)}, with ? before a hidden one")
+            raise ValueError(
+                f"the types are two of {', '.join(PieceType)}, with ? before a hidden one"
+            )
         if self.current != UNKNOWN and self.current not in _KINDS.intersection(self.types):
             raise ValueError("what a piece is now must be one of its types that are not hidden")
-        if Kind.KING in kinds and (*self.types, self.current) != (Kind.KING,) * 3:
+        if PieceType.KING in kinds and (*self.types, self.current) != (PieceType.KING,) * 3:
             raise ValueError("a king is a king in both types, and always")
         return self
 
@@ -104,9 +116,9 @@ class Piece:
     colour: int
     x: int
     y: int
-    types: list[Kind]
+    types: list[PieceType]
     shown: list[bool]
-    current: Kind | None = None
+    current: PieceType | None = None
     index: int | None = None
 
     @property
@@ -114,7 +126,7 @@ class Piece:
         """Whether selecting it draws one of its types."""
         return self.current is None or self.index is None
 
-    def collapse(self, index: int) -> Kind:
+    def collapse(self, index: int) -> PieceType:
         """Show type `index`; the piece is of that type now."""
         self.index = index
         self.shown[index] = True
@@ -151,7 +163,7 @@ def piece_from(placed: PlacedPiece) -> Piece:
         COLOURS.index(placed.colour),
         placed.x,
         placed.y,
-        [Kind(kind.removeprefix(HIDDEN)) for kind in placed.types],
+        [PieceType(kind.removeprefix(HIDDEN)) for kind in placed.types],
         [not kind.startswith(HIDDEN) for kind in placed.types],
     )
     if placed.current != UNKNOWN:
@@ -162,7 +174,7 @@ def piece_from(placed: PlacedPiece) -> Piece:
 def classical_pieces() -> list[Piece]:
     """Ordinary chess in this game's words: both types of a piece are the same and known."""
     return [
-        Piece(colour, x, y, [kind, kind], [True, True], kind, None if kind is Kind.KING else 0)
+        Piece(colour, x, y, [kind, kind], [True, True], kind, None if kind is PieceType.KING else 0)
         for colour, x, y, kind in _start()
     ]
 
@@ -171,22 +183,22 @@ def quantum_pieces() -> list[Piece]:
     """The start of a game before the hidden types are drawn: all but the kings still lack their second type."""
     return [
         Piece(colour, x, y, [kind, kind], [True, True], kind)
-        if kind is Kind.KING
+        if kind is PieceType.KING
         else Piece(colour, x, y, [kind], [True])
         for colour, x, y, kind in _start()
     ]
 
 
-def _start() -> Iterable[tuple[int, int, int, Kind]]:
+def _start() -> Iterable[tuple[int, int, int, PieceType]]:
     """Colour, square and first type in the order in which the hidden types are drawn."""
     for colour in (BLACK, WHITE):
         for x, kind in enumerate(OFFICERS):
             yield colour, x, OFFICER_ROW[colour], kind
         for x in range(SIZE):
-            yield colour, x, PAWN_ROW[colour], Kind.PAWN
+            yield colour, x, PAWN_ROW[colour], PieceType.PAWN
 
 
-class Board:
+class ChessBoard:
     """The pieces and where they stand. It knows how they move, not whose turn it is."""
 
     def __init__(self, pieces: Iterable[Piece]) -> None:
@@ -214,9 +226,9 @@ class Board:
         match piece.current:
             case None:
                 return []
-            case Kind.PAWN:
+            case PieceType.PAWN:
                 return self._pawn_targets(piece)
-            case Kind.KING | Kind.KNIGHT as kind:
+            case PieceType.KING | PieceType.KNIGHT as kind:
                 near = ((piece.x + dx, piece.y + dy) for dx, dy in _LEAPS[kind])
                 return [square for square in near if self._may_land(piece, square)]
             case kind:
@@ -231,10 +243,14 @@ class Board:
         del self._at[piece.x, piece.y]
         piece.x, piece.y = x, y
         self._at[x, y] = piece
-        if piece.current is Kind.PAWN and y == FAR_ROW[piece.colour] and piece.index is not None:
+        if (
+            piece.current is PieceType.PAWN
+            and y == FAR_ROW[piece.colour]
+            and piece.index is not None
+        ):
             for index in (0, 1) if promotes_both else (piece.index,):
-                piece.types[index] = Kind.QUEEN
-            piece.current = Kind.QUEEN
+                piece.types[index] = PieceType.QUEEN
+            piece.current = PieceType.QUEEN
         piece.release()
         return taken
 

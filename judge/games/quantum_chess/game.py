@@ -22,9 +22,9 @@ from judge.games.quantum_chess.board import (
     SIZE,
     UNKNOWN,
     WHITE,
-    Board,
-    Kind,
+    ChessBoard,
     Piece,
+    PieceType,
     PlacedPiece,
     classical_pieces,
     piece_from,
@@ -131,7 +131,7 @@ class QuantumChess:
         self._words = ""
         self._pools = (dict(POOL), dict(POOL))
         self._undrawn: list[Piece] = []
-        self.board = Board(self._first_pieces())
+        self.board = ChessBoard(self._first_pieces())
         """The position. It is the game's own, to be read only."""
         for text in options.played:
             self.follow(text)
@@ -168,7 +168,7 @@ class QuantumChess:
         return self._end
 
     @property
-    def undrawn(self) -> tuple[Piece, tuple[Kind, ...]] | None:
+    def undrawn(self) -> tuple[Piece, tuple[PieceType, ...]] | None:
         """The piece whose hidden type is drawn next and the kinds that are left for it, by number of the outcome."""
         if not self._undrawn:
             return None
@@ -312,7 +312,7 @@ class QuantumChess:
 
     def _judge_move(self, taken: Piece | None) -> None:
         """Whether the move that was made ends the game."""
-        if taken is not None and taken.current is Kind.KING:
+        if taken is not None and taken.current is PieceType.KING:
             loser = COLOURS[taken.colour]
             end = RuleResult(Verdict.WIN, 1 - taken.colour, f"the {loser} king was taken")
             self._finish(end, COLOURS[1 - taken.colour])

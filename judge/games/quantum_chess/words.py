@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from judge.games.quantum_chess.board import Kind
+from judge.games.quantum_chess.board import PieceType
 from judge.games.types import Decision, Event, Reply, ReplyKind, Request, decided
 
 
@@ -57,7 +57,7 @@ class TurnLost(Event):
     words: str
 
 
-SELECTED = re.compile(rf"([0-7]) ([0-7]) ([01]) ({'|'.join(Kind)})")
+SELECTED = re.compile(rf"([0-7]) ([0-7]) ([01]) ({'|'.join(PieceType)})")
 """x, y, index, type."""
 MOVED = re.compile(r"([0-7]) ([0-7]) -> ([0-7]) ([0-7])")
 """x, y, x2, y2."""

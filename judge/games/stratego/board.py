@@ -11,7 +11,7 @@ from typing import NamedTuple
 from judge.games.stratego.types import SETUP_ROWS, SIZE, Direction, Move
 
 
-class Kind(NamedTuple):
+class Rank(NamedTuple):
     """A kind of piece: its letter in every message, how many of it a side has, what one is worth.
 
     The worth is 11 - rank, none for bomb and flag (seed 001, EXIT/OUTPUT); in a fight the higher worth is the stronger.
@@ -25,18 +25,18 @@ class Kind(NamedTuple):
 KINDS = {
     kind.letter: kind
     for kind in (
-        Kind("1", 1, 10),
-        Kind("2", 1, 9),
-        Kind("3", 2, 8),
-        Kind("4", 3, 7),
-        Kind("5", 4, 6),
-        Kind("6", 4, 5),
-        Kind("7", 4, 4),
-        Kind("8", 5, 3),
-        Kind("9", 8, 2),
-        Kind("s", 1, 1),
-        Kind("B", 6, 0),
-        Kind("F", 1, 0),
+        Rank("1", 1, 10),
+        Rank("2", 1, 9),
+        Rank("3", 2, 8),
+        Rank("4", 3, 7),
+        Rank("5", 4, 6),
+        Rank("6", 4, 5),
+        Rank("7", 4, 4),
+        Rank("8", 5, 3),
+        Rank("9", 8, 2),
+        Rank("s", 1, 1),
+        Rank("B", 6, 0),
+        Rank("F", 1, 0),
     )
 }
 
@@ -93,7 +93,7 @@ def _index(x: int, y: int) -> int:
     return (y + 1) * _STRIDE + x
 
 
-class Board:
+class StrategoBoard:
     """Ten by ten squares with eight lakes. `values` and `mobile` are (RED's, BLUE's)."""
 
     def __init__(self) -> None:

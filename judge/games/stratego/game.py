@@ -18,7 +18,7 @@ What a side may do stands in `judge.games.stratego.board`, what differs between 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-from judge.games.stratego.board import Board, Clash, clash_of
+from judge.games.stratego.board import Clash, StrategoBoard, clash_of
 from judge.games.stratego.notation import write_move
 from judge.games.stratego.options import StrategoOptions, read_options
 from judge.games.stratego.setup import SetupPhase
@@ -32,7 +32,7 @@ from judge.games.stratego.types import (
     HalfMove,
     Move,
     NoMove,
-    Played,
+    PlayedMove,
     SetupRow,
     Started,
     no_decision,
@@ -70,7 +70,7 @@ class Stratego:
         self.options = options
         self.turn = 0
         """Number of the turn that is played; 0 during the set-up."""
-        self.half_moves: list[Played] = []
+        self.half_moves: list[PlayedMove] = []
         """Every half-move that was asked for, as a log has it."""
         self.outcome = ""
         """The OUTCOME word; empty while the game goes on."""
@@ -78,7 +78,7 @@ class Stratego:
         """The seat that `result` names; None: neither."""
         self.reason = ""
         """Why the game ended, in the words of the field's log; empty where the judge alone knows."""
-        self._board = Board()
+        self._board = StrategoBoard()
         self.setup = SetupPhase(self._board, options.partial_setup)
         self._end: End | None = None
         self._seat = RED
@@ -159,7 +159,7 @@ class Stratego:
         if self.turn == 0:
             self.setup.fail(fault)
             return self._after_setup()
-        self.half_moves.append(Played(self.turn, self._seat, ""))
+        self.half_moves.append(PlayedMove(self.turn, self._seat, ""))
         if self.options.setup_word == "blame":
             self._finish_on_turn(fault, fault.seat)
         else:
@@ -326,7 +326,7 @@ class Stratego:
     def _go_on(self, text: str, clash: Clash | None = None) -> Sequence[Event]:
         """A half-move that does not end the game by itself; what it leaves may."""
         seat, turn = self._seat, self.turn
-        self.half_moves.append(Played(turn, seat, text))
+        self.half_moves.append(PlayedMove(turn, seat, text))
         self._clash = clash
         self._look_for_attrition()
         if self._end is None:
@@ -389,7 +389,7 @@ class Stratego:
         self, text: str, end: End, outcome: str, is_move: bool = True
     ) -> Sequence[Event]:
         """The half-move `text` ends the game; it is confirmed where the rules confirm the last one."""
-        self.half_moves.append(Played(self.turn, self._seat, text))
+        self.half_moves.append(PlayedMove(self.turn, self._seat, text))
         self._finish(end, outcome, self._seat)
         if not self.options.confirm_last or not (is_move or self.options.echo == "verbatim"):
             return ()

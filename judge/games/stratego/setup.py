@@ -4,15 +4,15 @@ A side that failed, by its rows or outside the rules, is not asked again; the ot
 two faults (managers of 2011 and 2012).
 """
 
-from judge.games.stratego.board import Board
-from judge.games.stratego.types import RED, SETUP_ROWS, Row, SetupRow, no_decision
+from judge.games.stratego.board import StrategoBoard
+from judge.games.stratego.types import RED, SETUP_ROWS, SetUpRow, SetupRow, no_decision
 from judge.games.types import SEATS, AgentFault, BothAtFault, Reply, ReplyKind, Verdict
 
 
 class SetupPhase:
     """Asks for rows and places them on `board`."""
 
-    def __init__(self, board: Board, partial: bool) -> None:
+    def __init__(self, board: StrategoBoard, partial: bool) -> None:
         self.seat = RED
         """Who is asked, or was asked last."""
         self.placed: list[tuple[str, ...] | None] = [None, None]
@@ -42,7 +42,7 @@ class SetupPhase:
         row = reply.decision
         if reply.kind is not ReplyKind.DECIDED:
             self.fail(no_decision(self.seat, reply, "a row of a set-up"))
-        elif not isinstance(row, Row):
+        elif not isinstance(row, SetUpRow):
             raise TypeError(f"stratego asked for a Row, not for a {type(row).__name__}")
         else:
             self._rows.append(row.pieces)

@@ -52,7 +52,7 @@ class HalfMove(Request):
 
 
 @dataclass(slots=True)
-class Row(Decision):
+class SetUpRow(Decision):
     """One row of a set-up, not yet checked."""
 
     pieces: str
@@ -87,7 +87,7 @@ class Confirmed(Event):
     text: str
 
 
-class Played(NamedTuple):
+class PlayedMove(NamedTuple):
     """A half-move as a log has it: turn number, seat, and reply and outcome in one line (empty: no reply came)."""
 
     turn: int

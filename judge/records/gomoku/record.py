@@ -11,7 +11,7 @@ from typing import Literal
 
 from judge.errors import InputError
 from judge.games.gomoku import Rule
-from judge.games.gomoku.board import Board
+from judge.games.gomoku.board import GomokuBoard
 from judge.games.gomoku.requests import RULE_BITS, Square
 from judge.games.gomoku.rules import winning_row
 from judge.games.types import Verdict
@@ -121,7 +121,7 @@ def outcome_on_board(record: FiveRecord) -> Outcome:
     A row of exactly five through the last stone wins under every rule; a longer one wins here and
     is a foul there, so it shows nothing. Without a row, a board that is full but for 25 squares is a draw.
     """
-    board = Board(record.width, record.height)
+    board = GomokuBoard(record.width, record.height)
     at = -1
     for number, (x, y, _) in enumerate(record.moves):
         at = board.place(x, y, number & 1)

@@ -4,7 +4,7 @@ from judge.errors import InputError
 from judge.records.formats import read_data
 from judge.records.gomoku.record import FiveRecord
 from judge.records.gomoku.view import bare_stones_view
-from judge.records.steps import Step, Stepped
+from judge.records.steps import ReplayStep, Stepped
 
 
 def first_game(data: bytes, source: str) -> Stepped:
@@ -17,10 +17,12 @@ def first_game(data: bytes, source: str) -> Stepped:
 
 def _steps_of(game: FiveRecord) -> Stepped:
     stones = [(x, y, number & 1) for number, (x, y, _) in enumerate(game.moves)]
-    steps = [Step(bare_stones_view(game.width, game.height, []))]
+    steps = [ReplayStep(bare_stones_view(game.width, game.height, []))]
     for number, (x, y, ms) in enumerate(game.moves, 1):
         view = bare_stones_view(game.width, game.height, stones[:number])
-        steps.append(Step(view.since(steps[-1].view), (number - 1) & 1, f"{x},{y}", float(ms)))
+        steps.append(
+            ReplayStep(view.since(steps[-1].view), (number - 1) & 1, f"{x},{y}", float(ms))
+        )
     names = game.names or ("black", "white")
     won = {"black": f"{names[0]} wins", "white": f"{names[1]} wins", "draw": "drawn"}
     result = won.get(game.outcome, "no result")

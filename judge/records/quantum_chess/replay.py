@@ -17,7 +17,7 @@ from judge.games.quantum_chess.board import (
     HIDDEN,
     POOL,
     UNKNOWN,
-    Kind,
+    PieceType,
     PlacedPiece,
     classical_pieces,
     quantum_pieces,
@@ -154,7 +154,7 @@ class _Replayer:
         while (undrawn := self._game.undrawn) is not None:
             piece, kinds = undrawn
             hidden = board[piece.x, piece.y].types[1].removeprefix(HIDDEN)
-            self._answer(decided(Drawn(kinds.index(Kind(hidden)))))
+            self._answer(decided(Drawn(kinds.index(PieceType(hidden)))))
 
     def _follow(self, said: Logged) -> None:
         if self._loses_turns:
@@ -254,11 +254,13 @@ def _is_quantum_start(board: Mapping[tuple[int, int], PlacedPiece]) -> bool:
         first = piece.types[0].value
         if (there.colour, there.types[0]) != (COLOURS[piece.colour], first):
             return False
-        if piece.current is not Kind.KING:
+        if piece.current is not PieceType.KING:
             hidden = there.types[1].removeprefix(HIDDEN)
             if there.current != UNKNOWN or hidden == there.types[1]:
                 return False
-            pools[there.colour][Kind(hidden)] = pools[there.colour].get(Kind(hidden), 0) - 1
+            pools[there.colour][PieceType(hidden)] = (
+                pools[there.colour].get(PieceType(hidden), 0) - 1
+            )
     return all(left == 0 for pool in pools.values() for left in pool.values())
 
 

@@ -10,7 +10,7 @@ from judge.errors import InputError
 from judge.games.stratego import RULES, Stratego, StrategoOptions
 from judge.games.stratego.game import SURRENDERED, UNINTELLIGIBLE
 from judge.games.stratego.notation import read_reply
-from judge.games.stratego.types import Move, NoMove, Row, SetupRow
+from judge.games.stratego.types import Move, NoMove, SetUpRow, SetupRow
 from judge.games.types import NATURE, AgentFault, Drawn, Reply, ReplyKind, Verdict, decided
 from judge.records.stratego.log import (
     SHORT,
@@ -71,7 +71,7 @@ def answers(log: StrategoLog, game: Stratego) -> Iterator[Reply | AgentFault]:
             if rows is None:
                 yield AgentFault(Verdict.ILLEGAL, request.seat, "the log calls the set-up invalid")
             else:
-                yield decided(Row(rows[request.row]), rows[request.row])
+                yield decided(SetUpRow(rows[request.row]), rows[request.row])
             continue
         at = len(game.half_moves)
         if at >= len(log.half_moves):
@@ -170,7 +170,7 @@ def game_of(record: MatchRecord) -> Stratego:
         elif plies and plies[-1].seat == seat:
             said = plies.pop().said
             is_row = isinstance(request, SetupRow)
-            game.apply(decided(Row(said), said) if is_row else _reply(record, seat, said))
+            game.apply(decided(SetUpRow(said), said) if is_row else _reply(record, seat, said))
         elif (fault := record.seats[seat].fault) is not None:
             game.forfeit(AgentFault(fault, seat, record.seats[seat].why))
         else:

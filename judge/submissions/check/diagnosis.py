@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from judge.games.types import Verdict
-from judge.submissions.check.runner import Talk
+from judge.submissions.check.runner import RecordedTalk
 from judge.submissions.complaints import PYTHON_2, PYTHON_2_ERROR
 from judge.text import decode, printable
 
@@ -79,7 +79,7 @@ class Diagnosis:
     mend: str
 
 
-def diagnose(talk: Talk) -> Diagnosis:
+def diagnose(talk: RecordedTalk) -> Diagnosis:
     """Why the agent was at fault in `talk`; what it wrote last is quoted."""
     side = talk.side
     fault = side.fault
@@ -105,7 +105,7 @@ def _last(lines: list[str]) -> str:
     return " / ".join(repr(line) for line in lines[-3:])
 
 
-def _cause(talk: Talk) -> str:
+def _cause(talk: RecordedTalk) -> str:
     """What to do by what it wrote itself; empty where that tells nothing."""
     said = "\n".join([*talk.printed, *talk.complaints])
     for pattern, fix in _CAUSES:
@@ -114,7 +114,7 @@ def _cause(talk: Talk) -> str:
     return ""
 
 
-def _silence(talk: Talk) -> Diagnosis:
+def _silence(talk: RecordedTalk) -> Diagnosis:
     evidence = talk.side.evidence
     why = f"{talk.side.why}: it did not answer {talk.awaited!r}" if talk.awaited else talk.side.why
     if evidence is None or evidence.cpu_ms is None:

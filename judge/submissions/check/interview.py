@@ -8,9 +8,9 @@ from judge.catalog.entry import Question
 from judge.games.types import Decision, Verdict
 from judge.referee.policy import Policy
 from judge.submissions.check.diagnosis import Diagnosis, diagnose, mend_for
-from judge.submissions.check.probe_game import Answer
+from judge.submissions.check.probe_game import ProbeAnswer
 from judge.submissions.check.report import Grade
-from judge.submissions.check.runner import Examinee, Talk
+from judge.submissions.check.runner import Examinee, RecordedTalk
 from judge.text import decode
 
 HURRY_MS = 1000
@@ -65,10 +65,10 @@ def _stopping(policy: Policy, before_ms: int) -> dict[str, dict[str, object]]:
 class Asked:
     """Everything that the agent was asked, and what stopped it on the way."""
 
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[ProbeAnswer] = field(default_factory=list)
     turns_ms: list[float] = field(default_factory=list)
     stopped: list[tuple[Question, Verdict, Diagnosis]] = field(default_factory=list)
-    talks: list[Talk] = field(default_factory=list)
+    talks: list[RecordedTalk] = field(default_factory=list)
     passing: list[Verdicts] = field(default_factory=list)
     """Warnings of what went wrong late in a long conversation, and well in a new process."""
     ending: Diagnosis | None = None
@@ -82,7 +82,7 @@ class Asked:
         well = (answer.question for answer in asked if answer.fault is None)
         return replace(next(well, self.answers[0].question), turns=1)
 
-    def take(self, talk: Talk) -> None:
+    def take(self, talk: RecordedTalk) -> None:
         """Count a conversation."""
         self.talks.append(talk)
         self.answers += talk.answers
@@ -131,7 +131,7 @@ def interrogate(examinee: Examinee, policy: Policy, ending: str) -> Asked:
     return asked
 
 
-def _failed_at_once(talk: Talk) -> bool:
+def _failed_at_once(talk: RecordedTalk) -> bool:
     """Whether it did not start, or did not answer the first question at all: perhaps it never saw a line's end."""
     if talk.answers:
         fault = talk.answers[0].fault
@@ -140,7 +140,7 @@ def _failed_at_once(talk: Talk) -> bool:
 
 
 def _other_ending(
-    examinee: Examinee, question: Question, talk: Talk, policy: Policy, ending: str
+    examinee: Examinee, question: Question, talk: RecordedTalk, policy: Policy, ending: str
 ) -> Diagnosis | None:
     """Why it is to be asked with lines that end in the other way: because it answers then; None where it does not."""
     other = "lf" if ending == "crlf" else "crlf"
@@ -171,7 +171,7 @@ def _hasty(policy: Policy) -> Policy:
     return policy.model_copy(update={"clock": clock})
 
 
-def _passing(talk: Talk, question: Question, fault: Verdict) -> Verdicts:
+def _passing(talk: RecordedTalk, question: Question, fault: Verdict) -> Verdicts:
     """The warning of a fault that did not come again in a new process."""
     name = {Verdict.MEMORY: "memory", Verdict.OUTPUT: "quiet"}.get(fault, question.check)
     mend = ""
@@ -246,7 +246,7 @@ def answers_of(
 
 def _answers(
     name: str,
-    answers: Sequence[Answer],
+    answers: Sequence[ProbeAnswer],
     crashed: Sequence[Diagnosis],
     say: Callable[[Decision], str],
 ) -> Iterator[Verdicts]:
@@ -262,22 +262,22 @@ def _answers(
         yield name, Grade.PASS, _count(len(answers), "answer"), ""
 
 
-def _concern_of(answer: Answer) -> str:
+def _concern_of(answer: ProbeAnswer) -> str:
     """The check that an answer counts for: a foul is against the rule, wherever it is made."""
     is_foul = answer.fault is not None and answer.fault.verdict is Verdict.FOUL
     return "rule" if is_foul else answer.question.check
 
 
-def _say_fault(answer: Answer) -> str:
+def _say_fault(answer: ProbeAnswer) -> str:
     reason = answer.fault.reason if answer.fault else ""
     return f"{answer.question.what}: {reason}"
 
 
-def _mend_of(answer: Answer) -> str:
+def _mend_of(answer: ProbeAnswer) -> str:
     return mend_for(answer.fault.verdict) if answer.fault else ""
 
 
-def _say_weak(answer: Answer, say: Callable[[Decision], str]) -> str:
+def _say_weak(answer: ProbeAnswer, say: Callable[[Decision], str]) -> str:
     wanted = " or ".join(sorted(map(say, answer.question.answers)))
     decision = answer.decision
     said = (say(decision) if decision is not None else "") or answer.said

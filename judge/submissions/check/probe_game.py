@@ -30,7 +30,7 @@ _OVER = RuleResult(Verdict.DRAW, None, "all was asked")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProbeAnswer:
     """One turn of a question: what was said, and the fault that the rules find with it."""
 
     question: Question
@@ -60,7 +60,7 @@ class Interview:
         let pass after every answer."""
         plain = new_game(name, options)
         self.requests, self.events = plain.requests, plain.events
-        self.answers: list[Answer] = []
+        self.answers: list[ProbeAnswer] = []
         self._describe = plain.describe()
         self._name, self._options = name, dict(options)
         self._left = list(questions)
@@ -102,7 +102,7 @@ class Interview:
         """Hold an answer against the rules, and go on to what comes next."""
         events = list(self._game.apply(reply))
         self.answers.append(
-            Answer(self._question, reply.said, reply.decision, _fault(self._game, self._seat))
+            ProbeAnswer(self._question, reply.said, reply.decision, _fault(self._game, self._seat))
         )
         time.sleep(self._pause_s)
         self._turns -= 1

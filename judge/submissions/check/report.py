@@ -33,7 +33,7 @@ class Finding(BaseModel):
     """What the author can do; empty where the check passed."""
 
 
-class Report(BaseModel):
+class CheckReport(BaseModel):
     """All findings on one agent under one policy, in the order of the table."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

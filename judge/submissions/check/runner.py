@@ -18,8 +18,8 @@ from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import Policy
 from judge.referee.setup import check
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, RecordFile, SeatRecord, SeatSpec
-from judge.referee.transcript import Entry, Kind, unseal
-from judge.submissions.check.probe_game import AGENT, Answer, Interview
+from judge.referee.transcript import Entry, EntryKind, unseal
+from judge.submissions.check.probe_game import AGENT, Interview, ProbeAnswer
 from judge.text import decode
 
 LATE = frozenset({Verdict.TURN_TIME, Verdict.MATCH_TIME})
@@ -50,12 +50,12 @@ def _lines(data: bytes) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Talk:
+class RecordedTalk:
     """One conversation or game with the agent, as its record and its transcript have it."""
 
     file: RecordFile
     seat: int
-    answers: Sequence[Answer] = ()
+    answers: Sequence[ProbeAnswer] = ()
     question: Question | None = None
     """The question that was asked last, in an interview."""
 
@@ -78,7 +78,7 @@ class Talk:
     def got_ready(self) -> bool:
         """Whether its start was over, well; a seat is frozen from then on."""
         refused = self.side.fault in (Verdict.REFUSED, Verdict.UNREADABLE)
-        return self._first(Kind.FROZEN) is not None and not refused
+        return self._first(EntryKind.FROZEN) is not None and not refused
 
     @property
     def turns_ms(self) -> Sequence[float]:
@@ -88,32 +88,36 @@ class Talk:
     @property
     def start_ms(self) -> float | None:
         """From its start to its first word; None where it said none."""
-        started = self._first(Kind.STARTED)
-        said = self._first(Kind.READ)
+        started = self._first(EntryKind.STARTED)
+        said = self._first(EntryKind.READ)
         return None if started is None or said is None else (said.ns - started.ns) / MS
 
     @property
     def exit_ms(self) -> float | None:
         """From the goodbye to its exit; None where it had to be killed or was gone before."""
-        last = [entry for entry in self._after_goodbye if entry.kind in (Kind.REPORT, Kind.KILLED)]
-        if not last or last[0].kind is Kind.KILLED or self._goodbye is None:
+        last = [
+            entry
+            for entry in self._after_goodbye
+            if entry.kind in (EntryKind.REPORT, EntryKind.KILLED)
+        ]
+        if not last or last[0].kind is EntryKind.KILLED or self._goodbye is None:
             return None
         return (last[0].ns - self._goodbye.ns) / MS
 
     @property
     def was_killed(self) -> bool:
         """Whether it did not exit by itself at the end."""
-        return any(entry.kind is Kind.KILLED for entry in self._after_goodbye)
+        return any(entry.kind is EntryKind.KILLED for entry in self._after_goodbye)
 
     @property
     def last_words(self) -> bytes:
         """What it said after the goodbye."""
-        return b"".join(e.data for e in self._after_goodbye if e.kind is Kind.READ)
+        return b"".join(e.data for e in self._after_goodbye if e.kind is EntryKind.READ)
 
     @property
     def awaited(self) -> str:
         """The last command that it was sent before the goodbye, without the lines that belong to it."""
-        sent = [entry for entry in self._entries if entry.kind is Kind.WROTE]
+        sent = [entry for entry in self._entries if entry.kind is EntryKind.WROTE]
         ended = 1 if self._goodbye is not None else 0
         lines = b"".join(entry.data for entry in sent[: len(sent) - ended]).splitlines()
         commands = [line for line in lines if line[:1].isalpha() and line not in _NO_COMMANDS]
@@ -136,12 +140,16 @@ class Talk:
         wakes: list[float] = []
         since_ns = -1
         for entry in self._entries:
-            if since_ns >= 0 and entry.kind in (Kind.FROZEN, Kind.EVIDENCE, Kind.THAWED):
+            if since_ns >= 0 and entry.kind in (
+                EntryKind.FROZEN,
+                EntryKind.EVIDENCE,
+                EntryKind.THAWED,
+            ):
                 wakes.append((entry.ns - since_ns) / MS)
                 since_ns = -1
-            if entry is self._goodbye or entry.kind is Kind.EVIDENCE:
+            if entry is self._goodbye or entry.kind is EntryKind.EVIDENCE:
                 break
-            if entry.kind in (Kind.STARTED, Kind.THAWED):
+            if entry.kind in (EntryKind.STARTED, EntryKind.THAWED):
                 since_ns = entry.ns
         return wakes
 
@@ -150,21 +158,21 @@ class Talk:
         """What it said between its turns, while nobody waited for it."""
         said, is_waited_for = bytearray(), True
         for entry in self._entries:
-            if entry.kind in (Kind.THAWED, Kind.STARTED, Kind.FROZEN):
-                is_waited_for = entry.kind is not Kind.FROZEN
-            elif entry.kind is Kind.READ and not is_waited_for:
+            if entry.kind in (EntryKind.THAWED, EntryKind.STARTED, EntryKind.FROZEN):
+                is_waited_for = entry.kind is not EntryKind.FROZEN
+            elif entry.kind is EntryKind.READ and not is_waited_for:
                 said += entry.data
         return bytes(said)
 
     @property
     def was_restarted(self) -> bool:
         """Whether a new process had to be made in the middle of it."""
-        return self._first(Kind.RESPAWNED) is not None
+        return self._first(EntryKind.RESPAWNED) is not None
 
     @property
     def errors(self) -> list[str]:
         """The lines of its stdout that begin with ERROR or UNKNOWN."""
-        lines = _lines(self._joined(self._entries, Kind.READ))
+        lines = _lines(self._joined(self._entries, EntryKind.READ))
         return [line for line in lines if line.upper().startswith(("ERROR", "UNKNOWN"))]
 
     @property
@@ -173,32 +181,33 @@ class Talk:
         before = self._entries
         if self._goodbye is not None:
             before = before[: before.index(self._goodbye)]
-        sent = [number for number, entry in enumerate(before) if entry.kind is Kind.WROTE]
-        return _lines(self._joined(before[sent[-1] if sent else 0 :], Kind.READ))
+        sent = [number for number, entry in enumerate(before) if entry.kind is EntryKind.WROTE]
+        return _lines(self._joined(before[sent[-1] if sent else 0 :], EntryKind.READ))
 
     @property
     def complaints(self) -> list[str]:
         """The lines that it wrote to stderr."""
-        return _lines(self._joined(self._entries, Kind.STDERR))
+        return _lines(self._joined(self._entries, EntryKind.STDERR))
 
     @staticmethod
-    def _joined(entries: Sequence[Entry], kind: Kind) -> bytes:
+    def _joined(entries: Sequence[Entry], kind: EntryKind) -> bytes:
         return b"".join(entry.data for entry in entries if entry.kind is kind)
 
     def wrote(self, line: bytes) -> bool:
         """Whether the judge sent this line."""
         return any(
-            entry.kind is Kind.WROTE and line in entry.data.splitlines() for entry in self._entries
+            entry.kind is EntryKind.WROTE and line in entry.data.splitlines()
+            for entry in self._entries
         )
 
     @cached_property
     def _entries(self) -> Sequence[Entry]:
         return [entry for entry in unseal(self.file.transcript) if entry.seat == self.seat]
 
-    def _first(self, kind: Kind) -> Entry | None:
+    def _first(self, kind: EntryKind) -> Entry | None:
         """The first entry of a kind; an end of file is no word."""
         for entry in self._entries:
-            if entry.kind is kind and not (kind is Kind.READ and not entry.data):
+            if entry.kind is kind and not (kind is EntryKind.READ and not entry.data):
                 return entry
         return None
 
@@ -207,9 +216,9 @@ class Talk:
         """The thaw with which the agent may hear that the game is over; None where it was gone by then."""
         last = None
         for entry in self._entries:
-            if entry.kind is Kind.THAWED:
+            if entry.kind is EntryKind.THAWED:
                 last = entry
-            elif entry.kind in (Kind.FROZEN, Kind.EVIDENCE):
+            elif entry.kind in (EntryKind.FROZEN, EntryKind.EVIDENCE):
                 last = None
         return last
 
@@ -246,7 +255,7 @@ class Examinee:
     box: BoxKind
     seconds: float = math.inf
     """How long it may be awake in all; then `OverlongError` is raised."""
-    talks: list[Talk] = field(default_factory=list)
+    talks: list[RecordedTalk] = field(default_factory=list)
     line_ending: str = ""
     """What the lines that it is sent end with, where that was found out; else as agent.toml, policy or protocol say."""
 
@@ -277,7 +286,7 @@ class Examinee:
         options: Mapping[str, Any] | None = None,
         protocol_options: dict[str, Any] | None = None,
         pause_s: float = 0.0,
-    ) -> Talk:
+    ) -> RecordedTalk:
         """An interview under `policy`; `options` override those of its game, `protocol_options` the agent's own."""
 
         def interview() -> Interview:
@@ -288,11 +297,11 @@ class Examinee:
         seats = self._seats(policy, protocol_options or {})
         return self._talk(MatchSpec(seats=seats, policy=policy, box=self.box), AGENT, interview)
 
-    def disregard(self, talk: Talk) -> None:
+    def disregard(self, talk: RecordedTalk) -> None:
         """Count a conversation for nothing: it went as none goes in a contest."""
         self.talks.remove(talk)
 
-    def played(self, seat: int, policy: Policy) -> Talk:
+    def played(self, seat: int, policy: Policy) -> RecordedTalk:
         """A whole game in this seat."""
         agent, partner = self._seats(policy, {})
         seats = (agent, partner) if seat == 0 else (partner, agent)
@@ -309,7 +318,7 @@ class Examinee:
 
     def _talk(
         self, spec: MatchSpec, seat: int, interview: Callable[[], Interview] | None = None
-    ) -> Talk:
+    ) -> RecordedTalk:
         """One conversation, again while it is void, as often as the policy says."""
         programs = {agent.digest: agent.program for agent in (self.agent, self.partner)}
         left_ms = max(1, int(min(self.seconds * 1000 - self._spent_ms, NEVER_MS)))
@@ -326,7 +335,7 @@ class Examinee:
             raise HostError(
                 f"the house agent {self.partner.manifest.name} failed: {file.record.reason}"
             )
-        talk = Talk(
+        talk = RecordedTalk(
             file,
             seat,
             () if asking is None else tuple(asking.answers),
@@ -339,7 +348,7 @@ class Examinee:
         self.talks.append(talk)
         return talk
 
-    def _say_overlong(self, talk: Talk) -> str:
+    def _say_overlong(self, talk: RecordedTalk) -> str:
         check = f" in the check of {talk.question.check}" if talk.question else " in a whole game"
         awaited = (
             f"; the last command that it was sent was {talk.awaited[:80]!r}" if talk.awaited else ""

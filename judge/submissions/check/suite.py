@@ -32,8 +32,8 @@ from judge.submissions.check.interview import (
     stop_of,
     time_of,
 )
-from judge.submissions.check.report import Finding, Grade, Report, worst
-from judge.submissions.check.runner import Examinee, Talk, find_partner
+from judge.submissions.check.report import CheckReport, Finding, Grade, worst
+from judge.submissions.check.runner import Examinee, RecordedTalk, find_partner
 from judge.text import mib
 
 _WINDOW = "it is linked as a program with windows, and here is no screen for them"
@@ -50,7 +50,7 @@ def examine(
     box: BoxKind,
     staging: Path,
     seconds: float = math.inf,
-) -> Report:
+) -> CheckReport:
     """Examine a staged agent for a contest with this policy; house agents are staged below `staging`.
 
     Raises InputError where the agent cannot be seated under the policy, OverlongError where it was awake for more than
@@ -65,7 +65,7 @@ def examine(
         known = found.setdefault(finding.check, finding)
         if worst([known.grade, finding.grade]) is not known.grade:
             found[finding.check] = finding
-    return Report(
+    return CheckReport(
         judge=judge.__version__,
         agent=agent.manifest.name,
         digest=agent.digest,
@@ -165,14 +165,14 @@ def _line_ending(examinee: Examinee) -> str:
     return str(getattr(options(**(policy | own)), "line_ending", ""))
 
 
-def _started(examinee: Examinee, talk: Talk) -> Verdicts:
+def _started(examinee: Examinee, talk: RecordedTalk) -> Verdicts:
     took = "" if talk.start_ms is None else f"its first word came after {talk.start_ms:.0f} ms"
     if examinee.has_window:
         return "start", Grade.WARNING, f"{took}; {_WINDOW}", _NO_WINDOW
     return "start", Grade.PASS, took, ""
 
 
-def _no_start(examinee: Examinee, talk: Talk) -> Verdicts:
+def _no_start(examinee: Examinee, talk: RecordedTalk) -> Verdicts:
     """Why it did not start."""
     diagnosis = diagnose(talk)
     if examinee.has_window:
@@ -184,7 +184,7 @@ def _no_start(examinee: Examinee, talk: Talk) -> Verdicts:
 # --- every game ------------------------------------------------------------------------------------------------------
 
 
-def _games(talks: Sequence[Talk]) -> Iterator[Verdicts]:
+def _games(talks: Sequence[RecordedTalk]) -> Iterator[Verdicts]:
     """One game in each seat."""
     for talk, name in zip(talks, ("game-first", "game-second"), strict=True):
         if talk.side.fault is None:
@@ -194,7 +194,9 @@ def _games(talks: Sequence[Talk]) -> Iterator[Verdicts]:
             yield name, Grade.FAIL, diagnosis.evidence, diagnosis.mend
 
 
-def _seen_in_games(examinee: Examinee, talks: Sequence[Talk], policy: Policy) -> Iterator[Verdicts]:
+def _seen_in_games(
+    examinee: Examinee, talks: Sequence[RecordedTalk], policy: Policy
+) -> Iterator[Verdicts]:
     """How it starts and what time it takes, where it was asked for nothing but games."""
     turns_ms = [ms for talk in talks for ms in talk.turns_ms]
     if turns_ms:
@@ -209,7 +211,7 @@ def _turn_times(turns_ms: Sequence[float], policy: Policy) -> Verdicts:
     return "time", Grade.WARNING if slowest > limit_ms else Grade.PASS, what, ""
 
 
-def _outcome(talk: Talk) -> str:
+def _outcome(talk: RecordedTalk) -> str:
     record = talk.record
     if record.winner is None:
         return f"drawn after {len(record.plies)} turns: {record.reason}"

@@ -5,7 +5,7 @@ import tomllib
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from judge.contest.formats import FORMATS, AnyFormat, Format, all_rounds
+from judge.contest.formats import FORMATS, AnyFormat, TournamentFormat, all_rounds
 from judge.contest.formats.groups import Leagues
 from judge.contest.formats.swiss import Swiss
 from tests.contest.rounds import entries, everything_is_drawn, play_out
@@ -16,7 +16,7 @@ SHORTEST = {name: {"rounds": 2} if name == "swiss" else {} for name in FORMATS}
 """The options that a format cannot do without."""
 
 
-def read(text: str) -> Format:
+def read(text: str) -> TournamentFormat:
     return READER.validate_python(tomllib.loads(text))
 
 

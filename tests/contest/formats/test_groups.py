@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from judge.contest.formats.groups import Groups, Leagues, cut, dealt
-from judge.contest.pairings import Entry, Pairing, Status
-from judge.contest.results import GameResult, Played
+from judge.contest.pairings import Competitor, Pairing, Status
+from judge.contest.results import GameResult, PlayedPairing
 from judge.games.types import Verdict
 from tests.contest.rounds import entries, everything_is_drawn, of_round, play_out
 
 
-def members(played: list[Played], group: str) -> set[str]:
+def members(played: list[PlayedPairing], group: str) -> set[str]:
     return {a for each in played if each.pairing.group == group for a in each.pairing.agents}
 
 
@@ -130,11 +130,13 @@ def test_who_withdraws_before_the_final_is_replaced_and_later_is_not() -> None:
     assert 2 == len(left)
 
 
-def play_out_from(chosen: Groups, count: int, played: list[Played], out: int) -> list[Played]:
+def play_out_from(
+    chosen: Groups, count: int, played: list[PlayedPairing], out: int
+) -> list[PlayedPairing]:
     """The rest of a contest that `out` has left."""
     done = list(played)
     while pairings := chosen.next_round(entries(count, out=[out]), done, 0):
-        done += [Played(pairing, (), (2, 0)) for pairing in pairings]
+        done += [PlayedPairing(pairing, (), (2, 0)) for pairing in pairings]
     return done[len(played) :]
 
 
@@ -152,7 +154,7 @@ def test_who_is_disqualified_promotes_nobody_by_its_losses() -> None:
     chosen = Groups(groups=2, promoted=1)
     whole = play_out(chosen, entries(8), play)
     played = [each for each in whole if each.pairing.group != "final"]
-    without_8 = [*entries(7), Entry("8", 8, Status.DISQUALIFIED)]
+    without_8 = [*entries(7), Competitor("8", 8, Status.DISQUALIFIED)]
     group_a, with_all = (chosen.stages(agents, played)[0][0] for agents in (without_8, entries(8)))
 
     assert [["5", "8"], ["1", "4"]] == with_all.order(played, ("points",))
@@ -167,7 +169,7 @@ def test_gomocup_promotes_by_elo() -> None:
     chosen = Groups(groups=2, promoted=1, ranking=("elo",))
     pairings = chosen.next_round(entries(4), [], 0)
     played = [
-        Played(
+        PlayedPairing(
             pairing,
             (GameResult(pairing.first, pairing.second or "", max(pairing.agents), Verdict.WIN),),
             (2, 0),

@@ -2,15 +2,15 @@
 
 from judge.contest.formats.sequential import Sequential
 from judge.contest.pairings import Pairing
-from judge.contest.results import GameResult, Played
-from judge.contest.sprt import Decision, Sprt
+from judge.contest.results import GameResult, PlayedPairing
+from judge.contest.sprt import Sprt, SprtDecision
 from judge.games.types import Verdict
 from tests.contest.rounds import entries
 
 TEST = Sequential(games=10, rounds=30, test=Sprt(elo0=0, elo1=100))
 
 
-def round_of(pairing: Pairing, wins: int) -> Played:
+def round_of(pairing: Pairing, wins: int) -> PlayedPairing:
     """A round of ten games, of which the better seed wins so many and loses the others."""
     games = []
     for game in range(TEST.games):
@@ -20,11 +20,11 @@ def round_of(pairing: Pairing, wins: int) -> Played:
         games.append(
             GameResult(first, second, winner, Verdict.WIN, round=pairing.round, table=1, game=game)
         )
-    return Played(pairing, tuple(games), (wins, TEST.games - wins))
+    return PlayedPairing(pairing, tuple(games), (wins, TEST.games - wins))
 
 
-def play(wins: int) -> list[Played]:
-    played: list[Played] = []
+def play(wins: int) -> list[PlayedPairing]:
+    played: list[PlayedPairing] = []
     while pairings := TEST.next_round(entries(2), played, seed=0):
         played.append(round_of(pairings[0], wins))
     return played
@@ -34,25 +34,25 @@ def test_the_stronger_one_is_found_out() -> None:
     played = play(wins=8)
 
     assert 1 < len(played) < 30
-    assert Decision.H1 is TEST.state(entries(2), played).decision
-    assert Decision.GO_ON is TEST.state(entries(2), played[:-1]).decision
+    assert SprtDecision.H1 is TEST.state(entries(2), played).decision
+    assert SprtDecision.GO_ON is TEST.state(entries(2), played[:-1]).decision
 
 
 def test_equals_are_found_out() -> None:
     played = play(wins=5)
 
     assert len(played) < 30
-    assert Decision.H0 is TEST.state(entries(2), played).decision
+    assert SprtDecision.H0 is TEST.state(entries(2), played).decision
 
 
 def test_it_ends_undecided_when_its_rounds_are_up() -> None:
     undecided = Sequential(games=2, rounds=3, test=Sprt(elo0=0, elo1=1))
-    played: list[Played] = []
+    played: list[PlayedPairing] = []
     while pairings := undecided.next_round(entries(2), played, seed=0):
-        played.append(Played(pairings[0], (), (0, 0)))
+        played.append(PlayedPairing(pairings[0], (), (0, 0)))
 
     assert 3 == len(played)
-    assert Decision.GO_ON is undecided.state(entries(2), played).decision
+    assert SprtDecision.GO_ON is undecided.state(entries(2), played).decision
 
 
 def test_seats_and_openings_change_from_round_to_round() -> None:

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from judge.contest.formats.swiss import Swiss
 from judge.contest.pairings import Pairing
-from judge.contest.results import Played
+from judge.contest.results import PlayedPairing
 from tests.contest.rounds import entries, everything_is_drawn, leans, of_round, play_out
 
 
-def pairs(played: list[Played], number: int) -> set[frozenset[str]]:
+def pairs(played: list[PlayedPairing], number: int) -> set[frozenset[str]]:
     return {each.pairing.agents for each in played if each.pairing.round == number}
 
 
@@ -100,7 +100,7 @@ def test_the_seed_draws_who_sits_first_and_nothing_else() -> None:
 
 def test_who_has_withdrawn_is_not_paired() -> None:
     before = [
-        Played(pairing, (), everything_is_drawn(pairing))
+        PlayedPairing(pairing, (), everything_is_drawn(pairing))
         for pairing in Swiss(rounds=3).next_round(entries(6), [], 0)
     ]
     after = Swiss(rounds=3).next_round(entries(6, out=[2]), before, 0)

@@ -12,7 +12,7 @@ from judge.referee.play import Slot
 from judge.referee.policy import load_policy
 from judge.sandbox import images
 from judge.sandbox.owner import owned_directory
-from judge.submissions.check import Finding, Grade, Report, examine
+from judge.submissions.check import CheckReport, Finding, Grade, examine
 from judge.submissions.check.report import worst
 from tests.submissions.check import engine, flawed
 
@@ -30,7 +30,7 @@ A_MOVE = "',' in answer and answer[0].isdigit()"
 AGI = 'protocol = "agi"'
 AGI_POLICY = ("agi-renju", "game.options.rule=freestyle", "clock.turn_ms=3500")
 
-Examine = Callable[..., Report]
+Examine = Callable[..., CheckReport]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -45,18 +45,18 @@ def examined() -> Iterator[Examine]:
     """The report on an agent."""
     with owned_directory() as staging:
 
-        def run(agent: str, policy: str = "gomocup-standard", *overrides: str) -> Report:
+        def run(agent: str, policy: str = "gomocup-standard", *overrides: str) -> CheckReport:
             chosen = load_policy(policy, overrides)
             return examine(stage_agent(agent, staging), chosen, Slot(), "docker", staging)
 
         yield run
 
 
-def not_passed(report: Report) -> dict[str, Grade]:
+def not_passed(report: CheckReport) -> dict[str, Grade]:
     return {f.check: f.grade for f in report.findings if f.grade is not PASS}
 
 
-def finding(report: Report, check: str) -> Finding:
+def finding(report: CheckReport, check: str) -> Finding:
     return next(finding for finding in report.findings if finding.check == check)
 
 
