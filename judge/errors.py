@@ -1,4 +1,4 @@
-"""What went wrong outside a game, split by who can mend it; an agent's wrong is a verdict, never an exception."""
+"""What went wrong outside a game, split by who can fix it; an agent's wrong is a verdict, never an exception."""
 
 
 class JudgeError(Exception):
@@ -6,7 +6,7 @@ class JudgeError(Exception):
 
 
 class InputError(JudgeError):
-    """A person gave something wrong: the text names the file, line or field and the mend."""
+    """A person gave something wrong: the text names the file, line or field and the fix."""
 
 
 class HostError(JudgeError):

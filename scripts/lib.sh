@@ -136,7 +136,7 @@ ensure_packages() {
     note "installing: ${missing[*]}"
     with_services_held retry "apt-get install" apt_install_once "${missing[@]}" ||
         die "The packages could not be installed: ${missing[*]}." \
-            "The lines above say why. Mend it (network, mirror, disk?) and run this again."
+            "The lines above say why. Fix it (network, mirror, disk?) and run this again."
 }
 
 # ensure_tools: the packages that this project needs on this machine. What is here by other means is not installed

@@ -162,7 +162,7 @@ def refuse_person(named: str) -> None:
 
 
 def read_manifest(path: Path) -> AgentManifest:
-    """The manifest in a file; InputError that names the file, the key and the mend."""
+    """The manifest in a file; InputError that names the file, the key and the fix."""
     try:
         document = tomllib.loads(_text_of(path))
     except FileNotFoundError:

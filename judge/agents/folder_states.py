@@ -144,7 +144,7 @@ class FolderStore:
     def commit(self, file: RecordFile, path: Path, owners: Mapping[int, str]) -> None:
         """Write a record, and make the states that it names those to start from, for the seats of `owners`.
 
-        Raises OSError; then the record may be there and the heads not moved, which the next `held` mends.
+        Raises OSError; then the record may be there and the heads not moved, which the next `held` fixes.
         """
         record = file.record
         for seat, owner in owners.items():

@@ -139,7 +139,7 @@ def language_of(source: Path) -> str:
 
 
 def recipe_for(sources: Sources) -> BuildRecipe | None:
-    """How the tree is built; None where there is nothing to build. InputError says what is unclear, and the mend."""
+    """How the tree is built; None where there is nothing to build. InputError says what is unclear, and the fix."""
     if sources.table is not None:
         return _RECIPES[sources.table.kind](sources)
     if sources.command and not _is_missing(sources):

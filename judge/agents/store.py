@@ -41,7 +41,7 @@ class Trees:
                 if path.is_dir():
                     if digest_of(path) == digest:
                         return digest
-                    remove(path)  # damaged: the same files mend it
+                    remove(path)  # damaged: the same files fix it
                 self._write(program, path)
         except OSError as error:
             raise HostError(

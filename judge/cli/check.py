@@ -1,4 +1,4 @@
-"""`judge check`: what an author runs before entering: a grade for each check, what was seen, and how to mend it."""
+"""`judge check`: what an author runs before entering: a grade for each check, what was seen, and how to fix it."""
 
 import logging
 from typing import Annotated
@@ -59,7 +59,7 @@ def check(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Try everything with AGENT that a contest will do with it, and say how to mend what fails."""
+    """Try everything with AGENT that a contest will do with it, and say how to fix what fails."""
     set_level(logging.ERROR)  # a line of the log would come between this command's own
     chosen = load_policy(policy, set_ or [])
     kind = box_kind(box)
@@ -98,8 +98,8 @@ def _table(report: CheckReport) -> Table:
     for finding in report.findings:
         colour = _COLOURS[finding.grade]
         seen = _plain(finding.evidence)
-        if finding.mend:
-            seen.append(f"\n{printable(finding.mend, _CHARACTERS)}", style="bold")
+        if finding.fix:
+            seen.append(f"\n{printable(finding.fix, _CHARACTERS)}", style="bold")
         tried = _plain(f"{finding.check}: {finding.tried}")
         table.add_row(Text(finding.grade.value, style=colour), tried, seen)
     return table
@@ -110,8 +110,8 @@ def _lines(report: CheckReport) -> list[str]:
     for finding in report.findings:
         seen = printable(finding.evidence, _CHARACTERS)
         lines.append(f"{finding.grade.value:<7} {finding.check}: {finding.tried}: {seen}")
-        if finding.mend:
-            lines.append(f"        mend: {printable(finding.mend, _CHARACTERS)}")
+        if finding.fix:
+            lines.append(f"        fix: {printable(finding.fix, _CHARACTERS)}")
     return lines
 
 

@@ -83,7 +83,7 @@ def line_of(step: UploadStep | ToldStep) -> str:
 
 
 def tell_end(desk: IntakeDirectory, register: Register, ended: Submission, contest: Path) -> None:
-    """What came of it, the findings that must be mended, and what to do next."""
+    """What came of it, the findings that must be fixed, and what to do next."""
     for line in findings_of(report_of(desk, ended)):
         print(line)
     called = f"{printable(ended.name)} version {ended.version}" if ended.version else "it"
@@ -97,17 +97,17 @@ def tell_end(desk: IntakeDirectory, register: Register, ended: Submission, conte
     print(f"{ended.state.value}: {printable(ended.why, CHARACTERS)}")
     of = f"{ended.id} --contest {contest}"
     if ended.state is State.REFUSED:
-        note(f"next: mend it and submit it again; what was said: judge submissions log {of}")
+        note(f"next: fix it and submit it again; what was said: judge submissions log {of}")
         if ended.agent is not None:
             note(f"or let it in all the same: judge submissions approve {of} --why REASON")
     elif ended.state is State.RECEIVED:
         note(f"it waits, and nothing is held against it; next: judge submissions retry {of}")
     elif ended.state is State.FAILED:
-        note(f"next: mend the host (judge doctor), then: judge submissions retry {of}")
+        note(f"next: fix the host (judge doctor), then: judge submissions retry {of}")
 
 
 def findings_of(report: CheckReport | None) -> list[str]:
-    """The findings that did not pass, the failed ones first, each with its mend."""
+    """The findings that did not pass, the failed ones first, each with its fix."""
     found = () if report is None else report.findings
     lines = []
     for grade in (Grade.FAIL, Grade.WARNING):
@@ -115,8 +115,8 @@ def findings_of(report: CheckReport | None) -> list[str]:
             if finding.grade is grade:
                 seen = printable(finding.evidence, CHARACTERS)
                 lines.append(f"{grade.value:<7} {finding.check}: {finding.tried}: {seen}")
-                if finding.mend:
-                    lines.append(f"        mend: {printable(finding.mend, CHARACTERS)}")
+                if finding.fix:
+                    lines.append(f"        fix: {printable(finding.fix, CHARACTERS)}")
     return lines
 
 

@@ -44,7 +44,7 @@ FAULTS: Mapping[Verdict, str] = {
     Verdict.CRASH: "The record's evidence has the exit code or signal, and stderr is kept for you.",
     Verdict.VOID: (
         "Nobody's fault but the judge's or its host's: nothing is scored, and the game is played again. "
-        "Organisers: the reason says what to mend."
+        "Organisers: the reason says what to fix."
     ),
 }
 """Verdicts that the blame table gives: what an author can do."""
@@ -66,8 +66,8 @@ def reference() -> Iterator[str]:
     yield ""
     yield "## By the rules of the game and the words of the protocol"
     yield ""
-    for verdict, (meaning, mend) in RULED.items():
-        yield f"- **{verdict.value}**. {meaning} {mend}".rstrip()
+    for verdict, (meaning, fix) in RULED.items():
+        yield f"- **{verdict.value}**. {meaning} {fix}".rstrip()
     yield ""
     yield "## By the blame table"
     yield ""
@@ -82,8 +82,8 @@ def reference() -> Iterator[str]:
     for row in TABLE:
         yield f"| **{row.verdict.value}** | {row.when} | {_example(row)} |"
     yield ""
-    for verdict, mend in FAULTS.items():
-        yield f"- **{verdict.value}**. {mend}"
+    for verdict, fix in FAULTS.items():
+        yield f"- **{verdict.value}**. {fix}"
 
 
 def _example(row: BlameRow) -> str:

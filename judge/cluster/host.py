@@ -181,7 +181,7 @@ def code_digest() -> str:
 
 
 def refuse_other_images(host: str, wanted: Mapping[str, str], found: Mapping[str, str]) -> None:
-    """HostError that names the mend where the images of `host` are not those of the contest's host."""
+    """HostError that names the fix where the images of `host` are not those of the contest's host."""
     for name, content in wanted.items():
         if not found.get(name):
             raise HostError(

@@ -11,7 +11,7 @@ from judge.referee.chance import Seed, numbers
 def read_openings(path: Path, openings: Openings) -> list[Opening]:
     """The openings of the file at `path`, in its order; blank lines and `# comments` are skipped.
 
-    InputError names the file, the line, the token and the mend; an opening that stands there twice
+    InputError names the file, the line, the token and the fix; an opening that stands there twice
     is refused, for it would weigh double unseen.
     """
     openings.parse("")  # a board of a wrong size is not the fault of line 1

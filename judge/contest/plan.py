@@ -184,7 +184,7 @@ class Planned:
 
 
 def load_plan(path: Path) -> Planned:
-    """The plan in a file, or in a folder's contest.toml; InputError that names the file, the line and the mend."""
+    """The plan in a file, or in a folder's contest.toml; InputError that names the file, the line and the fix."""
     if path.is_dir():
         path /= PLAN_FILE
     text = read_text(path, "a contest file; judge contest init NAME --policy POLICY makes one")

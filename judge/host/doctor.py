@@ -43,9 +43,9 @@ GIB = 1 << 30
 AGENTS = range(BoxPolicy().uid, BoxPolicy().uid + BoxPolicy().uids)
 """The users that agents are where a policy says nothing else."""
 FIXED_ENGINE = (29, 5, 1)
-"""CVE-2026-41567, -41568 and -42306 are mended from here on."""
+"""CVE-2026-41567, -41568 and -42306 are fixed from here on."""
 FIXED_RUNC = (1, 3, 6)
-"""CVE-2026-41579 is mended from here on (and in 1.4.3)."""
+"""CVE-2026-41579 is fixed from here on (and in 1.4.3)."""
 STEAL_INDEX = 7
 BUSY_SHARE = 0.1
 """The share of a core that others may take before a turn lost on time is void, as policies have it."""
@@ -64,7 +64,7 @@ class Setting:
 
     name: str
     good: Callable[[str], bool]
-    mend: str
+    fix: str
     why: str
 
 
@@ -105,7 +105,7 @@ def worst(findings: list[HostFinding]) -> Light:
 
 
 def engine(host: Host) -> Iterator[HostFinding]:
-    """Whether it answers, and whether its known holes are mended."""
+    """Whether it answers, and whether its known holes are fixed."""
     if host.engine is None:
         fix = "apt-get install docker.io, or ./scripts/engine start; then adduser YOU docker"
         yield HostFinding("engine", Light.RED, host.lacks.get("engine", "No Engine answers"), fix)
@@ -122,8 +122,8 @@ def _dated(check: str, says: str, version: str, fixed: tuple[int, ...]) -> HostF
     if _version(version) >= fixed:
         return HostFinding(check, Light.GREEN, says)
     newer = ".".join(map(str, fixed))
-    fix = f"update to {newer} or newer, unless your distribution has mended this one"
-    return HostFinding(check, Light.YELLOW, f"{says}: older than the mends of {newer}", fix)
+    fix = f"update to {newer} or newer, unless your distribution has fixed this one"
+    return HostFinding(check, Light.YELLOW, f"{says}: older than the fixes of {newer}", fix)
 
 
 def _version(text: str) -> tuple[int, ...]:
@@ -403,7 +403,7 @@ def kernel(host: Host) -> Iterator[HostFinding]:
         yield HostFinding("kernel", Light.GREEN, f"as they should be: {', '.join(well)}")
     for setting in bad:
         says = f"{setting.name} = {host.settings[setting.name]}: {setting.why}"
-        fix = f"sysctl -w {setting.name}={setting.mend}, and in /etc/sysctl.d/ for good"
+        fix = f"sysctl -w {setting.name}={setting.fix}, and in /etc/sysctl.d/ for good"
         yield HostFinding("kernel", Light.YELLOW, says, fix)
 
 

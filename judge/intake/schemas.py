@@ -24,7 +24,7 @@ class _Answer(BaseModel):
 
 
 class Problem(_Answer):
-    """Why something was not done, in a sentence, with the mend."""
+    """Why something was not done, in a sentence, with the fix."""
 
     error: str
 

@@ -1,14 +1,14 @@
-"""The checks of an agent that many protocols share: a name, what is tried, and how to mend it."""
+"""The checks of an agent that many protocols share: a name, what is tried, and how to fix it."""
 
 from typing import NamedTuple
 
 
 class Check(NamedTuple):
-    """One line of the report of `judge check`; `mend` is the advice where nothing better is known."""
+    """One line of the report of `judge check`; `fix` is the advice where nothing better is known."""
 
     name: str
     tries: str
-    mend: str
+    fix: str
 
 
 START = Check(

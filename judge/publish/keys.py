@@ -98,9 +98,9 @@ def is_signed(key: Ed25519PublicKey, signature: bytes, data: bytes) -> bool:
     return True
 
 
-def _read(path: Path, mend: str) -> bytes:
+def _read(path: Path, fix: str) -> bytes:
     try:
         with path.open("rb") as stream:
             return stream.read(_LARGEST_PEM)
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}; {mend}") from None
+        raise InputError(f"{path}: {error.strerror}; {fix}") from None

@@ -11,7 +11,7 @@ from judge.sandbox.engine import Engine
 
 
 def meet(policy: BoxPolicy) -> None:
-    """Ask the Engine and the profiles; HostError or InputError with the mend for the first demand that is not met."""
+    """Ask the Engine and the profiles; HostError or InputError with the fix for the first demand that is not met."""
     for name in {policy.seccomp, *policy.seccomp_of.values()}:
         seccomp.engine_text(name)
     with closing(Engine(policy.start_timeout_s)) as engine:

@@ -255,7 +255,7 @@ class Store(Reader):
             return MatchState(_match(connection, match).state)
 
     def release(self, contest: str, why: str) -> int:
-        """The organiser has mended what made games void: those that are held are pending again; how many.
+        """The organiser has fixed what made games void: those that are held are pending again; how many.
 
         What was void before still counts: one more void, and the game is held again.
         """

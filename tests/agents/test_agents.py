@@ -106,7 +106,7 @@ def test_the_digest_follows_names_contents_and_executable_bits(tmp_path: Path) -
         (f'name = "mine"\ncommand = ["./run", "{"x" * 4097}"]', "word 2: it is longer than 4096"),
     ],
 )
-def test_a_wrong_manifest_is_refused_with_the_mend(
+def test_a_wrong_manifest_is_refused_with_the_fix(
     tmp_path: Path, staging: Path, manifest: str, words: str
 ) -> None:
     with pytest.raises(InputError) as error:

@@ -135,7 +135,7 @@ def test_a_manifest_names_the_program_or_what_starts_it(
         ("wine", '["small.exe"]', "is cut off"),
     ],
 )
-def test_a_manifest_that_cannot_work_is_refused_with_the_mend(
+def test_a_manifest_that_cannot_work_is_refused_with_the_fix(
     archive: Path, staging: Path, runtime: str, command: str, words: str
 ) -> None:
     (archive / "brain.exe").write_bytes(program())

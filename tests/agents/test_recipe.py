@@ -117,7 +117,7 @@ def test_the_table_decides_where_there_is_one(tmp_path: Path) -> None:
         ({"src/main.rs": "", "Cargo.toml": "x = " + "[" * 5000}, {}, "Cargo.toml"),
     ],
 )
-def test_what_is_unclear_is_refused_with_the_mend(
+def test_what_is_unclear_is_refused_with_the_fix(
     tmp_path: Path, files: dict[str, str], table: dict[str, object], why: str
 ) -> None:
     with pytest.raises(InputError, match=why):

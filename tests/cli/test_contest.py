@@ -215,7 +215,7 @@ def test_ctrl_c_before_the_first_game_costs_nothing(judge: Judge, tmp_path: Path
 
 
 @pytest.mark.docker
-def test_two_voids_stop_the_contest_until_the_organiser_has_mended_it(
+def test_two_voids_stop_the_contest_until_the_organiser_has_fixed_it(
     judge: Judge, tmp_path: Path
 ) -> None:
     """Somebody kills the box of the first game, and of its replay."""
@@ -230,7 +230,7 @@ def test_two_voids_stop_the_contest_until_the_organiser_has_mended_it(
 
     assert 1 == process.returncode
     assert "judge: cup is stopped: agent-1 - agent-2: void 2 times in a row: " in err
-    assert "mend it, then judge contest resume cup/contest.toml and judge contest run" in err
+    assert "fix it, then judge contest resume cup/contest.toml and judge contest run" in err
     assert {"held": 1} == _counts(judge)
     status = judge("contest", "status", "cup")
     assert "cup: stopped, 0 of 1" in status.out

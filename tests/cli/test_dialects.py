@@ -72,7 +72,7 @@ def test_openings_of_a_file_are_shuffled_and_turned(judge: Judge, tmp_path: Path
 
 
 def test_agents_that_share_no_dialect_are_refused_before_anything_starts(judge: Judge) -> None:
-    """With the agent, its protocol and the mend."""
+    """With the agent, its protocol and the fix."""
     ran = judge("match", "house-agi", "house-strong", "--policy", "gomocup-freestyle")
     assert 2 == ran.code
     assert "house-agi speaks agi" in ran.err

@@ -81,17 +81,17 @@ def test_schemas_are_json_schemas(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "mend"),
+    ("words", "fix"),
     [
         (["schema", "polcy"], "there are policy, spec"),
         (["policies", "show", "gomocup-fre"], "did you mean 'gomocup-freestyle'?"),
         (["policies", "show", "gomocup-freestyle:fats"], "did you mean 'fast'?"),
     ],
 )
-def test_a_wrong_name_is_answered_with_the_right_ones(words: list[str], mend: str) -> None:
+def test_a_wrong_name_is_answered_with_the_right_ones(words: list[str], fix: str) -> None:
     with pytest.raises(InputError) as refused:
         CliRunner().invoke(app, words, catch_exceptions=False)
-    assert mend in str(refused.value)
+    assert fix in str(refused.value)
 
 
 def test_a_tab_offers_policies_variants_and_files(

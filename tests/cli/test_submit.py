@@ -79,7 +79,7 @@ def test_who_sends_a_second_archive_of_one_name_is_told_what_it_replaces(
     assert "--name" in done.stdout
 
 
-def test_a_refusal_says_what_failed_how_to_mend_it_and_what_to_do_next(
+def test_a_refusal_says_what_failed_how_to_fix_it_and_what_to_do_next(
     run: Run, upload: Callable[[str], str]
 ) -> None:
     done = run("submit", upload("bad slow"))
@@ -87,7 +87,7 @@ def test_a_refusal_says_what_failed_how_to_mend_it_and_what_to_do_next(
     lines = done.stdout.splitlines()
     assert "FAIL  checked   1 finding (0.2 s)" in lines
     assert "fail    time: a turn: it took 9000 of 5000 ms \\x1b[31m" in lines
-    assert "        mend: think less" in lines
+    assert "        fix: think less" in lines
     assert "refused: it failed the check of time: see the report" == lines[-1]
     assert "judge submissions log 1" in done.stderr
     assert "judge submissions approve 1" in done.stderr

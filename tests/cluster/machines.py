@@ -91,7 +91,7 @@ class Machines:
         """What a process has said so far."""
         return (self.folder / f"{name}.log").read_text()
 
-    def mend(self, *names: str) -> None:
+    def fix(self, *names: str) -> None:
         """Start whatever is not running of the scheduler and these workers."""
         if self.scheduler is None or self.scheduler.poll() is not None:
             self.start_scheduler()

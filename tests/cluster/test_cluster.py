@@ -19,7 +19,7 @@ WORKERS = ("w1", "w2", "w3")
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
-    """Starting them takes longer than most tests; each test mends what the one before it broke."""
+    """Starting them takes longer than most tests; each test fixes what the one before it broke."""
     found = Machines(tmp_path_factory.mktemp("machines"))
     yield found
     found.stop()
@@ -27,7 +27,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
 
 @pytest.fixture
 def machines(room: Machines) -> Machines:
-    room.mend(*WORKERS)
+    room.fix(*WORKERS)
     return room
 
 

@@ -71,7 +71,7 @@ def plan(folder: Path, text: str) -> Planned:
         ),
     ],
 )  # fmt: skip
-def test_a_mistake_is_named_with_its_line_and_the_mend(
+def test_a_mistake_is_named_with_its_line_and_the_fix(
     tmp_path: Path, text: str, sentence: str
 ) -> None:
     with pytest.raises(InputError) as refused:

@@ -191,7 +191,7 @@ def test_a_game_of_a_disqualified_agent_is_not_played_again(way: str) -> None:
         if way == "hold":
             store.void(issued.match.id, 1, "no disk", None, allowed=1)
             store.disqualify("cup", "2", "two entries")
-            store.release("cup", "mended")
+            store.release("cup", "fixed")
         else:
             store.disqualify("cup", "2", "two entries")
         if way == "void":

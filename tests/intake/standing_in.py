@@ -64,7 +64,7 @@ def _report(agent: str, digest: str, policy: Policy, is_good: bool) -> CheckRepo
         tried="a turn",
         grade=Grade.PASS if is_good else Grade.FAIL,
         evidence="it took 9000 of 5000 ms \x1b[31m" if not is_good else "",
-        mend="" if is_good else "think less",
+        fix="" if is_good else "think less",
     )
     return CheckReport(
         judge="0",

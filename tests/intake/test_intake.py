@@ -50,7 +50,7 @@ def test_a_refused_one_tells_why_with_its_log_and_its_report(ada: httpx.Client) 
     log = ada.get(f"/submissions/{number}/log")
     assert log.json()["log"].startswith("cc -o five\n")
     report = CheckReport.model_validate(ada.get(f"/submissions/{number}/report").json())
-    assert "think less" == report.findings[0].mend
+    assert "think less" == report.findings[0].fix
     # What a terminal would obey is escaped in every answer.
     for answer in (log, ada.get(f"/submissions/{number}/report")):
         assert all(32 <= byte < 127 for byte in answer.content)

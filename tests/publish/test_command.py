@@ -70,7 +70,7 @@ def test_what_is_wrong_is_named_and_the_command_fails(
     assert f"{copy.directory}: FAILED: 1 problem" == lines[-1]
 
 
-def test_without_a_key_nothing_is_exported_and_the_mend_is_named(cup: Cup, tmp_path: Path) -> None:
+def test_without_a_key_nothing_is_exported_and_the_fix_is_named(cup: Cup, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="make one with: judge contest key FILE"):
         export(tmp_path / "public", cup.folder)
     assert [] == list(tmp_path.iterdir())

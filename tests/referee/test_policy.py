@@ -1,4 +1,4 @@
-"""Policies: the official numbers, and errors that name the line and the mend."""
+"""Policies: the official numbers, and errors that name the line and the fix."""
 
 from pathlib import Path
 
@@ -111,7 +111,7 @@ def test_a_wrong_file_is_refused_with_its_line(tmp_path: Path, text: str, words:
         ("gomocup-freestyle", ["name.x=1"], "'name' is not a section"),
     ],
 )
-def test_a_wrong_word_is_refused_with_the_mend(name: str, overrides: list[str], words: str) -> None:
+def test_a_wrong_word_is_refused_with_the_fix(name: str, overrides: list[str], words: str) -> None:
     with pytest.raises(InputError) as error:
         load_policy(name, overrides)
 

@@ -45,7 +45,7 @@ def test_users_of_a_rootless_engine_are_shifted_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "info", "key", "mend"),
+    ("policy", "info", "key", "fix"),
     [
         (BoxPolicy(), {}, "box.seccomp", "CONFIG_SECCOMP_FILTER"),
         (BoxPolicy(apparmor="judge"), BARE, "box.apparmor", "install apparmor"),
@@ -53,12 +53,12 @@ def test_users_of_a_rootless_engine_are_shifted_too() -> None:
         (BoxPolicy(runtime="runsc"), BARE, "box.runtime", "this Engine has runc"),
     ],
 )
-def test_what_a_host_lacks_is_said_with_the_mend(
-    policy: BoxPolicy, info: dict[str, Any], key: str, mend: str
+def test_what_a_host_lacks_is_said_with_the_fix(
+    policy: BoxPolicy, info: dict[str, Any], key: str, fix: str
 ) -> None:
     (sentence,) = unmet(policy, info)
     assert key in sentence
-    assert mend in sentence
+    assert fix in sentence
 
 
 @pytest.mark.docker

@@ -88,7 +88,7 @@ def test_a_void_is_played_again_and_two_in_a_row_are_held(store: Store) -> None:
     assert (MatchState.HELD, 2, "the Engine is gone") == (state, attempts, why)
 
 
-def test_a_held_game_is_played_when_the_organiser_has_mended_the_host(store: Store) -> None:
+def test_a_held_game_is_played_when_the_organiser_has_fixed_the_host(store: Store) -> None:
     """One more void holds it again."""
     begin(store, 1)
     for attempt in (1, 2):

@@ -306,7 +306,7 @@ def test_bytes_that_are_no_text_are_no_name(tmp_path: Path) -> None:
 
 
 def _checksummed(tar: bytes) -> bytes:
-    """A tar file whose first header was changed, with its checksum mended."""
+    """A tar file whose first header was changed, with its checksum fixed."""
     block = bytearray(tar[:512])
     block[148:156] = b" " * 8
     block[148:156] = b"%06o\0 " % sum(block)

@@ -220,7 +220,7 @@ def _say_end(contest: Contest, stop: StopReason) -> None:
         ]
         why = last[-1] if last else "games are held after too many voids"
         raise HostError(
-            f"{contest.name} is stopped: {why}; mend it, then judge contest resume {path} and judge contest run {path}"
+            f"{contest.name} is stopped: {why}; fix it, then judge contest resume {path} and judge contest run {path}"
         )
     if stop is StopReason.PAUSED:
         note(f"judge: {contest.name} is paused; judge contest resume {path} opens it")

@@ -39,7 +39,7 @@ def parse_opening(
 ) -> Opening:
     """The opening that `text` spells; an empty text is an empty board.
 
-    InputError names the token and the mend: nothing of its notation, off the board, a square twice,
+    InputError names the token and the fix: nothing of its notation, off the board, a square twice,
     or a stone that already ends the game under `rule`. No row ends a `continuous` game: it counts for its colour.
     """
     read = _read_names if _LETTER.search(text) else _read_offsets

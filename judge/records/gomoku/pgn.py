@@ -142,7 +142,7 @@ def looks_like_pgn(data: bytes) -> bool:
 def read_pgn(data: bytes, source: str = "pgn") -> tuple[FiveRecord, ...]:
     """The games of a file.
 
-    UTF-8 or Latin-1, any line end. InputError names `source`, the line and the mend: nothing of the
+    UTF-8 or Latin-1, any line end. InputError names `source`, the line and the fix: nothing of the
     format, no tag, a result that is none, a stone that cannot lie there.
     """
     games = tuple(_record(game, source) for game in _games(decode(data), source))

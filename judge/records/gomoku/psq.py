@@ -84,7 +84,7 @@ def read_psq(data: bytes, source: str = "psq") -> FiveRecord:
     """The game in `data`, written by this judge, by Piskvork, by GomocupJudge or by hand.
 
     Any line end, blank lines, moves of two numbers or three, with or without names, code and last
-    line are fine. InputError names `source`, the line and the mend: no header, a square off the
+    line are fine. InputError names `source`, the line and the fix: no header, a square off the
     board or taken before, a line that is nothing of the format.
     """
     header, *lines = split_lines(data) or [(1, "")]

@@ -48,7 +48,7 @@ def looks_like_rec(data: bytes) -> bool:
 def read_rec(data: bytes, source: str = "rec") -> FiveRecord:
     """The game in `data`: any line end, blank lines, a code or none.
 
-    InputError names `source`, the line and the mend: no names, a square off the board or taken
+    InputError names `source`, the line and the fix: no names, a square off the board or taken
     before, a line that is nothing of the format.
     """
     lines = split_lines(data)

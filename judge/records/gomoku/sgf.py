@@ -140,7 +140,7 @@ def read_sgf(data: bytes, source: str = "sgf") -> tuple[FiveRecord, ...]:
     """The games of a collection, each with its main line.
 
     UTF-8 or Latin-1, any line end, any text around the games. InputError names `source`, the line
-    and the mend: nothing of the format, another game, no size, a stone that cannot lie there.
+    and the fix: nothing of the format, another game, no size, a stone that cannot lie there.
     """
     games = tuple(_record(nodes, source) for nodes in _games(_words(decode(data), source)))
     if not games:

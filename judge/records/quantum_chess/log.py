@@ -102,7 +102,7 @@ _RESULT = re.compile(r"(?:white|black)(?: .*)?|DRAW")
 def read_log(data: bytes, source: str = "log") -> QchessLog:
     """The log in `data`, full or short; of several short ones in a row the last.
 
-    InputError names `source`, the line and the mend: no first line, a line that is nothing of the format, an
+    InputError names `source`, the line and the fix: no first line, a line that is nothing of the format, an
     announcement behind the final result.
     """
     reader = _Reader(source)

@@ -155,7 +155,7 @@ def read_log(data: bytes, source: str = "log") -> StrategoLog:
     """The log in `data`, written by this judge or by a manager of 2011 or 2012.
 
     A log may break off in play, and may have the traces of a dead agent behind its end. InputError names `source`, the
-    line and the mend.
+    line and the fix.
     """
     return _Reader(data, source).read()
 
@@ -244,6 +244,6 @@ class _Reader:
         self._next += 1
         return self._lines[self._next - 1]
 
-    def _error(self, mend: str) -> InputError:
+    def _error(self, fix: str) -> InputError:
         said = quote(self._lines[self._next - 1])
-        return InputError(f"{self._source}, line {self._next}: {said} cannot be read; {mend}")
+        return InputError(f"{self._source}, line {self._next}: {said} cannot be read; {fix}")

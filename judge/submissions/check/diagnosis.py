@@ -27,7 +27,7 @@ _WAITS = (
     "does not send, or in a sleep"
 )
 
-_MENDS = {
+_FIXES = {
     Verdict.ILLEGAL: "see that every stone or piece that it is told of is on its board, and check an answer first",
     Verdict.FOUL: "the answer is forbidden by the policy's rule",
     Verdict.UNREADABLE: "write the answer as the protocol has it, on a line of its own, and nothing else on that line",
@@ -73,10 +73,10 @@ _CAUSES = (
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What happened, and how to mend it."""
+    """What happened, and how to fix it."""
 
     evidence: str
-    mend: str
+    fix: str
 
 
 def diagnose(talk: RecordedTalk) -> Diagnosis:
@@ -93,12 +93,12 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
             said.append(f"its last words on stdout: {_last(talk.printed)}")
     if talk.complaints:
         said.append(f"its last words on stderr: {_last(talk.complaints)}")
-    return Diagnosis("; ".join(said), _cause(talk) or ("" if fault is None else mend_for(fault)))
+    return Diagnosis("; ".join(said), _cause(talk) or ("" if fault is None else fix_for(fault)))
 
 
-def mend_for(verdict: Verdict) -> str:
+def fix_for(verdict: Verdict) -> str:
     """What helps against a verdict; empty where the table of checks knows better."""
-    return _MENDS.get(verdict, "")
+    return _FIXES.get(verdict, "")
 
 
 def _last(lines: list[str]) -> str:

@@ -7,7 +7,7 @@ from judge.catalog import game_entry
 from judge.catalog.entry import Question
 from judge.games.types import Decision, Verdict
 from judge.referee.policy import Policy
-from judge.submissions.check.diagnosis import Diagnosis, diagnose, mend_for
+from judge.submissions.check.diagnosis import Diagnosis, diagnose, fix_for
 from judge.submissions.check.probe_game import ProbeAnswer
 from judge.submissions.check.report import Grade
 from judge.submissions.check.runner import Examinee, RecordedTalk
@@ -40,7 +40,7 @@ _RESTART = "answer RESTART by OK and clear the board, or by UNKNOWN"
 """What helps where the command that leads from one position to another is not answered."""
 
 Verdicts = tuple[str, Grade, str, str]
-"""A check's name, its grade, the evidence, and a mend; an empty mend is the table's."""
+"""A check's name, its grade, the evidence, and a fix; an empty fix is the table's."""
 
 
 def hurried(policy: Policy) -> Policy:
@@ -174,13 +174,13 @@ def _hasty(policy: Policy) -> Policy:
 def _passing(talk: RecordedTalk, question: Question, fault: Verdict) -> Verdicts:
     """The warning of a fault that did not come again in a new process."""
     name = {Verdict.MEMORY: "memory", Verdict.OUTPUT: "quiet"}.get(fault, question.check)
-    mend = ""
+    fix = ""
     if talk.awaited == "RESTART" and fault in (Verdict.START_TIME, *_TIMES):
-        name, mend = "restart", _RESTART
+        name, fix = "restart", _RESTART
     elif fault in _TIMES:
         name = "time"
     seen = diagnose(talk)
-    return name, Grade.WARNING, f"{seen.evidence}; {_WELL_ALONE}", mend or seen.mend
+    return name, Grade.WARNING, f"{seen.evidence}; {_WELL_ALONE}", fix or seen.fix
 
 
 def _ask_late_faults_again(examinee: Examinee, asked: Asked, policy: Policy) -> None:
@@ -200,10 +200,8 @@ def _ask_late_faults_again(examinee: Examinee, asked: Asked, policy: Policy) -> 
                 continue
             asked.answers.remove(answer)
             asked.take(alone)
-            mend = mend_for(answer.fault.verdict)
-            asked.passing.append(
-                (name, Grade.WARNING, f"{_say_fault(answer)}; {_WELL_ALONE}", mend)
-            )
+            fix = fix_for(answer.fault.verdict)
+            asked.passing.append((name, Grade.WARNING, f"{_say_fault(answer)}; {_WELL_ALONE}", fix))
 
 
 def has_opening(policy: Policy) -> bool:
@@ -253,9 +251,9 @@ def _answers(
     faults = [answer for answer in answers if answer.fault is not None]
     weak = [answer for answer in answers if not answer.is_right]
     if crashed:
-        yield name, Grade.FAIL, crashed[0].evidence, crashed[0].mend
+        yield name, Grade.FAIL, crashed[0].evidence, crashed[0].fix
     elif faults:
-        yield name, Grade.FAIL, "; ".join(map(_say_fault, faults)), _mend_of(faults[0])
+        yield name, Grade.FAIL, "; ".join(map(_say_fault, faults)), _fix_of(faults[0])
     elif weak:
         yield name, Grade.WARNING, "; ".join(_say_weak(answer, say) for answer in weak), ""
     elif answers:
@@ -273,8 +271,8 @@ def _say_fault(answer: ProbeAnswer) -> str:
     return f"{answer.question.what}: {reason}"
 
 
-def _mend_of(answer: ProbeAnswer) -> str:
-    return mend_for(answer.fault.verdict) if answer.fault else ""
+def _fix_of(answer: ProbeAnswer) -> str:
+    return fix_for(answer.fault.verdict) if answer.fault else ""
 
 
 def _say_weak(answer: ProbeAnswer, say: Callable[[Decision], str]) -> str:
@@ -290,7 +288,7 @@ def time_of(asked: Asked, told: Policy) -> Iterator[Verdicts]:
     limit_ms = told.clock.turn_ms or told.clock.asap_ms
     slowest = max(asked.turns_ms, default=0.0)
     if late:
-        yield "time", Grade.FAIL, late[0].evidence, late[0].mend
+        yield "time", Grade.FAIL, late[0].evidence, late[0].fix
     elif slowest > limit_ms:
         what = f"it was told {limit_ms} ms a turn and took {slowest:.0f} ms"
         yield "time", Grade.WARNING, what, ""
@@ -318,7 +316,7 @@ def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Verdicts]:
         if talk.has_stopped:
             faults.append(diagnose(talk))
         faults += [
-            Diagnosis(_say_fault(answer), _mend_of(answer))
+            Diagnosis(_say_fault(answer), _fix_of(answer))
             for answer in talk.answers
             if answer.fault is not None
         ]
@@ -326,7 +324,7 @@ def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Verdicts]:
     said = f"it says itself what it cannot do: {complaints[0]!r}" if complaints else ""
     if faults:
         what = "; ".join(fault.evidence for fault in faults)
-        yield "opening", Grade.FAIL, what, said or faults[0].mend
+        yield "opening", Grade.FAIL, what, said or faults[0].fix
     elif said:
         yield "opening", Grade.WARNING, f"both seats were played, but {said}", ""
     else:
@@ -337,7 +335,7 @@ def output_of(asked: Asked) -> Iterator[Verdicts]:
     """Whether it printed more than the policy lets anybody print."""
     for _, verdict, diagnosis in asked.stopped:
         if verdict is Verdict.OUTPUT:
-            yield "quiet", Grade.FAIL, diagnosis.evidence, diagnosis.mend
+            yield "quiet", Grade.FAIL, diagnosis.evidence, diagnosis.fix
 
 
 def quiet_of(examinee: Examinee, asked: Asked, policy: Policy) -> Iterator[Verdicts]:
@@ -349,7 +347,7 @@ def quiet_of(examinee: Examinee, asked: Asked, policy: Policy) -> Iterator[Verdi
     if talk.has_stopped:
         diagnosis = diagnose(talk)
         name = _AT_FAULT.get(talk.side.fault or Verdict.OUTPUT, "quiet")
-        yield name, Grade.FAIL, diagnosis.evidence, diagnosis.mend
+        yield name, Grade.FAIL, diagnosis.evidence, diagnosis.fix
     elif talk.unasked:
         said = decode(talk.unasked[:60])
         what = f"behind its answers it said {len(talk.unasked)} bytes more, first {said!r}"
@@ -374,8 +372,8 @@ def ending_of(examinee: Examinee, asked: Asked, policy: Policy, ending: str) -> 
         yield "line-ending", Grade.PASS, f"only {ending}, as its agent.toml says", ""
     else:
         what = f"it does not understand lines that are ended by {other}"
-        mend = f'strip both, or say in agent.toml what it needs: line_ending = "{ending}"'
-        yield "line-ending", Grade.WARNING, what, mend
+        fix = f'strip both, or say in agent.toml what it needs: line_ending = "{ending}"'
+        yield "line-ending", Grade.WARNING, what, fix
 
 
 def stop_of(examinee: Examinee, policy: Policy) -> Iterator[Verdicts]:

@@ -1,4 +1,4 @@
-"""What an examination found: a grade for each check, what was seen, and how to mend it; plain data that survives JSON.
+"""What an examination found: a grade for each check, what was seen, and how to fix it; plain data that survives JSON.
 
 A check *fails* where the agent would lose a game by it, or could not play at all. It is a *warning* where it costs no
 game but is most likely a mistake: weak play, words that nobody asked for, an exit that has to be forced.
@@ -29,7 +29,7 @@ class Finding(BaseModel):
     tried: str
     grade: Grade
     evidence: str
-    mend: str = ""
+    fix: str = ""
     """What the author can do; empty where the check passed."""
 
 

@@ -98,10 +98,10 @@ def checks_of(examinee: Examinee) -> Sequence[Check]:
     return tuple(table.values())
 
 
-def _finding(table: Sequence[Check], name: str, grade: Grade, evidence: str, mend: str) -> Finding:
+def _finding(table: Sequence[Check], name: str, grade: Grade, evidence: str, fix: str) -> Finding:
     check = next(check for check in table if check.name == name)
-    advice = "" if grade is Grade.PASS else mend or check.mend
-    return Finding(check=name, tried=check.tries, grade=grade, evidence=evidence, mend=advice)
+    advice = "" if grade is Grade.PASS else fix or check.fix
+    return Finding(check=name, tried=check.tries, grade=grade, evidence=evidence, fix=advice)
 
 
 def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Verdicts]:
@@ -131,7 +131,7 @@ def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Verdicts]:
     ending = _line_ending(examinee)
     asked = interrogate(examinee, policy, ending)
     if asked.ending is not None:
-        yield "line-ending", Grade.FAIL, asked.ending.evidence, asked.ending.mend
+        yield "line-ending", Grade.FAIL, asked.ending.evidence, asked.ending.fix
     first = asked.talks[0]
     if not first.got_ready:
         yield _no_start(examinee, first)
@@ -177,8 +177,8 @@ def _no_start(examinee: Examinee, talk: RecordedTalk) -> Verdicts:
     diagnosis = diagnose(talk)
     if examinee.has_window:
         window = f"{diagnosis.evidence}; {_WINDOW}"
-        return "start", Grade.FAIL, window, f"{diagnosis.mend}; {_NO_WINDOW}"
-    return "start", Grade.FAIL, diagnosis.evidence, diagnosis.mend
+        return "start", Grade.FAIL, window, f"{diagnosis.fix}; {_NO_WINDOW}"
+    return "start", Grade.FAIL, diagnosis.evidence, diagnosis.fix
 
 
 # --- every game ------------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def _games(talks: Sequence[RecordedTalk]) -> Iterator[Verdicts]:
             yield name, Grade.PASS, _outcome(talk), ""
         else:
             diagnosis = diagnose(talk)
-            yield name, Grade.FAIL, diagnosis.evidence, diagnosis.mend
+            yield name, Grade.FAIL, diagnosis.evidence, diagnosis.fix
 
 
 def _seen_in_games(

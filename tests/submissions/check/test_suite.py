@@ -1,4 +1,4 @@
-"""Each check tells the agent that does one thing wrong from the sound one, and says how to mend it."""
+"""Each check tells the agent that does one thing wrong from the sound one, and says how to fix it."""
 
 import subprocess
 from collections.abc import Callable, Iterator
@@ -78,7 +78,7 @@ def test_a_sound_agent_passes_every_check(examined: Examine, agent: str, policy:
     assert not_passed(report) == {}
     assert report.untried == ()
     assert report.grade is PASS
-    assert all(finding.mend == "" for finding in report.findings)
+    assert all(finding.fix == "" for finding in report.findings)
 
 
 @pytest.mark.docker
@@ -287,7 +287,7 @@ FLAWS = {
         "fix the crash",
     ),
 }  # fmt: skip
-"""By what is wrong: the agent, what is found, and what evidence and mend of the first finding say."""
+"""By what is wrong: the agent, what is found, and what evidence and fix of the first finding say."""
 
 
 @pytest.mark.docker
@@ -295,7 +295,7 @@ FLAWS = {
 def test_a_flaw_is_found_where_it_is_and_nowhere_else(
     examined: Examine, tmp_path: Path, flaw: str
 ) -> None:
-    source, expected, evidence, mend = FLAWS[flaw]
+    source, expected, evidence, fix = FLAWS[flaw]
 
     brief = ("clock.start_ms=2500",) if {"start", "restart"} & {*expected} else ()
     report = examined(flawed.write(tmp_path, source), "gomocup-standard", *QUICK, *brief)
@@ -305,7 +305,7 @@ def test_a_flaw_is_found_where_it_is_and_nowhere_else(
         return
     first = finding(report, next(iter(expected)))
     assert evidence in first.evidence
-    assert mend in first.mend
+    assert fix in first.fix
     assert report.grade is worst(list(expected.values()))
 
 
@@ -391,7 +391,7 @@ def test_an_engine_s_own_error_is_the_fix_of_what_it_does_wrong_then(
     opening = finding(report, "opening")
     assert FAIL is opening.grade
     assert "; before that it said 'ERROR Color is not a valid value'" in opening.evidence
-    assert "'ERROR Color is not a valid value'" in opening.mend
+    assert "'ERROR Color is not a valid value'" in opening.fix
 
 
 @pytest.mark.docker
@@ -411,7 +411,7 @@ def test_an_engine_that_does_not_hear_stop_is_told_so(examined: Examine, tmp_pat
 
     assert not_passed(report) == {"stop": WARNING}
     assert finding(report, "stop").evidence.endswith("ms after STOP")
-    assert "read stdin while you think" in finding(report, "stop").mend
+    assert "read stdin while you think" in finding(report, "stop").fix
 
 
 @pytest.mark.docker
@@ -469,7 +469,7 @@ def test_a_library_that_is_missing_is_named(examined: Examine, tmp_path: Path) -
     assert not_passed(report) == {"start": FAIL}
     assert "exited with code 127" in finding(report, "start").evidence
     assert "the library libmine.so.3 is missing here: link statically" in (
-        finding(report, "start").mend
+        finding(report, "start").fix
     )
 
 
