@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from multiprocessing import connection
+from multiprocessing import connection, resource_tracker
 from multiprocessing.process import BaseProcess
 from threading import Thread
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -99,7 +99,9 @@ class Worker(Generic[Result]):
         ours, theirs = _SPAWN.Pipe()
         # A daemon: a parent that ends without `close` does not wait for it.
         process = _SPAWN.Process(target=_serve, args=(theirs, *self._initializer), daemon=True)
-        # It does not hear Ctrl-C before it has said that it ignores it.
+        # The tracker's start lets SIGINT through again, so it comes first.
+        resource_tracker.ensure_running()
+        # The process does not hear Ctrl-C before it has said that it ignores it.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             process.start()

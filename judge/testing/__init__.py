@@ -4,10 +4,10 @@ A protocol is tested by what it says and what it makes of an answer, line by lin
 
 >>> from judge.games.quantum_chess.words import Selection
 >>> from judge.protocols import new_protocol
->>> from judge.protocols.types import UNLIMITED_MS, Ask, Clock, Limits, Open
+>>> from judge.protocols.types import UNLIMITED_MS, Ask, Clock, ToldLimits, Open
 >>> from judge.testing import Conversation
 >>> conversation = Conversation(new_protocol("qchess", {}), line_end="\\n")
->>> conversation.feed(Open(0, {"variant": "quantum"}, ("one", "two"), Limits(4000, 0, 0)))
+>>> conversation.feed(Open(0, {"variant": "quantum"}, ("one", "two"), ToldLimits(4000, 0, 0)))
 >>> conversation.goes('''
 ...     > white
 ...     = ready

@@ -210,7 +210,7 @@ def test_ctrl_c_before_the_first_game_costs_nothing(judge: Judge, tmp_path: Path
         out, err = process.communicate()
 
     assert "Traceback" not in err
-    assert "void" not in {json.loads(one).get("state") for one in out.splitlines()}
+    assert "void" not in {json.loads(one).get("state") for one in out.splitlines()}, out
     assert {0} == {process.returncode}
 
 

@@ -26,6 +26,8 @@ from judge.errors import InputError
 from judge.referee.policy import load_policy
 from judge.sandbox.archive import EMPTY, Archive, pack
 
+pytestmark = pytest.mark.slow
+
 POLICY = load_policy("gomocup-freestyle")
 ONE = AgentFolder("one", "1" * 64, pack({b"book": b"e4", b"deep": None}))
 TWO = AgentFolder("two", "2" * 64, pack({b"games": b"7"}))
@@ -263,8 +265,6 @@ from pathlib import Path
 from judge.contest.folder_transfer import AgentFolder, bring, write_folders
 from judge.contest.plan import load_plan
 from judge.sandbox.archive import pack
-
-pytestmark = pytest.mark.slow
 
 def state(number):
     return pack({b"%d" % at: b"%d" % number * 5000 for at in range(200)})
