@@ -65,7 +65,7 @@ class Registry(Generic[Entry]):
         )
         try:
             entry = point.load()
-        except Exception as error:
+        except Exception as error:  # a module of another package raises whatever it likes
             raise InputError(
                 f"{where}, which cannot be imported ({type(error).__name__}: {error}); {fix}"
             ) from error

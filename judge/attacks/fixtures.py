@@ -125,7 +125,7 @@ def _says(box: Box, word: bytes) -> bool:
 @contextmanager
 def killed_judge(_directory: Path) -> Iterator[Mapping[str, str]]:
     """A judge that was killed in the middle of a game: the next one, which we are, clears away after it."""
-    command = [sys.executable, "-m", "judge.attacks.sweep"]
+    command = [sys.executable, "-m", "judge.attacks.killed_judge"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as judge:
         if judge.stdout is None or not judge.stdout.readline():
             raise HostError("a judge that was to be killed did not come so far")

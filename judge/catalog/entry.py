@@ -117,7 +117,7 @@ class GameEntry(GameRules):
 
     def read_log(self, data: bytes, source: str) -> Stepped:
         """The game of such a log, for `judge show`; InputError names `source` and the line. Called where `is_log`."""
-        raise NotImplementedError
+        raise NotImplementedError  # of an entry that says `is_log` and does not read it
 
     def replay_log(self, data: bytes, source: str) -> str | None:  # noqa: ARG002 a log may hold no proof
         """By which rules a log was replayed and how its game ended, for `judge verify`; None: a log proves nothing.

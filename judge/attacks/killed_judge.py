@@ -1,4 +1,4 @@
-"""A judge that is to be killed: `python -m judge.attacks.sweep` makes a box, says so, and waits for its end."""
+"""A judge that is to be killed: `python -m judge.attacks.killed_judge` makes a box, says so, and waits for its end."""
 
 import signal
 import sys
