@@ -84,6 +84,4 @@ class _ToEvents(logging.Handler):
         elif record.exc_info and record.exc_info[1] is not None:
             error = record.exc_info[1]
             fields["error"] = f"{type(error).__name__}: {error}"
-        structlog.get_logger().log(
-            record.levelno, record.getMessage(), logger=record.name, **fields
-        )
+        structlog.get_logger().log(record.levelno, record.getMessage(), logger=record.name, **fields)

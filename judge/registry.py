@@ -59,16 +59,11 @@ class Registry(Generic[Entry]):
 
     def _load(self, point: EntryPoint) -> Entry:
         where = f"the package {_package(point)} registers the {self.noun} {point.name!r} as {point.value}"
-        fix = (
-            "install a version that works with this judge, or uninstall it: "
-            f"pip uninstall {_package(point)}"
-        )
+        fix = f"install a version that works with this judge, or uninstall it: pip uninstall {_package(point)}"
         try:
             entry = point.load()
         except Exception as error:  # a module of another package raises whatever it likes
-            raise InputError(
-                f"{where}, which cannot be imported ({type(error).__name__}: {error}); {fix}"
-            ) from error
+            raise InputError(f"{where}, which cannot be imported ({type(error).__name__}: {error}); {fix}") from error
         if not isinstance(entry, self.kind):
             raise InputError(
                 f"{where}, which is of the type {type(entry).__name__} and not {self.kind.__name__}; {fix}"

@@ -17,9 +17,7 @@ def is_printable(text: str) -> bool:
     return text.isprintable()
 
 
-def printable(
-    text: str, limit: int | None = 200, *, mark: str | None = None, cut: str = "..."
-) -> str:
+def printable(text: str, limit: int | None = 200, *, mark: str | None = None, cut: str = "...") -> str:
     r"""`text` as one printable line of at most `limit` characters; None: of any length.
 
     What is not printable becomes an escape such as `\x1b`, or `mark` where it is given. A text that

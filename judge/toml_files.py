@@ -33,11 +33,7 @@ def parse(path: Path, text: str) -> dict[str, Any]:
 
 
 def validated(
-    model: type[Model],
-    document: dict[str, Any],
-    path: Path,
-    text: str,
-    changes: Mapping[str, str] | None = None,
+    model: type[Model], document: dict[str, Any], path: Path, text: str, changes: Mapping[str, str] | None = None
 ) -> Model:
     """The model of `document`, which came from `text`; InputError names the line of the first key that is wrong.
 
@@ -49,13 +45,7 @@ def validated(
         raise InputError(_explain(model, error, path, text, changes or {})) from None
 
 
-def _explain(
-    model: type[BaseModel],
-    error: ValidationError,
-    path: Path,
-    text: str,
-    changes: Mapping[str, str],
-) -> str:
+def _explain(model: type[BaseModel], error: ValidationError, path: Path, text: str, changes: Mapping[str, str]) -> str:
     found = first_of(error)
     keys = _without_tags([str(key) for key in found["loc"]], text)
     said = complaint(error, model, keys)
@@ -100,9 +90,7 @@ def _line_around(keys: Sequence[str], text: str) -> int:
     at: Any = tomllib.loads(text)
     for key in keys:
         at = _inner(at, key)
-    return (
-        0 if at is None else max(_line_of(list(keys[:count]), text) for count in range(len(keys)))
-    )
+    return 0 if at is None else max(_line_of(list(keys[:count]), text) for count in range(len(keys)))
 
 
 def _line_of(keys: list[str], text: str) -> int:

@@ -191,17 +191,13 @@ def _send(pipe: connection.Connection, data: bytes) -> None:
 def _how_it_ended(code: int | None) -> str:
     if code is None:
         return "its process is gone"
-    return (
-        f"its process was killed by signal {-code}" if code < 0 else f"its process exited: {code}"
-    )
+    return f"its process was killed by signal {-code}" if code < 0 else f"its process exited: {code}"
 
 
 # --- in the process of a worker --------------------------------------------------------------------------------------
 
 
-def _serve(
-    pipe: connection.Connection, initializer: Callable[..., object] | None, args: tuple[Any, ...]
-) -> None:
+def _serve(pipe: connection.Connection, initializer: Callable[..., object] | None, args: tuple[Any, ...]) -> None:
     _obey_parent()
     os.set_inheritable(pipe.fileno(), False)  # no program that a task starts has it
     if initializer is not None:

@@ -55,11 +55,7 @@ def test_every_command_of_a_page_works(page: str, tmp_path: Path) -> None:
     for name in ("images", "policies", "tests"):
         (tmp_path / name).symlink_to(ROOT / name)
     path = f"{Path(sys.executable).parent}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-    engine = {
-        key: os.environ[key]
-        for key in ("DOCKER_HOST", "JUDGE_LOCKS", "TMPDIR")
-        if key in os.environ
-    }
+    engine = {key: os.environ[key] for key in ("DOCKER_HOST", "JUDGE_LOCKS", "TMPDIR") if key in os.environ}
     typed = commands(page)
     assert typed
     for line in typed:

@@ -98,9 +98,7 @@ def test_a_room_knows_only_the_rooms_below_it(path: Path) -> None:
 
 @pytest.mark.parametrize("room", sorted(MAY_IMPORT))
 def test_a_room_imports_every_room_that_it_may(room: str) -> None:
-    imported = {
-        name for path in modules() if room_of(path) == room for name in imported_rooms(path)
-    }
+    imported = {name for path in modules() if room_of(path) == room for name in imported_rooms(path)}
 
     assert imported - {room} == MAY_IMPORT[room]
 

@@ -39,9 +39,7 @@ def test_an_event_is_a_line_of_json() -> None:
     (event,) = read(file)
     assert file.getvalue().isascii()
     assert event["timestamp"].endswith("Z")
-    assert ("two\nlines", "info", "\x1b[2J") == tuple(
-        event[key] for key in ("event", "level", "agent")
-    )
+    assert ("two\nlines", "info", "\x1b[2J") == tuple(event[key] for key in ("event", "level", "agent"))
 
 
 def test_events_go_elsewhere_for_a_while() -> None:
@@ -51,9 +49,7 @@ def test_events_go_elsewhere_for_a_while() -> None:
         structlog.get_logger().info("inside")
     structlog.get_logger().info("outside")
 
-    assert (["outside"], ["inside"]) == tuple(
-        [event["event"] for event in read(file)] for file in (outer, inner)
-    )
+    assert (["outside"], ["inside"]) == tuple([event["event"] for event in read(file)] for file in (outer, inner))
 
 
 @pytest.mark.parametrize("tracebacks", [False, True])

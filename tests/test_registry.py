@@ -78,9 +78,7 @@ def test_names_are_listed_without_loading_anything(install: Install) -> None:
         ("1 / 0", "ZeroDivisionError: division by zero"),
     ],
 )
-def test_an_entry_that_cannot_be_imported_is_named_with_its_package(
-    install: Install, source: str, why: str
-) -> None:
+def test_an_entry_that_cannot_be_imported_is_named_with_its_package(install: Install, source: str, why: str) -> None:
     install("broken", source)
 
     assert refused("nim") == (

@@ -18,9 +18,7 @@ grep Cpus_allowed_list /proc/self/status
 def bash(script: str, **environment: str) -> str:
     """What a script prints that has sourced the library."""
     words = ["bash", "-euc", f"source {LIB}\n{script}"]
-    return subprocess.run(
-        words, capture_output=True, text=True, check=True, env={**os.environ, **environment}
-    ).stdout
+    return subprocess.run(words, capture_output=True, text=True, check=True, env={**os.environ, **environment}).stdout
 
 
 def test_the_engine_gets_the_judges_core() -> None:
@@ -39,9 +37,7 @@ def test_an_engine_on_a_single_processor_is_not_pinned() -> None:
     assert "" == bash(f"taskset -pc {one} $$ >/dev/null\njudges_processors").strip()
 
 
-@pytest.mark.parametrize(
-    "is_wished", [False, True], ids=["as the judge is placed", "as the operator says"]
-)
+@pytest.mark.parametrize("is_wished", [False, True], ids=["as the judge is placed", "as the operator says"])
 def test_the_daemon_starts_where_it_is_told(tmp_path: Path, is_wished: bool) -> None:
     """The daemon is a program of the test's that says where it runs."""
     (tmp_path / "dockerd").write_text(DAEMON)

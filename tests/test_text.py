@@ -35,9 +35,7 @@ def is_harmless(text: str) -> bool:
 
 
 @given(HOSTILE, st.one_of(st.none(), st.integers(0, 50)), st.sampled_from([None, "?", ""]))
-def test_printable_text_is_harmless_and_bounded(
-    text: str, limit: int | None, mark: str | None
-) -> None:
+def test_printable_text_is_harmless_and_bounded(text: str, limit: int | None, mark: str | None) -> None:
     shown = printable(text, limit, mark=mark)
 
     assert is_harmless(shown)

@@ -37,9 +37,7 @@ class Installed:
     def run(self, program: str, *arguments: str) -> str:
         """What a program of the environment prints; it must end well."""
         variables = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("PYTHON", "XDG_", "VIRTUAL_ENV"))
+            name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "XDG_", "VIRTUAL_ENV"))
         }
         variables |= {"HOME": str(self.home), "COLUMNS": "300"}
         done = subprocess.run(

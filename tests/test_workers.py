@@ -115,9 +115,7 @@ def test_nothing_has_ended_while_it_runs(worker: Worker[Any]) -> None:
 
 
 @pytest.mark.parametrize("somebody_else", [False, True])
-def test_a_killed_task_is_lost_and_the_next_has_a_new_process(
-    worker: Worker[Any], somebody_else: bool
-) -> None:
+def test_a_killed_task_is_lost_and_the_next_has_a_new_process(worker: Worker[Any], somebody_else: bool) -> None:
     worker.start(time.sleep, 600)
     killed = pid_of(worker)
     if somebody_else:
@@ -175,9 +173,7 @@ def test_several_are_waited_for_and_killed_together(tmp_path: Path) -> None:
     assert [None] * 3 == [started_ticks(pid) for pid in pids]
 
 
-def test_a_process_may_clear_away_when_it_is_killed_politely(
-    worker: Worker[Any], tmp_path: Path
-) -> None:
+def test_a_process_may_clear_away_when_it_is_killed_politely(worker: Worker[Any], tmp_path: Path) -> None:
     path = tmp_path / "state"
     worker.start(end_with_142, path)
     while not path.exists() or path.read_text() != "ready":
@@ -207,9 +203,7 @@ worker.start(os.getpid)
 print(worker.result(), flush=True)
 {end}
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert "" == done.stderr
     deadline = time.monotonic() + PATIENCE_S
     while started_ticks(int(done.stdout)) is not None:

@@ -44,9 +44,7 @@ class Player:
     def legal_moves(self):
         """All moves, as (x, y, direction, steps)."""
         squares = [(x, y) for y in range(SIZE) for x in range(SIZE) if self.at(x, y) in MOVABLE]
-        return [
-            move for x, y in squares for name in DIRECTIONS for move in self.moves_of(x, y, name)
-        ]
+        return [move for x, y in squares for name in DIRECTIONS for move in self.moves_of(x, y, name)]
 
     def moves_of(self, x, y, name):
         """One step, or any number for a Scout until something is in its way."""

@@ -189,13 +189,9 @@ def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
     for field, word in _words(manifest.model_dump(exclude={"description"})):
         odd = next((c for c in word if unicodedata.category(c) == "Cc"), "")
         if odd:
-            raise InputError(
-                f"{path}: {field}: it has the control character U+{ord(odd):04X}: write it without"
-            )
+            raise InputError(f"{path}: {field}: it has the control character U+{ord(odd):04X}: write it without")
         if len(word.encode()) > MAX_WORD_BYTES:
-            raise InputError(
-                f"{path}: {field}: it is longer than {MAX_WORD_BYTES} bytes: put it in a file"
-            )
+            raise InputError(f"{path}: {field}: it is longer than {MAX_WORD_BYTES} bytes: put it in a file")
     if "\0" in manifest.description:
         raise InputError(f"{path}: description: it has the control character U+0000")
 
@@ -253,15 +249,11 @@ def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
     program = source / words[0] if words else source
     if manifest.runtime == WINE:
         if not program.is_file():
-            raise InputError(
-                f"{source / MANIFEST}: command: name the Windows program, relative to this directory"
-            )
+            raise InputError(f"{source / MANIFEST}: command: name the Windows program, relative to this directory")
         width_of(program)
         return manifest.model_copy(update={"command": (WINE, *words)})
     if manifest.runtime == "native" and program.is_file() and is_windows_program(program):
-        raise InputError(
-            f'{source / MANIFEST}: {words[0]} is a Windows program: say runtime = "{WINE}"'
-        )
+        raise InputError(f'{source / MANIFEST}: {words[0]} is a Windows program: say runtime = "{WINE}"')
     return manifest
 
 
@@ -352,13 +344,9 @@ def _manifest_of_file(source: Path) -> AgentManifest:
     if source.suffix == ".py" or b"python" in first_line(head):
         python, *options = python_words(source)
         runtime = PYTHON_2 if python == "python2" else "python"
-        return AgentManifest(
-            **fields | {"command": (python, *options, source.name), "runtime": runtime}
-        )
+        return AgentManifest(**fields | {"command": (python, *options, source.name), "runtime": runtime})
     if source.suffix == ".jar" and head[:4] == b"PK\x03\x04":
-        return AgentManifest(
-            **fields | {"command": ("java", "-jar", source.name), "runtime": "java"}
-        )
+        return AgentManifest(**fields | {"command": ("java", "-jar", source.name), "runtime": "java"})
     if head[:4] == b"\x7fELF":
         return AgentManifest(**fields)
     if language := language_of(source):
@@ -407,15 +395,11 @@ def _files(source: Path) -> Iterator[Path]:
     root = source.resolve()
     for path in sorted(source.rglob("*")):
         if path.is_symlink() and not path.resolve().is_relative_to(root):
-            raise InputError(
-                f"{path}: a link that leads out of the agent's directory; copy the file instead (cp -L)"
-            )
+            raise InputError(f"{path}: a link that leads out of the agent's directory; copy the file instead (cp -L)")
         if path.is_dir():
             continue
         if not path.is_file():
-            raise InputError(
-                f"{path}: not a regular file; an agent is made of files and directories"
-            )
+            raise InputError(f"{path}: not a regular file; an agent is made of files and directories")
         yield path
 
 

@@ -97,9 +97,7 @@ class FolderStore:
         try:
             yield
         except OSError as error:
-            raise HostError(
-                f"{self._directory / owner}: the folders could not be kept: {error.strerror}"
-            ) from error
+            raise HostError(f"{self._directory / owner}: the folders could not be kept: {error.strerror}") from error
 
     # --- states -------------------------------------------------------------------------------------
 
@@ -150,13 +148,7 @@ class FolderStore:
         for seat, owner in owners.items():
             heads = {kind: folder.digest for kind, folder in record.seats[seat].folders.items()}
             if heads:
-                intent = _Intent(
-                    record=path.resolve(),
-                    id=record.id,
-                    attempt=record.attempt,
-                    seat=seat,
-                    heads=heads,
-                )
+                intent = _Intent(record=path.resolve(), id=record.id, attempt=record.attempt, seat=seat, heads=heads)
                 write_durably(self._intent(owner), intent.model_dump_json().encode())
         write_record(path, file)
         for owner in owners.values():
@@ -175,9 +167,7 @@ class FolderStore:
         if _has_happened(intent):
             self._write_heads(owner, self._heads(owner) | intent.heads)
         else:
-            log.info(
-                "a game left no record, so the folder stays as it was", folder=owner, game=intent.id
-            )
+            log.info("a game left no record, so the folder stays as it was", folder=owner, game=intent.id)
         path.unlink()
         sync(path.parent)
 

@@ -18,9 +18,7 @@ _ENDING = re.compile(r"\.(?:exe|py|jar)$", re.IGNORECASE)
 """What says how a program is run, and is no part of its name."""
 
 _RULES = ("freestyle", "standard", "renju", "caro")
-_PURPOSE = re.compile(
-    rf"_({'|'.join(_RULES)})(?:-([0-9]{{1,2}}))?$|_()([0-9]{{1,2}})$", re.IGNORECASE
-)
+_PURPOSE = re.compile(rf"_({'|'.join(_RULES)})(?:-([0-9]{{1,2}}))?$|_()([0-9]{{1,2}})$", re.IGNORECASE)
 """At the end of a name: a rule, a rule and a size, or a size."""
 
 

@@ -68,9 +68,7 @@ def _fields(header: bytes) -> tuple[int, int, int]:
 def _width(path: Path) -> int:
     header = _header(path)
     if header[:4] != _PE:
-        raise InputError(
-            f"{path} is a program for DOS or for 16-bit Windows: compile it for 32 or 64 bits"
-        )
+        raise InputError(f"{path} is a program for DOS or for 16-bit Windows: compile it for 32 or 64 bits")
     machine, size, kind = _fields(header)
     if machine not in MACHINES:
         name = _OTHERS.get(machine, f"the machine 0x{machine:04x}")

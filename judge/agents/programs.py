@@ -14,9 +14,7 @@ _NOT_RUN = (b"\x01\x00", b"\x00\x01", b"\x04\x00", b"\x00\x04")
 _MOST_READ = 1 << 20
 _VERSION = re.compile(r"python([23])")
 _OPTION = re.compile(r"-[A-RT-Za-z]+")  # -S is of env, and nothing that a program needs
-_ONLY_2 = re.compile(
-    rb"(?m)^[ \t]*(?:print[ \t]+(?:[\"']|>>|[\w.]+\()|except[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:)"
-)
+_ONLY_2 = re.compile(rb"(?m)^[ \t]*(?:print[ \t]+(?:[\"']|>>|[\w.]+\()|except[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:)")
 """`print "x"`, `print str(x)`, `except Error, error:`: statements that Python 3 does not have."""
 
 

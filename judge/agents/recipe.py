@@ -97,9 +97,7 @@ class Sources:
     def files(self, kind: Kind) -> list[str]:
         """The sources of a kind, as words of a command, in order of name."""
         found = (path for path in self.tree.rglob("*") if path.suffix.lower() in _ENDINGS[kind])
-        return sorted(
-            f"./{path.relative_to(self.tree).as_posix()}" for path in found if path.is_file()
-        )
+        return sorted(f"./{path.relative_to(self.tree).as_posix()}" for path in found if path.is_file())
 
     @property
     def program(self) -> str:
@@ -194,9 +192,7 @@ def _rust(sources: Sources) -> BuildRecipe:
     only = [files[0].removeprefix("./")] if len(files) == 1 else []
     main = sources.main or next(iter([*usual, *only]), "")
     if not main:
-        raise InputError(
-            'src/main.rs is missing: say in agent.toml where it begins, [build] main = "…"'
-        )
+        raise InputError('src/main.rs is missing: say in agent.toml where it begins, [build] main = "…"')
     static = ("-C", "target-feature=+crt-static", "-C", "strip=symbols")
     options = ("--edition", edition, "-C", "opt-level=3", *static)
     output = ("-o", f"./{sources.program}", f"./{_inside(sources, main)}")
@@ -215,16 +211,12 @@ def _edition(tree: Path) -> str:
     package = cargo.get("package")
     package = package if isinstance(package, dict) else {}
     if cargo.get("dependencies") or cargo.get("build-dependencies"):
-        raise InputError(
-            "Cargo.toml has dependencies, and there is no network: bring them as modules below src"
-        )
+        raise InputError("Cargo.toml has dependencies, and there is no network: bring them as modules below src")
     if package.get("build") or (tree / "build.rs").is_file():
         raise InputError("build.rs is not run: bring what it makes, or add a Makefile")
     edition = str(package.get("edition", "2015"))
     if edition not in ("2015", "2018", "2021"):
-        raise InputError(
-            f"Cargo.toml, package.edition {edition[:20]!r}: there are 2015, 2018 and 2021"
-        )
+        raise InputError(f"Cargo.toml, package.edition {edition[:20]!r}: there are 2015, 2018 and 2021")
     return edition
 
 
@@ -256,9 +248,7 @@ def _python(sources: Sources) -> BuildRecipe:
     only = [files[0].removeprefix("./")] if len(files) == 1 else []
     main = sources.main or next(iter([*usual, *only]), "")
     if not main and not sources.command:
-        raise InputError(
-            'main.py is missing: say in agent.toml where it begins, [build] main = "…"'
-        )
+        raise InputError('main.py is missing: say in agent.toml where it begins, [build] main = "…"')
     if main and (words := python_words(sources.tree / _inside(sources, main)))[0] == "python2":
         # No compiler for it is here; what it is worth, the check will tell.
         manifest = sources.manifest("python2", *words, _inside(sources, main))
@@ -270,9 +260,7 @@ def _python(sources: Sources) -> BuildRecipe:
 
 def _make(sources: Sources) -> BuildRecipe:
     if not any((sources.tree / name).is_file() for name in MAKEFILES):
-        raise InputError(
-            f'agent.toml: build.kind = "make", but there is no {MAKEFILES[-1]} at the top'
-        )
+        raise InputError(f'agent.toml: build.kind = "make", but there is no {MAKEFILES[-1]} at the top')
     return BuildRecipe("make", (("make", *sources.flags),))
 
 
@@ -294,9 +282,7 @@ def _needed(sources: Sources, kind: Kind) -> list[str]:
     files = sources.files(kind)
     if not files:
         endings = " or ".join(_ENDINGS[kind])
-        raise InputError(
-            f'agent.toml: build.kind = "{kind}", but there is no file that ends in {endings}'
-        )
+        raise InputError(f'agent.toml: build.kind = "{kind}", but there is no file that ends in {endings}')
     return files
 
 
@@ -304,9 +290,7 @@ def _inside(sources: Sources, main: str) -> str:
     """`main`, as a file of the tree."""
     names = {file.removeprefix("./") for kind in _ENDINGS for file in sources.files(kind)}
     if main.removeprefix("./") not in names:
-        raise InputError(
-            f"agent.toml: build.main = {quote(main, 80)} is no source file of the tree"
-        )
+        raise InputError(f"agent.toml: build.main = {quote(main, 80)} is no source file of the tree")
     return main.removeprefix("./")
 
 

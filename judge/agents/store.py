@@ -53,13 +53,9 @@ class Trees:
         """The directory of a tree; InputError where it is missing or is no longer what it was."""
         path = self.path(digest)
         if not path.is_dir():
-            raise InputError(
-                f"{path} is missing: bring it back from a copy, or process the upload again"
-            )
+            raise InputError(f"{path} is missing: bring it back from a copy, or process the upload again")
         if digest_of(path) != digest:
-            raise InputError(
-                f"{path}: its files are not those of its name: process the upload again"
-            )
+            raise InputError(f"{path}: its files are not those of its name: process the upload again")
         return path
 
     def path(self, digest: str) -> Path:

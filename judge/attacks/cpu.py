@@ -11,11 +11,7 @@ SPAN = "1500"
 LATE = Expected(verdict=Verdict.TURN_TIME, because="did not answer within the turn")
 PATIENT = Control(off="the limit of a turn", policy={"clock": {"turn_ms": 20000}})
 STILL = Expected(denied=("pondering",), by=frozenset({"FREEZER"}))
-LOOSE = Control(
-    off="freezing out of turn",
-    policy={"box": {"freeze": "none"}},
-    expected=Expected(got=("pondering",)),
-)
+LOOSE = Control(off="freezing out of turn", policy={"box": {"freeze": "none"}}, expected=Expected(got=("pondering",)))
 LONGER = "an agent could hold up a game for as long as it likes"
 STOLEN = "an agent could think in its opponent's time"
 FARMED = "an agent about to lose could have the game played again"

@@ -78,9 +78,7 @@ def bystanders(_directory: Path) -> Iterator[Mapping[str, str]]:
     programs = build_attacks()
     tenant = Tenant("attack", programs, ("cpu", "honest"), "native", 0, "bystander")
     with ExitStack() as stack:
-        process = stack.enter_context(
-            subprocess.Popen([programs / "cpu", "honest"], stdin=subprocess.PIPE)
-        )
+        process = stack.enter_context(subprocess.Popen([programs / "cpu", "honest"], stdin=subprocess.PIPE))
         stack.callback(process.kill)
         box = open_box("docker", tenant, Limits(), BoxPolicy())
         stack.callback(box.close)

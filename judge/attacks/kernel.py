@@ -6,9 +6,7 @@ from judge.attacks.weak_box import on_the_hosts_network, unfiltered, unmasked
 
 UNREACHABLE = NOT_PERMITTED | {"ENETUNREACH", "EAFNOSUPPORT", "EADDRNOTAVAIL", "EPROTONOSUPPORT"}
 REFUSED = UNREACHABLE | {"ECONNREFUSED", "ENOENT"}
-PACKETS = (
-    "it would send packets into the operator's network; F3 shows the same program with a network"
-)
+PACKETS = "it would send packets into the operator's network; F3 shows the same program with a network"
 LEAKS = "an agent could ask somebody outside for its moves, or reach what trusts this host"
 SURFACE = "a flaw in this part of the kernel would be a way out of the box"
 RIGHTS = "it takes a right that no agent's container may have, not even here"

@@ -44,11 +44,7 @@ def leftovers(before: Before) -> list[str]:
     return [
         *(f"the container {container['Id'][:12]} is left" for container in containers),
         *(f"the volume {volume['Name']} is left" for volume in volumes),
-        *(
-            f"the Engine did {action} to {i[:12]}"
-            for i, action in history
-            if not _is_harmless(action)
-        ),
+        *(f"the Engine did {action} to {i[:12]}" for i, action in history if not _is_harmless(action)),
         *(f"a directory is left: {path}" for path in set(_own_directories()) - before.directories),
         *_of_the_kernel(ids),
     ]

@@ -14,9 +14,7 @@ SPREAD = "an agent could use up the host's memory, and others would die for it"
 
 def _peak_is_the_cap(seen: Observed) -> str:
     evidence = seen.record.seats[0].evidence
-    peak, cap = (
-        (0, 0) if evidence is None else (evidence.memory_peak_bytes, evidence.memory_cap_bytes)
-    )
+    peak, cap = (0, 0) if evidence is None else (evidence.memory_peak_bytes, evidence.memory_cap_bytes)
     if not peak or not cap:
         return "peak or cap are not in the evidence"
     return "" if 0.8 * cap < peak <= cap else f"the peak {peak} is not at the cap {cap}"

@@ -3,32 +3,15 @@
 from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected
 from judge.attacks.cpu import LATE, TURN
 from judge.attacks.fixtures import bystanders, hoarder
-from judge.attacks.weak_box import (
-    as_the_hoarder,
-    unfiltered,
-    with_core_dumps,
-    with_more_groups,
-    with_new_privileges,
-)
+from judge.attacks.weak_box import as_the_hoarder, unfiltered, with_core_dumps, with_more_groups, with_new_privileges
 from judge.games.types import Verdict
 
 LEFT = Expected(verdict=Verdict.CRASH, because="exited with code 3")
-OUTLIVED = Control(
-    off="the agent is a shell, which waits for what it started", in_shell="{}; sleep 30"
-)
+OUTLIVED = Control(off="the agent is a shell, which waits for what it started", in_shell="{}; sleep 30")
 ROOMY = {"limits": {"processes": 400}}
 MANY = "200"
 NONE = frozenset({"NONE"})
-INSIDES = (
-    "ptrace",
-    "process_vm_readv",
-    "process_vm_writev",
-    "pidfd_getfd",
-    "mem",
-    "environ",
-    "stderr",
-    "root",
-)
+INSIDES = ("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "mem", "environ", "stderr", "root")
 
 BY_PROCESSES = (
     Attack(

@@ -30,27 +30,14 @@ from judge.sandbox.static_builds import build_house_agents
 
 OPPONENT = "house-instant"
 CLOCK = ClockPolicy(
-    turn_ms=20000,
-    match_ms=0,
-    tolerance_ms=100,
-    start_ms=20000,
-    courtesy_ms=1000,
-    close_ms=500,
-    starved_share=1,
+    turn_ms=20000, match_ms=0, tolerance_ms=100, start_ms=20000, courtesy_ms=1000, close_ms=500, starved_share=1
 )
 """Of the suite: long, so that only an attack on the clock can lose by it."""
 
 LARGE_BOARD = {"width": 40, "height": 40, "rule": "freestyle"}
 STONES = 1000
 
-HONEST = Attack(
-    id="",
-    title="plays",
-    program="cpu",
-    words=("honest",),
-    danger="",
-    control="it does no harm",
-)
+HONEST = Attack(id="", title="plays", program="cpu", words=("honest",), danger="", control="it does no harm")
 """Whom an attack is compared with."""
 
 
@@ -159,9 +146,7 @@ class Suite:
 
     # --- playing -----------------------------------------------------------------------------------------------------
 
-    def _play(
-        self, attack: Attack, control: Control | None, directory: Path
-    ) -> tuple[Observed, Mapping[str, str]]:
+    def _play(self, attack: Attack, control: Control | None, directory: Path) -> tuple[Observed, Mapping[str, str]]:
         """All matches of an attack, in its scene; and the names that it knew."""
         policy = changed(self._policy, attack.policy)
         if control is not None:
@@ -179,10 +164,7 @@ class Suite:
                 with attack.scene(directory) as more:
                     names |= more
                     spec = self._spec(attack, control, policy, names)
-                    files += [
-                        self._game(spec, number, control, names, shelf)
-                        for number in range(attack.plays)
-                    ]
+                    files += [self._game(spec, number, control, names, shelf) for number in range(attack.plays)]
                     if attack.is_kept:
                         found += self._harm_by_folder(spec, files[-1], shelf)
             except HarmError as harm:
@@ -190,12 +172,7 @@ class Suite:
         return Observed(tuple(files), tuple(found), growth[0]), names
 
     def _game(
-        self,
-        spec: MatchSpec,
-        number: int,
-        control: Control | None,
-        names: Mapping[str, str],
-        shelf: MemoryShelf,
+        self, spec: MatchSpec, number: int, control: Control | None, names: Mapping[str, str], shelf: MemoryShelf
     ) -> RecordFile:
         """One game; a void one is played again as often as the policy says, for so an agent would be."""
         spec = spec.model_copy(update={"number": number})
@@ -208,9 +185,7 @@ class Suite:
                 break
         return file
 
-    def _harm_by_folder(
-        self, spec: MatchSpec, file: RecordFile, shelf: MemoryShelf
-    ) -> Iterator[str]:
+    def _harm_by_folder(self, spec: MatchSpec, file: RecordFile, shelf: MemoryShelf) -> Iterator[str]:
         """What is wrong with what an attack has left in its folder: the host's own, or that no game begins with it."""
         if any(CANARY_TEXT.encode() in state.data for state in shelf.states.values()):
             yield "a file of the host's is in the folder"
@@ -221,9 +196,7 @@ class Suite:
         if record.verdict is not Verdict.WIN:
             yield f"no game can be played with what is left in the folder: {record.reason}"
 
-    def _spec(
-        self, attack: Attack, control: Control | None, policy: Policy, names: Mapping[str, str]
-    ) -> MatchSpec:
+    def _spec(self, attack: Attack, control: Control | None, policy: Policy, names: Mapping[str, str]) -> MatchSpec:
         words = attack.words
         if control is not None and control.words is not None:
             words = control.words
@@ -246,9 +219,7 @@ class Suite:
             return self._seat("opponent", self._programs, command)
         return self._seat("opponent", self._opponent, (OPPONENT,))
 
-    def _seat(
-        self, name: str, program: Path, command: tuple[str, ...], folder: str | None = None
-    ) -> SeatSpec:
+    def _seat(self, name: str, program: Path, command: tuple[str, ...], folder: str | None = None) -> SeatSpec:
         """A seat; with a persistent folder, if the digest of its state is given."""
         return SeatSpec(
             name=name,
@@ -274,11 +245,7 @@ class Suite:
             return
         if record.verdict in expected.also:
             return
-        fault = (
-            expected.verdict
-            if winner == 1 - loser and expected.verdict is not Verdict.WIN
-            else None
-        )
+        fault = expected.verdict if winner == 1 - loser and expected.verdict is not Verdict.WIN else None
         if record.seats[loser].fault != fault or expected.because not in record.reason:
             yield f"the blame is another: {record.reason}"
         yield from self._said_otherwise(attack, expected, record.seats[0].notes, names)
@@ -288,11 +255,7 @@ class Suite:
     def _said_otherwise(
         self, attack: Attack, expected: Expected, notes: Sequence[str], names: Mapping[str, str]
     ) -> Iterator[str]:
-        denied = dict(
-            note.removeprefix("denied ").rsplit(" ", 1)
-            for note in notes
-            if note.startswith("denied ")
-        )
+        denied = dict(note.removeprefix("denied ").rsplit(" ", 1) for note in notes if note.startswith("denied "))
         got = {note.removeprefix("got ") for note in notes if note.startswith("got ")}
         # A control shows that the attack succeeds; how far beyond that it comes depends on the kernel.
         is_weaker = self._has_engine_profile or expected is not attack.expected

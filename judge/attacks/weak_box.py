@@ -17,9 +17,7 @@ Names = Mapping[str, str]
 class WeakBox(DockerBox):
     """A docker box whose create arguments are weakened. Only for programs of our own."""
 
-    def __init__(
-        self, tenant: Tenant, limits: Limits, policy: BoxPolicy, weaken: Callable[[Config], None]
-    ) -> None:
+    def __init__(self, tenant: Tenant, limits: Limits, policy: BoxPolicy, weaken: Callable[[Config], None]) -> None:
         super().__init__(tenant, limits, policy)
         self._weaken = weaken
 
@@ -29,9 +27,7 @@ class WeakBox(DockerBox):
         return config
 
 
-def weak_builder(
-    weaken: Weakening, names: Names
-) -> Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]:
+def weak_builder(weaken: Weakening, names: Names) -> Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]:
     """Makes the box of seat 0 a weak one, and the opponent's as always."""
 
     def build(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:

@@ -19,11 +19,7 @@ class GomokuEntry(GameEntry):
 
     name = "gomoku"
     protocol = "gomocup"
-    partners = (
-        Partner("house-instant", ("centre",)),
-        Partner("house-agi-instant"),
-        Partner("house-agi"),
-    )
+    partners = (Partner("house-instant", ("centre",)), Partner("house-agi-instant"), Partner("house-agi"))
 
     def new(self, options: Mapping[str, Any]) -> Gomoku:
         """A game with these options."""

@@ -75,16 +75,12 @@ APART = 3
 def _free(request: StonesRequest) -> list[Square]:
     """Free squares, the best first: nearest to the middle, and later on away from the stones."""
     taken = {(x, y) for x, y, _ in request.stones}
-    squares = [
-        (x, y) for y in range(request.height) for x in range(request.width) if (x, y) not in taken
-    ]
+    squares = [(x, y) for y in range(request.height) for x in range(request.width) if (x, y) not in taken]
     middle = request.width // 2, request.height // 2
     is_late = len(taken) >= OPENED
 
     def badness(at: Square) -> tuple[bool, int]:
-        return is_late and any(_distance(at, stone) < APART for stone in taken), _distance(
-            at, middle
-        )
+        return is_late and any(_distance(at, stone) < APART for stone in taken), _distance(at, middle)
 
     return sorted(squares, key=badness)
 

@@ -14,18 +14,7 @@ from judge.referee.spec import RecordFile
 _LOG = re.compile(rb"# (Log starts|Short log)")
 
 _WORDS = frozenset(
-    {
-        "WIN",
-        "DRAW",
-        "ILLEGAL",
-        "BOUNDS",
-        "EMPTY",
-        "COLOUR",
-        "GIBBERISH",
-        "TIMEOUT",
-        "UNRESPONSIVE",
-        "terminated",
-    }
+    {"WIN", "DRAW", "ILLEGAL", "BOUNDS", "EMPTY", "COLOUR", "GIBBERISH", "TIMEOUT", "UNRESPONSIVE", "terminated"}
 )
 
 

@@ -25,9 +25,7 @@ def read_steps(path: Path) -> Stepped:
     entry = _entry_of_log(data)
     if entry is None:
         games = ", ".join(GAMES.names())
-        raise InputError(
-            f"{path}: neither a record nor a log of a game that is installed ({games})"
-        )
+        raise InputError(f"{path}: neither a record nor a log of a game that is installed ({games})")
     return entry.read_log(data, str(path))
 
 
@@ -116,9 +114,7 @@ class _Collector:
             self.steps.append(ReplayStep(view, left_ms=self._left_ms))
             return
         seat, said, charged_ns, search = self._ply
-        self.steps.append(
-            ReplayStep(view, seat, said, charged_ns / 1e6, search, self._messages, self._left_ms)
-        )
+        self.steps.append(ReplayStep(view, seat, said, charged_ns / 1e6, search, self._messages, self._left_ms))
 
     def _left(self) -> tuple[int | None, int | None]:
         first, second = (side.clock.left_ns() for side in self._onlooker.referee.sides)

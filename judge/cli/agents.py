@@ -12,9 +12,7 @@ from judge.text import printable
 PROTOCOL_OF_POLICY = "the policy's"
 """What an agent speaks whose manifest names no protocol."""
 
-app = typer.Typer(
-    help="House agents: opponents to play against and examples to read.", no_args_is_help=True
-)
+app = typer.Typer(help="House agents: opponents to play against and examples to read.", no_args_is_help=True)
 
 
 @app.command("list")

@@ -17,15 +17,7 @@ from rich.text import Text
 
 from judge.records.views import BoardView, Face, Mark, Square, Surface, Token
 
-_FACE_LETTERS = {
-    "pawn": "P",
-    "rook": "R",
-    "knight": "N",
-    "bishop": "B",
-    "queen": "Q",
-    "king": "K",
-    "unknown": "",
-}
+_FACE_LETTERS = {"pawn": "P", "rook": "R", "knight": "N", "bishop": "B", "queen": "Q", "king": "K", "unknown": ""}
 """Letters of chess; other faces are short enough as they are."""
 
 
@@ -41,24 +33,16 @@ class _Look:
 _LOOKS = {
     Surface.LINES: _Look(
         1,
-        (
-            Style(color="#000000", bgcolor="#d8aa66", bold=True),
-            Style(color="#ffffff", bgcolor="#d8aa66", bold=True),
-        ),
+        (Style(color="#000000", bgcolor="#d8aa66", bold=True), Style(color="#ffffff", bgcolor="#d8aa66", bold=True)),
         Style(color="#7a5526", bgcolor="#d8aa66"),
     ),
     Surface.SQUARES: _Look(
         2,
-        (
-            Style(color="#ffffff", bgcolor="#b3352c", bold=True),
-            Style(color="#ffffff", bgcolor="#2a62a3", bold=True),
-        ),
+        (Style(color="#ffffff", bgcolor="#b3352c", bold=True), Style(color="#ffffff", bgcolor="#2a62a3", bold=True)),
         Style(color="#7f8c6a"),
     ),
     Surface.CHEQUERED: _Look(
-        4,
-        (Style(color="#ffd75f", bold=True), Style(color="#5fafff", bold=True)),
-        Style(color="#6b7a84"),
+        4, (Style(color="#ffd75f", bold=True), Style(color="#5fafff", bold=True)), Style(color="#6b7a84")
     ),
 }
 _SIGNS = {Mark.LAST: "[]", Mark.ROW: "()", Mark.CURSOR: "<>"}
@@ -77,9 +61,7 @@ def board_lines(view: BoardView, width: int, height: int, ascii_only: bool = Fal
     """The board in at most `width` x `height` characters; of one that is larger the part around the last move."""
     look = _LOOKS[view.surface]
     columns = _window(
-        len(view.columns),
-        (width - _label_width(view) - 1) // (look.width + 1),
-        [x for x, _ in view.marks],
+        len(view.columns), (width - _label_width(view) - 1) // (look.width + 1), [x for x, _ in view.marks]
     )
     rows = _window(len(view.rows), height - 1, [y for _, y in view.marks])
     lines = [_label_line(view, look, columns)]
@@ -90,11 +72,7 @@ def token_text(token: Token, ascii_only: bool = False) -> str:
     """A stone or a piece in a few characters."""
     if not token.faces:
         return _stone(token, ascii_only)
-    if (
-        token.shows is not None
-        and len(token.faces) == 1
-        and token.faces[0].name not in _FACE_LETTERS
-    ):
+    if token.shows is not None and len(token.faces) == 1 and token.faces[0].name not in _FACE_LETTERS:
         return "rb"[token.side] + token.faces[0].name
     letters = [_letter(face, token.side) for face in token.faces]
     if token.shows is None:
@@ -164,9 +142,7 @@ def _row(view: BoardView, look: _Look, y: int, columns: range, ascii_only: bool)
     return line
 
 
-def _put_gap(
-    line: Text, view: BoardView, look: _Look, left: Square, right: Square, is_inner: bool
-) -> None:
+def _put_gap(line: Text, view: BoardView, look: _Look, left: Square, right: Square, is_inner: bool) -> None:
     """The column between two squares: brackets of those that are marked, an offer apart."""
     before, behind = view.marks.get(left, Mark.OFFER), view.marks.get(right, Mark.OFFER)
     closing, opening = _SIGNS.get(before), _SIGNS.get(behind)

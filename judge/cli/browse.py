@@ -43,9 +43,7 @@ _SEQUENCES = {
 """What terminals send for arrows, Home, End, Page Down and Page Up, as the letters that do the same."""
 
 
-def keys_of(
-    data: bytes, sequences: Mapping[bytes, str] = _SEQUENCES, escape: str = "q"
-) -> Iterator[str]:
+def keys_of(data: bytes, sequences: Mapping[bytes, str] = _SEQUENCES, escape: str = "q") -> Iterator[str]:
     """What was typed, a key each; a lone Escape is `escape`, a sequence that means nothing here is left out."""
     at = 0
     while at < len(data):
@@ -141,9 +139,7 @@ def step_words(step: ReplayStep) -> str:
     return step.view.caption or f"{step.view.sides[step.view.seats.index(step.seat)]}: {step.said}"
 
 
-def _seat(
-    game: Stepped, seat: int, played: Sequence[ReplayStep], now: ReplayStep, *, is_last: bool
-) -> SeatShown:
+def _seat(game: Stepped, seat: int, played: Sequence[ReplayStep], now: ReplayStep, *, is_last: bool) -> SeatShown:
     own = [step for step in played if step.seat == seat]
     last = own[-1] if own else None
     record = game.record

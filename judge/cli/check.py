@@ -38,24 +38,17 @@ _CHARACTERS = 600
 
 def check(
     agent: Annotated[
-        str,
-        typer.Argument(
-            metavar="AGENT",
-            help="Executable, directory, or house agent.",
-            autocompletion=agent_words,
-        ),
+        str, typer.Argument(metavar="AGENT", help="Executable, directory, or house agent.", autocompletion=agent_words)
     ],
     policy: Annotated[
         str,
         typer.Option(
-            help="The contest's format: a name or a .toml file; judge policies list.",
-            autocompletion=policy_words,
+            help="The contest's format: a name or a .toml file; judge policies list.", autocompletion=policy_words
         ),
     ] = "gomocup-freestyle",
     box: Annotated[str, typer.Option(help="docker, or process (isolates nothing).")] = "docker",
     set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Change a number of the policy: clock.turn_ms=1000."),
+        list[str] | None, typer.Option("--set", help="Change a number of the policy: clock.turn_ms=1000.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:

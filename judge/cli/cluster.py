@@ -56,13 +56,9 @@ def scheduler(
 def worker(
     scheduler: Annotated[str, typer.Option(help="Whom to call: tls://10.0.0.1:8786.")],
     tls: Keys = None,
-    slots: Annotated[
-        int, typer.Option(min=0, help="Games at once; 0: as many as there are processors for.")
-    ] = 0,
+    slots: Annotated[int, typer.Option(min=0, help="Games at once; 0: as many as there are processors for.")] = 0,
     cores: Annotated[int, typer.Option(min=1, help="Cores for each game.")] = 1,
-    folder: Annotated[
-        Path, typer.Option(help="Keeps agents, and games that were not fetched yet.")
-    ] = Path("worker"),
+    folder: Annotated[Path, typer.Option(help="Keeps agents, and games that were not fetched yet.")] = Path("worker"),
     name: Annotated[str, typer.Option(help="What this machine is called.")] = "",
     listen: Annotated[
         str, typer.Option(help="Where it is called itself, if not at the address that leads there.")

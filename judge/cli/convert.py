@@ -21,18 +21,10 @@ judge convert game.psq --to sgf
 
 
 def convert(
-    files: Annotated[
-        list[Path], typer.Argument(help=".psq, .rec, .sgf, .pgn or a judge's .json, by content.")
-    ],
-    to: Annotated[
-        str,
-        typer.Option(help=f"{', '.join(FORMATS)}.", autocompletion=lambda: list(FORMATS)),
-    ],
+    files: Annotated[list[Path], typer.Argument(help=".psq, .rec, .sgf, .pgn or a judge's .json, by content.")],
+    to: Annotated[str, typer.Option(help=f"{', '.join(FORMATS)}.", autocompletion=lambda: list(FORMATS))],
     output: Annotated[
-        str,
-        typer.Option(
-            "-o", "--output", help="File for all games, or directory; else beside the source."
-        ),
+        str, typer.Option("-o", "--output", help="File for all games, or directory; else beside the source.")
     ] = "",
     force: Annotated[bool, typer.Option("--force", help="Write over files that exist.")] = False,
 ) -> None:
@@ -67,14 +59,9 @@ def _targets(
         if form.holds_many or len(records) == 1:
             parts = {place: records}
         else:
-            parts = {
-                place.with_stem(f"{place.stem}-{n}"): [record]
-                for n, record in enumerate(records, 1)
-            }
+            parts = {place.with_stem(f"{place.stem}-{n}"): [record] for n, record in enumerate(records, 1)}
         for target in parts.keys() & targets.keys():
-            raise InputError(
-                f"{target}: two of the files would be written here; give them another -o"
-            )
+            raise InputError(f"{target}: two of the files would be written here; give them another -o")
         targets |= parts
     return targets
 

@@ -22,9 +22,7 @@ from judge.sandbox.reaper import reap
 from judge.submissions.pipeline import process
 from judge.submissions.service import ORGANISER, IntakeDirectory, Processor
 
-ContestFile = Annotated[
-    Path, typer.Option("--contest", metavar="C", help=f"The contest's {PLAN_FILE}, or its folder.")
-]
+ContestFile = Annotated[Path, typer.Option("--contest", metavar="C", help=f"The contest's {PLAN_FILE}, or its folder.")]
 HERE = Path(PLAN_FILE)
 
 

@@ -25,9 +25,7 @@ COLOURS = {Light.GREEN: "green", Light.YELLOW: "yellow", Light.RED: "bold red"}
 EXAMPLES = "Example: judge doctor --json | jq .worst"
 
 
-def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
-) -> None:
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
     """Say what this host can and cannot enforce, a line each with the fix.
 
     Exits 0 when all is green or yellow, 1 when something is red: a promise of the judge does not hold here, or
@@ -45,12 +43,7 @@ def doctor(
 
 def _document(host: Host, findings: list[HostFinding]) -> dict[str, object]:
     return {
-        "host": {
-            "name": host.name,
-            "system": host.system,
-            "kernel": host.kernel,
-            "cores": len(host.cores),
-        },
+        "host": {"name": host.name, "system": host.system, "kernel": host.kernel, "cores": len(host.cores)},
         "worst": worst(findings),
         "findings": [dataclasses.asdict(finding) for finding in findings],
     }
@@ -82,6 +75,4 @@ def page(finding: HostFinding) -> Iterator[str]:
 
 
 def _wrapped(text: str, head: str) -> list[str]:
-    return textwrap.wrap(
-        printable(text, 1000), WIDTH, initial_indent=head, subsequent_indent=" " * INDENT
-    )
+    return textwrap.wrap(printable(text, 1000), WIDTH, initial_indent=head, subsequent_indent=" " * INDENT)

@@ -18,9 +18,7 @@ app = typer.Typer(help="Build, list and prune the images that agents run in.", n
 def build(
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="base, keeper, native, python; when asked for: java, unpacker, toolchain."
-        ),
+        typer.Argument(help="base, keeper, native, python; when asked for: java, unpacker, toolchain."),
     ] = None,
 ) -> None:
     """Build the base image and the runtimes from distribution packages, and the house agents."""
@@ -31,8 +29,7 @@ def build(
 @app.command()
 def prune(
     places: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Policies, contests and records, or folders with them."),
+        list[Path] | None, typer.Argument(help="Policies, contests and records, or folders with them.")
     ] = None,
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say it, and remove nothing.")] = False,
@@ -51,9 +48,7 @@ def prune(
         print(printable(f"{f'kept, {each.kept}' if each.kept else verb}: {each.image}", 400))
     gone = [each.image for each in found if not each.kept]
     size = sum(image.own_bytes for image in gone) / 1e6
-    print(
-        f"{len(gone)} of {len(found)} copies{' would be' if dry_run else ''} removed, {size:.1f} MB"
-    )
+    print(f"{len(gone)} of {len(found)} copies{' would be' if dry_run else ''} removed, {size:.1f} MB")
 
 
 @app.command("list")

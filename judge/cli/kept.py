@@ -16,21 +16,14 @@ class KeptThroughRun:
     """Knows from which states each game starts and which it makes count; colours alternate from game to game."""
 
     def __init__(
-        self,
-        store: FolderStore,
-        policy: Policy,
-        seats: tuple[SeatSpec, SeatSpec],
-        names: Sequence[str],
-        games: int,
+        self, store: FolderStore, policy: Policy, seats: tuple[SeatSpec, SeatSpec], names: Sequence[str], games: int
     ) -> None:
         self._store = store
         self._kinds = policy.folders.kept
         self._seats = seats
         self._names = names
         self._owners = tuple(owner_of(seat.name, seat.digest) for seat in seats)
-        self._turns = folder_turns(
-            [self._order(number) for number in range(games)], policy.folders.round
-        )
+        self._turns = folder_turns([self._order(number) for number in range(games)], policy.folders.round)
 
     @contextmanager
     def through_the_run(self) -> Iterator[None]:

@@ -40,15 +40,11 @@ class LazyGroup(TyperGroup):
             return group
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
         examples = getattr(module, "EXAMPLES", {})
-        alone.command(
-            cmd_name, epilog=examples.get(cmd_name) if isinstance(examples, dict) else examples
-        )(found)
+        alone.command(cmd_name, epilog=examples.get(cmd_name) if isinstance(examples, dict) else examples)(found)
         return typer.main.get_command(alone)
 
 
-def group(
-    places: Mapping[str, str], about: Callable[[], str] | None = None, **options: Any
-) -> typer.Typer:
+def group(places: Mapping[str, str], about: Callable[[], str] | None = None, **options: Any) -> typer.Typer:
     """An app of such commands; `about` is what its `--version` prints, where it has one."""
     cls = type("Commands", (LazyGroup,), {"places": places})
     app = typer.Typer(cls=cls, no_args_is_help=True, **options)
@@ -58,9 +54,7 @@ def group(
             print(about())
             raise typer.Exit
 
-    version = typer.Option(
-        "--version", help="What a bug report needs to know.", is_eager=True, callback=show
-    )
+    version = typer.Option("--version", help="What a bug report needs to know.", is_eager=True, callback=show)
 
     # An app without commands of its own must have one of these to be a group.
     def _nothing() -> None:

@@ -46,9 +46,7 @@ class LiveView:
     ) -> None:
         """The view is what `module` shows; it may use the file descriptors `given`, whose numbers are its arguments."""
         command = [sys.executable, "-m", module, *map(str, given)]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=stdout, pass_fds=given
-        )
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=stdout, pass_fds=given)
         if self._process.stdin is None:
             raise RuntimeError("Popen made no pipe")
         self._feed = live_pipe.Feed(os.dup(self._process.stdin.fileno()))

@@ -116,9 +116,7 @@ class Follower:
     def _heed(self, ply: Ply) -> None:
         self._before = self._entry.view(self._onlooker.game)
         self._count += 1
-        self._moves.append(
-            MoveShown(self._count, ply.seat, ply.said, ply.charged_ns / MS, ply.search)
-        )
+        self._moves.append(MoveShown(self._count, ply.seat, ply.said, ply.charged_ns / MS, ply.search))
 
     def _referee(self) -> None:
         with self._lock:

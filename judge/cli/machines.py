@@ -9,8 +9,7 @@ import typer
 from judge.errors import InputError
 
 Keys = Annotated[
-    Path | None,
-    typer.Option("--tls", help="This host's folder of judge cluster keys; not needed on loopback."),
+    Path | None, typer.Option("--tls", help="This host's folder of judge cluster keys; not needed on loopback.")
 ]
 
 

@@ -63,56 +63,34 @@ def match(
             autocompletion=agent_words,
         ),
     ],
-    second: Annotated[
-        str,
-        typer.Argument(metavar="B", help="The same for the opponent.", autocompletion=agent_words),
-    ],
+    second: Annotated[str, typer.Argument(metavar="B", help="The same for the opponent.", autocompletion=agent_words)],
     policy: Annotated[
         str,
-        typer.Option(
-            help="Contest format: a name or a .toml file; judge policies list.",
-            autocompletion=policy_words,
-        ),
+        typer.Option(help="Contest format: a name or a .toml file; judge policies list.", autocompletion=policy_words),
     ],
     games: Annotated[int, typer.Option(min=1, help="Games to play; colours alternate.")] = 1,
     opening: Annotated[
-        str,
-        typer.Option(
-            help="File of openings, or one such as h8i9; each is played with both colours."
-        ),
+        str, typer.Option(help="File of openings, or one such as h8i9; each is played with both colours.")
     ] = "",
-    shuffle: Annotated[
-        bool, typer.Option("--shuffle", help="Openings in an order that the seed decides.")
-    ] = False,
+    shuffle: Annotated[bool, typer.Option("--shuffle", help="Openings in an order that the seed decides.")] = False,
     transform: Annotated[
-        bool,
-        typer.Option("--transform", help="Turn and mirror the openings when they come again."),
+        bool, typer.Option("--transform", help="Turn and mirror the openings when they come again.")
     ] = False,
     box: Annotated[str, typer.Option(help="docker, or process (isolates nothing).")] = "docker",
     set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Change a number of the policy: clock.turn_ms=1000."),
+        list[str] | None, typer.Option("--set", help="Change a number of the policy: clock.turn_ms=1000.")
     ] = None,
     seed: Annotated[
         int,
-        typer.Option(
-            help="All chance comes from it. It is fixed, so that games can be repeated, and can be foretold."
-        ),
+        typer.Option(help="All chance comes from it. It is fixed, so that games can be repeated, and can be foretold."),
     ] = 0,
     out: Annotated[Path, typer.Option(help="Directory for the records.")] = Path("records"),
     folders: Annotated[
-        Path | None,
-        typer.Option(help="Directory that keeps the agents' persistent folders between runs."),
+        Path | None, typer.Option(help="Directory that keeps the agents' persistent folders between runs.")
     ] = None,
-    clock: Annotated[
-        bool, typer.Option("--clock", help="A person too has the policy's times.")
-    ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document at the end.")
-    ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="No live view and no moves: results and score only.")
-    ] = False,
+    clock: Annotated[bool, typer.Option("--clock", help="A person too has the policy's times.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document at the end.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No live view and no moves: results and score only.")] = False,
 ) -> None:
     """Play games between agents A and B.
 
@@ -135,9 +113,7 @@ def match(
         _make_directory(out)
         make_ready(kind, chosen, [seat.runtime for seat in seats if not is_person(seat)])
         names = [agent.calls_itself(chosen) for agent in agents]
-        kept = KeptThroughRun(
-            FolderStore(folders or staging / "folders"), chosen, seats, names, games
-        )
+        kept = KeptThroughRun(FolderStore(folders or staging / "folders"), chosen, seats, names, games)
         venue = make_venue(kind)
         presenter = _presenter(seats, games, as_json=as_json, quiet=quiet)
         closing.callback(presenter.close)
@@ -160,25 +136,14 @@ def match(
 
 
 def _play(
-    spec: MatchSpec,
-    programs: dict[str, Path],
-    venue: Venue,
-    out: Path,
-    presenter: Presenter,
-    kept: KeptThroughRun,
+    spec: MatchSpec, programs: dict[str, Path], venue: Venue, out: Path, presenter: Presenter, kept: KeptThroughRun
 ) -> tuple[MatchRecord, Path]:
     """One game, played again while it is void, as often as the policy says."""
     check(spec)
     for attempt in range(1, spec.policy.attempts + 1):
         presenter.begin(spec, attempt)
         shelf = kept.shelf(spec.number)
-        here = replace(
-            venue,
-            shelf=shelf,
-            watch=presenter.watch,
-            follow=presenter.follow,
-            build=presenter.build,
-        )
+        here = replace(venue, shelf=shelf, watch=presenter.watch, follow=presenter.follow, build=presenter.build)
         file = play(spec, programs, attempt, here)
         path = out / f"{spec.id}-{attempt}.json"
         try:
@@ -193,9 +158,7 @@ def _play(
     return file.record, path
 
 
-def _presenter(
-    seats: tuple[SeatSpec, SeatSpec], games: int, *, as_json: bool, quiet: bool
-) -> Presenter:
+def _presenter(seats: tuple[SeatSpec, SeatSpec], games: int, *, as_json: bool, quiet: bool) -> Presenter:
     """JSON speaks alone; a person at a terminal sees the games, anybody else reads lines."""
     names = (seats[0].name, seats[1].name)
     if any(map(is_person, seats)):
@@ -207,9 +170,7 @@ def _presenter(
     return Shown(names, LiveView(names, games)) if sys.stdout.isatty() else LinePresenter(names)
 
 
-def _openings(
-    text: str, policy: Policy, transform: bool
-) -> tuple[Sequence[Opening], Sequence[Turn]]:
+def _openings(text: str, policy: Policy, transform: bool) -> tuple[Sequence[Opening], Sequence[Turn]]:
     """The openings to play, and the symmetries in which they come again."""
     if not text:
         return [()], NOT_TURNED
@@ -273,9 +234,7 @@ def make_venue(kind: BoxKind) -> Venue:
 
 
 @contextmanager
-def slot_alone(
-    kind: BoxKind, placement: CorePlacement | None = None, tell: Tell | None = None
-) -> Iterator[Slot]:
+def slot_alone(kind: BoxKind, placement: CorePlacement | None = None, tell: Tell | None = None) -> Iterator[Slot]:
     """A slot in which no other judge of this host plays meanwhile. Boxes that are processes have no cores of their own.
 
     Waits for one, and `tell` hears for whom. Raises HostError where what a dead judge left cannot be cleared away.
@@ -310,9 +269,7 @@ def _make_directory(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(
-            f"--out {out}: {error.strerror}: name a directory that is there or can be made"
-        ) from None
+        raise InputError(f"--out {out}: {error.strerror}: name a directory that is there or can be made") from None
 
 
 def _summary(record: MatchRecord, path: Path) -> dict[str, Any]:

@@ -31,9 +31,7 @@ NOTHING: tuple[Memory, Memory] = ((None, None), (None, None))
 class Gauges:
     """Reads the memory of a game's two agents in a thread of its own: an Engine may take its time to answer."""
 
-    def __init__(
-        self, match_id: str, kind: BoxKind, judge_pid: int, seats: Sequence[int] = SEATS
-    ) -> None:
+    def __init__(self, match_id: str, kind: BoxKind, judge_pid: int, seats: Sequence[int] = SEATS) -> None:
         """`seats` are those of agents."""
         self.memory = NOTHING
         """Of each seat, as it was read last."""
@@ -101,10 +99,7 @@ def _agents(judge_pid: int) -> Sequence[int]:
     pids: list[int] = []
     for children in Path(f"/proc/{judge_pid}/task").glob("*/children"):
         pids += map(int, children.read_text(encoding="ascii").split())
-    return sorted(
-        (pid for pid in pids if mark in Path(f"/proc/{pid}/environ").read_bytes()),
-        key=_started,
-    )
+    return sorted((pid for pid in pids if mark in Path(f"/proc/{pid}/environ").read_bytes()), key=_started)
 
 
 def _started(pid: int) -> int:

@@ -39,13 +39,7 @@ class PersonAgent(Agent):
     def seat(self, policy: Policy) -> SeatSpec:  # noqa: ARG002 a person plays under every policy
         """The seat as a match names it."""
         manifest = self.manifest
-        return SeatSpec(
-            name=manifest.name,
-            digest=self.digest,
-            command=(),
-            runtime=manifest.runtime,
-            protocol=NAME,
-        )
+        return SeatSpec(name=manifest.name, digest=self.digest, command=(), runtime=manifest.runtime, protocol=NAME)
 
 
 def stage(named: str, staging: Path) -> Agent:
@@ -66,9 +60,7 @@ def seated(seats: Sequence[SeatSpec], has_clock: bool) -> tuple[SeatSpec, SeatSp
     if all(map(is_person, seats)):
         raise InputError("a person plays an agent: give an agent for one of the seats")
     first, second = (
-        _with(seat, clock=has_clock)
-        if is_person(seat)
-        else _with(seat, **protocol_entry(seat.protocol).against_person)
+        _with(seat, clock=has_clock) if is_person(seat) else _with(seat, **protocol_entry(seat.protocol).against_person)
         for seat in seats
     )
     return first, second
@@ -87,9 +79,7 @@ class AtTheSeat(Shown):
         os.set_blocking(self._answers, False)
         keyboard = os.dup(sys.stdin.fileno())
         try:
-            player = LiveView(
-                names, games, "judge.cli.player", (keyboard, theirs), sys.stderr if lines else None
-            )
+            player = LiveView(names, games, "judge.cli.player", (keyboard, theirs), sys.stderr if lines else None)
         finally:
             os.close(keyboard)
             os.close(theirs)

@@ -165,10 +165,7 @@ class OnScreen:
     def run(self) -> None:
         """Until the feed ends, or the person leaves; the last position then stays on the terminal."""
         goes_on = True
-        with (
-            key_by_key(self._keyboard),
-            Live(console=self._console, screen=True, auto_refresh=False) as live,
-        ):
+        with key_by_key(self._keyboard), Live(console=self._console, screen=True, auto_refresh=False) as live:
             while goes_on:
                 goes_on, typed = self._player.look()
                 game = self._player.game

@@ -12,15 +12,11 @@ from judge.referee.policy import load_policy, policy_names, variants_of
 from judge.resources import POLICIES
 
 app = typer.Typer(
-    help="Contest formats: every number that the judge enforces stands in one of these files.",
-    no_args_is_help=True,
+    help="Contest formats: every number that the judge enforces stands in one of these files.", no_args_is_help=True
 )
 
 Named = Annotated[
-    str,
-    typer.Argument(
-        help="A name, a name with :variant, or a .toml file.", autocompletion=policy_words
-    ),
+    str, typer.Argument(help="A name, a name with :variant, or a .toml file.", autocompletion=policy_words)
 ]
 
 
@@ -44,9 +40,7 @@ def show(policy: Named) -> None:
 @app.command(epilog="Example: judge policies diff gomocup-freestyle gomocup-fastgame")
 def diff(first: Named, second: Named) -> None:
     """Show the keys in which two policies differ: `-` the first's value, `+` the second's."""
-    ours, theirs = (
-        dict(_flat(load_policy(name).model_dump(mode="json"))) for name in (first, second)
-    )
+    ours, theirs = (dict(_flat(load_policy(name).model_dump(mode="json"))) for name in (first, second))
     for key in sorted(ours.keys() | theirs.keys()):
         if ours.get(key) != theirs.get(key):
             print(key)

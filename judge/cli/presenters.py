@@ -57,9 +57,7 @@ class LinePresenter(Presenter):
         self._count = len(spec.opening)
         if attempt == 1:
             first, second = map(escape, self._names)
-            self._print(
-                f"[bold]game {spec.number + 1}[/]: {first} - {second}, {escape(spec.policy.name)}, {spec.id}"
-            )
+            self._print(f"[bold]game {spec.number + 1}[/]: {first} - {second}, {escape(spec.policy.name)}, {spec.id}")
 
     def _ply(self, ply: Ply) -> None:
         self._count += 1
@@ -97,9 +95,7 @@ class LinePresenter(Presenter):
 class Shown(Presenter):
     """The games on the whole terminal while they are played; their results as lines when it is free again."""
 
-    def __init__(
-        self, names: tuple[str, str], view: LiveView, lines: Presenter | None = None
-    ) -> None:
+    def __init__(self, names: tuple[str, str], view: LiveView, lines: Presenter | None = None) -> None:
         self._lines = lines or LinePresenter(names, moves=False)
         self._said: list[Callable[[], None]] = []
         self._view: LiveView | None = view

@@ -27,10 +27,7 @@ EXAMPLES = "Example: judge schema record > record.schema.json"
 
 def schema(
     name: Annotated[
-        str,
-        typer.Argument(
-            help="policy, spec, record, record-file or agent.", autocompletion=lambda: list(SCHEMAS)
-        ),
+        str, typer.Argument(help="policy, spec, record, record-file or agent.", autocompletion=lambda: list(SCHEMAS))
     ],
 ) -> None:
     """Print the JSON schema of policies, specs, records or agent manifests."""

@@ -74,9 +74,7 @@ class Screen:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         height = options.height or options.size.height
         ascii_only = not options.encoding.startswith("utf")
-        yield from console.render(
-            _layout(self, options.max_width, height, ascii_only), options.update_height(height)
-        )
+        yield from console.render(_layout(self, options.max_width, height, ascii_only), options.update_height(height))
 
 
 def _layout(screen: Screen, width: int, height: int, ascii_only: bool) -> Layout:

@@ -12,16 +12,7 @@ from judge.cli.live_games import KEPT_MOVES, Follower
 from judge.cli.screen import MoveShown, Screen, SeatShown
 from judge.cli.series_score import SeriesScore
 from judge.games.stratego.types import SETUP_ROWS, SetupRow
-from judge.games.types import (
-    SEATS,
-    AgentFault,
-    Game,
-    Reply,
-    ReplyKind,
-    Request,
-    RuleResult,
-    Verdict,
-)
+from judge.games.types import SEATS, AgentFault, Game, Reply, ReplyKind, Request, RuleResult, Verdict
 from judge.protocols.person import NAME, PersonOptions
 from judge.protocols.person_words import UnclearError, question, read_answer, told
 from judge.records.views import BoardView

@@ -68,17 +68,11 @@ def selftest(
     ] = "gomocup-fastgame",
     quick: Annotated[bool, typer.Option("--quick", help="Leave out what takes long.")] = False,
     only: Annotated[str, typer.Option(help="Attacks to try, such as A1,B or D16.")] = "",
-    controls: Annotated[
-        bool,
-        typer.Option("--controls", help="Also show that each works with a defence off."),
-    ] = False,
+    controls: Annotated[bool, typer.Option("--controls", help="Also show that each works with a defence off.")] = False,
     set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Change a number of the policy: box.transport=attach."),
+        list[str] | None, typer.Option("--set", help="Change a number of the policy: box.transport=attach.")
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document at the end.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document at the end.")] = False,
 ) -> None:
     """Attack this host with programs of the judge's own; exit with 1 where a defence does not hold."""
     chosen = load_policy(policy, set_ or [])
@@ -105,14 +99,11 @@ def _chosen(only: str, quick: bool) -> Sequence[Attack]:
     wanted = [word.strip() for word in only.split(",") if word.strip()]
     for word in wanted:
         if not any(_is_meant(attack, word) for attack in ATTACKS):
-            raise InputError(
-                f"--only: there is no attack {word!r}; there are A1 to V10, and A to V"
-            )
+            raise InputError(f"--only: there is no attack {word!r}; there are A1 to V10, and A to V")
     return [
         attack
         for attack in ATTACKS
-        if (attack.is_quick or not quick)
-        and (not wanted or any(_is_meant(attack, word) for word in wanted))
+        if (attack.is_quick or not quick) and (not wanted or any(_is_meant(attack, word) for word in wanted))
     ]
 
 
@@ -173,15 +164,11 @@ def _show(lines: Sequence[TrialLine]) -> None:
     for line in lines:
         colour = "green" if line.held else "red"
         name = line.attack.id + (" control" if line.control else "")
-        title = (
-            f"{line.attack.title}; off: {line.control.off}" if line.control else line.attack.title
-        )
+        title = f"{line.attack.title}; off: {line.control.off}" if line.control else line.attack.title
         late = f"{line.trial.late_ms:.1f}" if line.trial else ""
         words = (name, title, line.expected, printable(line.seen, 400), late)
         table.add_row(*map(escape, words), f"[{colour}]{escape(line.meaning)}[/]")
     console.print(table)
     latest = max((line.trial.late_ms for line in lines if line.trial), default=0.0)
     held = sum(line.held for line in lines)
-    console.print(
-        f"{held} of {len(lines)} as expected; the judge was late by {latest:.1f} ms at most"
-    )
+    console.print(f"{held} of {len(lines)} as expected; the judge was late by {latest:.1f} ms at most")

@@ -28,25 +28,15 @@ def serve_intake(
         str, typer.Option(metavar="ADDRESS:PORT", help="Where; port 0 is any that is free.")
     ] = "127.0.0.1:8080",
     beyond_loopback: Annotated[
-        bool,
-        typer.Option(
-            "--beyond-loopback", help="Let others than this machine reach it, in the clear."
-        ),
+        bool, typer.Option("--beyond-loopback", help="Let others than this machine reach it, in the clear.")
     ] = False,
     proxy: Annotated[
-        str,
-        typer.Option(help="The address of the server in front, whose X-Forwarded-For is believed."),
+        str, typer.Option(help="The address of the server in front, whose X-Forwarded-For is believed.")
     ] = "",
 ) -> None:
     """Take submissions by HTTP and process them, until a signal ends it; what waits goes on with the next start."""
     try:
-        from judge.intake.serve import (
-            ListenAddress,
-            checked_proxy,
-            listening,
-            parse_listen_address,
-            serve,
-        )
+        from judge.intake.serve import ListenAddress, checked_proxy, listening, parse_listen_address, serve
     except ModuleNotFoundError as error:
         raise InputError(f"{error.name} is not installed: pip install 'judge[intake]'") from None
     desk = open_desk(contest)

@@ -49,20 +49,13 @@ def show(
     path: Annotated[
         Path,
         typer.Argument(
-            metavar="RECORD",
-            help="A record (.json), a .psq, .rec, .sgf or .pgn, or a log of the UCC contests.",
+            metavar="RECORD", help="A record (.json), a .psq, .rec, .sgf or .pgn, or a log of the UCC contests."
         ),
     ],
-    ply: Annotated[
-        int | None, typer.Option(min=0, help="Only the position after this many answers.")
-    ] = None,
-    svg: Annotated[
-        Path | None, typer.Option(help="Draw that position, or the last one, into a file.")
-    ] = None,
+    ply: Annotated[int | None, typer.Option(min=0, help="Only the position after this many answers.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Draw that position, or the last one, into a file.")] = None,
     gif: Annotated[Path | None, typer.Option(help="Draw the game as an animation.")] = None,
-    evidence: Annotated[
-        bool, typer.Option("--evidence", help="Why a seat lost, on one page.")
-    ] = False,
+    evidence: Annotated[bool, typer.Option("--evidence", help="Why a seat lost, on one page.")] = False,
 ) -> None:
     """Show a game: step through it on a terminal (arrow keys, n, p, a number, q), or list it elsewhere."""
     if evidence:
@@ -114,9 +107,7 @@ def _ply_line(game: Stepped, number: int) -> Text:
     step = game.steps[number]
     name = "" if step.seat is None else printable(game.names[step.seat], 60)
     ms = "" if step.ms is None else f"{step.ms:10.1f} ms"
-    search = "".join(
-        f"  {printable(key, 20)} {printable(value, 60)}" for key, value in step.search.items()
-    )
+    search = "".join(f"  {printable(key, 20)} {printable(value, 60)}" for key, value in step.search.items())
     return Text(f"{number:4}. {name:<20} {printable(step.said, 60):<12} {ms}{search}".rstrip())
 
 
@@ -158,11 +149,7 @@ def print_evidence(file: RecordFile, path: str) -> None:
     """Why a seat lost; `path` is where its reader finds the record."""
     record = file.record
     names = f"{record.seats[0].name} - {record.seats[1].name}"
-    print(
-        printable(
-            f"{names}, {record.spec.policy.name}, match {record.id}, attempt {record.attempt}", 300
-        )
-    )
+    print(printable(f"{names}, {record.spec.policy.name}, match {record.id}, attempt {record.attempt}", 300))
     print(printable(result_words(record), 400))
     found = cases(file)
     for case in found:

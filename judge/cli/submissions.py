@@ -23,10 +23,7 @@ from judge.store.tokens import Tokens
 from judge.submissions.service import IntakeDirectory, at_work, process_taken
 from judge.text import printable
 
-app = typer.Typer(
-    help="Submissions of a contest: what came in, what became of it, who may send.",
-    no_args_is_help=True,
-)
+app = typer.Typer(help="Submissions of a contest: what came in, what became of it, who may send.", no_args_is_help=True)
 
 Id = Annotated[int, typer.Argument(metavar="ID", help="The number of a submission.")]
 Author = Annotated[str, typer.Argument(metavar="AUTHOR", help="As the tables shall call them.")]
@@ -49,9 +46,7 @@ def _opened(contest: Path) -> Iterator[tuple[IntakeDirectory, Register]]:
 @app.command("list", epilog="Example: judge submissions list --contest cup --entries")
 def list_submissions(
     contest: ContestFile = HERE,
-    entries: Annotated[
-        bool, typer.Option("--entries", help="Only those that would play if it began now.")
-    ] = False,
+    entries: Annotated[bool, typer.Option("--entries", help="Only those that would play if it began now.")] = False,
     as_json: Json = False,
 ) -> None:
     """List the submissions, newest first."""
@@ -84,9 +79,7 @@ def _listing(found: Sequence[Submission], width: int) -> Iterator[str]:
         yield _in_cells(row, widths)
         if one.why:
             why = printable(one.why, CHARACTERS)
-            yield from textwrap.wrap(
-                why, width - 1, initial_indent=_BELOW, subsequent_indent=_BELOW
-            )
+            yield from textwrap.wrap(why, width - 1, initial_indent=_BELOW, subsequent_indent=_BELOW)
 
 
 def _in_cells(row: Sequence[str], widths: Sequence[int]) -> str:
@@ -146,9 +139,7 @@ def approve(number: Id, why: Why, contest: ContestFile = HERE) -> None:
 
 
 @app.command(epilog='Example: judge submissions retry 3 --why "the Engine is back" --contest cup')
-def retry(
-    number: Id, contest: ContestFile = HERE, why: Why = "tried again by the organiser"
-) -> None:
+def retry(number: Id, contest: ContestFile = HERE, why: Why = "tried again by the organiser") -> None:
     """Process a failed or refused submission again, here and now."""
     set_level(logging.ERROR)  # a line of the log would come between this command's own
     with _opened(contest) as (desk, register), at_work(desk) as worker:
@@ -157,9 +148,7 @@ def retry(
         if taken is None:
             note("the intake has taken it up: judge submissions show tells what comes of it")
             return
-        ended = process_taken(
-            desk, register, taken, processor(desk), lambda step: print(line_of(step), flush=True)
-        )
+        ended = process_taken(desk, register, taken, processor(desk), lambda step: print(line_of(step), flush=True))
         tell_end(desk, register, ended, contest)
     if ended.state not in ENTERS:
         raise SystemExit(1)

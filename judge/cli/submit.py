@@ -16,14 +16,7 @@ from judge.store.submission import ENTERS, State, Submission, ToldStep
 from judge.store.tokens import checked_author
 from judge.submissions.check import CheckReport, Grade
 from judge.submissions.pipeline import UploadStep
-from judge.submissions.service import (
-    ORGANISER,
-    IntakeDirectory,
-    at_work,
-    give_back,
-    process_taken,
-    receive_file,
-)
+from judge.submissions.service import ORGANISER, IntakeDirectory, at_work, give_back, process_taken, receive_file
 from judge.text import printable
 
 EXAMPLES = """
@@ -41,13 +34,9 @@ CHARACTERS = 600
 
 
 def submit(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="An archive of files or sources, or one program.")
-    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive of files or sources, or one program.")],
     contest: ContestFile,
-    name: Annotated[
-        str, typer.Option(help="What the agent is called; else as its manifest says.")
-    ] = "",
+    name: Annotated[str, typer.Option(help="What the agent is called; else as its manifest says.")] = "",
     author: Annotated[str, typer.Option(help="Whose it is; else the organiser's own.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:

@@ -12,10 +12,7 @@ LOGGED = 2000
 
 def safe_event(_logger: Any, _level: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
     """For structlog: an event whose texts are on one line each, and obeyed by no terminal."""
-    return {
-        key: printable(value, LOGGED) if isinstance(value, str) else value
-        for key, value in event.items()
-    }
+    return {key: printable(value, LOGGED) if isinstance(value, str) else value for key, value in event.items()}
 
 
 def note(text: str) -> None:

@@ -16,9 +16,7 @@ EXAMPLES = "Example: judge verify records/*.json"
 
 
 def verify_records(
-    records: Annotated[
-        list[Path], typer.Argument(help="Records (.json), or logs of the UCC contests.")
-    ],
+    records: Annotated[list[Path], typer.Argument(help="Records (.json), or logs of the UCC contests.")],
 ) -> None:
     """Replay records: same result from the rules, same verdict from the evidence, chain intact.
 
@@ -55,8 +53,6 @@ def _failed(path: Path, problems: Sequence[str]) -> int:
 
 
 def _summary(record: MatchRecord) -> str:
-    winner = (
-        "" if record.winner is None else f", {printable(record.seats[record.winner].name)} wins"
-    )
+    winner = "" if record.winner is None else f", {printable(record.seats[record.winner].name)} wins"
     digest = record.transcript_sha256[:16]
     return f"{record.verdict}{winner}, {len(record.plies)} moves, transcript {digest}"

@@ -121,9 +121,7 @@ class Cluster:
             worker.address,
             lambda future: self._ended(worker, key, tag, future),
             worker_tasks.play_remotely,
-            RemoteJob(
-                key, job.spec, tuple(job.programs), job.states, self._terms.images, job.contest
-            ),
+            RemoteJob(key, job.spec, tuple(job.programs), job.states, self._terms.images, job.contest),
             *taken,
             name=str(key),
             resources={CORE: worker.facts.cores_per_slot},
@@ -202,23 +200,17 @@ class Cluster:
             self._note(f"worker {worker.name} is given no games: {error}; then start it again")
             return []
         worker.facts = facts
-        self._note(
-            f"worker {facts.name} plays: {facts.slots} slots of {facts.cores_per_slot} cores; {facts.about}"
-        )
+        self._note(f"worker {facts.name} plays: {facts.slots} slots of {facts.cores_per_slot} cores; {facts.about}")
         for key in facts.games:
             self._fetch(worker, key)
         return self._without(
             f"the worker {facts.name} came back without this game",
-            lambda key, run: (
-                run.adrift is not None and run.host == facts.name and key not in facts.games
-            ),
+            lambda key, run: run.adrift is not None and run.host == facts.name and key not in facts.games,
         )
 
     def _refuse(self, facts: HostFacts) -> None:
         if facts.code != self._code:
-            raise HostError(
-                f"the judge on {facts.name} is not the one that runs the contest: install the same on both"
-            )
+            raise HostError(f"the judge on {facts.name} is not the one that runs the contest: install the same on both")
         refuse_other_images(facts.name, self._terms.images, facts.images)
 
     def _lose(self, worker: _Worker) -> Ends:
@@ -246,9 +238,7 @@ class Cluster:
 
     # --- games come and go -------------------------------------------------------------------------------------------
 
-    def _ship(
-        self, worker: _Worker, facts: HostFacts, programs: Mapping[str, Path]
-    ) -> Iterable[Future[Any]]:
+    def _ship(self, worker: _Worker, facts: HostFacts, programs: Mapping[str, Path]) -> Iterable[Future[Any]]:
         """The errands that bring a game's agents to a worker, for those that were not there before we met."""
         for digest in programs.keys() - facts.agents - worker.shipped.keys():
             errand = self._line.ask(
@@ -277,10 +267,7 @@ class Cluster:
             run.adrift = None
         worker.busy.add(key)
         self._line.ask(
-            worker.address,
-            lambda future: self._ended(worker, key, tag, future),
-            worker_tasks.hand_over,
-            key,
+            worker.address, lambda future: self._ended(worker, key, tag, future), worker_tasks.hand_over, key
         )
 
     def _ended(self, worker: _Worker, key: Key, tag: Issued, future: Future[Any]) -> Ends:
@@ -291,9 +278,7 @@ class Cluster:
             played = future.result(timeout=ANSWER_S)
         except TimeoutError:
             # The record cannot be had now: whether its worker is lost, the next look around says.
-            self._line.follow(
-                worker.address, lambda again: self._ended(worker, key, tag, again), future
-            )
+            self._line.follow(worker.address, lambda again: self._ended(worker, key, tag, again), future)
             return []
         except CancelledError:
             return []  # with its scheduler, which the next look around finds lost
@@ -327,12 +312,7 @@ class Cluster:
 
 
 def open_cluster(
-    address: str,
-    keys: Path | None,
-    store: Store,
-    contest: str,
-    runtimes: Collection[str],
-    lost_after_s: float,
+    address: str, keys: Path | None, store: Store, contest: str, runtimes: Collection[str], lost_after_s: float
 ) -> Cluster:
     """The workers of the scheduler at `address` (`tls://HOST:8786`), for one contest of a store.
 

@@ -33,9 +33,7 @@ def run_scheduler(listen: Address, security: Security, lost_after_s: float) -> N
     asyncio.run(_scheduler(listen, security, lost_after_s))
 
 
-def run_worker(
-    host: WorkerHost, scheduler: Address, listen: Address | None, security: Security
-) -> None:
+def run_worker(host: WorkerHost, scheduler: Address, listen: Address | None, security: Security) -> None:
     """Play for whoever that scheduler brings, until SIGTERM or Ctrl-C, which end running games.
 
     The scheduler may come, go and come again; a game that was begun goes on meanwhile. `listen` is where this worker is
@@ -69,9 +67,7 @@ async def _scheduler(listen: Address, security: Security, lost_after_s: float) -
     await scheduler.close()
 
 
-async def _worker(
-    host: WorkerHost, scheduler: Address, listen: Address | None, security: Security
-) -> None:
+async def _worker(host: WorkerHost, scheduler: Address, listen: Address | None, security: Security) -> None:
     stopped = _stopped()
     while not stopped.is_set():
         try:
@@ -134,9 +130,7 @@ def address_towards(scheduler: Address) -> str:
 
     dask asks for the one that leads to the internet, which machines of a contest need not have.
     """
-    family, kind, _, _, there = socket.getaddrinfo(
-        scheduler.host, scheduler.port, type=socket.SOCK_DGRAM
-    )[0]
+    family, kind, _, _, there = socket.getaddrinfo(scheduler.host, scheduler.port, type=socket.SOCK_DGRAM)[0]
     with socket.socket(family, kind) as probe:
         probe.connect(there)  # no packet is sent
         return str(probe.getsockname()[0])

@@ -140,9 +140,7 @@ class WorkerHost:
         refuse_other_images(self.name, job.images, contents(job.images) if job.images else {})
         programs = {digest: self._cabinet.get(digest) for digest in job.programs}
         try:
-            played = self._in_a_slot(
-                job.key, Job(job.spec, job.key.attempt, programs, job.states, job.contest)
-            )
+            played = self._in_a_slot(job.key, Job(job.spec, job.key.attempt, programs, job.states, job.contest))
         except Exception:
             # What a lost process leaves of its game would sit on the slot's cores until the next start.
             self._clear_away(containers=bool(job.images))
@@ -202,9 +200,7 @@ def _locked(folder: Path) -> IO[bytes]:
         file = (folder / "lock").open("wb")
         is_locked = try_lock(file)
     except OSError as error:
-        raise InputError(
-            f"{folder}: {error.strerror}: a worker needs a folder of its own"
-        ) from None
+        raise InputError(f"{folder}: {error.strerror}: a worker needs a folder of its own") from None
     if not is_locked:
         file.close()
         raise InputError(f"{folder} belongs to a worker that runs: give this one another")

@@ -10,12 +10,7 @@ from pathlib import Path
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    load_pem_private_key,
-)
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from judge.errors import InputError
@@ -71,11 +66,7 @@ def _authority(folder: Path, days: int) -> tuple[x509.Certificate, ec.EllipticCu
 
 
 def _make_host(
-    folder: Path,
-    host: str,
-    authority: x509.Certificate,
-    authority_key: ec.EllipticCurvePrivateKey,
-    days: int,
+    folder: Path, host: str, authority: x509.Certificate, authority_key: ec.EllipticCurvePrivateKey, days: int
 ) -> Path:
     key = ec.generate_private_key(ec.SECP256R1())
     # Workers and schedulers both call and are called.

@@ -69,9 +69,7 @@ class HostFacts:
 def pack_agent(program: Path) -> bytes:
     """A staged agent as a tar file: same files, same bytes."""
     buffer = io.BytesIO()
-    with tarfile.open(
-        fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT, encoding="utf-8", errors=ANY_BYTES
-    ) as tar:
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT, encoding="utf-8", errors=ANY_BYTES) as tar:
         for path in sorted(program.rglob("*")):
             if path.is_file():
                 member = tarfile.TarInfo(path.relative_to(program).as_posix())
@@ -137,9 +135,7 @@ def _files(data: bytes) -> Iterator[tuple[Path, bytes, int]]:
     seen: set[str] = set()
     total = 0
     try:
-        with tarfile.open(
-            fileobj=io.BytesIO(data), mode="r|", encoding="utf-8", errors=ANY_BYTES
-        ) as tar:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r|", encoding="utf-8", errors=ANY_BYTES) as tar:
             for member in tar:
                 total += member.size
                 path = PurePosixPath(member.name)

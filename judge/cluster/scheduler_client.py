@@ -60,9 +60,7 @@ class SchedulerClient(Generic[Item]):
         if self._client.status == "closed":
             with suppress(HostError):
                 self._client = self._connect()
-        is_lost = self._client.status != "running" or any(
-            asked.future.cancelled() for asked in self._asked.values()
-        )
+        is_lost = self._client.status != "running" or any(asked.future.cancelled() for asked in self._asked.values())
         identity = None if is_lost else self._identity()
         if is_lost or (identity is not None and identity["id"] != self._scheduler):
             self._scheduler = identity["id"] if identity is not None else ""
@@ -141,11 +139,7 @@ class SchedulerClient(Generic[Item]):
     def _connect(self) -> Client:
         try:
             return Client(
-                str(self._address),
-                security=self._security,
-                timeout=CONNECT_S,
-                set_as_default=False,
-                name="judge",
+                str(self._address), security=self._security, timeout=CONNECT_S, set_as_default=False, name="judge"
             )
         except (OSError, TimeoutError) as error:
             raise HostError(
@@ -158,9 +152,7 @@ class SchedulerClient(Generic[Item]):
         if scheduler is None:
             return None
         try:
-            found: Mapping[str, Any] = self._client.sync(
-                scheduler.identity, n_workers=-1, callback_timeout=ANSWER_S
-            )
+            found: Mapping[str, Any] = self._client.sync(scheduler.identity, n_workers=-1, callback_timeout=ANSWER_S)
         except (OSError, TimeoutError):
             return None
         return found

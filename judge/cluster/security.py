@@ -41,9 +41,7 @@ def parse_address(text: str, port: int = PORT) -> Address:
     """`tls://HOST[:PORT]`, or `tcp://` for loopback; InputError for anything else."""
     try:
         parts = urlsplit(text)
-        address = Address(
-            parts.scheme, parts.hostname or "", port if parts.port is None else parts.port
-        )
+        address = Address(parts.scheme, parts.hostname or "", port if parts.port is None else parts.port)
     except ValueError as error:
         raise InputError(f"{text}: {error}; an address is such as tls://10.0.0.1:{PORT}") from None
     if address.scheme not in ("tls", "tcp") or not address.host or parts.path.strip("/"):

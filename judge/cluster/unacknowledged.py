@@ -16,9 +16,7 @@ from judge.store.types import Ended
 class _Kept(BaseModel):
     """A played game as a file."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, ser_json_bytes="base64", val_json_bytes="base64"
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, ser_json_bytes="base64", val_json_bytes="base64")
 
     key: Key
     ended: Ended

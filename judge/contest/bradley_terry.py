@@ -101,9 +101,7 @@ class Fit:
     `covariance` is that of the ratings; the errors are standard errors, 0 for what was given.
     """
 
-    def __init__(
-        self, tally: PairCounts, model: RatingModel, pools: Sequence[Sequence[int]]
-    ) -> None:
+    def __init__(self, tally: PairCounts, model: RatingModel, pools: Sequence[Sequence[int]]) -> None:
         """Climb to it. `pools` are the places of agents that are connected through games."""
         self._tally = tally
         self._model = model

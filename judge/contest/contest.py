@@ -54,9 +54,7 @@ class Contest:
         """What its chance follows from; nobody may see it before the contest is over. None where a seed was given."""
         self.course = Tournament(self.frozen, self.secret)
         if self.course.seed is None:
-            raise InputError(
-                f"the store has lost the secret of {self.name}'s chance; bring the store back from a copy"
-            )
+            raise InputError(f"the store has lost the secret of {self.name}'s chance; bring the store back from a copy")
         self._programs: dict[str, Path] = {}
 
     @property
@@ -96,9 +94,7 @@ class Contest:
         results = self.store.briefs(self.name)
         for agent, share in self.course.failed(results, self.out()).items():
             limit = self.frozen.failures.limit
-            self.store.disqualify(
-                self.name, agent, f"failed in {share:.0%} of its games; {limit:.0%} are allowed"
-            )
+            self.store.disqualify(self.name, agent, f"failed in {share:.0%} of its games; {limit:.0%} are allowed")
         drawn = self.course.next(self.store.paired(self.name), results, self.out())
         self.store.schedule(self.name, drawn.games, drawn.pairings)
         return drawn.games
@@ -135,19 +131,13 @@ class Contest:
 
     def _with_folders(self, seat: SeatSpec, issued: Issued) -> SeatSpec:
         heads = self._heads(seat.name, issued.match.number)
-        kept = {
-            kind.value: heads.get(kind, EMPTY.digest) for kind in self.frozen.policy.folders.kept
-        }
+        kept = {kind.value: heads.get(kind, EMPTY.digest) for kind in self.frozen.policy.folders.kept}
         name = self.frozen.by_name()[seat.name].calls_itself
         return seat.model_copy(update={"folders": KeptFolders(name=name, **kept)})
 
     def _heads(self, agent: str, number: int) -> Mapping[FolderKind, str]:
         """The states that an agent's game starts from: those that its game before it ended with."""
-        last = (
-            self.store.last_record(self.name, agent, number)
-            if self.frozen.policy.folders.round == "each"
-            else None
-        )
+        last = self.store.last_record(self.name, agent, number) if self.frozen.policy.folders.round == "each" else None
         if last is None:
             begun = self.frozen.by_name()[agent].persistent
             return {} if begun is None else {FolderKind.PERSISTENT: begun}
@@ -173,9 +163,7 @@ class Contest:
     def out(self) -> Mapping[str, str]:
         """Who is disqualified, and why."""
         return {
-            entry.name: entry.disqualified
-            for entry in self.store.entries(self.name)
-            if entry.disqualified is not None
+            entry.name: entry.disqualified for entry in self.store.entries(self.name) if entry.disqualified is not None
         }
 
     def results(self) -> list[Result]:
@@ -231,9 +219,7 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any]) -> Contest:
             secret = None if planned.plan.seed is not None else new_secret()
             begins = partial(_begins, planned)
             frozen = freeze(planned, staging, dict(host), secret, begins)
-        entered = [
-            EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in frozen.entries
-        ]
+        entered = [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in frozen.entries]
         store.create(planned.name, frozen.model_dump_json(), entered, secret)
         if frozen.policy.folders.persistent:
             store.remark(planned.name, "folders", _story(frozen))

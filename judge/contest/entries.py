@@ -24,17 +24,11 @@ class Entrant:
 def desk_of(planned: Planned) -> IntakeDirectory:
     """Where the contest takes submissions."""
     return IntakeDirectory(
-        planned.name,
-        planned.policy,
-        planned.folder.resolve(),
-        planned.store_url,
-        planned.plan.intake,
+        planned.name, planned.policy, planned.folder.resolve(), planned.store_url, planned.plan.intake
     )
 
 
-def entrants(
-    planned: Planned, staging: Path, miss: Callable[[InputError], None]
-) -> Sequence[Entrant]:
+def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]) -> Sequence[Entrant]:
     """Everybody who takes part; `miss` hears why somebody cannot, and may raise it.
 
     Listed agents are staged below `staging`; those that were sent lie in the contest's folder by their digests.

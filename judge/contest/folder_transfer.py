@@ -81,9 +81,7 @@ class Brought:
             same = [each for each in own if program.startswith(each.program[:32])]
             if len(own) > 1 and len(same) != 1:
                 versions = ", ".join(each.owner for each in own)
-                raise InputError(
-                    f"{self.source}: several folders are of {name}: {versions}; leave one of them"
-                )
+                raise InputError(f"{self.source}: several folders are of {name}: {versions}; leave one of them")
             for each in same or own:
                 found[name] = each.state
         return found
@@ -93,9 +91,7 @@ class Brought:
         return sorted({each.name for each in self.folders} - set(names))
 
 
-def folder_words(
-    names: Sequence[str], begun: Collection[str], source: str, strangers: Sequence[str] = ()
-) -> str:
+def folder_words(names: Sequence[str], begun: Collection[str], source: str, strangers: Sequence[str] = ()) -> str:
     """Where the folders of agents begin: `begun` are those that do not begin empty."""
     if not source:
         return "the agents' persistent folders begin empty"
@@ -180,13 +176,10 @@ def bring(planned: Planned, source: Path, replaces: bool) -> Brought:
     found = Brought(str(source), read_any(source, planned.policy))
     files = Files(planned.files)
     folders = tuple(
-        _Import(name=each.name, program=each.program, state=files.put(each.state.data))
-        for each in found.folders
+        _Import(name=each.name, program=each.program, state=files.put(each.state.data)) for each in found.folders
     )
     try:
-        write_durably(
-            path, _Imports(source=found.source, folders=folders).model_dump_json().encode()
-        )
+        write_durably(path, _Imports(source=found.source, folders=folders).model_dump_json().encode())
     except OSError as error:
         raise HostError(f"{path}: {error.strerror}; nothing was imported") from None
     return found
@@ -268,9 +261,7 @@ def read_folders(directory: Path, policy: Policy) -> Sequence[AgentFolder]:
     for path in _listed(directory):
         named = _OWNER.fullmatch(path.name)
         if named is None or not _is(path, stat.S_ISDIR):
-            raise InputError(
-                f"{path}: not a folder of an agent: those are directories called NAME-PROGRAM"
-            )
+            raise InputError(f"{path}: not a folder of an agent: those are directories called NAME-PROGRAM")
         state = _read_owner(path, _room(policy))
         if state is not EMPTY:
             found.append(_fitting(AgentFolder(named[1], named[2], state), policy))
@@ -348,9 +339,7 @@ def _read_heads(path: Path) -> Heads:
 def _read_state(path: Path, digest: str, room: Room) -> Archive:
     try:
         if path.stat().st_size > room.stream_bytes:
-            raise InputError(
-                f"{path}: larger than any folder under this policy: raise folders.persistent_bytes"
-            )
+            raise InputError(f"{path}: larger than any folder under this policy: raise folders.persistent_bytes")
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
@@ -384,9 +373,7 @@ def _listed(directory: Path) -> Sequence[Path]:
     try:
         return sorted(directory.iterdir())
     except OSError as error:
-        raise InputError(
-            f"{directory}: {error.strerror}: give a directory of folders, or another contest's"
-        ) from None
+        raise InputError(f"{directory}: {error.strerror}: give a directory of folders, or another contest's") from None
 
 
 def _is(path: Path, kind: Callable[[int], bool]) -> bool:

@@ -18,9 +18,7 @@ class FolderTurn:
     """Whether what it leaves counts."""
 
 
-def folder_turns(
-    schedule: Sequence[Sequence[str]], rule: Literal["each", "first"]
-) -> list[tuple[FolderTurn, ...]]:
+def folder_turns(schedule: Sequence[Sequence[str]], rule: Literal["each", "first"]) -> list[tuple[FolderTurn, ...]]:
     """For each game of a schedule, given by the names of its agents, the turn of each of them.
 
     `each` (`folders.round` of the policy): a game waits for the one before it. `first`: all start alike and may be
@@ -29,8 +27,7 @@ def folder_turns(
     last = {agent: number for number, agents in enumerate(schedule) for agent in agents}
     if rule == "first":
         return [
-            tuple(FolderTurn(None, last[agent] == number) for agent in agents)
-            for number, agents in enumerate(schedule)
+            tuple(FolderTurn(None, last[agent] == number) for agent in agents) for number, agents in enumerate(schedule)
         ]
     turns, before = [], dict[str, int]()
     for number, agents in enumerate(schedule):

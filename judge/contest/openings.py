@@ -25,17 +25,13 @@ def read_openings(path: Path, openings: Openings) -> list[Opening]:
                 raise InputError(f"{path}, line {number}: {error}") from error
             first = lines.setdefault(opening, number)
             if first != number:
-                raise InputError(
-                    f"{path}, line {number}: the same opening as in line {first}; remove one of the two"
-                )
+                raise InputError(f"{path}, line {number}: the same opening as in line {first}; remove one of the two")
     if not lines:
         raise InputError(f"{path} holds no opening; write one a line, such as {openings.example}")
     return list(lines)
 
 
-def schedule(
-    openings: Sequence[Opening], pair: int, seed: Seed | None, turns: Sequence[Turn]
-) -> Opening:
+def schedule(openings: Sequence[Opening], pair: int, seed: Seed | None, turns: Sequence[Turn]) -> Opening:
     """The opening of the pair of games number `pair`, from 0.
 
     Balanced: each opening is played once before any is played again. With a `seed` every such pass

@@ -104,9 +104,7 @@ class Plan(_Table):
     @model_validator(mode="after")
     def _refuses_what_a_contest_cannot_be(self) -> Self:
         if self.box == "process":
-            raise ValueError(
-                'box = "process" isolates nothing, so no contest is played in it; leave the key out'
-            )
+            raise ValueError('box = "process" isolates nothing, so no contest is played in it; leave the key out')
         return self
 
 
@@ -161,9 +159,7 @@ class Planned:
         game = self.policy.game
         written = game_entry(game.name).openings(game.options)
         if written is None:
-            raise InputError(
-                f"{self.path}: [openings]: {game.name} has no openings of stones; leave the table out"
-            )
+            raise InputError(f"{self.path}: [openings]: {game.name} has no openings of stones; leave the table out")
         return read_openings(self.folder / chosen.file, written) if chosen.file else [()]
 
     def lacks_agents(self, count: int) -> str | None:
@@ -172,9 +168,7 @@ class Planned:
         if count >= least and (most is None or count <= most):
             return None
         wanted = f"{least}" if least == most else f"{least} or more"
-        return (
-            f"{self.path}: a {self.plan.format.name} is of {wanted} [[agents]]; there are {count}"
-        )
+        return f"{self.path}: a {self.plan.format.name} is of {wanted} [[agents]]; there are {count}"
 
     def locate(self, agent: AgentPlan) -> str:
         """The agent's path from here, or the name of a house agent; nothing else is looked for anywhere else."""

@@ -104,10 +104,7 @@ def points_table(policy: Policy) -> PointsTable:
             f" which [points] has no score; write {missing[0]} = [the named side's, the other's]"
         )
     words = _words_of(policy)
-    return PointsTable(
-        _points_of(policy),
-        _read_verdict if words is None else lambda game: words.read(game.result),
-    )
+    return PointsTable(_points_of(policy), _read_verdict if words is None else lambda game: words.read(game.result))
 
 
 def _points_of(policy: Policy) -> Mapping[str, Points]:
@@ -173,9 +170,7 @@ def score(
         seats = {(pairing.first, pairing.second), (pairing.second, pairing.first)}
         if not seats.issuperset(game.agents for game in of_pairing):
             raise ValueError(f"{pairing} was not played by {of_pairing[0].agents}")
-        played.append(
-            PlayedPairing(pairing, tuple(of_pairing), scoring.of(pairing, of_pairing, games))
-        )
+        played.append(PlayedPairing(pairing, tuple(of_pairing), scoring.of(pairing, of_pairing, games)))
     if tables:
         raise ValueError(f"results of no pairing: (round, table) {sorted(tables)}")
     return played

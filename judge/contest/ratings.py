@@ -72,9 +72,7 @@ class RatingList:
         if agent == other:
             return 0.5
         covariance = self.covariance
-        variance = (
-            covariance[agent, agent] + covariance[other, other] - 2 * covariance[agent, other]
-        )
+        variance = covariance[agent, agent] + covariance[other, other] - 2 * covariance[agent, other]
         difference = self.of(agent).elo - self.of(other).elo
         return NormalDist().cdf(difference / math.sqrt(variance))
 
@@ -113,9 +111,7 @@ def rate(results: Iterable[GameResult], model: RatingModel | None = None) -> Rat
     )
 
 
-def _covariances(
-    tally: PairCounts, fit: Fit, pools: Sequence[set[str]]
-) -> dict[tuple[str, str], float]:
+def _covariances(tally: PairCounts, fit: Fit, pools: Sequence[set[str]]) -> dict[tuple[str, str], float]:
     return {
         (one, other): float(fit.covariance[tally.place[one], tally.place[other]]) * ELO**2
         for pool in pools

@@ -142,9 +142,7 @@ class ContestRunner:
         if played is not None and not played.is_void:
             ended = played.ended
             state = self._store.accept(issued.match.id, issued.attempt, ended)
-            self._log.info(
-                state, match=issued.match.id, attempt=issued.attempt, verdict=ended.verdict
-            )
+            self._log.info(state, match=issued.match.id, attempt=issued.attempt, verdict=ended.verdict)
             return MatchEvent(issued, ended, state, ended.reason)
         return self._void(issued, played, finished.error)
 
@@ -152,9 +150,7 @@ class ContestRunner:
         for data in (*played.states.values(), played.record):
             self._files.put(data)
 
-    def _void(
-        self, issued: Issued, played: JobResult | None, error: BaseException | None
-    ) -> MatchEvent:
+    def _void(self, issued: Issued, played: JobResult | None, error: BaseException | None) -> MatchEvent:
         ended = played.ended if played is not None else None
         why = ended.reason if ended is not None else lost(error or RuntimeError("no end"))
         record = ended.record if ended is not None else None

@@ -53,9 +53,7 @@ class Tournament:
         InputError for another secret, and where its policy scores not every word that a game can end with.
         """
         if secret is not None and commitment_to(secret) != frozen.commitment:
-            raise InputError(
-                "the secret of the contest's chance is not the one that it committed to"
-            )
+            raise InputError("the secret of the contest's chance is not the one that it committed to")
         self.frozen = frozen
         self.seed: Seed | None = frozen.seed if secret is None else contest_key(secret, frozen.name)
         """What all chance of the contest follows from; None where that is not known."""
@@ -142,19 +140,13 @@ class Tournament:
 
     def openings(self, paired: Iterable[Paired]) -> Mapping[int, Sequence[Opening]]:
         """For each game by its number the openings that it may begin from: one, unless the order is not known."""
-        return {
-            number: self._openings(fixture)
-            for fixture, number in self._fixtures(map(_pairing, paired), 0)
-        }
+        return {number: self._openings(fixture) for fixture, number in self._fixtures(map(_pairing, paired), 0)}
 
     def _openings(self, fixture: Fixture) -> Sequence[Opening]:
         frozen = self.frozen
         if frozen.hides_openings and self.seed is None:
             pass_, count = fixture.opening // len(frozen.openings), len(frozen.openings)
-            return [
-                schedule(frozen.openings, pass_ * count + place, None, self._turns)
-                for place in range(count)
-            ]
+            return [schedule(frozen.openings, pass_ * count + place, None, self._turns) for place in range(count)]
         seed = self.seed if frozen.shuffle else None
         return [schedule(frozen.openings, fixture.opening, seed, self._turns)]
 
@@ -163,15 +155,11 @@ class Tournament:
     def entries(self, out: Collection[str] = ()) -> list[Competitor]:
         """Everybody as the formats know them."""
         return [
-            Competitor(
-                entry.name, entry.rank, Status.DISQUALIFIED if entry.name in out else Status.PLAYING
-            )
+            Competitor(entry.name, entry.rank, Status.DISQUALIFIED if entry.name in out else Status.PLAYING)
             for entry in self.frozen.entries
         ]
 
-    def played(
-        self, paired: Iterable[Paired], results: Iterable[Result | Brief]
-    ) -> list[PlayedPairing]:
+    def played(self, paired: Iterable[Paired], results: Iterable[Result | Brief]) -> list[PlayedPairing]:
         """Each pairing with its games so far and their points; InputError for a game that no pairing has."""
         pairings = list(map(_pairing, paired))
         games = [game_result(each) for each in results]
@@ -190,9 +178,7 @@ class Tournament:
         cells = crosstable([line.agent for line in lines], counted)
         return Table(tuple(ranking), tuple(lines), tuple(map(tuple, cells)))
 
-    def failed(
-        self, results: Iterable[Result | Brief], out: Collection[str] = ()
-    ) -> Mapping[str, float]:
+    def failed(self, results: Iterable[Result | Brief], out: Collection[str] = ()) -> Mapping[str, float]:
         """Who is to be disqualified for failing by itself, with the share of its games; they are not `out` yet."""
         games = [game_result(each) for each in results]
         failures = self.frozen.failures
@@ -242,14 +228,7 @@ def _verdict(fault: str | None) -> Verdict | None:
 
 
 def _stored(pairing: Pairing) -> Paired:
-    return Paired(
-        pairing.round,
-        pairing.table,
-        pairing.first,
-        pairing.second,
-        pairing.meeting,
-        pairing.group,
-    )
+    return Paired(pairing.round, pairing.table, pairing.first, pairing.second, pairing.meeting, pairing.group)
 
 
 def _pairing(paired: Paired) -> Pairing:

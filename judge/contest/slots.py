@@ -96,15 +96,8 @@ class Slots(Generic[Tag]):
     def __post_init__(self) -> None:
         """Start no process yet: a worker does so with its first game. Raises HostError where there is no room."""
         locks = self._at_end.enter_context(owned_directory())
-        each = [
-            _Slot(slot, locks / f"slot-{number}", self.are_had)
-            for number, slot in enumerate(self.slots)
-        ]
-        self._idle = [
-            _Process(slot, Worker(log_to, self.log))
-            for slot in each
-            for _ in range(self._games(slot))
-        ]
+        each = [_Slot(slot, locks / f"slot-{number}", self.are_had) for number, slot in enumerate(self.slots)]
+        self._idle = [_Process(slot, Worker(log_to, self.log)) for slot in each for _ in range(self._games(slot))]
 
     def _games(self, slot: _Slot) -> int:
         """How many games a slot may have at once: one plays."""

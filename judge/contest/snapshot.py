@@ -117,11 +117,7 @@ def thaw(document: str) -> Frozen:
 
 
 def freeze(
-    planned: Planned,
-    staging: Path,
-    host: dict[str, Any],
-    secret: Key | None,
-    begins: Begins = _nothing,
+    planned: Planned, staging: Path, host: dict[str, Any], secret: Key | None, begins: Begins = _nothing
 ) -> Frozen:
     """Copy the agents and fix all that decides the contest; InputError for whatever would only show in a game.
 
@@ -139,16 +135,12 @@ def freeze(
         raise InputError(why)
     names = distinct([each.name for each in entered], planned.path)
     ranks = ranks_of(len(names), plan.seeding, seed)
-    source, states = begins(
-        [(name, each.agent.digest) for name, each in zip(names, entered, strict=True)]
-    )
+    source, states = begins([(name, each.agent.digest) for name, each in zip(names, entered, strict=True)])
     entries = tuple(
         FrozenEntry(
             name=each.name,
             rank=rank,
-            seat=in_contest(each.agent.seat(planned.policy), planned.policy).model_copy(
-                update={"name": each.name}
-            ),
+            seat=in_contest(each.agent.seat(planned.policy), planned.policy).model_copy(update={"name": each.name}),
             calls_itself=each.agent.calls_itself(planned.policy),
             description=each.agent.manifest.description,
             submission=each.submission,
@@ -217,9 +209,7 @@ def images_of(runtimes: Iterable[str]) -> dict[str, FrozenImage]:
     InputError where an organiser's own is not there."""
     contents = {state.id: state.content for state in listing()}
     ids = {runtime: runtime_image(runtime) for runtime in sorted(set(runtimes))}
-    return {
-        name: FrozenImage(id=image, content=contents.get(image, "")) for name, image in ids.items()
-    }
+    return {name: FrozenImage(id=image, content=contents.get(image, "")) for name, image in ids.items()}
 
 
 def distinct(names: Sequence[str], path: Path) -> Sequence[str]:

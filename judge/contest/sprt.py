@@ -125,9 +125,7 @@ def llr(counts: Sequence[int], scores: Sequence[float], score0: float, score1: f
     shares = [weight / total for weight in weights]
     under0 = _likeliest(shares, scores, score0)
     under1 = _likeliest(shares, scores, score1)
-    return total * sum(
-        share * math.log(p1 / p0) for share, p0, p1 in zip(shares, under0, under1, strict=True)
-    )
+    return total * sum(share * math.log(p1 / p0) for share, p0, p1 in zip(shares, under0, under1, strict=True))
 
 
 def _likeliest(shares: Sequence[float], scores: Sequence[float], mean: float) -> list[float]:
@@ -140,8 +138,6 @@ def _likeliest(shares: Sequence[float], scores: Sequence[float], mean: float) ->
     low, high = -1 / max(offsets), -1 / min(offsets)
     for _ in range(_HALVINGS):
         t = (low + high) / 2
-        excess = sum(
-            share * offset / (1 + t * offset) for share, offset in zip(shares, offsets, strict=True)
-        )
+        excess = sum(share * offset / (1 + t * offset) for share, offset in zip(shares, offsets, strict=True))
         low, high = (t, high) if excess > 0 else (low, t)
     return [share / (1 + t * offset) for share, offset in zip(shares, offsets, strict=True)]

@@ -49,12 +49,7 @@ class Record:
 
     def opponents(self) -> list[tuple[PlayedPairing, str]]:
         """Each pairing with who sat opposite; without byes."""
-        return [
-            (each, opponent)
-            for each in self.played
-            for opponent in each.pairing.agents
-            if opponent != self.agent
-        ]
+        return [(each, opponent) for each in self.played for opponent in each.pairing.agents if opponent != self.agent]
 
 
 Records = Mapping[str, Record]
@@ -74,10 +69,7 @@ def _wins(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
 
 def _ratio(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
     """Games won by games lost (Piskvork; its 1e-8 keeps it finite and lets 5:0 stand above 4:0)."""
-    return {
-        agent: (records[agent].done.wins + 1e-8) / (records[agent].done.losses + 1e-8)
-        for agent in equal
-    }
+    return {agent: (records[agent].done.wins + 1e-8) / (records[agent].done.losses + 1e-8) for agent in equal}
 
 
 def _direct(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
@@ -98,8 +90,7 @@ def _sonneborn_berger(records: Records, equal: Sequence[str]) -> Mapping[str, fl
     """The points of every opponent, times the games that were won against it, draws as halves."""
     return {
         agent: sum(
-            each.side_of(agent).score * records[opponent].points
-            for each, opponent in records[agent].opponents()
+            each.side_of(agent).score * records[opponent].points for each, opponent in records[agent].opponents()
         )
         for agent in equal
     }
@@ -124,12 +115,7 @@ def _time(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
 
 def _elo(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
     """Gomocup's rating since 2017, from all games; who is in another pool than most stands below them."""
-    games = {
-        id(game): game
-        for record in records.values()
-        for each in record.played
-        for game in each.games
-    }
+    games = {id(game): game for record in records.values() for each in record.played for game in each.games}
     ratings = {rating.agent: rating for rating in rate(games.values(), GOMOCUP_MODEL).ratings}
     return {
         agent: round(ratings[agent].elo, _ELO_DECIMALS) - _POOLS_APART * ratings[agent].pool

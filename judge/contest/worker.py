@@ -121,18 +121,9 @@ def ended_by(file: RecordFile, digest: str) -> Ended:
     """What the store keeps of a record."""
     record = file.record
     said = [ply.seat for ply in record.plies]
-    first, second = (
-        Seat(seat.fault, said.count(number), seat.charged_ms)
-        for number, seat in enumerate(record.seats)
-    )
+    first, second = (Seat(seat.fault, said.count(number), seat.charged_ms) for number, seat in enumerate(record.seats))
     return Ended(
-        record.verdict.value,
-        record.winner,
-        record.result,
-        record.reason,
-        digest,
-        record.seconds,
-        (first, second),
+        record.verdict.value, record.winner, record.result, record.reason, digest, record.seconds, (first, second)
     )
 
 

@@ -85,9 +85,7 @@ SETTINGS = (
     Setting("fs.protected_regular", _at_least_1, "1", "files of others in /tmp are opened"),
     Setting("kernel.yama.ptrace_scope", _at_least_1, "1", "any process may trace its equals"),
     Setting("kernel.unprivileged_bpf_disabled", _at_least_1, "1", "bpf is open to everybody"),
-    Setting(
-        "kernel.unprivileged_userns_clone", "0".__eq__, "0", "anybody can make user namespaces"
-    ),
+    Setting("kernel.unprivileged_userns_clone", "0".__eq__, "0", "anybody can make user namespaces"),
 )
 
 
@@ -275,9 +273,7 @@ def _inside(opens_terminals: bool, lowers_oom_score: bool) -> Iterator[HostFindi
         fix = "leave memory free, or start the Engine with CAP_SYS_RESOURCE"
         yield HostFinding("oom", Light.YELLOW, says, fix)
     else:
-        yield HostFinding(
-            "oom", Light.GREEN, "a host out of memory kills an agent before the judge"
-        )
+        yield HostFinding("oom", Light.GREEN, "a host out of memory kills an agent before the judge")
 
 
 def _freezer(name: str, took_us: int) -> HostFinding:
@@ -370,9 +366,7 @@ def load(host: Host) -> Iterator[HostFinding]:
         fix = "use a machine with processors of its own (dedicated, not shared)"
         yield HostFinding("steal", Light.YELLOW, says, fix)
     else:
-        yield HostFinding(
-            "steal", Light.GREEN, "none" + (", on a hypervisor" if is_virtual else "")
-        )
+        yield HostFinding("steal", Light.GREEN, "none" + (", on a hypervisor" if is_virtual else ""))
 
 
 def _cpuinfo(host: Host) -> str:
@@ -412,9 +406,7 @@ def room(host: Host) -> Iterator[HostFinding]:
     for places, free in host.free_bytes.items():
         says = f"{free / GIB:.1f} GiB free for {places}"
         yield _roomy("disk", says, free, LEAST_FREE, LITTLE_FREE, "make room")
-    found = re.search(
-        r"^MemAvailable:\s*(\d+) kB", host.files.get("/proc/meminfo", ""), re.MULTILINE
-    )
+    found = re.search(r"^MemAvailable:\s*(\d+) kB", host.files.get("/proc/meminfo", ""), re.MULTILINE)
     if found:
         free = int(found[1]) * 1024
         says = f"{free / GIB:.1f} GiB available; two agents of 350 MiB need 0.8 GiB"
@@ -432,11 +424,7 @@ def images(host: Host) -> Iterator[HostFinding]:
     if host.images is None:
         return
     wanted = [image for image in host.images if image.id or not image.is_optional]
-    old = [
-        f"{image.tag} is {'out of date' if image.id else 'missing'}"
-        for image in wanted
-        if not image.current
-    ]
+    old = [f"{image.tag} is {'out of date' if image.id else 'missing'}" for image in wanted if not image.current]
     if old:
         yield HostFinding("images", Light.RED, ", ".join(old), "judge images build")
     else:

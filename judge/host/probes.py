@@ -107,10 +107,6 @@ def _found_inside(tenant: Tenant, policy: BoxPolicy) -> int:
 
 
 def _volume() -> dict[str, object]:
-    options = {
-        "type": "tmpfs",
-        "device": "tmpfs",
-        "o": f"size={FOLDER_BYTES},nr_inodes=16,mode=0777",
-    }
+    options = {"type": "tmpfs", "device": "tmpfs", "o": f"size={FOLDER_BYTES},nr_inodes=16,mode=0777"}
     driver = {"Name": "local", "Options": options}
     return {"Type": "volume", "Target": "/probe", "VolumeOptions": {"DriverConfig": driver}}

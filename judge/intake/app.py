@@ -12,18 +12,7 @@ import judge
 from judge.errors import HostError
 from judge.intake.errors import StrangerError, answers, handle_problems
 from judge.intake.rate_limit import Rate, address_key
-from judge.intake.schemas import (
-    AsciiJSON,
-    ContestInfo,
-    Detail,
-    Health,
-    Log,
-    Page,
-    Summary,
-    Uploads,
-    detail,
-    summary,
-)
+from judge.intake.schemas import AsciiJSON, ContestInfo, Detail, Health, Log, Page, Summary, Uploads, detail, summary
 from judge.intake.upload import AtOnce, check_length, receive_body
 from judge.store.incoming import Incoming
 from judge.store.register import Register
@@ -90,10 +79,7 @@ def _author(counter: AppState) -> Any:
     limits = counter.desk.intake
     strangers, authors = Rate(limits.strangers_per_minute), Rate(limits.requests_per_minute)
 
-    def author(
-        request: Request,
-        credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
-    ) -> str:
+    def author(request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
         found = counter.tokens.author_of(credentials.credentials) if credentials else None
         if found is None:
             wait_s = strangers.spend(address_key(request.client.host if request.client else ""))
@@ -154,9 +140,7 @@ def _add_submit(app: FastAPI, counter: AppState, author: Any) -> None:
         "/submissions",
         status_code=201,
         responses=answers(401, 408, 409, 413, 422, 429, 503),
-        openapi_extra={
-            "requestBody": {"required": True, "content": {"application/octet-stream": body}}
-        },
+        openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": body}}},
         tags=["submissions"],
     )
     async def submit(
@@ -173,8 +157,7 @@ def _add_submit(app: FastAPI, counter: AppState, author: Any) -> None:
         name: Annotated[
             str,
             Query(
-                pattern=f"^({AGENT_NAME})?$",
-                description="What the agent shall be called; empty: as its manifest says.",
+                pattern=f"^({AGENT_NAME})?$", description="What the agent shall be called; empty: as its manifest says."
             ),
         ] = "",
     ) -> Summary:
@@ -210,10 +193,7 @@ def _add_own(app: FastAPI, counter: AppState, author: Any) -> None:
         """List your submissions, newest first."""
         found = register.submissions(author, before, limit)
         is_last = len(found) < limit
-        return Page(
-            submissions=[summary(submission) for submission in found],
-            before=None if is_last else found[-1].id,
-        )
+        return Page(submissions=[summary(submission) for submission in found], before=None if is_last else found[-1].id)
 
     @app.get("/submissions/{id}", responses=one, tags=["submissions"])
     def submission(author: author, id: Number) -> Detail:  # noqa: A002 - the path says so

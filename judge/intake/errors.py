@@ -14,12 +14,7 @@ from judge.documents import complaint
 from judge.errors import HostError, InputError
 from judge.intake.schemas import AsciiJSON, Problem
 from judge.intake.upload import TooLargeError, TooSlowError
-from judge.store.submission import (
-    NameTakenError,
-    NotNowError,
-    TooMuchError,
-    UnknownSubmissionError,
-)
+from judge.store.submission import NameTakenError, NotNowError, TooMuchError, UnknownSubmissionError
 
 log = structlog.get_logger()
 

@@ -20,7 +20,4 @@ def configure() -> None:
 
 def without_tokens(_logger: Any, _level: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
     """For structlog: an event whose texts show no token."""
-    return {
-        key: _TOKEN.sub(f"{PREFIX}...", value) if isinstance(value, str) else value
-        for key, value in event.items()
-    }
+    return {key: _TOKEN.sub(f"{PREFIX}...", value) if isinstance(value, str) else value for key, value in event.items()}

@@ -76,14 +76,12 @@ class Guard:
                 author=scope.get("state", {}).get("author"),
             )
 
-    async def _answer(
-        self, scope: Scope, receive: Receive, send: Send, answered: list[int]
-    ) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, answered: list[int]) -> None:
         wait_s = self._addresses.spend(address_key((scope.get("client") or ("",))[0]))
         if wait_s:
-            await _problem(
-                429, "too many requests from your address", {"retry-after": str(wait_s)}
-            )(scope, receive, send)
+            await _problem(429, "too many requests from your address", {"retry-after": str(wait_s)})(
+                scope, receive, send
+            )
             return
         is_upload = scope["method"] == "POST"
         limit_s = longest_s(self._limits) if is_upload else self._limits.request_s
@@ -93,9 +91,7 @@ class Guard:
         except TimeoutError:
             if answered:
                 raise
-            await _problem(408, "the request took too long", {"connection": "close"})(
-                scope, receive, send
-            )
+            await _problem(408, "the request took too long", {"connection": "close"})(scope, receive, send)
 
 
 def _problem(status: int, error: str, headers: dict[str, str]) -> AsciiJSON:

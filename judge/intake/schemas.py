@@ -52,18 +52,14 @@ class Summary(_Answer):
 
     id: int
     name: str = Field(description="The agent's name; empty until it is known.")
-    version: int | None = Field(
-        description="Counts what came under this name; null until it is processed."
-    )
+    version: int | None = Field(description="Counts what came under this name; null until it is processed.")
     filename: str
     sha256: str
     size: int = Field(description="Bytes.")
     received_at: str
     state: State
     why: str = Field(description="Why it was refused, or what an organiser said.")
-    again_at: str | None = Field(
-        description="When it is tried again, where the judge's host failed."
-    )
+    again_at: str | None = Field(description="When it is tried again, where the judge's host failed.")
 
 
 class Detail(Summary):
@@ -99,9 +95,7 @@ class ContestInfo(_Answer):
     """What is played, and what may be sent."""
 
     name: str
-    has_begun: bool = Field(
-        description="Its entries are frozen: what comes now plays no game of it."
-    )
+    has_begun: bool = Field(description="Its entries are frozen: what comes now plays no game of it.")
     policy: str
     about: str
     game: dict[str, Any]
@@ -129,13 +123,9 @@ def detail(submission: Submission, steps: list[ToldStep], journal: list[Change])
     current = [step for step in steps if step.attempt == submission.attempt]
     return Detail(
         **_fields(submission),
-        steps=[
-            StepInfo(stage=step.stage, ok=step.ok, text=step.text, seconds=step.seconds)
-            for step in current
-        ],
+        steps=[StepInfo(stage=step.stage, ok=step.ok, text=step.text, seconds=step.seconds) for step in current],
         journal=[
-            JournalEvent(at=one.at, who=one.who, state=one.state, why=_why(one.state, one.why))
-            for one in journal
+            JournalEvent(at=one.at, who=one.who, state=one.state, why=_why(one.state, one.why)) for one in journal
         ],
     )
 

@@ -45,9 +45,7 @@ def parse_listen_address(text: str) -> ListenAddress:
         if not colon or not 0 <= number < 1 << 16:
             raise ValueError
     except ValueError:
-        raise InputError(
-            f"--listen {text!r}: write an address and a port, such as 127.0.0.1:8080"
-        ) from None
+        raise InputError(f"--listen {text!r}: write an address and a port, such as 127.0.0.1:8080") from None
     return ListenAddress(host, number)
 
 

@@ -33,9 +33,7 @@ class AtOnce:
     def one_more(self, author: str) -> Iterator[None]:
         """Count one while it lasts; TooMuchError."""
         if self._now[author] >= self._allowed:
-            raise TooMuchError(
-                f"{self._allowed} of your uploads are under way already: wait for them", 10
-            )
+            raise TooMuchError(f"{self._allowed} of your uploads are under way already: wait for them", 10)
         self._now[author] += 1
         try:
             yield
@@ -75,14 +73,10 @@ async def _pieces(request: Request, limits: IntakePolicy) -> AsyncIterator[bytes
         except StopAsyncIteration:
             return
         except TimeoutError:
-            raise TooSlowError(
-                f"nothing came for {limits.idle_s:g} s: send the upload again"
-            ) from None
+            raise TooSlowError(f"nothing came for {limits.idle_s:g} s: send the upload again") from None
         total += len(chunk)
         if loop.time() - began > limits.idle_s + total / limits.least_bytes_per_s:
-            raise TooSlowError(
-                f"slower than {limits.least_bytes_per_s} bytes a second: send it over a better line"
-            )
+            raise TooSlowError(f"slower than {limits.least_bytes_per_s} bytes a second: send it over a better line")
         yield chunk
 
 

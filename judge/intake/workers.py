@@ -18,13 +18,7 @@ from judge.errors import JudgeError
 from judge.intake import logs
 from judge.store.register import Register
 from judge.store.submission import State, Submission
-from judge.submissions.service import (
-    IntakeDirectory,
-    Processor,
-    give_back,
-    process_taken,
-    waits_for_a_core,
-)
+from judge.submissions.service import IntakeDirectory, Processor, give_back, process_taken, waits_for_a_core
 from judge.workers import Worker, kill, wait
 
 LOOK_S = 1.0
@@ -58,9 +52,7 @@ class Running:
 class Workers:
     """The workers of one service; `worker` is the name under which they take submissions."""
 
-    def __init__(
-        self, desk: IntakeDirectory, process: Processor, register: Register, worker: str
-    ) -> None:
+    def __init__(self, desk: IntakeDirectory, process: Processor, register: Register, worker: str) -> None:
         """`process` must be importable by name: the workers are other processes."""
         self._desk = desk
         self._process = process

@@ -52,20 +52,7 @@ from judge.protocols.agi_words import (
     read_answer,
     write_squares,
 )
-from judge.protocols.checks import (
-    BLOCK,
-    END,
-    ENDING,
-    GAMES,
-    MEMORY,
-    OPENING,
-    QUIET,
-    RULE,
-    START,
-    TIME,
-    WIN,
-    Check,
-)
+from judge.protocols.checks import BLOCK, END, ENDING, GAMES, MEMORY, OPENING, QUIET, RULE, START, TIME, WIN, Check
 from judge.protocols.entry import ProtocolEntry
 from judge.protocols.lines import LineReader
 from judge.protocols.types import (
@@ -221,10 +208,7 @@ class Agi:
 
     def _greeted(self, _rest: bytes) -> Sequence[Effect]:
         self._phase = AgiPhase.OPENING
-        return [
-            self._say(*self._set_options(), self._set_rule(), "ISREADY"),
-            Await(Wait.START),
-        ]
+        return [self._say(*self._set_options(), self._set_rule(), "ISREADY"), Await(Wait.START)]
 
     def _opened(self, _rest: bytes) -> Sequence[Effect]:
         self._phase = AgiPhase.IDLE
@@ -233,10 +217,7 @@ class Agi:
     def _synced(self, _rest: bytes) -> Sequence[Effect]:
         request = self._asked
         self._phase = AgiPhase.THINKING
-        effects: list[Effect] = [
-            self._say(*self._set_position(request), _go(request, self._clock)),
-            Await(Wait.TURN),
-        ]
+        effects: list[Effect] = [self._say(*self._set_position(request), _go(request, self._clock)), Await(Wait.TURN)]
         if self._options.stop_before_ms:
             effects.append(WakeAt(self._options.stop_before_ms))
         return effects
@@ -310,11 +291,7 @@ def _discarded(lines: Sequence[bytes]) -> Sequence[Effect]:
 
 
 _STEPS: dict[AgiPhase, dict[AgiWord, Callable[[Agi, bytes], Sequence[Effect]]]] = {
-    AgiPhase.GREETING: {
-        AgiWord.ID: Agi._named,
-        AgiWord.OPTION: Agi._announced,
-        AgiWord.AGIOK: Agi._greeted,
-    },
+    AgiPhase.GREETING: {AgiWord.ID: Agi._named, AgiWord.OPTION: Agi._announced, AgiWord.AGIOK: Agi._greeted},
     AgiPhase.OPENING: {AgiWord.READYOK: Agi._opened},
     AgiPhase.SYNCING: {AgiWord.READYOK: Agi._synced},
     AgiPhase.THINKING: {AgiWord.INFO: Agi._searched, AgiWord.BESTMOVE: Agi._decided},

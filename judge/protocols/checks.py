@@ -17,9 +17,7 @@ START = Check(
     "do long preparations later, and answer the first line at once",
 )
 ABOUT = Check(
-    "about",
-    "says its name",
-    'answer ABOUT by one line: name="My brain", version="1.0", author="Me", country="XY"',
+    "about", "says its name", 'answer ABOUT by one line: name="My brain", version="1.0", author="Me", country="XY"'
 )
 MEMORY = Check(
     "memory",

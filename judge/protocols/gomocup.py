@@ -284,9 +284,7 @@ class Gomocup:
     def _read(self, data: bytes) -> Sequence[Effect]:
         cut = self._lines.cut_lines
         lines = self._lines.feed(data.replace(b"\r", b"\n") if b"\r" in data else data)
-        effects: list[Effect] = [
-            Note(decode(classify(line)[1]), private=True) for line in self._lines.take_private()
-        ]
+        effects: list[Effect] = [Note(decode(classify(line)[1]), private=True) for line in self._lines.take_private()]
         if self._lines.cut_lines > cut:
             effects.append(Note(f"cut: a line of more than {self._options.line_bytes} bytes"))
         for number, line in enumerate(lines):

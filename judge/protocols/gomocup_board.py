@@ -58,9 +58,7 @@ class BrainBoard:
         is_a_game = is_told_one and len(stones) > max(1, opening)
         return Way.TAKEBACK if is_a_game and self._known[: len(before)] == before else Way.RESTART
 
-    def question(
-        self, stones: Sequence[Placed], own: int, opening: int, dead: Collection[Square]
-    ) -> list[str]:
+    def question(self, stones: Sequence[Placed], own: int, opening: int, dead: Collection[Square]) -> list[str]:
         """The lines that make the brain think about `stones`, after which it knows them all.
 
         `opening` of them are no moves of anybody's: where there are any, both brains receive BOARD.

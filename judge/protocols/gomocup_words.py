@@ -68,9 +68,7 @@ _MOVE = re.compile(rb"\s*(" + _PAIR + rb")\s*")
 _SQUARES = re.compile(rb"\s*" + _PAIR + rb"(?:\s+" + _PAIR + rb")+\s*")
 _NUMBER = re.compile(rb"([+-]?)0*(\d+)")
 _LIKE_A_MOVE = re.compile(rb"\s*[+-]?\d+\s*,")
-_KEYWORD = re.compile(
-    rb"\s*(OK|ERROR|UNKNOWN|MESSAGE|DEBUG|SUGGEST|SWAP)(?![A-Za-z0-9_])\s*", re.IGNORECASE
-)
+_KEYWORD = re.compile(rb"\s*(OK|ERROR|UNKNOWN|MESSAGE|DEBUG|SUGGEST|SWAP)(?![A-Za-z0-9_])\s*", re.IGNORECASE)
 _ABOUT_PAIR = re.compile(r'([A-Za-z]+)\s*=\s*"([^"]*)"')
 
 
@@ -147,9 +145,7 @@ def info_lines(game: Mapping[str, Any], limits: ToldLimits, options: GomocupOpti
 
 def board_rows(stones: Sequence[Placed], own: int, dead: Collection[Square] = ()) -> list[str]:
     """BOARD's rows in play order, as renju asks for: 1 the `own` colour, 2 the other, 3 a stone that counts no more."""
-    return [
-        f"{x},{y},{3 if (x, y) in dead else 1 if colour == own else 2}" for x, y, colour in stones
-    ]
+    return [f"{x},{y},{3 if (x, y) in dead else 1 if colour == own else 2}" for x, y, colour in stones]
 
 
 def objection(game: Mapping[str, Any]) -> str | None:

@@ -11,9 +11,7 @@ class LineReader:
     beginning was forgotten, for so its public and its private parts are cut for a record.
     """
 
-    def __init__(
-        self, limit: int, is_private: Callable[[bytes], bool] = lambda _line: False
-    ) -> None:
+    def __init__(self, limit: int, is_private: Callable[[bytes], bool] = lambda _line: False) -> None:
         self._limit = limit
         self._is_private = is_private
         self._rest = b""

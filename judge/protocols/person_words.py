@@ -25,19 +25,9 @@ from judge.games.gomoku.requests import (
     square_at,
     square_name,
 )
-from judge.games.quantum_chess.words import (
-    Destination,
-    Moved,
-    OnSquare,
-    Selected,
-    Selection,
-    TurnLost,
-    announcement,
-)
+from judge.games.quantum_chess.words import Destination, Moved, OnSquare, Selected, Selection, TurnLost, announcement
 from judge.games.stratego.notation import NO_MOVE, read_reply, write_move
-from judge.games.stratego.types import (
-    COLOURS as ARMIES,
-)
+from judge.games.stratego.types import COLOURS as ARMIES
 from judge.games.stratego.types import (
     SETUP_ROWS,
     SIZE,
@@ -107,11 +97,7 @@ def how(request: Request) -> tuple[str, ...]:
             said = ("swap", "or a square: h8 or 7,7")
             said += (f"or {adds} squares: h8 i9",) if adds else ()
         case SetupRow():
-            said = (
-                f"{SIZE} pieces: FB99444321",
-                f"all in all {PIECES}",
-                "or auto for a whole set-up",
-            )
+            said = (f"{SIZE} pieces: FB99444321", f"all in all {PIECES}", "or auto for a whole set-up")
         case HalfMove():
             said = ("X Y DIRECTION: 3 6 UP", "a scout farther: 3 6 UP 4", "or from to: 3 6 3 5")
         case _:
@@ -140,9 +126,7 @@ def told(event: Event, names: tuple[str, str]) -> str:
 
 # --- five in a row ---------------------------------------------------------------------------------------------------
 
-_SQUARE = re.compile(
-    r"[\s;]*(?:([a-zA-Z]{1,2}[0-9]{1,2})|([0-9]{1,3})\s*[,\s]\s*([0-9]{1,3}))[\s;]*"
-)
+_SQUARE = re.compile(r"[\s;]*(?:([a-zA-Z]{1,2}[0-9]{1,2})|([0-9]{1,3})\s*[,\s]\s*([0-9]{1,3}))[\s;]*")
 
 
 def _squares(text: str) -> tuple[Square, ...]:

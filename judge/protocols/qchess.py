@@ -29,15 +29,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from judge.games.quantum_chess.board import COLOURS
-from judge.games.quantum_chess.words import (
-    Destination,
-    Moved,
-    Selected,
-    Selection,
-    TurnLost,
-    announcement,
-    read_answer,
-)
+from judge.games.quantum_chess.words import Destination, Moved, Selected, Selection, TurnLost, announcement, read_answer
 from judge.games.types import Event, Reply, ReplyKind, Request
 from judge.protocols.entry import ProtocolEntry
 from judge.protocols.lines import LineReader

@@ -25,15 +25,7 @@ from typing import ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from judge.games.stratego.notation import read_reply
-from judge.games.stratego.types import (
-    COLOURS,
-    Confirmed,
-    HalfMove,
-    SetUpRow,
-    SetupRow,
-    Started,
-    one_word,
-)
+from judge.games.stratego.types import COLOURS, Confirmed, HalfMove, SetUpRow, SetupRow, Started, one_word
 from judge.games.types import Event, Reply, Request, decided
 from judge.protocols.entry import ProtocolEntry
 from judge.protocols.lines import LineReader
@@ -82,9 +74,7 @@ class StrategoPhase(StrEnum):
 class StrategoProtocol:
     """The manager's side of one conversation with one agent."""
 
-    speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset(
-        {SetupRow, HalfMove, Started, Confirmed}
-    )
+    speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset({SetupRow, HalfMove, Started, Confirmed})
 
     def __init__(self, options: StrategoProtocolOptions) -> None:
         self._options = options
@@ -149,9 +139,7 @@ class StrategoProtocol:
         if self._has_dropped:
             return ()
         self._has_dropped = True
-        return [
-            Note(f"dropped: lines beyond the {self._options.lines_ahead} that may be sent ahead")
-        ]
+        return [Note(f"dropped: lines beyond the {self._options.lines_ahead} that may be sent ahead")]
 
     def _answer(self) -> Answer:
         """The answer that the oldest line gives to what is asked."""

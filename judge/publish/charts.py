@@ -203,11 +203,7 @@ class ClockChart:
 
 def clock_chart(steps: Sequence[ReplayStep]) -> ClockChart | None:
     """The time charged for each answer; None where nobody knows one."""
-    timed = [
-        (at, step.seat, step.ms)
-        for at, step in enumerate(steps)
-        if step.ms is not None and step.seat is not None
-    ]
+    timed = [(at, step.seat, step.ms) for at, step in enumerate(steps) if step.ms is not None and step.seat is not None]
     if not timed:
         return None
     most = max(max(ms for _, _, ms in timed), 1.0)

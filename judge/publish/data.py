@@ -91,10 +91,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "meeting": "how often the two had met before",
         "group": "the group or league they meet in",
     },
-    "disqualified": {
-        "agent": "who, in the order of the decisions",
-        "why": "in words",
-    },
+    "disqualified": {"agent": "who, in the order of the decisions", "why": "in words"},
     "attempts": {
         "number": "the game's place in the schedule",
         "attempt": "from 1",
@@ -279,13 +276,7 @@ def attempts_rows(publication: Publication) -> list[Row]:
 def journal_rows(publication: Publication) -> list[Row]:
     """A row a line of the contest's log."""
     return [
-        {
-            "at": line.at,
-            "event": line.event,
-            "match": line.match,
-            "attempt": line.attempt,
-            "text": line.text,
-        }
+        {"at": line.at, "event": line.event, "match": line.match, "attempt": line.attempt, "text": line.text}
         for line in publication.journal
     ]
 
@@ -334,9 +325,7 @@ def write_json(value: object) -> bytes:
 
 
 def _readme() -> str:
-    parts = [
-        "# Columns\n\nEach table is there as `.csv` and as `.json`. An empty cell is `null` in JSON.\n"
-    ]
+    parts = ["# Columns\n\nEach table is there as `.csv` and as `.json`. An empty cell is `null` in JSON.\n"]
     for name, columns in COLUMNS.items():
         lines = "\n".join(f"| `{column}` | {text} |" for column, text in columns.items())
         parts.append(f"\n## {name}\n\n| column | what it is |\n|---|---|\n{lines}\n")

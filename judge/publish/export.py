@@ -16,14 +16,7 @@ from judge.contest.contest import Contest
 from judge.contest.snapshot import Frozen
 from judge.errors import HostError, InputError
 from judge.publish.data import attempt_path, tables
-from judge.publish.games import (
-    GameDone,
-    GameJob,
-    publish_game,
-    read_stored,
-    write_private,
-    write_public,
-)
+from judge.publish.games import GameDone, GameJob, publish_game, read_stored, write_private, write_public
 from judge.publish.keys import fingerprint, public_pem
 from judge.publish.load import CHANCE, DOCUMENT, Revealed
 from judge.publish.manifest import write_manifest
@@ -64,9 +57,7 @@ def publish(contest: Contest, directory: Path, private: Path, key: Ed25519Privat
         for made, place in ((partial_private, private), (partial, directory)):
             made.replace(place)
     except OSError as error:
-        raise HostError(
-            f"{error.filename or directory}: {error.strerror}: the export is not written"
-        ) from None
+        raise HostError(f"{error.filename or directory}: {error.strerror}: the export is not written") from None
     finally:
         for made in (partial, partial_private):
             shutil.rmtree(made, ignore_errors=True)
@@ -92,11 +83,7 @@ def _write(contest: Contest, target: Path, private: Path, key: Ed25519PrivateKey
     publication = publication_of(source)
     (target / DOCUMENT).write_bytes(f"{source.document}\n".encode())
     if source.secret is not None and source.frozen.commitment is not None:
-        revealed = Revealed(
-            contest=source.frozen.name,
-            commitment=source.frozen.commitment,
-            secret=source.secret,
-        )
+        revealed = Revealed(contest=source.frozen.name, commitment=source.frozen.commitment, secret=source.secret)
         (target / CHANCE).write_text(f"{revealed.model_dump_json(indent=1)}\n")
     for name, data in tables(publication).items():
         (target / "data" / name).write_bytes(data)
@@ -120,9 +107,7 @@ def _write(contest: Contest, target: Path, private: Path, key: Ed25519PrivateKey
     )
 
 
-def _write_games(
-    publication: Publication, files: Path, target: Path, private: Path
-) -> Sequence[GameDone]:
+def _write_games(publication: Publication, files: Path, target: Path, private: Path) -> Sequence[GameDone]:
     names = [participant.name for participant in publication.participants]
     for name in names:
         if not _PLAIN.fullmatch(name):

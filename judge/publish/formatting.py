@@ -10,9 +10,7 @@ LONGEST_TEXT = 600
 
 def plain(text: str, most: int = LONGEST_TEXT) -> str:
     """`text` on one line, with a sign in place of whatever is not plainly printable, cut to `most` characters."""
-    return printable(
-        re.sub(r"[\r\n\t]", " ", text[: most + 1]), most, mark="\N{REPLACEMENT CHARACTER}", cut="…"
-    )
+    return printable(re.sub(r"[\r\n\t]", " ", text[: most + 1]), most, mark="\N{REPLACEMENT CHARACTER}", cut="…")
 
 
 def halves(value: float) -> str:

@@ -47,19 +47,13 @@ def publish_game(job: GameJob) -> GameDone:
     write_private(file, job.private, stem)
     (job.target / f"games/{stem}.html").write_bytes(game_page(public, job.frame))
     record = file.record
-    return GameDone(
-        job.frame.number,
-        pgn_of(public, job.frame),
-        {seat.name: dict(seat.about) for seat in record.seats},
-    )
+    return GameDone(job.frame.number, pgn_of(public, job.frame), {seat.name: dict(seat.about) for seat in record.seats})
 
 
 def read_stored(files: Path, digest: str) -> RecordFile:
     """A record of the store; InputError names its file."""
     stored = Files(files)
-    return parse_json(
-        RecordFile, stored.get(digest), f"{stored.path(digest)}: not a record of a match"
-    )
+    return parse_json(RecordFile, stored.get(digest), f"{stored.path(digest)}: not a record of a match")
 
 
 def write_public(file: RecordFile, path: Path) -> RecordFile:

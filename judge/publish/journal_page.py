@@ -29,12 +29,7 @@ def told(publication: Publication) -> Sequence[Told]:
     """The log without what nobody would tell."""
     games = {game.match: game for game in publication.games}
     return [
-        Told(
-            line.at,
-            _kind(line),
-            _words(line, games.get(line.match or "")),
-            games.get(line.match or ""),
-        )
+        Told(line.at, _kind(line), _words(line, games.get(line.match or "")), games.get(line.match or ""))
         for line in publication.journal
         if line.event not in _QUIET
     ]
@@ -72,9 +67,7 @@ def _words(line: JournalLine, game: PublishedGame | None) -> str:
         case "superseded":
             return f"{pair}: attempt {line.attempt} ended after another had taken its place: kept, not counted"
         case "annulled":
-            return (
-                f"{pair}: the organiser took the result of attempt {line.attempt} back: {line.text}"
-            )
+            return f"{pair}: the organiser took the result of attempt {line.attempt} back: {line.text}"
         case _:
             return f"{pair}: {line.event}{': ' if line.text else ''}{line.text}"
 

@@ -22,17 +22,11 @@ _LARGEST_PEM = 10_000
 def make_key(path: Path) -> Ed25519PrivateKey:
     """A new key in a new file at `path` (mode 0600); InputError where there is a file already."""
     key = Ed25519PrivateKey.generate()
-    pem = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
+    pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise InputError(
-            f"{path}: exists; a key is never written over, name another file"
-        ) from None
+        raise InputError(f"{path}: exists; a key is never written over, name another file") from None
     except OSError as error:
         raise HostError(f"{path}: {error.strerror}: the key could not be written") from None
     with os.fdopen(descriptor, "wb") as file:
@@ -46,9 +40,7 @@ def load_key(path: Path) -> Ed25519PrivateKey:
     pem = _read(path, "make one with: judge contest key FILE")
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise InputError(
-            f"{path}: others may read this key (mode {mode:04o}); run: chmod 600 {path}"
-        )
+        raise InputError(f"{path}: others may read this key (mode {mode:04o}); run: chmod 600 {path}")
     try:
         key = serialization.load_pem_private_key(pem, password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
@@ -78,9 +70,7 @@ def read_public_key(pem: bytes, source: str) -> Ed25519PublicKey:
 
 def public_pem(key: Ed25519PublicKey) -> bytes:
     """The public half as a PEM file."""
-    return key.public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    )
+    return key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
 
 
 def fingerprint(key: Ed25519PublicKey) -> str:

@@ -22,13 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judge.documents import parse_json
 from judge.errors import InputError
-from judge.publish.keys import (
-    fingerprint,
-    is_signed,
-    load_public_key,
-    public_pem,
-    read_public_key,
-)
+from judge.publish.keys import fingerprint, is_signed, load_public_key, public_pem, read_public_key
 
 MANIFEST, SIGNATURE, PUBLIC_KEY = "manifest.json", "manifest.sig", "organiser.pem"
 _UNLISTED = frozenset({MANIFEST, SIGNATURE})
@@ -91,9 +85,7 @@ def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey) -> str
     (directory / PUBLIC_KEY).write_bytes(public_pem(key.public_key()))
     problems: list[str] = []
     files = tuple(
-        ListedFile(
-            path=name, sha256=_digest(directory / name), size=(directory / name).stat().st_size
-        )
+        ListedFile(path=name, sha256=_digest(directory / name), size=(directory / name).stat().st_size)
         for name in sorted(_names(directory, problems))
         if name not in _UNLISTED
     )
@@ -221,9 +213,7 @@ def read_bounded(path: Path, most: int) -> bytes:
         with path.open("rb") as stream:
             data = stream.read(most + 1)
     except OSError as error:
-        raise InputError(
-            f"{path}: {error.strerror}; give a directory that judge contest export wrote"
-        ) from None
+        raise InputError(f"{path}: {error.strerror}; give a directory that judge contest export wrote") from None
     if len(data) > most:
         raise InputError(f"{path}: larger than {most} bytes: nothing that a judge writes")
     return data

@@ -16,11 +16,7 @@ from judge.referee.spec import MatchRecord, RecordFile
 from judge.render.svg_player import write_film
 from judge.text import duration, mib
 
-_SWATCHES = {
-    Surface.LINES: ("dark", "light"),
-    Surface.SQUARES: ("red", "blue"),
-    Surface.CHEQUERED: ("light", "dark"),
-}
+_SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
 """How the board's painter colours side 0 and side 1."""
 
 MOST_NOTES = 50
@@ -97,21 +93,13 @@ def _result(record: MatchRecord) -> str:
 def _sides(game: Stepped) -> Sequence[Mapping[str, str]]:
     view = game.steps[-1].view
     return [
-        {
-            "name": game.names[view.seats[side]],
-            "word": view.sides[side],
-            "kind": _SWATCHES[view.surface][side],
-        }
+        {"name": game.names[view.seats[side]], "word": view.sides[side], "kind": _SWATCHES[view.surface][side]}
         for side in SEATS
     ]
 
 
 def _moves(game: Stepped) -> Sequence[Mapping[str, Any]]:
-    return [
-        _move(game, number, step, step.seat)
-        for number, step in enumerate(game.steps)
-        if step.seat is not None
-    ]
+    return [_move(game, number, step, step.seat) for number, step in enumerate(game.steps) if step.seat is not None]
 
 
 def _move(game: Stepped, number: int, step: ReplayStep, seat: int) -> Mapping[str, Any]:

@@ -42,15 +42,7 @@ def _environment() -> Environment:
         finalize=_shown,
         auto_reload=False,
     )
-    environment.filters.update(
-        {
-            "name": _name,
-            "cut": plain,
-            "halves": halves,
-            "number": number,
-            "duration": duration,
-        }
-    )
+    environment.filters.update({"name": _name, "cut": plain, "halves": halves, "number": number, "duration": duration})
     environment.globals["policy"] = POLICY
     return environment
 

@@ -42,9 +42,7 @@ class PrivatePart(BaseModel):
 
     def said(self, kind: EntryKind) -> bytes:
         """The bytes of one kind, one after the other: DEBUG lines (READ), or stderr."""
-        return b"".join(
-            entry.text.encode("latin-1") for entry in self.entries if entry.kind == kind.value
-        )
+        return b"".join(entry.text.encode("latin-1") for entry in self.entries if entry.kind == kind.value)
 
 
 def public_part(file: RecordFile) -> RecordFile:
@@ -61,9 +59,7 @@ def private_part(file: RecordFile, seat: int) -> PrivatePart:
         seat=seat,
         agent=record.seats[seat].name,
         transcript_sha256=record.transcript_sha256,
-        entries=tuple(
-            entry for number, entry in _private_entries(file.transcript) if number == seat
-        ),
+        entries=tuple(entry for number, entry in _private_entries(file.transcript) if number == seat),
     )
 
 

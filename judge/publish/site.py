@@ -16,12 +16,7 @@ from judge.publish import journal_page
 from judge.publish.charts import interval_words, ratings_chart, results_chart
 from judge.publish.formatting import plain
 from judge.publish.pages import ASSETS, asset, render
-from judge.publish.publication import (
-    Participant,
-    Publication,
-    PublishedGame,
-    score_of,
-)
+from judge.publish.publication import Participant, Publication, PublishedGame, score_of
 
 Page = tuple[str, bytes]
 """A file's path from the top, and what stands in it."""
@@ -47,10 +42,7 @@ About = Mapping[str, Mapping[str, str]]
 CRITERIA = {
     "ratio": ("Ratio", "games won by games lost"),
     "direct": ("Direct", "points among those who are equal so far"),
-    "sonneborn-berger": (
-        "SB",
-        "Sonneborn-Berger: the points of each opponent times the score against it",
-    ),
+    "sonneborn-berger": ("SB", "Sonneborn-Berger: the points of each opponent times the score against it"),
     "buchholz": ("Buchholz", "the points of all opponents"),
     "time": ("Time", "milliseconds a reply, as a loss"),
     "elo": ("Elo", "Gomocup's rating"),
@@ -92,9 +84,7 @@ def agent_stem(participant: Participant) -> str:
     return f"{participant.number:03d}"
 
 
-def _page(
-    template: str, publication: Publication, here: str, values: Mapping[str, Any], root: str = ""
-) -> bytes:
+def _page(template: str, publication: Publication, here: str, values: Mapping[str, Any], root: str = "") -> bytes:
     common: dict[str, Any] = {"contest": publication.name, "here": here, "publication": publication}
     return render(template, root, {**common, **values})
 
@@ -113,9 +103,7 @@ def _proven(proof: Proof) -> Mapping[str, Any]:
 
 
 def _index(publication: Publication, is_revealed: bool) -> bytes:
-    ranking = [
-        (at, name) for at, name in enumerate(publication.ranking) if name not in ("points", "wins")
-    ]
+    ranking = [(at, name) for at, name in enumerate(publication.ranking) if name not in ("points", "wins")]
     is_rated = bool(publication.rated)
     shown = [(at, name) for at, name in ranking if not (name == "elo" and is_rated)]
 
@@ -130,9 +118,7 @@ def _index(publication: Publication, is_revealed: bool) -> bytes:
         {
             "revealed": is_revealed,
             "moves": sum(sum(game.result.replies) for game in played if game.result is not None),
-            "open_games": sum(
-                game.state not in ("done", "cancelled") for game in publication.games
-            ),
+            "open_games": sum(game.state not in ("done", "cancelled") for game in publication.games),
             "criteria": [CRITERIA.get(name, (name, name)) for _, name in shown],
             "ranking_of": ranking_of,
             "out": [participant for participant in publication.participants if participant.out],
@@ -247,10 +233,7 @@ def _journal(publication: Publication) -> Iterator[Page]:
             "parts_of": parts,
             "journal_name": journal_page.page_name,
         }
-        yield (
-            journal_page.page_name(part + 1),
-            _page("journal.html", publication, "journal", values),
-        )
+        yield (journal_page.page_name(part + 1), _page("journal.html", publication, "journal", values))
 
 
 # --- an agent --------------------------------------------------------------------------------------------------------
@@ -263,9 +246,7 @@ def _agent(publication: Publication, agent: Participant, about: Mapping[str, str
         if games and other.name != agent.name:
             opponents[other.name] = [_row(game, agent.name) for game in games]
     rows = [row for games in opponents.values() for row in games]
-    faults = [
-        (row["game"], row["fault"], row["game"].result.reason) for row in rows if row["fault"]
-    ]
+    faults = [(row["game"], row["fault"], row["game"].result.reason) for row in rows if row["fault"]]
     rating = publication.rated.get(agent.name)
     return _page(
         "agent.html",

@@ -13,12 +13,7 @@ from judge.contest.ratings import rate
 from judge.contest.results import without
 from judge.contest.schedule import Tournament, game_result
 from judge.contest.snapshot import Frozen, FrozenEntry
-from judge.publish.publication import (
-    Participant,
-    Publication,
-    PublishedGame,
-    Uncounted,
-)
+from judge.publish.publication import Participant, Publication, PublishedGame, Uncounted
 from judge.referee.chance import Key
 from judge.store.types import Ended, JournalLine, MatchState, Paired, Result, Scheduled
 from judge.text import duration
@@ -83,9 +78,7 @@ def source_of(contest: Contest) -> ContestSource:
     uncounted: dict[str, list[Uncounted]] = {}
     for each in attempts:
         if each.record is not None and (each.match, each.number) not in counted:
-            uncounted.setdefault(each.match, []).append(
-                Uncounted(each.number, each.state.value, each.why, each.record)
-            )
+            uncounted.setdefault(each.match, []).append(Uncounted(each.number, each.state.value, each.why, each.record))
     games = []
     for match, state, attempt, why in store.games(name):
         if (match.round, match.table) not in drawn:
@@ -197,9 +190,7 @@ def _facts(source: ContestSource) -> Mapping[str, str]:
     frozen, policy = source.frozen, source.frozen.policy
     clock = policy.clock
     options = {
-        key: value
-        for key, value in frozen.format.model_dump(mode="json").items()
-        if key not in ("name", "ranking")
+        key: value for key, value in frozen.format.model_dump(mode="json").items() if key not in ("name", "ranking")
     }
     facts = {
         "Game": _listed(policy.game.name, policy.game.options),
@@ -221,18 +212,14 @@ def _facts(source: ContestSource) -> Mapping[str, str]:
 def chance_words(frozen: Frozen, secret: Key | None) -> str:
     """Where a contest's chance comes from, as far as it may be told; `secret` None: not before the contest is over."""
     if frozen.commitment is None:
-        return (
-            f"fixed by the organiser: seed {frozen.seed}; whoever knows it can foretell all chance"
-        )
+        return f"fixed by the organiser: seed {frozen.seed}; whoever knows it can foretell all chance"
     if secret is None:
         return f"secret until the contest is over; its SHA-256 is {frozen.commitment}"
     return f"revealed: {secret}; its SHA-256, {frozen.commitment}, was published from the start"
 
 
 def _listed(head: str, options: Mapping[str, Any]) -> str:
-    said = ", ".join(
-        f"{name} {_said(value)}" for name, value in options.items() if value is not None
-    )
+    said = ", ".join(f"{name} {_said(value)}" for name, value in options.items() if value is not None)
     return f"{head} ({said})" if said else head
 
 

@@ -21,13 +21,7 @@ from judge.publish.data import attempt_path, tables
 from judge.publish.load import CHANCE, LARGEST_TABLE, Export, read_export
 from judge.publish.manifest import Checked, check_manifest, read_bounded
 from judge.publish.publication import PublishedGame, Uncounted
-from judge.publish.source import (
-    OPEN,
-    ContestSource,
-    SourceGame,
-    chance_words,
-    publication_of,
-)
+from judge.publish.source import OPEN, ContestSource, SourceGame, chance_words, publication_of
 from judge.publish.verify_records import RecordJob, VerifiedRecord, chain_problems, replay
 from judge.store.types import MatchState, Paired, Result, Scheduled
 from judge.workers import in_parallel
@@ -73,9 +67,7 @@ def verify_export(directory: Path, public_key: Path | None) -> VerificationRepor
         uncounted=found.uncounted,
         open_games=found.open_games,
         is_over=found.is_over,
-        decisions=[f"{agent} disqualified: {why}" for agent, why in export.out.items()]
-        if export
-        else [],
+        decisions=[f"{agent} disqualified: {why}" for agent, why in export.out.items()] if export else [],
         problems=[*checked.problems, *_contest_problem(export, checked), *found.problems],
         chance=chance_words(export.frozen, export.secret) if export else "",
     )
@@ -195,18 +187,14 @@ class _Verifier:
                     tuple(Uncounted(each.attempt, each.state, each.why) for each in attempts),
                 )
             )
-        return ContestSource(
-            export.frozen, export.document, export.pairings, games, export.out, export.journal
-        )
+        return ContestSource(export.frozen, export.document, export.pairings, games, export.out, export.journal)
 
     def _check_states(self, source: ContestSource) -> None:
         for game in source.games:
             match = game.match
             if game.state not in (*OPEN, MatchState.DONE, MatchState.CANCELLED):
                 self._problems.append(f"game {match.number}: nothing of a game is {game.state!r}")
-            if game.state == MatchState.CANCELLED and not {match.first, match.second} & set(
-                source.out
-            ):
+            if game.state == MatchState.CANCELLED and not {match.first, match.second} & set(source.out):
                 self._problems.append(f"game {match.number}: cancelled, and nobody is disqualified")
 
     def _check_draws(self, source: ContestSource) -> None:
@@ -228,12 +216,7 @@ class _Verifier:
             drawn += pairs
 
     def _draw(
-        self,
-        drawn: Sequence[Paired],
-        results: Sequence[Result],
-        out: Sequence[str],
-        gone: int,
-        left: Sequence[Paired],
+        self, drawn: Sequence[Paired], results: Sequence[Result], out: Sequence[str], gone: int, left: Sequence[Paired]
     ) -> tuple[int, Sequence[Paired]] | None:
         """How many were disqualified when `left` was drawn, and the pairings of that draw."""
         for count in range(gone, len(out) + 1):
@@ -250,15 +233,11 @@ class _Verifier:
             return
         if seed is None:
             if source.is_over(self._course):
-                self._problems.append(
-                    f"the contest is over, and {CHANCE} does not reveal its chance"
-                )
+                self._problems.append(f"the contest is over, and {CHANCE} does not reveal its chance")
             return
         if not source.is_over(self._course):
             self._problems.append(f"{CHANCE} reveals the chance of games that are still to come")
-        if [each.rank for each in frozen.entries] != ranks_of(
-            len(frozen.entries), frozen.seeding, seed
-        ):
+        if [each.rank for each in frozen.entries] != ranks_of(len(frozen.entries), frozen.seeding, seed):
             self._problems.append("the agents' ranks do not follow from the contest's chance")
 
     def _check_end(self, source: ContestSource) -> bool:
@@ -291,9 +270,7 @@ _LOTS = range(16)
 
 
 def _named(match: Scheduled) -> PublishedGame:
-    return PublishedGame(
-        match.number, match.id, match.round, match.table, match.game, match.first, match.second, ""
-    )
+    return PublishedGame(match.number, match.id, match.round, match.table, match.game, match.first, match.second, "")
 
 
 def _path(match: Scheduled) -> str:
@@ -325,9 +302,7 @@ def _json_difference(there: object, expected: object, where: str) -> str:
     elif isinstance(there, list) and isinstance(expected, list):
         if len(there) != len(expected):
             return f"{len(there)} rows at {where or 'the top'}, {len(expected)} are right"
-        pairs = [
-            (f"{where}[{at}]", *both) for at, both in enumerate(zip(there, expected, strict=True))
-        ]
+        pairs = [(f"{where}[{at}]", *both) for at, both in enumerate(zip(there, expected, strict=True))]
     else:
         is_same = _is_near(there, expected) or (type(there) is type(expected) and there == expected)
         return "" if is_same else f"{where} is {there!r:.80}, {expected!r:.80} is right"
@@ -335,10 +310,7 @@ def _json_difference(there: object, expected: object, where: str) -> str:
 
 
 def _csv_difference(there: bytes, expected: bytes) -> str:
-    rows = (
-        list(csv.reader(io.StringIO(data.decode("utf-8", "replace"), newline="")))
-        for data in (there, expected)
-    )
+    rows = (list(csv.reader(io.StringIO(data.decode("utf-8", "replace"), newline=""))) for data in (there, expected))
     for line, (found, right) in enumerate(zip_longest(*rows), 1):
         if found is None or right is None:
             return f"line {line}: {'missing' if found is None else 'one too many'}"

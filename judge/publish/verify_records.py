@@ -78,9 +78,7 @@ def replay(job: RecordJob) -> VerifiedRecord:
         None if problems else ended_by(file, ""),
         [f"{job.name}: {problem}" for problem in problems],
         tuple(seat.folders.digests if seat.folders else {} for seat in record.spec.seats),
-        tuple(
-            {kind: folder.digest for kind, folder in seat.folders.items()} for seat in record.seats
-        ),
+        tuple({kind: folder.digest for kind, folder in seat.folders.items()} for seat in record.seats),
     )
 
 
@@ -107,9 +105,7 @@ def _folder_problems(record: MatchRecord, job: RecordJob) -> Iterator[str]:
 
 
 def chain_problems(
-    replayed: Sequence[VerifiedRecord],
-    agents: Sequence[tuple[str, str]],
-    begins: Mapping[str, str],
+    replayed: Sequence[VerifiedRecord], agents: Sequence[tuple[str, str]], begins: Mapping[str, str]
 ) -> list[str]:
     """Folders that start from a state that no game of the agent before it left.
 

@@ -134,9 +134,7 @@ def _last(entries: Sequence[Entry], holds: Callable[[Entry], bool]) -> int:
     return max((at for at, entry in enumerate(entries) if holds(entry)), default=-1)
 
 
-def _clock(
-    record: MatchRecord, seat: int, evidence: Evidence | None
-) -> tuple[float | None, int | None]:
+def _clock(record: MatchRecord, seat: int, evidence: Evidence | None) -> tuple[float | None, int | None]:
     """Milliseconds charged and allowed for the last answer, or for standing still behind it."""
     if evidence is not None and evidence.ran_on_ms is not None:
         return evidence.ran_on_ms, record.spec.policy.clock.still_ms
@@ -148,9 +146,7 @@ def _clock(
     return (plies[-1].ms, allowed) if plies else (None, None)
 
 
-def _row_of(
-    verdict: Verdict, why: str, evidence: Evidence | None
-) -> tuple[int | None, BlameRow | None]:
+def _row_of(verdict: Verdict, why: str, evidence: Evidence | None) -> tuple[int | None, BlameRow | None]:
     """The row whose verdict and words these are."""
     if evidence is not None:
         for number, row in enumerate(TABLE, 1):
@@ -181,9 +177,7 @@ _KEYS: Mapping[Verdict, tuple[str, ...]] = {
 """The keys of a policy that a verdict rests on."""
 
 
-def _rules(
-    record: MatchRecord, seat: int, verdict: Verdict, evidence: Evidence | None
-) -> Iterator[PolicyKey]:
+def _rules(record: MatchRecord, seat: int, verdict: Verdict, evidence: Evidence | None) -> Iterator[PolicyKey]:
     policy = record.spec.policy.model_dump(mode="json")
     clock = record.spec.policy.clock
     keys = _KEYS.get(verdict, ())

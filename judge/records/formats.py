@@ -46,9 +46,7 @@ def _read_rec(data: bytes, source: str) -> Sequence[FiveRecord]:
 
 FORMATS: Mapping[str, FileFormat] = {
     "psq": FileFormat(".psq", False, looks_like_psq, _read_psq, write_psq),
-    "psq-gomocupjudge": FileFormat(
-        ".psq", False, looks_like_psq, _read_psq, write_psq_gomocupjudge
-    ),
+    "psq-gomocupjudge": FileFormat(".psq", False, looks_like_psq, _read_psq, write_psq_gomocupjudge),
     "sgf": FileFormat(".sgf", True, looks_like_sgf, read_sgf, write_sgf),
     "pgn": FileFormat(".pgn", True, looks_like_pgn, read_pgn, write_pgn),
     "rec": FileFormat(".rec", False, looks_like_rec, _read_rec, write_rec),

@@ -42,9 +42,7 @@ def _replay(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
     spec = file.record.spec
     laid_before: list[int] = []
     referee = build_referee(
-        spec,
-        ReplayWire(unseal(file.transcript)),
-        lambda _ply: laid_before.append(len(game.stones)),
+        spec, ReplayWire(unseal(file.transcript)), lambda _ply: laid_before.append(len(game.stones))
     )
     if not isinstance(referee.game, Gomoku):
         raise InputError(f"a record of {spec.policy.game.name}, not of five in a row")
@@ -53,9 +51,7 @@ def _replay(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
     with suppress(InputError) if file.record.verdict is Verdict.VOID else nullcontext():
         referee.play()
     spans = pairwise([*laid_before, len(game.stones)])
-    return game, [
-        LaidPly(ply, range(*span)) for ply, span in zip(referee.plies, spans, strict=True)
-    ]
+    return game, [LaidPly(ply, range(*span)) for ply, span in zip(referee.plies, spans, strict=True)]
 
 
 def five_of(file: RecordFile) -> FiveRecord:

@@ -167,11 +167,7 @@ def _ran_on_words(evidence: Evidence) -> str:
 
 def _starved_words(evidence: Evidence) -> str:
     share = (evidence.others_share or 0) * 100
-    waited = (
-        ""
-        if evidence.waited_share is None
-        else f", and it wanted one in vain for {evidence.waited_share:.0%}"
-    )
+    waited = "" if evidence.waited_share is None else f", and it wanted one in vain for {evidence.waited_share:.0%}"
     return (
         f"the agent was starved: others took {share:.0f} % of its cores while it was waited for{waited}; "
         "free the slot's cores"
@@ -179,9 +175,7 @@ def _starved_words(evidence: Evidence) -> str:
 
 
 def _bytes_words(what: str) -> Callable[[Evidence], str]:
-    return lambda evidence: (
-        f"printed what counts as {evidence.bytes_read} bytes, more than the bound {what}"
-    )
+    return lambda evidence: f"printed what counts as {evidence.bytes_read} bytes, more than the bound {what}"
 
 
 _TIME_WORDS = {
@@ -236,31 +230,17 @@ TABLE: tuple[BlameRow, ...] = (
         _KILLED,
     ),
     BlameRow(
-        _one(Cause.MEMORY),
-        _always,
-        Verdict.MEMORY,
-        _memory_words,
-        "the kernel said so while the game went on",
-        _KILLED,
+        _one(Cause.MEMORY), _always, Verdict.MEMORY, _memory_words, "the kernel said so while the game went on", _KILLED
     ),
     *(
-        BlameRow(
-            _one(cause),
-            _always,
-            Verdict.OUTPUT,
-            _bytes_words(words),
-            when,
-            Evidence(bytes_read=1 << 21),
-        )
+        BlameRow(_one(cause), _always, Verdict.OUTPUT, _bytes_words(words), when, Evidence(bytes_read=1 << 21))
         for cause, (words, when) in _BYTES_WORDS.items()
     ),
     BlameRow(
         LATE,
         _held,
         Verdict.VOID,
-        lambda _: (
-            "the agent was held still: somebody outside froze or paused its container; let it be"
-        ),
+        lambda _: "the agent was held still: somebody outside froze or paused its container; let it be",
         "it was late, and somebody outside held its container still or had paused it",
         _OVERRUN.model_copy(update={"held_by_others": True}),
     ),
@@ -290,9 +270,7 @@ TABLE: tuple[BlameRow, ...] = (
         _one(Cause.DEATH),
         _reported("lost"),
         Verdict.VOID,
-        lambda _: (
-            "the container ended without a word of its PID 1: somebody outside ended it; play again"
-        ),
+        lambda _: "the container ended without a word of its PID 1: somebody outside ended it; play again",
         "its container was ended from outside: the judge's own process in it could not report",
         Evidence(report="lost 0"),
     ),

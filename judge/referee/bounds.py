@@ -50,17 +50,13 @@ class RecordBounds:
     """The memory of the process that plays it, of one that verifies it too."""
 
 
-def bounds(
-    longest: int | None, game_bytes: int, stderr_bytes: int, least_bytes: int
-) -> RecordBounds:
+def bounds(longest: int | None, game_bytes: int, stderr_bytes: int, least_bytes: int) -> RecordBounds:
     """The bounds of a game with at most `longest` answers (None: its rules know no limit), in bytes of one seat."""
     game_bytes += READ_BYTES
     spoken = 2 * game_bytes // least_bytes
     plies = spoken if longest is None else min(longest, spoken)
     # A read is an entry, and one more for each of its lines where private ones are cut out.
-    entries = (
-        4 * game_bytes // least_bytes + 2 * stderr_bytes // least_bytes + PLY_ENTRIES * (plies + 2)
-    )
+    entries = 4 * game_bytes // least_bytes + 2 * stderr_bytes // least_bytes + PLY_ENTRIES * (plies + 2)
     said = min(2 * game_bytes, plies * SAID_BYTES)
     text = 2 * (game_bytes + stderr_bytes) + plies * PLY_BYTES
     record = (
@@ -70,6 +66,4 @@ def bounds(
         + PLY_BYTES * plies
         + REST_BYTES
     )
-    return RecordBounds(
-        plies, entries, record, JUDGE_MEMORY + 2 * text + ENTRY_MEMORY * entries + 2 * record
-    )
+    return RecordBounds(plies, entries, record, JUDGE_MEMORY + 2 * text + ENTRY_MEMORY * entries + 2 * record)

@@ -39,9 +39,7 @@ class SeatClock:
     def __init__(self, policy: ClockPolicy) -> None:
         self._told_turn_ms = policy.turn_ms
         self._match_ns = policy.match_ms * MS
-        turn = Limit(
-            (policy.turn_ms or policy.asap_ms) * MS, policy.tolerance_ms * MS, Verdict.TURN_TIME
-        )
+        turn = Limit((policy.turn_ms or policy.asap_ms) * MS, policy.tolerance_ms * MS, Verdict.TURN_TIME)
         self._limits = {
             Wait.START: Limit(policy.start_ms * MS, 0, Verdict.START_TIME),
             Wait.SYNC: Limit(policy.sync_ms * MS, 0, Verdict.TURN_TIME),

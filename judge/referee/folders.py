@@ -26,16 +26,10 @@ class Shelf(Protocol):
 
 def folders_of(spec: MatchSpec, shelf: Shelf | None) -> list[Folder]:
     """The kept folders of a game with what is in them; InputError where a state is missing or too large."""
-    return [
-        _folder(spec, seat, kind, digest, shelf)
-        for seat in SEATS
-        for kind, digest in _digests(spec, seat).items()
-    ]
+    return [_folder(spec, seat, kind, digest, shelf) for seat in SEATS for kind, digest in _digests(spec, seat).items()]
 
 
-def shelved(
-    folders: Sequence[Folder], left: Mapping[Place, Left], shelf: Shelf
-) -> dict[Place, FolderRecord]:
+def shelved(folders: Sequence[Folder], left: Mapping[Place, Left], shelf: Shelf) -> dict[Place, FolderRecord]:
     """What a record says of the folders, the new states being on the shelf. Raises `HostError`."""
     records = {}
     for folder in folders:
@@ -44,10 +38,7 @@ def shelved(
         if state.digest != folder.start.digest:
             shelf.put(folder.seat, state)
         records[folder.place] = FolderRecord(
-            digest=state.digest,
-            used_bytes=found.used_bytes,
-            used_inodes=found.used_inodes,
-            notes=found.notes,
+            digest=state.digest, used_bytes=found.used_bytes, used_inodes=found.used_inodes, notes=found.notes
         )
     return records
 
@@ -57,9 +48,7 @@ def _digests(spec: MatchSpec, seat: int) -> Mapping[FolderKind, str]:
     return kept.digests if kept else {}
 
 
-def _folder(
-    spec: MatchSpec, seat: int, kind: FolderKind, digest: str, shelf: Shelf | None
-) -> Folder:
+def _folder(spec: MatchSpec, seat: int, kind: FolderKind, digest: str, shelf: Shelf | None) -> Folder:
     who, limits, kept = spec.seats[seat].name, spec.policy.enforced(), spec.seats[seat].folders
     if shelf is None or kept is None:
         raise InputError(f"{who} has a {kind} folder, and there is nowhere to take it from")
@@ -70,9 +59,7 @@ def _folder(
         else (limits.persistent_bytes, limits.persistent_inodes)
     )
     if not size:
-        raise InputError(
-            f"{who} has a {kind} folder, which policy {spec.policy.name} does not offer"
-        )
+        raise InputError(f"{who} has a {kind} folder, which policy {spec.policy.name} does not offer")
     folder = Folder(
         seat=seat,
         kind=kind,

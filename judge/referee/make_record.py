@@ -8,14 +8,7 @@ from judge.games.types import AgentFault, BothAtFault, End, RuleResult, Verdict
 from judge.referee.blame import Void
 from judge.referee.match import Referee
 from judge.referee.side import Side
-from judge.referee.spec import (
-    FolderRecord,
-    MatchRecord,
-    MatchSpec,
-    Placement,
-    PlyRecord,
-    SeatRecord,
-)
+from judge.referee.spec import FolderRecord, MatchRecord, MatchSpec, Placement, PlyRecord, SeatRecord
 from judge.sandbox.box import Readings
 from judge.sandbox.folders import Place
 from judge.text import printable
@@ -61,10 +54,7 @@ def record_of(spec: MatchSpec, played: PlayedMatch, circumstances: Circumstances
         winner=winner_of(played.end),
         reason=played.end.reason,
         result=result_of(referee),
-        seats=(
-            _seat_record(spec, 0, sides[0], played),
-            _seat_record(spec, 1, sides[1], played),
-        ),
+        seats=(_seat_record(spec, 0, sides[0], played), _seat_record(spec, 1, sides[1], played)),
         plies=plies_of(referee),
         started_at=circumstances.started_at,
         seconds=circumstances.seconds,
@@ -94,12 +84,7 @@ def winner_of(end: End | Void) -> int | None:
 def plies_of(referee: Referee | None) -> tuple[PlyRecord, ...]:
     """The answers of a game, as a record has them; none of one that never began."""
     return tuple(
-        PlyRecord(
-            seat=ply.seat,
-            said=ply.said,
-            ms=round(ply.charged_ns / 1e6, 3),
-            search=dict(ply.search),
-        )
+        PlyRecord(seat=ply.seat, said=ply.said, ms=round(ply.charged_ns / 1e6, 3), search=dict(ply.search))
         for ply in (referee.plies if referee is not None else ())
     )
 
@@ -124,9 +109,7 @@ def _seat_record(spec: MatchSpec, seat: int, side: Side | None, played: PlayedMa
         cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // 1_000_000,
         lingered_ms=round(played.lingered_s[seat] * 1000, 3),
         about={} if side is None else dict(side.about),
-        notes=()
-        if side is None
-        else tuple(printable(n.text, None) for n in side.notes if not n.private),
+        notes=() if side is None else tuple(printable(n.text, None) for n in side.notes if not n.private),
         folders={
             kind: played.folders.get((seat, kind), FolderRecord(digest=start))
             for kind, start in (kept.digests if kept else {}).items()

@@ -11,17 +11,7 @@ until something makes an answer impossible. What then is judged by the blame tab
 from collections.abc import Callable, Sequence
 
 from judge.errors import HostError
-from judge.games.types import (
-    NATURE,
-    SEATS,
-    End,
-    Event,
-    Game,
-    Reply,
-    Request,
-    Verdict,
-    faults_of,
-)
+from judge.games.types import NATURE, SEATS, End, Event, Game, Reply, Request, Verdict, faults_of
 from judge.protocols.types import (
     AgentProtocol,
     Alarm,
@@ -246,9 +236,7 @@ class Referee:
 
     # --- one conversation --------------------------------------------------------------------------------------------
 
-    def _converse(
-        self, seat: int, stimulus: Stimulus, started: int | None = None
-    ) -> tuple[Ready | Answer, Dialogue]:
+    def _converse(self, seat: int, stimulus: Stimulus, started: int | None = None) -> tuple[Ready | Answer, Dialogue]:
         """Feed `stimulus` and go on until the protocol says that it is done; how it ended, and the conversation.
 
         Everything is queued while the agent stands still; its clock runs from the thaw (or from its start).
@@ -417,9 +405,7 @@ class Referee:
             missed = talk.deadline.missed or Verdict.TURN_TIME
             talk.deadline = Deadline(deadline, missed, talk.deadline.allowed_ms)
 
-    def _faulted(
-        self, seat: int, cause: Cause, talk: Dialogue | None = None, now: int = 0
-    ) -> FaultError:
+    def _faulted(self, seat: int, cause: Cause, talk: Dialogue | None = None, now: int = 0) -> FaultError:
         """The verdict on a seat, from what is measured now; its time in `talk` is charged up to `now`.
 
         A late one is not at fault where the other seat ran on in its time.
@@ -433,9 +419,7 @@ class Referee:
         if cause in LATE and (measured.opponent_cpu_ns or 0) > self._ran_on_ns:
             return self._ran_on(1 - seat, RanOn(elapsed_ns, measured.opponent_cpu_ns))
         evidence = self._evidence(seat, measured)
-        evidence = evidence.model_copy(
-            update={"charged_ms": elapsed_ns / MS, "allowed_ms": allowed_ms}
-        )
+        evidence = evidence.model_copy(update={"charged_ms": elapsed_ns / MS, "allowed_ms": allowed_ms})
         if cause is Cause.GAME_BYTES:
             evidence = evidence.model_copy(update={"bytes_read": side.game_bytes})
         return self._found(seat, cause, evidence)

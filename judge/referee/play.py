@@ -4,14 +4,7 @@ import gc
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import (
-    AbstractContextManager,
-    ExitStack,
-    closing,
-    contextmanager,
-    nullcontext,
-    suppress,
-)
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -87,11 +80,7 @@ ANYWHERE = Venue()
 
 
 def play(
-    spec: MatchSpec,
-    programs: Mapping[str, Path],
-    attempt: int = 1,
-    venue: Venue = ANYWHERE,
-    game: Game | None = None,
+    spec: MatchSpec, programs: Mapping[str, Path], attempt: int = 1, venue: Venue = ANYWHERE, game: Game | None = None
 ) -> RecordFile:
     """Play one attempt of a match. `programs` has the staged files of each agent by digest.
 
@@ -216,17 +205,11 @@ def _no_collection() -> Iterator[None]:
 
 
 def _wire(
-    spec: MatchSpec,
-    slot: Slot,
-    boxes: Sequence[Box],
-    transcript: Transcript,
-    new_box: Callable[[int], Box],
+    spec: MatchSpec, slot: Slot, boxes: Sequence[Box], transcript: Transcript, new_box: Callable[[int], Box]
 ) -> LiveWire:
     is_alone = spec.policy.box.sharing == 1
     # Where the Engine carries the bytes, its work on the slot's cores is an agent's doing, and cannot be told apart.
-    counts_cores = (
-        is_alone and bool(slot.cores) and {box.name for box in boxes} <= {"docker-pipes", "person"}
-    )
+    counts_cores = is_alone and bool(slot.cores) and {box.name for box in boxes} <= {"docker-pipes", "person"}
     return LiveWire(
         boxes,
         transcript,
@@ -239,9 +222,7 @@ def _wire(
     )
 
 
-def _tenant(
-    spec: MatchSpec, seat: int, programs: Mapping[str, Path], slot: Slot, keeper: Keeper
-) -> Tenant:
+def _tenant(spec: MatchSpec, seat: int, programs: Mapping[str, Path], slot: Slot, keeper: Keeper) -> Tenant:
     choice = spec.seats[seat]
     return Tenant(
         name=choice.name,

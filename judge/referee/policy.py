@@ -202,9 +202,7 @@ def load_policy(name: str, overrides: Sequence[str] = (), option: str = "--set")
         if variant not in variants:
             raise InputError(f"{path} has no variant {variant!r}; {suggest(variant, variants)}")
         _merge(document, variants[variant])
-    changes = {
-        _override(document, override, option): f"{option} {override!r}" for override in overrides
-    }
+    changes = {_override(document, override, option): f"{option} {override!r}" for override in overrides}
     policy = validated(Policy, document, path, text, changes)
     _check_bounds(policy, path)
     return policy
@@ -258,9 +256,7 @@ def _override(document: dict[str, Any], override: str, option: str) -> str:
     path, separator, text = override.partition("=")
     keys = path.strip().split(".")
     if not separator or not all(keys):
-        raise InputError(
-            f"{option} {override!r}: write section.key=value, such as clock.turn_ms=1000"
-        )
+        raise InputError(f"{option} {override!r}: write section.key=value, such as clock.turn_ms=1000")
     table = document
     for key in keys[:-1]:
         table = table.setdefault(key, {})

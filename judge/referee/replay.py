@@ -8,9 +8,7 @@ from judge.errors import HostError, InputError
 from judge.referee.transcript import Entry, EntryKind
 from judge.referee.wire import Happening, Measured, RanOn
 
-_SEEN = frozenset(
-    {EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, EntryKind.EXPIRED}
-)
+_SEEN = frozenset({EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, EntryKind.EXPIRED})
 """The kinds that the world brings; all others are what the referee does."""
 
 
@@ -25,9 +23,7 @@ def replaying() -> Iterator[None]:
     except (LookupError, TypeError, ValueError, RuntimeError, struct.error) as error:
         raise InputError(f"the transcript is none that a judge writes: {error!r:.200}") from error
     except HostError as error:
-        raise InputError(
-            f"the host failed before the game was over, which is a void: {error}"
-        ) from error
+        raise InputError(f"the host failed before the game was over, which is a void: {error}") from error
 
 
 class ReplayWire:
@@ -123,8 +119,7 @@ class ReplayWire:
         entry = self._take()
         if (entry.seat, entry.kind) != (seat, kind):
             raise self._departs(
-                f"the judge would do {kind.name} of seat {seat}, "
-                f"the record has {entry.kind.name} of seat {entry.seat}"
+                f"the judge would do {kind.name} of seat {seat}, the record has {entry.kind.name} of seat {entry.seat}"
             )
         return entry
 

@@ -4,15 +4,7 @@ from collections.abc import Callable
 
 from judge.errors import InputError
 from judge.games import new_game
-from judge.games.types import (
-    SEATS,
-    Chance,
-    Drawn,
-    Game,
-    Reply,
-    Request,
-    decided,
-)
+from judge.games.types import SEATS, Chance, Drawn, Game, Reply, Request, decided
 from judge.protocols import new_protocol, protocol_entry
 from judge.protocols.types import AgentProtocol, Open, ToldLimits
 from judge.referee.chance import Seed, numbers
@@ -25,10 +17,7 @@ from judge.sandbox import persistent_path
 
 
 def build_referee(
-    spec: MatchSpec,
-    wire: Wire,
-    watch: Callable[[Ply], None] | None = None,
-    game: Game | None = None,
+    spec: MatchSpec, wire: Wire, watch: Callable[[Ply], None] | None = None, game: Game | None = None
 ) -> Referee:
     """The referee of a spec on any wire, of its game or of `game`; InputError when a protocol cannot speak it."""
     game = game or new_game(spec.policy.game.name, spec.game_options())

@@ -48,9 +48,7 @@ class Spectator:
     `watch` hears of each answer, before it has its effect.
     """
 
-    def __init__(
-        self, spec: MatchSpec, wire: "RecordedWire", watch: Callable[[Ply], None] | None = None
-    ) -> None:
+    def __init__(self, spec: MatchSpec, wire: "RecordedWire", watch: Callable[[Ply], None] | None = None) -> None:
         self.seats = (SeatView(), SeatView())
         self.referee: Referee = build_referee(spec, wire, self._heed)
         self._watch = watch

@@ -217,9 +217,7 @@ def withhold(sealed: SealedTranscript) -> SealedTranscript:
     return SealedTranscript(sha256=sealed.sha256, blocks=blocks)
 
 
-def mark_private(
-    entries: Iterable[Entry], is_private: Callable[[int, bytes], bool]
-) -> Iterator[Entry]:
+def mark_private(entries: Iterable[Entry], is_private: Callable[[int, bytes], bool]) -> Iterator[Entry]:
     """Set private what only an agent's author may see: stderr, and lines of stdout for which `is_private(seat, line)`.
 
     A chunk that holds public and private lines is cut at their borders; its parts keep the chunk's time. `entries` are
@@ -304,12 +302,7 @@ def _block(entries: Sequence[Entry]) -> Block:
     private = [entry.data.decode("latin-1") for entry in entries if entry.private]
     return Block(
         entries=[
-            (
-                entry.ns,
-                entry.seat,
-                entry.kind.value,
-                len(entry.data) if entry.private else entry.data.decode("latin-1"),
-            )
+            (entry.ns, entry.seat, entry.kind.value, len(entry.data) if entry.private else entry.data.decode("latin-1"))
             for entry in entries
         ],
         private=private,

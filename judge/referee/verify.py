@@ -74,13 +74,9 @@ def _replay(file: RecordFile) -> list[str]:
         stated = record.seats[seat]
         fault = None if side.fault is None else side.fault.verdict
         if (fault, side.evidence) != (stated.fault, stated.evidence):
-            problems.append(
-                f"seat {seat}: the replay finds fault {fault}, the record {stated.fault}"
-            )
+            problems.append(f"seat {seat}: the replay finds fault {fault}, the record {stated.fault}")
         if round(side.clock.charged_ns / 1e6, 3) != stated.charged_ms:
-            problems.append(
-                f"seat {seat}: the replay charges another time than {stated.charged_ms} ms"
-            )
+            problems.append(f"seat {seat}: the replay charges another time than {stated.charged_ms} ms")
     if not wire.is_finished:
         problems.append("the record goes on where the game is over")
     return problems

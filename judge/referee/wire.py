@@ -280,9 +280,7 @@ class LiveWire:
         if not self._inbox:
             self._poll(until_ns)
         now = time.monotonic_ns()
-        happening = (
-            self._inbox.popleft() if self._inbox else Happening(now, -1, EntryKind.EXPIRED, b"")
-        )
+        happening = self._inbox.popleft() if self._inbox else Happening(now, -1, EntryKind.EXPIRED, b"")
         self._transcript.add(*happening)
         return happening
 
@@ -332,9 +330,7 @@ class LiveWire:
 
         For how many seconds each seat's processes ran on after they were killed.
         """
-        first, second = (
-            sum(box.leave() for box in (self._boxes[seat], *self._replaced[seat])) for seat in SEATS
-        )
+        first, second = (sum(box.leave() for box in (self._boxes[seat], *self._replaced[seat])) for seat in SEATS)
         return first, second
 
     def close(self) -> None:

@@ -29,12 +29,8 @@ class Colours:
 
 _COLOURS = {
     Surface.LINES: Colours(("#1d1b19", "#fdfcf8"), ("#000000", "#8d8677"), ("#f5f2ea", "#26231f")),
-    Surface.SQUARES: Colours(
-        ("#c8433a", "#2f6db3"), ("#7f221c", "#1b4272"), ("#ffffff", "#ffffff")
-    ),
-    Surface.CHEQUERED: Colours(
-        ("#fffdf7", "#35322e"), ("#35322e", "#0f0e0d"), ("#26231f", "#ffffff")
-    ),
+    Surface.SQUARES: Colours(("#c8433a", "#2f6db3"), ("#7f221c", "#1b4272"), ("#ffffff", "#ffffff")),
+    Surface.CHEQUERED: Colours(("#fffdf7", "#35322e"), ("#35322e", "#0f0e0d"), ("#26231f", "#ffffff")),
 }
 
 
@@ -132,16 +128,12 @@ class _Painter:
     def _paint_head(self, words: Words) -> None:
         """Side 0 on the left, side 1 on the right, each with its colour."""
         room = (self._width - 2 * LABELS) // 2 - 34
-        for side, (x, anchor, step) in enumerate(
-            ((LABELS, "start", 1), (self._width - LABELS, "end", -1))
-        ):
+        for side, (x, anchor, step) in enumerate(((LABELS, "start", 1), (self._width - LABELS, "end", -1))):
             name = words.names[self._view.seats[side]]
             fill, edge = self._colours.fill[side], self._colours.edge[side]
             self._add(Disc(x + step * 11, 36, 10, fill, edge, 1.2))
             shown = cut(name, room, 19)
-            self._add(
-                Text(x + step * 30, 36, shown, 19, _INK, "start" if anchor == "start" else "end")
-            )
+            self._add(Text(x + step * 30, 36, shown, 19, _INK, "start" if anchor == "start" else "end"))
 
     def _paint_foot(self, words: Words) -> None:
         y = self.scene.height - self._foot / 2 - 3
@@ -171,13 +163,9 @@ class _Painter:
         x, y = self._corner((0, 0))
         self._add(Rectangle(x, y, columns * cell, rows * cell, "#e2b873", 6))
         for column in range(columns):
-            self._add(
-                Stroke(self._middle((column, 0)), self._middle((column, rows - 1)), "#7d5a2b", 1)
-            )
+            self._add(Stroke(self._middle((column, 0)), self._middle((column, rows - 1)), "#7d5a2b", 1))
         for row in range(rows):
-            self._add(
-                Stroke(self._middle((0, row)), self._middle((columns - 1, row)), "#7d5a2b", 1)
-            )
+            self._add(Stroke(self._middle((0, row)), self._middle((columns - 1, row)), "#7d5a2b", 1))
         for star in _stars(columns, rows):
             self._add(Disc(*self._middle(star), max(2.0, cell * 0.09), "#5e421c"))
 
@@ -238,9 +226,7 @@ class _Painter:
         if glyph is None:
             self._add(Text(left + cell / 2, top + cell / 2, name, cell * 0.5, ink))
         else:
-            self._add(
-                *glyph_items(glyph, left + cell * 0.17, top + cell * 0.14, cell * 0.66, ink, fill)
-            )
+            self._add(*glyph_items(glyph, left + cell * 0.17, top + cell * 0.14, cell * 0.66, ink, fill))
 
     def _paint_piece(self, square: Square, token: Token) -> None:
         """One type large; of two, the one that it is now large and the other small, or both alike while it is open."""
@@ -263,9 +249,7 @@ class _Painter:
         shown = token.faces[token.shows]
         if others:
             self._paint_face(shown, token.side, left + cell * 0.01, top + cell * 0.01, cell * 0.82)
-            self._paint_face(
-                others[0], token.side, left + cell * 0.62, top + cell * 0.61, cell * 0.36
-            )
+            self._paint_face(others[0], token.side, left + cell * 0.62, top + cell * 0.61, cell * 0.36)
         else:
             self._paint_face(shown, token.side, left + cell * 0.06, top + cell * 0.05, cell * 0.88)
 
@@ -313,15 +297,7 @@ _LAST_INK = ("#ff8a80", "#c62828")
 _HIDDEN = (("#e6e2da", "#8d8677"), ("#77716a", "#4a4640"))
 """Fill and edge of types that the agents do not know, by side."""
 
-_WAVE = (
-    (0.18, 0.0),
-    (0.28, -0.06),
-    (0.38, 0.0),
-    (0.48, 0.06),
-    (0.58, 0.0),
-    (0.68, -0.06),
-    (0.82, 0.0),
-)
+_WAVE = ((0.18, 0.0), (0.28, -0.06), (0.38, 0.0), (0.48, 0.06), (0.58, 0.0), (0.68, -0.06), (0.82, 0.0))
 
 
 def _stars(columns: int, rows: int) -> Iterable[Square]:

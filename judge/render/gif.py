@@ -60,11 +60,7 @@ def _palette(first: Image.Image, last: Image.Image) -> Image.Image:
 def _box(pen: ImageDraw.ImageDraw, box: Rectangle) -> None:
     corners = (box.x, box.y, box.x + box.width, box.y + box.height)
     pen.rounded_rectangle(
-        [n * FINE for n in corners],
-        box.radius * FINE,
-        box.fill,
-        box.stroke,
-        round(box.stroke_width * FINE),
+        [n * FINE for n in corners], box.radius * FINE, box.fill, box.stroke, round(box.stroke_width * FINE)
     )
 
 

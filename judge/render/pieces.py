@@ -18,9 +18,7 @@ class Glyph:
     details: Sequence[tuple[Point, Point]] = ()
 
 
-def glyph_items(
-    glyph: Glyph, x: float, y: float, size: float, fill: Colour | None, edge: Colour
-) -> list[Item]:
+def glyph_items(glyph: Glyph, x: float, y: float, size: float, fill: Colour | None, edge: Colour) -> list[Item]:
     """The glyph in a square of `size` pixels whose top left is x, y; without `fill` its outline."""
     width = max(1.0, size * 0.035)
     items: list[Item] = []
@@ -122,11 +120,7 @@ _KING = Glyph(
     (((0.29, 0.69), (0.71, 0.69)), ((0.5, 0.44), (0.5, 0.68))),
 )  # fmt: skip
 _BOMB = Glyph(
-    (
-        ((0.60, 0.25), (0.67, 0.18), (0.77, 0.28), (0.70, 0.35)),
-        (0.45, 0.56, 0.34),
-    ),
-    (((0.30, 0.47), (0.36, 0.40)),),
+    (((0.60, 0.25), (0.67, 0.18), (0.77, 0.28), (0.70, 0.35)), (0.45, 0.56, 0.34)), (((0.30, 0.47), (0.36, 0.40)),)
 )
 _FLAG = Glyph(
     (

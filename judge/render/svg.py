@@ -46,9 +46,7 @@ def _disc(disc: Disc) -> str:
 def _shape(shape: Shape) -> str:
     points = " ".join(f"{_number(x)},{_number(y)}" for x, y in shape.points)
     fill = shape.fill or "none"
-    return _element(
-        "polygon", points=points, fill=fill, **{"stroke-linejoin": "round"}, **_stroke(shape)
-    )
+    return _element("polygon", points=points, fill=fill, **{"stroke-linejoin": "round"}, **_stroke(shape))
 
 
 def _line(line: Stroke) -> str:
@@ -81,11 +79,7 @@ def _stroke(item: Rectangle | Disc | Shape) -> dict[str, object]:
 
 
 def _element(tag: str, **attributes: object) -> str:
-    words = [
-        f"{name}={quoteattr(_say(value))}"
-        for name, value in attributes.items()
-        if value is not None
-    ]
+    words = [f"{name}={quoteattr(_say(value))}" for name, value in attributes.items() if value is not None]
     return f"<{tag} {' '.join(words)}/>"
 
 

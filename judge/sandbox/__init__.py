@@ -8,16 +8,7 @@ from judge.sandbox.folders import DIRECTORIES, Folder, FolderKind, Keeper, Local
 from judge.sandbox.hardening import PERSISTENT
 from judge.sandbox.runtimes import path_for
 
-__all__ = [
-    "Box",
-    "BoxKind",
-    "BoxPolicy",
-    "Limits",
-    "Tenant",
-    "open_box",
-    "open_keeper",
-    "persistent_path",
-]
+__all__ = ["Box", "BoxKind", "BoxPolicy", "Limits", "Tenant", "open_box", "open_keeper", "persistent_path"]
 
 BoxKind = Literal["docker", "process"]
 

@@ -70,9 +70,7 @@ class Archive:
 def pack(entries: Mapping[bytes, bytes | None]) -> Archive:
     """The archive of these relative paths: files with their contents, directories with None."""
     buffer = io.BytesIO()
-    with tarfile.open(
-        fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT, encoding="utf-8", errors=ANY_BYTES
-    ) as tar:
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT, encoding="utf-8", errors=ANY_BYTES) as tar:
         for path, content in sorted(entries.items()):
             member = tarfile.TarInfo(path.decode("utf-8", ANY_BYTES))
             if content is None:
@@ -117,9 +115,7 @@ def measure(data: bytes) -> Archive:
 
 def _members(data: bytes, leftovers: "_Leftovers") -> Iterator[tuple[bytes, bytes | None]]:
     """The directories and regular files of a tar file. As a stream, so that no header can send us back in it."""
-    with tarfile.open(
-        fileobj=io.BytesIO(data), mode="r|", encoding="utf-8", errors=ANY_BYTES
-    ) as tar:
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r|", encoding="utf-8", errors=ANY_BYTES) as tar:
         for member in tar:
             path = _relative(member.name.encode("utf-8", ANY_BYTES))
             if path == b"":
@@ -149,9 +145,7 @@ def _relative(name: bytes) -> bytes | None:
     return b"/".join(parts)
 
 
-def _add(
-    entries: dict[bytes, bytes | None], path: bytes, content: bytes | None, leftovers: "_Leftovers"
-) -> None:
+def _add(entries: dict[bytes, bytes | None], path: bytes, content: bytes | None, leftovers: "_Leftovers") -> None:
     """Take an entry in, with the directories above it; the first of a name counts."""
     names = path.split(b"/")
     for depth in range(1, len(names)):
@@ -183,8 +177,7 @@ class _Leftovers:
     def notes(self) -> tuple[str, ...]:
         """One line a reason; names are escaped."""
         return tuple(
-            f"not kept: {count} {reason}, the first {self._first[reason]}"
-            for reason, count in self._counts.items()
+            f"not kept: {count} {reason}, the first {self._first[reason]}" for reason, count in self._counts.items()
         )
 
 

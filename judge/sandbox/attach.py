@@ -39,9 +39,7 @@ class Frames:
         while len(self._rest) >= self._header:
             end = self._header + int.from_bytes(self._rest[self._header - 4 : self._header], "big")
             if end > LARGEST_FRAME:
-                raise HostError(
-                    f"The Engine's attach stream holds a frame of {end} bytes: it is broken"
-                )
+                raise HostError(f"The Engine's attach stream holds a frame of {end} bytes: it is broken")
             if len(self._rest) < end:
                 return
             kind, payload = self._rest[0], bytes(self._rest[self._header : end])
@@ -99,9 +97,7 @@ class AttachStream:
         self._open = {Channel.OUT, Channel.ERR}
         self._is_tls = isinstance(attached, ssl.SSLSocket)
         self.fd = attached.fileno()
-        self.stdin_fd = os.dup(
-            self.fd
-        )  # the same socket under a second number, so that it can be polled apart
+        self.stdin_fd = os.dup(self.fd)  # the same socket under a second number, so that it can be polled apart
         self.ended = False
 
     def say_pipes(self) -> None:
@@ -137,11 +133,7 @@ class AttachStream:
         except OSError:
             data = b""  # a reset says the same as an end
         if data:
-            return [
-                event
-                for kind, payload in self._streams.feed(data)
-                for event in self._events(kind, payload)
-            ]
+            return [event for kind, payload in self._streams.feed(data) for event in self._events(kind, payload)]
         self.ended = True
         ends = [(channel, b"") for channel in self._open] if self._mark else []
         return [*ends, *self._on_end()]
@@ -169,9 +161,7 @@ class AttachStream:
 
     def _say(self, word: bytes) -> None:
         if self.write(word) != len(word):
-            raise HostError(
-                "The container ended before its agent was started: see the Engine's log"
-            )
+            raise HostError("The container ended before its agent was started: see the Engine's log")
 
     def _events(self, stream: int, payload: bytes) -> Iterator[tuple[Channel, bytes]]:
         if stream == STDERR:

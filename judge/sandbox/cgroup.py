@@ -121,8 +121,7 @@ class CgroupMeter:
     def readings(self) -> Readings:
         """All counters; those of a cgroup that is gone as they were read last."""
         peak, cap, kills, cpu = (
-            counter.read() if counter else None
-            for counter in (self._peak, self._cap, self._kills, self._cpu)
+            counter.read() if counter else None for counter in (self._peak, self._cap, self._kills, self._cpu)
         )
         return Readings(peak, cap, kills, cpu)
 
@@ -131,9 +130,7 @@ class CgroupMeter:
         while self._fds:
             os.close(self._fds.pop())
 
-    def _counter(
-        self, directory: Path | None, names: Sequence[str], key: str = "", factor: int = 1
-    ) -> Counter | None:
+    def _counter(self, directory: Path | None, names: Sequence[str], key: str = "", factor: int = 1) -> Counter | None:
         """The counter in the first of these files that there is."""
         for name in names if directory else ():
             try:
@@ -185,9 +182,7 @@ class OomSource:
             # The event comes just before its kill is counted; it comes as well when the cgroup is removed.
             self.ended = not _is_there(self._kills.fd)
             return () if self.ended else ((Channel.OOM, b""),)
-        kills = (
-            self._kills.read() or 0
-        )  # reading arms the next event; other events than kills come here too
+        kills = self._kills.read() or 0  # reading arms the next event; other events than kills come here too
         grown, self._seen = kills > self._seen, kills
         self.ended = not _is_there(self.fd)
         return ((Channel.OOM, b""),) if grown else ()

@@ -40,11 +40,7 @@ class CorePlacement:
 
 
 def place(
-    cores: Iterable[Core],
-    slots: int = 1,
-    cores_per_slot: int = 1,
-    sharing: int = 1,
-    taken: Collection[Core] = (),
+    cores: Iterable[Core], slots: int = 1, cores_per_slot: int = 1, sharing: int = 1, taken: Collection[Core] = ()
 ) -> CorePlacement:
     """Give the judge the lowest core and the slots the highest ones, the first slot the topmost.
 
@@ -68,10 +64,7 @@ def place(
     if wanted == len(each):
         judge, lowest = lowest[:1], lowest[1:] or lowest
     down = [*sorted(each[:0:-1], key=lambda core: core in taken), lowest]
-    given = [
-        tuple(sorted(sum(down[start : start + cores_per_slot], ())))
-        for start in range(0, wanted, cores_per_slot)
-    ]
+    given = [tuple(sorted(sum(down[start : start + cores_per_slot], ()))) for start in range(0, wanted, cores_per_slot)]
     return CorePlacement(judge, tuple(given[number % places] for number in range(slots)))
 
 

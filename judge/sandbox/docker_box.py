@@ -14,15 +14,7 @@ import structlog
 from judge.errors import HostError
 from judge.sandbox import cgroup, freezer, hardening, seccomp
 from judge.sandbox.attach import AttachStream
-from judge.sandbox.box import (
-    BoxPolicy,
-    Channel,
-    EventSource,
-    Limits,
-    ProcessReport,
-    Readings,
-    Tenant,
-)
+from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, ProcessReport, Readings, Tenant
 from judge.sandbox.engine import Engine, EngineRefusalError
 from judge.sandbox.exit_cause import died_of_memory
 from judge.sandbox.images import runtime_image
@@ -189,14 +181,10 @@ class DockerBox:
         """Find out what can be done with the container from here, and choose transport, freezer and meter."""
         state = engine.state(self._container)
         if not state["Running"]:
-            raise HostError(
-                f"PID 1 ended at once, with code {state['ExitCode']}: rebuild the image ({self})"
-            )
+            raise HostError(f"PID 1 ended at once, with code {state['ExitCode']}: rebuild the image ({self})")
         groups = self._find_groups(int(state["Pid"]))
         if self._policy.transport == "pipes" and groups is None:
-            raise HostError(
-                f"Judge and Engine share no kernel, so box.transport pipes cannot work ({self})"
-            )
+            raise HostError(f"Judge and Engine share no kernel, so box.transport pipes cannot work ({self})")
         self._uses_pipes = self._pipes is not None and groups is not None
         if not self._uses_pipes:
             self._drop_pipes()
@@ -308,9 +296,7 @@ class DockerBox:
         if not self._died_of_memory:
             return read
         cap = self._limits.cap_bytes  # the cgroup is gone, but only at its cap does the kernel kill
-        return replace(
-            read, memory_peak_bytes=cap, memory_cap_bytes=cap, oom_kills=read.oom_kills or 1
-        )
+        return replace(read, memory_peak_bytes=cap, memory_cap_bytes=cap, oom_kills=read.oom_kills or 1)
 
     def cpu_ns(self) -> int | None:
         """CPU time used by everything in the container so far."""
@@ -435,9 +421,7 @@ class DockerBox:
         try:
             report = ProcessReport.decode(said)
         except ValueError as error:
-            raise HostError(
-                f"PID 1 said {said!r}, which is no report: rebuild the image ({self})"
-            ) from error
+            raise HostError(f"PID 1 said {said!r}, which is no report: rebuild the image ({self})") from error
         self._over = self._over or report.kind != "started"
         return report
 

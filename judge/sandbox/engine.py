@@ -103,10 +103,7 @@ class Engine:
         """
         with doing("list events"):
             events = self._client.events(  # type: ignore[call-overload]
-                since=since_s,
-                until=until_s,
-                filters={"type": "container", "label": label},
-                decode=True,
+                since=since_s, until=until_s, filters={"type": "container", "label": label}, decode=True
             )
             return [(event["id"], event["Action"]) for event in events]
 
@@ -144,10 +141,7 @@ class Engine:
         """Create a volume in memory with these mount options; it is mounted while a container uses it."""
         with doing(f"create the volume {name}"):
             self._client.create_volume(
-                name,
-                driver="local",
-                driver_opts={"type": "tmpfs", "device": "tmpfs", "o": tmpfs},
-                labels=dict(labels),
+                name, driver="local", driver_opts={"type": "tmpfs", "device": "tmpfs", "o": tmpfs}, labels=dict(labels)
             )
 
     def remove_volume(self, name: str) -> None:
@@ -190,15 +184,8 @@ def doing(what: str) -> Iterator[None]:
         yield
     except docker.errors.APIError as error:
         status = error.response.status_code if error.response is not None else 500
-        raise EngineRefusalError(
-            f"The Engine refused to {what}: {error.explanation or error}", status
-        ) from error
-    except (
-        docker.errors.DockerException,
-        requests.RequestException,
-        urllib3.exceptions.HTTPError,
-        OSError,
-    ) as error:
+        raise EngineRefusalError(f"The Engine refused to {what}: {error.explanation or error}", status) from error
+    except (docker.errors.DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
         at = os.environ.get("DOCKER_HOST") or "its usual socket"
         raise HostError(
             f"The Engine at {at} did not {what} ({_cause(error)}): see that it runs (`docker info`) and that you may "
@@ -244,7 +231,5 @@ def _api_version(host: str) -> str:  # noqa: ARG001 - what the answer is kept by
     with closing(_client(version="auto")) as client:
         version = client.api_version
     if tuple(map(int, version.split("."))) < OLDEST_API:
-        raise HostError(
-            f"The Engine speaks API {version}; it must speak 1.41 or newer (Engine 20.10): update it"
-        )
+        raise HostError(f"The Engine speaks API {version}; it must speak 1.41 or newer (Engine 20.10): update it")
     return version

@@ -72,9 +72,7 @@ file; the answer to each ends with `mark`, which no file in the volumes can hold
 class VolumeKeeper:
     """Holds the folders of one game in volumes of the Engine; see `judge.sandbox.folders.Keeper`."""
 
-    def __init__(
-        self, folders: Sequence[Folder], match_id: str, cores: Sequence[int], policy: BoxPolicy
-    ) -> None:
+    def __init__(self, folders: Sequence[Folder], match_id: str, cores: Sequence[int], policy: BoxPolicy) -> None:
         """`cores` are where the container runs: not the slot's, where the host has others."""
         self.places: dict[Place, str] = {}
         self._folders = folders
@@ -140,9 +138,7 @@ class VolumeKeeper:
             for name in self.places.values():
                 self._engine.remove_volume(name)
         except HostError as error:
-            log.warning(
-                "folders left behind for the reaper", match=self._match_id, error=str(error)
-            )
+            log.warning("folders left behind for the reaper", match=self._match_id, error=str(error))
         self._client.close()
         self._client = None
 
@@ -153,9 +149,7 @@ class VolumeKeeper:
         try:
             answer = self._ask("pack", folder, size, room=size + CHUNK)
         except HostError as error:
-            log.warning(
-                "a folder is not kept", match=self._match_id, seat=folder.seat, why=str(error)
-            )
+            log.warning("a folder is not kept", match=self._match_id, seat=folder.seat, why=str(error))
             return judged(None, folder)
         return _left(answer, folder)
 

@@ -54,9 +54,7 @@ class NoFreezer:
 class FileFreezer:
     """A freezer that is a file of a cgroup, kept open: a few microseconds a call."""
 
-    def __init__(
-        self, name: str, order: Path, words: tuple[bytes, bytes], state: Path, sign: bytes
-    ) -> None:
+    def __init__(self, name: str, order: Path, words: tuple[bytes, bytes], state: Path, sign: bytes) -> None:
         """`words` are written to `order` to freeze and to thaw; `sign` is in `state` when all stands still."""
         self.name = name
         self._order = os.open(order, os.O_WRONLY)
@@ -105,9 +103,7 @@ class FileFreezer:
             os.pwrite(self._order, word, 0)
         except OSError as error:
             if not _gone(error):
-                raise HostError(
-                    f"The kernel did not take {word!r} for a freezer: {error}"
-                ) from error
+                raise HostError(f"The kernel did not take {word!r} for a freezer: {error}") from error
 
 
 class EnginePause:
@@ -178,9 +174,7 @@ def choose(wish: str, directories: Mapping[str, Path], engine: Engine, container
             return FileFreezer.v1(directories["freezer"])
     if wish in ("auto", "engine"):
         return EnginePause(engine, container).prove()
-    raise HostError(
-        f"This host has no {wish} freezer that this user may write: set box.freeze to auto"
-    )
+    raise HostError(f"This host has no {wish} freezer that this user may write: set box.freeze to auto")
 
 
 def _gone(error: OSError) -> bool:

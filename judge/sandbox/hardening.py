@@ -66,11 +66,7 @@ def container_config(
         "WorkingDir": WORK,
         "Hostname": "box",
         "Env": [f"{name}={value}" for name, value in environment(WORK, SCRATCH, tenant).items()],
-        "Labels": {
-            "judge.match": tenant.match_id,
-            "judge.seat": str(tenant.seat),
-            "judge.owner": owner,
-        },
+        "Labels": {"judge.match": tenant.match_id, "judge.seat": str(tenant.seat), "judge.owner": owner},
         "Tty": False,  # the streams stay apart
         "OpenStdin": True,
         "StdinOnce": True,  # PID 1 sees the end of its stdin when the judge is gone
@@ -90,13 +86,7 @@ def container_config(
 
 def environment(work: str, scratch: str, tenant: Tenant, path: str = PATH) -> Mapping[str, str]:
     """All environment variables of an agent: nothing of the judge's own gets in."""
-    own = {
-        "PATH": path,
-        "HOME": work,
-        "TMPDIR": scratch,
-        "LANG": "C.UTF-8",
-        "PYTHONUNBUFFERED": "1",
-    }
+    own = {"PATH": path, "HOME": work, "TMPDIR": scratch, "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
     return own | dict(tenant.environment)
 
 
@@ -153,9 +143,7 @@ def _quotas(limits: Limits) -> dict[str, Any]:
         "PidsLimit": limits.processes + 1,  # PID 1 is ours
         "Ulimits": [
             _ulimit("core", 0),
-            _ulimit(
-                "cpu", -1
-            ),  # time is the referee's; PID 1 takes a limit of its own for an attack
+            _ulimit("cpu", -1),  # time is the referee's; PID 1 takes a limit of its own for an attack
             _ulimit("fsize", limits.file_bytes),
             _ulimit("memlock", 0),
             _ulimit("msgqueue", 0),
@@ -195,11 +183,7 @@ def _files(tenant: Tenant, limits: Limits, pipes: Path | None, uid: int) -> dict
     return {
         "Mounts": mounts,
         "Tmpfs": tmpfs,
-        **(
-            {"IpcMode": "private", "ShmSize": limits.shm_bytes}
-            if limits.shm_bytes
-            else {"IpcMode": "none"}
-        ),
+        **({"IpcMode": "private", "ShmSize": limits.shm_bytes} if limits.shm_bytes else {"IpcMode": "none"}),
     }
 
 
@@ -220,9 +204,4 @@ def _mount(source: Path, target: str) -> dict[str, Any]:
 
 def _volume(name: str, target: str) -> dict[str, Any]:
     """A kept folder: its volume has the quota, and forbids what a fresh one forbids."""
-    return {
-        "Type": "volume",
-        "Source": name,
-        "Target": target,
-        "VolumeOptions": {"NoCopy": True},
-    }
+    return {"Type": "volume", "Source": name, "Target": target, "VolumeOptions": {"NoCopy": True}}

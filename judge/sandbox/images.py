@@ -96,14 +96,9 @@ RECIPES = {
         ImageRecipe("native", SHELL + LIBRARIES),
         ImageRecipe("python", (*SHELL, *LIBRARIES, "python3")),
         ImageRecipe(
-            "java",
-            (*SHELL, *LIBRARIES, "default-jre-headless"),
-            programs=(IMAGES / "java" / "java",),
-            is_optional=True,
+            "java", (*SHELL, *LIBRARIES, "default-jre-headless"), programs=(IMAGES / "java" / "java",), is_optional=True
         ),
-        ImageRecipe(
-            "unpacker", ("libc6", "python3-minimal", "python3-zstandard"), is_optional=True
-        ),
+        ImageRecipe("unpacker", ("libc6", "python3-minimal", "python3-zstandard"), is_optional=True),
         ImageRecipe(
             "toolchain",
             (*SHELL, *LIBRARIES, *TOOLS),
@@ -230,9 +225,7 @@ def lacking(names: Iterable[str]) -> list[str]:
 # ---- building -----------------------------------------------------------------------------------
 
 
-def build(
-    names: Sequence[str] = (), progress: Progress | None = None, *, force: bool = False
-) -> list[ImageState]:
+def build(names: Sequence[str] = (), progress: Progress | None = None, *, force: bool = False) -> list[ImageState]:
     """Build those of the named images (none named: all but optional ones) that are not current; with `force`, all.
 
     Returns their states. Raises `InputError` for a name that is none of ours and `HostError` where
@@ -244,9 +237,7 @@ def build(
         return [_build(client, recipe, say, force) for recipe in recipes]
 
 
-def _build(
-    client: docker.DockerClient, recipe: ImageRecipe, say: Progress, force: bool
-) -> ImageState:
+def _build(client: docker.DockerClient, recipe: ImageRecipe, say: Progress, force: bool) -> ImageState:
     codename = _codename()
     digest = recipe.digest(codename)
     old = _find(client, recipe.tag)
@@ -321,9 +312,7 @@ def _check_rootfs(recipe: ImageRecipe, tar: Path) -> int:
         return len(packages.read().splitlines()) if packages else 0
 
 
-def _import(
-    client: docker.DockerClient, recipe: ImageRecipe, tar: Path, labels: dict[str, str]
-) -> None:
+def _import(client: docker.DockerClient, recipe: ImageRecipe, tar: Path, labels: dict[str, str]) -> None:
     repository, tag = recipe.tag.split(":")
     changes = [
         "ENV PATH=/usr/local/bin:/usr/bin:/bin",
@@ -395,9 +384,7 @@ def _ours(recipe: ImageRecipe, image: Image | None) -> str:
     state = _state(recipe, image)
     if not state.current:
         what = "out of date" if state.id else "missing"
-        raise NotReadyError(
-            f"The image {recipe.tag} is {what}; run: judge images build {recipe.name}"
-        )
+        raise NotReadyError(f"The image {recipe.tag} is {what}; run: judge images build {recipe.name}")
     return state.id
 
 
@@ -435,13 +422,7 @@ def _derive(client: docker.DockerClient, source: Image) -> str:
         context = _context(_dockerfile(source, digest))
         try:
             image, _ = client.images.build(
-                fileobj=context,
-                custom_context=True,
-                tag=tag,
-                pull=False,
-                rm=True,
-                forcerm=True,
-                network_mode="none",
+                fileobj=context, custom_context=True, tag=tag, pull=False, rm=True, forcerm=True, network_mode="none"
             )
         except BuildError as error:
             raise HostError(f"PID 1 could not be added to {_id(source)}: {error.msg}") from error
@@ -453,10 +434,7 @@ def _derive(client: docker.DockerClient, source: Image) -> str:
 def _dockerfile(source: Image, digest: str) -> str:
     """Copies only, so that nothing of the image runs; a health check would run beside the agent."""
     return (
-        f"FROM {_id(source)}\n"
-        "COPY root/ /\n"
-        "HEALTHCHECK NONE\n"
-        f"LABEL judge.derived={_id(source)} judge.recipe={digest}\n"
+        f"FROM {_id(source)}\nCOPY root/ /\nHEALTHCHECK NONE\nLABEL judge.derived={_id(source)} judge.recipe={digest}\n"
     )
 
 

@@ -86,10 +86,7 @@ def is_told_to_stand(groups: Mapping[str, Path]) -> bool:
 
 def let_go(groups: Mapping[str, Path]) -> None:
     """Tell the kernel to hold these cgroups still no longer, whoever told it to: what is held still cannot end."""
-    for hierarchy, (name, word) in {
-        UNIFIED: ("cgroup.freeze", "0"),
-        "freezer": ("freezer.state", "THAWED"),
-    }.items():
+    for hierarchy, (name, word) in {UNIFIED: ("cgroup.freeze", "0"), "freezer": ("freezer.state", "THAWED")}.items():
         if hierarchy in groups:
             with suppress(OSError):
                 (groups[hierarchy] / name).write_text(word, encoding="ascii")

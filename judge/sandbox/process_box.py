@@ -14,16 +14,7 @@ from pathlib import Path
 import structlog
 
 from judge.errors import HostError
-from judge.sandbox.box import (
-    NO_FREEZER,
-    BoxPolicy,
-    Channel,
-    EventSource,
-    Limits,
-    ProcessReport,
-    Readings,
-    Tenant,
-)
+from judge.sandbox.box import NO_FREEZER, BoxPolicy, Channel, EventSource, Limits, ProcessReport, Readings, Tenant
 from judge.sandbox.folders import DIRECTORIES
 from judge.sandbox.hardening import PROGRAM, agent_words, environment
 from judge.sandbox.owner import MARK, kill_marked, make_directory, remove_directory
@@ -62,8 +53,7 @@ class ProcessBox:
     def prepare(self) -> None:
         """Make the agent's folders and pipes."""
         log.warning(
-            "no isolation, no quota on its folders: this agent can do whatever you can",
-            agent=self._tenant.name,
+            "no isolation, no quota on its folders: this agent can do whatever you can", agent=self._tenant.name
         )
         try:
             self._directory = make_directory()
@@ -77,9 +67,7 @@ class ProcessBox:
             )
             self._reports = ReportSource(self)
         except OSError as error:
-            raise HostError(
-                f"No pipes or folders for the agent {self._tenant.name}: {error}"
-            ) from error
+            raise HostError(f"No pipes or folders for the agent {self._tenant.name}: {error}") from error
 
     @staticmethod
     def _make_folder(path: Path, kept: str | None) -> None:
@@ -175,10 +163,7 @@ class ProcessBox:
         """What /proc says of the agent's first process; after its end, what it and its children used."""
         self._look_at_memory()
         peak = self._peak_seen
-        if (
-            self._usage
-            and self._usage.ru_maxrss > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        ):
+        if self._usage and self._usage.ru_maxrss > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss:
             # Less than that says nothing: a child begins with the peak of the judge that it was started from.
             peak = max(peak, self._usage.ru_maxrss * 1024)
         return Readings(memory_peak_bytes=peak or None, cpu_ns=self.cpu_ns())
@@ -279,9 +264,7 @@ class ProcessBox:
     def _look_at_memory(self) -> None:
         with suppress(OSError, StopIteration):
             if self._process and self._runs:
-                lines = Path(f"/proc/{self._process.pid}/status").read_text(
-                    encoding="utf-8", errors="replace"
-                )
+                lines = Path(f"/proc/{self._process.pid}/status").read_text(encoding="utf-8", errors="replace")
                 peak = next(line for line in lines.splitlines() if line.startswith("VmHWM:"))
                 self._peak_seen = max(self._peak_seen, int(peak.split()[1]) * 1024)
 

@@ -60,17 +60,11 @@ def prune(named: dict[str, str], *, is_trial: bool = False) -> list[Pruned]:
     In a trial nothing is removed. What was not made here, and the images that copies were made from, are let alone.
     Raises HostError.
     """
-    with (
-        doing("list images"),
-        closing(docker.from_env()) as client,
-        build_lock("derived"),
-    ):
+    with doing("list images"), closing(docker.from_env()) as client, build_lock("derived"):
         return [_pruned(client, each, named, is_trial) for each in _all(client)]
 
 
-def _pruned(
-    client: docker.DockerClient, image: Derived, named: dict[str, str], is_trial: bool
-) -> Pruned:
+def _pruned(client: docker.DockerClient, image: Derived, named: dict[str, str], is_trial: bool) -> Pruned:
     who = next((who for word, who in named.items() if image.is_named_by(word)), "")
     if who:
         return Pruned(image, f"named by {who}")

@@ -206,6 +206,4 @@ class _Shift:
             try:
                 self._output.write(data)
             except OSError as error:
-                raise HostError(
-                    f"{self._job.name}: {error.strerror}: make room, or set TMPDIR"
-                ) from error
+                raise HostError(f"{self._job.name}: {error.strerror}: make room, or set TMPDIR") from error

@@ -60,10 +60,7 @@ class Profile(_Part):
     def after(self, base: "Profile") -> "Profile":
         """This profile with all that `base` has; `entries` of a machine that both name are this one's."""
         allow = {name: base.allow.get(name, ()) + calls for name, calls in self.allow.items()}
-        only = {
-            name: _both(base.only[name], part) if name in base.only else part
-            for name, part in self.only.items()
-        }
+        only = {name: _both(base.only[name], part) if name in base.only else part for name, part in self.only.items()}
         return Profile(
             about=self.about,
             entries=base.entries | self.entries,
@@ -75,21 +72,14 @@ class Profile(_Part):
     def engine_form(self) -> dict[str, Any]:
         """The profile as the Engine takes it."""
         allowed = {"action": "SCMP_ACT_ALLOW"}
-        rules: list[dict[str, Any]] = [
-            {"names": list(calls), **allowed} for calls in self.allow.values()
-        ]
+        rules: list[dict[str, Any]] = [{"names": list(calls), **allowed} for calls in self.allow.values()]
         for part in self.only.values():
-            rules += [
-                {"names": list(part.calls), **allowed, "args": [c]} for c in part.conditions()
-            ]
+            rules += [{"names": list(part.calls), **allowed, "args": [c]} for c in part.conditions()]
         rules.append({"names": list(self.missing), "action": "SCMP_ACT_ERRNO", "errnoRet": ENOSYS})
         return {
             "defaultAction": "SCMP_ACT_ERRNO",
             "archMap": [
-                {
-                    "architecture": _architecture(own),
-                    "subArchitectures": [*map(_architecture, others)],
-                }
+                {"architecture": _architecture(own), "subArchitectures": [*map(_architecture, others)]}
                 for own, others in self.entries.items()
             ],
             "syscalls": rules,
@@ -136,9 +126,7 @@ def _text(path: Path) -> str:
 
 
 def _both(base: Only, more: Only) -> Only:
-    return more.model_copy(
-        update={"calls": base.calls + more.calls, "values": base.values | more.values}
-    )
+    return more.model_copy(update={"calls": base.calls + more.calls, "values": base.values | more.values})
 
 
 def _architecture(machine: str) -> str:

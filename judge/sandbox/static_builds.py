@@ -89,13 +89,9 @@ def compile_java(sources: Iterable[Path], folder: Path) -> None:
 def _compile(command: list[str], sources: Path, packages: str) -> None:
     """Run a compiler in the folder `sources`; `packages` of the distribution have it."""
     try:
-        done = subprocess.run(
-            command, cwd=sources, capture_output=True, text=True, errors="replace", check=False
-        )
+        done = subprocess.run(command, cwd=sources, capture_output=True, text=True, errors="replace", check=False)
     except FileNotFoundError:
-        raise HostError(
-            f"There is no {command[0]} on this host: apt-get install {packages}"
-        ) from None
+        raise HostError(f"There is no {command[0]} on this host: apt-get install {packages}") from None
     if done.returncode != 0:
         tail = "\n".join(done.stderr.splitlines()[-12:])
         raise HostError(f"{command[0]} could not compile {sources}:\n{tail}")
@@ -130,9 +126,7 @@ def _can_build(source: Path, say: Progress) -> bool:
 
 def _build_house_agent(source: Path, say: Progress) -> Path:
     target = BUILD_DIRECTORY / source.name
-    stamp = (
-        BUILD_DIRECTORY / f"{source.name}.stamp"
-    )  # beside the folder: what is in it is the agent, and counts
+    stamp = BUILD_DIRECTORY / f"{source.name}.stamp"  # beside the folder: what is in it is the agent, and counts
     digest = digest_of(*_folders_of(source), *GCC_FLAGS, *JAVAC_FLAGS)
     if target.is_dir() and stamp.is_file() and stamp.read_text() == digest:
         return target
@@ -164,9 +158,7 @@ def _folders_of(agent: Path) -> list[Path]:
 
 def _assemble(source: Path, folder: Path) -> None:
     """Fill the new `folder`: everything that is not compiled, and what the compilers make of the rest."""
-    shutil.copytree(
-        source, folder, ignore=shutil.ignore_patterns("*.c", "*.h", "*.java", "__pycache__")
-    )
+    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("*.c", "*.h", "*.java", "__pycache__"))
     if programs := [file for part in _folders_of(source) for file in sorted(part.glob("*.c"))]:
         compile_static(programs, folder / source.name)
     if classes := sorted(source.glob("*.java")):

@@ -46,9 +46,7 @@ def _keep_to_owner(database: str | None) -> None:
     if not database or database == ":memory:":
         return
     path = Path(database)
-    with suppress(
-        OSError
-    ):  # the database says why it cannot be opened; somebody else's file keeps its mode
+    with suppress(OSError):  # the database says why it cannot be opened; somebody else's file keeps its mode
         if not path.exists():
             path.touch(mode=0o600)
         for file in (path, *(Path(f"{path}-{end}") for end in ("wal", "shm", "journal"))):

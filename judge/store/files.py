@@ -23,9 +23,7 @@ class Files:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_durably(path, data)
         except OSError as error:
-            raise HostError(
-                f"{path}: {error.strerror}; nothing was recorded, make room and go on"
-            ) from None
+            raise HostError(f"{path}: {error.strerror}; nothing was recorded, make room and go on") from None
         return digest
 
     def sweep(self) -> None:
@@ -41,9 +39,7 @@ class Files:
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}: the store names it") from None
         if hashlib.sha256(data).hexdigest() != digest:
-            raise InputError(
-                f"{path}: its contents are not those of its name: it was changed or damaged"
-            )
+            raise InputError(f"{path}: its contents are not those of its name: it was changed or damaged")
         return data
 
     def path(self, digest: str) -> Path:

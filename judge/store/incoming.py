@@ -41,10 +41,7 @@ class Incoming:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         with suppress(OSError):
             self._file.close()
@@ -75,9 +72,7 @@ class Incoming:
         return digest
 
     def _failed(self, error: OSError) -> HostError:
-        return HostError(
-            f"{self._folder}: {error.strerror}; nothing was received, make room and send it again"
-        )
+        return HostError(f"{self._folder}: {error.strerror}; nothing was received, make room and send it again")
 
 
 def sweep(folder: Path) -> int:

@@ -66,9 +66,7 @@ class Reader:
     def entries(self, contest: str) -> list[EntryRow]:
         """Who takes part, in the order of entry."""
         with self._engine.connect() as connection:
-            rows = connection.execute(
-                select(entries).where(entries.c.contest == contest).order_by(entries.c.place)
-            )
+            rows = connection.execute(select(entries).where(entries.c.contest == contest).order_by(entries.c.place))
             return [EntryRow(row.name, row.place, row.entry, row.disqualified) for row in rows]
 
     def paired(self, contest: str) -> list[Paired]:
@@ -109,10 +107,7 @@ class Reader:
             .order_by(matches.c.number)
         )
         with self._engine.connect() as connection:
-            return [
-                Result(scheduled(row), row.counted, _ended(row))
-                for row in connection.execute(query)
-            ]
+            return [Result(scheduled(row), row.counted, _ended(row)) for row in connection.execute(query)]
 
     def briefs(self, contest: str) -> list[Brief]:
         """The same as tables need them: a spec is two kilobytes, and there may be a hundred thousand."""
@@ -129,10 +124,7 @@ class Reader:
         """Every game with its state, its attempts so far and what was said of it last, in the order of the schedule."""
         query = select(matches).where(matches.c.contest == contest).order_by(matches.c.number)
         with self._engine.connect() as connection:
-            return [
-                (scheduled(row), MatchState(row.state), row.attempt, row.why)
-                for row in connection.execute(query)
-            ]
+            return [(scheduled(row), MatchState(row.state), row.attempt, row.why) for row in connection.execute(query)]
 
     def attempts(self, contest: str) -> list[Attempt]:
         """Every attempt of every game, in the order of the schedule."""
@@ -150,11 +142,7 @@ class Reader:
 
     def counts(self, contest: str) -> Mapping[MatchState, int]:
         """How many games are in which state."""
-        query = (
-            select(matches.c.state, func.count())
-            .where(matches.c.contest == contest)
-            .group_by(matches.c.state)
-        )
+        query = select(matches.c.state, func.count()).where(matches.c.contest == contest).group_by(matches.c.state)
         with self._engine.connect() as connection:
             found = {MatchState(state): count for state, count in connection.execute(query)}
         return {state: found.get(state, 0) for state in MatchState}
@@ -164,8 +152,7 @@ class Reader:
         query = select(journal).where(journal.c.contest == contest).order_by(journal.c.id)
         with self._engine.connect() as connection:
             return [
-                JournalLine(row.at, row.event, row.match, row.attempt, row.text)
-                for row in connection.execute(query)
+                JournalLine(row.at, row.event, row.match, row.attempt, row.text) for row in connection.execute(query)
             ]
 
 
@@ -182,22 +169,15 @@ def contest_row(connection: Connection, name: str, *, locked: bool = False) -> R
 def pairing_rows(connection: Connection, contest: str) -> Sequence[Row[Any]]:
     """By round and table."""
     return connection.execute(
-        select(pairings)
-        .where(pairings.c.contest == contest)
-        .order_by(pairings.c.round, pairings.c.board)
+        select(pairings).where(pairings.c.contest == contest).order_by(pairings.c.round, pairings.c.board)
     ).all()
 
 
 def scheduled(row: Row[Any]) -> Scheduled:
     """The match of a row."""
-    return Scheduled(
-        row.id, row.number, row.round, row.board, row.game, row.first, row.second, row.spec
-    )
+    return Scheduled(row.id, row.number, row.round, row.board, row.game, row.first, row.second, row.spec)
 
 
 def _ended(row: Row[Any]) -> Ended:
-    seats = (
-        Seat(row.fault_0, row.replies_0, row.charged_ms_0),
-        Seat(row.fault_1, row.replies_1, row.charged_ms_1),
-    )
+    seats = (Seat(row.fault_0, row.replies_0, row.charged_ms_0), Seat(row.fault_1, row.replies_1, row.charged_ms_1))
     return Ended(row.verdict, row.winner, row.outcome, row.reason, row.record, row.seconds, seats)

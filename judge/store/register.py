@@ -83,9 +83,7 @@ class Register(RegisterReader):
             row = self._row(connection, number)
             return self._taken(connection, row, worker) if worker else submission_of(row)
 
-    def _check_allowance(
-        self, connection: Connection, author: str, size: int, allowance: Allowance
-    ) -> None:
+    def _check_allowance(self, connection: Connection, author: str, size: int, allowance: Allowance) -> None:
         mine = self._of(author)
         if allowance.uploads_per_hour:
             since = stamp(self._now() - _HOUR)
@@ -98,8 +96,7 @@ class Register(RegisterReader):
         underway = submissions.c.state.in_(_UNDERWAY)
         if allowance.waiting and _count(connection, mine.where(underway)) >= allowance.waiting:
             raise TooMuchError(
-                f"{allowance.waiting} of your submissions wait already: see what comes of them first",
-                60,
+                f"{allowance.waiting} of your submissions wait already: see what comes of them first", 60
             )
         everybody = self._all().where(underway)
         if allowance.waiting_of_all and _count(connection, everybody) >= allowance.waiting_of_all:
@@ -111,15 +108,12 @@ class Register(RegisterReader):
         )
         if allowance.bytes_kept and int(kept or 0) + size > allowance.bytes_kept:
             raise TooMuchError(
-                f"your uploads together would be more than {allowance.bytes_kept} bytes: ask the organiser",
-                0,
+                f"your uploads together would be more than {allowance.bytes_kept} bytes: ask the organiser", 0
             )
 
     def _check_name(self, connection: Connection, author: str, name: str) -> None:
         if self._is_anothers(connection, author, name):
-            raise NameTakenError(
-                f"an agent of another author is called {name!r} already: choose another name"
-            )
+            raise NameTakenError(f"an agent of another author is called {name!r} already: choose another name")
 
     def _is_anothers(self, connection: Connection, author: str, name: str) -> bool:
         """A name is the author's whose agent of that name passed first, in whatever case it is written."""
@@ -171,10 +165,7 @@ class Register(RegisterReader):
             told = connection.scalar(
                 select(func.count())
                 .select_from(submission_steps)
-                .where(
-                    submission_steps.c.submission == number,
-                    submission_steps.c.attempt == step.attempt,
-                )
+                .where(submission_steps.c.submission == number, submission_steps.c.attempt == step.attempt)
             )
             connection.execute(
                 insert(submission_steps).values(
@@ -216,9 +207,7 @@ class Register(RegisterReader):
     def _replaces(self, connection: Connection, row: Row[Any], name: str) -> str:
         """What to say of an agent that takes the place of an earlier one; empty where it is the first of its name."""
         query = self._of(row.author).where(
-            func.lower(submissions.c.name) == name.lower(),
-            submissions.c.id != row.id,
-            submissions.c.state.in_(ENTERS),
+            func.lower(submissions.c.name) == name.lower(), submissions.c.id != row.id, submissions.c.state.in_(ENTERS)
         )
         former = connection.execute(query.order_by(submissions.c.id.desc()).limit(1)).first()
         if former is None or former.id > row.id:
@@ -247,9 +236,7 @@ class Register(RegisterReader):
                 self._fail(connection, row, why, allowed, again_s)
             return submission_of(self._row(connection, number))
 
-    def _fail(
-        self, connection: Connection, row: Row[Any], why: str, allowed: int, again_s: float
-    ) -> None:
+    def _fail(self, connection: Connection, row: Row[Any], why: str, allowed: int, again_s: float) -> None:
         failures = row.failures + 1
         due = self._now() + timedelta(seconds=again_s * 2**row.failures)
         self._change(
@@ -309,13 +296,9 @@ class Register(RegisterReader):
         with self._writing() as connection:
             row = self._row(connection, number)
             if row.state != State.REFUSED:
-                raise NotNowError(
-                    f"submission {number} is {row.state}: only a refused one is approved"
-                )
+                raise NotNowError(f"submission {number} is {row.state}: only a refused one is approved")
             if row.agent is None:
-                raise NotNowError(
-                    f"submission {number} came to no agent that could play: {row.why}"
-                )
+                raise NotNowError(f"submission {number} came to no agent that could play: {row.why}")
             self._check_name(connection, row.author, row.name)
             self._change(connection, row, who, State.APPROVED, why)
             return submission_of(self._row(connection, number))
@@ -325,9 +308,7 @@ class Register(RegisterReader):
         with self._writing() as connection:
             row = self._row(connection, number)
             if row.state not in (State.FAILED, State.REFUSED, State.RECEIVED):
-                raise NotNowError(
-                    f"submission {number} is {row.state}: only a failed or refused one is tried again"
-                )
+                raise NotNowError(f"submission {number} is {row.state}: only a failed or refused one is tried again")
             self._change(connection, row, who, State.RECEIVED, why, failures=0, due_at=None)
             return submission_of(self._row(connection, number))
 
@@ -342,27 +323,13 @@ class Register(RegisterReader):
                 connection.execute(select(lock))
             yield connection
 
-    def _change(
-        self,
-        connection: Connection,
-        row: Row[Any],
-        who: str,
-        state: State,
-        why: str,
-        **values: Any,
-    ) -> None:
-        connection.execute(
-            update(submissions)
-            .where(submissions.c.id == row.id)
-            .values(state=state, why=why, **values)
-        )
+    def _change(self, connection: Connection, row: Row[Any], who: str, state: State, why: str, **values: Any) -> None:
+        connection.execute(update(submissions).where(submissions.c.id == row.id).values(state=state, why=why, **values))
         self._tell(connection, row.id, who, state, why)
 
     def _tell(self, connection: Connection, number: int, who: str, state: State, why: str) -> None:
         connection.execute(
-            insert(submission_journal).values(
-                submission=number, at=self._stamp(), who=who, state=state, why=why
-            )
+            insert(submission_journal).values(submission=number, at=self._stamp(), who=who, state=state, why=why)
         )
 
 

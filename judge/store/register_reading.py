@@ -7,23 +7,14 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, Select, select
 
 from judge.store.connection import connect
-from judge.store.submission import (
-    ENTERS,
-    Change,
-    State,
-    Submission,
-    ToldStep,
-    UnknownSubmissionError,
-)
+from judge.store.submission import ENTERS, Change, State, Submission, ToldStep, UnknownSubmissionError
 from judge.store.tables import contests, submission_journal, submission_steps, submissions
 
 
 class RegisterReader:
     """What can be asked of the submissions of one contest."""
 
-    def __init__(
-        self, url: str, contest: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)
-    ) -> None:
+    def __init__(self, url: str, contest: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         """Connect and migrate; InputError or HostError as `connect`."""
         self._engine: Engine = connect(url)
         self._contest = contest
@@ -67,8 +58,7 @@ class RegisterReader:
         )
         with self._engine.connect() as connection:
             return [
-                ToldStep(row.attempt, row.stage, row.ok, row.text, row.seconds)
-                for row in connection.execute(query)
+                ToldStep(row.attempt, row.stage, row.ok, row.text, row.seconds) for row in connection.execute(query)
             ]
 
     def journal(self, number: int) -> list[Change]:
@@ -79,10 +69,7 @@ class RegisterReader:
             .order_by(submission_journal.c.id)
         )
         with self._engine.connect() as connection:
-            return [
-                Change(row.at, row.who, State(row.state), row.why)
-                for row in connection.execute(query)
-            ]
+            return [Change(row.at, row.who, State(row.state), row.why) for row in connection.execute(query)]
 
     def has_begun(self) -> bool:
         """Whether the contest's entries are frozen: what comes in now plays in no game of it."""
@@ -99,11 +86,7 @@ class RegisterReader:
     def _row(self, connection: Connection, number: int, author: str | None = None) -> Row[Any]:
         query = self._all() if author is None else self._of(author)
         # A number that no column can hold is no number of ours.
-        row = (
-            connection.execute(query.where(submissions.c.id == number)).first()
-            if 0 < number < 1 << 63
-            else None
-        )
+        row = connection.execute(query.where(submissions.c.id == number)).first() if 0 < number < 1 << 63 else None
         if row is None:
             raise UnknownSubmissionError(f"there is no submission {number} in {self._contest!r}")
         return row

@@ -16,15 +16,7 @@ from sqlalchemy import Connection, Row, insert, select, update
 from judge.errors import InputError
 from judge.store.reading import Reader, contest_row, pairing_rows, scheduled
 from judge.store.tables import attempts, contests, entries, journal, matches, pairings, results
-from judge.store.types import (
-    AttemptState,
-    Ended,
-    EntryRow,
-    Issued,
-    MatchState,
-    Paired,
-    Scheduled,
-)
+from judge.store.types import AttemptState, Ended, EntryRow, Issued, MatchState, Paired, Scheduled
 
 
 class Store(Reader):
@@ -32,28 +24,20 @@ class Store(Reader):
 
     # --- a contest and its schedule ----------------------------------------------------------------------------------
 
-    def create(
-        self, name: str, plan: str, entered: Sequence[EntryRow], secret: str | None = None
-    ) -> None:
+    def create(self, name: str, plan: str, entered: Sequence[EntryRow], secret: str | None = None) -> None:
         """Begin a contest with its entries, which are frozen from now on; InputError if there is one of that name.
 
         `secret` is what its chance follows from, where the plan has only a commitment to it.
         """
         with self._engine.begin() as connection:
             if connection.scalar(select(contests.c.name).where(contests.c.name == name)):
-                raise InputError(
-                    f"there is a contest {name!r} already; go on with it or take another name"
-                )
+                raise InputError(f"there is a contest {name!r} already; go on with it or take another name")
             connection.execute(
-                insert(contests).values(
-                    name=name, plan=plan, created_at=_now(), state="open", secret=secret
-                )
+                insert(contests).values(name=name, plan=plan, created_at=_now(), state="open", secret=secret)
             )
             for entry in entered:
                 connection.execute(
-                    insert(entries).values(
-                        contest=name, name=entry.name, place=entry.place, entry=entry.entry
-                    )
+                    insert(entries).values(contest=name, name=entry.name, place=entry.place, entry=entry.entry)
                 )
             _tell(connection, name, "created", f"{len(entered)} entries")
 
@@ -61,9 +45,7 @@ class Store(Reader):
         """Open, pause or stop a contest: only an open one issues games."""
         with self._engine.begin() as connection:
             contest_row(connection, contest)
-            connection.execute(
-                update(contests).where(contests.c.name == contest).values(state=state)
-            )
+            connection.execute(update(contests).where(contests.c.name == contest).values(state=state))
             _tell(connection, contest, state, why)
 
     def remark(self, contest: str, event: str, text: str) -> None:
@@ -76,18 +58,14 @@ class Store(Reader):
         """Take an agent out: its games do not count, and those to come are not played."""
         with self._engine.begin() as connection:
             changed = connection.execute(
-                update(entries)
-                .where(entries.c.contest == contest, entries.c.name == agent)
-                .values(disqualified=why)
+                update(entries).where(entries.c.contest == contest, entries.c.name == agent).values(disqualified=why)
             )
             if not changed.rowcount:
                 raise InputError(f"no agent {agent!r} takes part in {contest!r}")
             _cancel(connection, contest)
             _tell(connection, contest, "disqualified", f"{agent}: {why}")
 
-    def schedule(
-        self, contest: str, games: Sequence[Scheduled], paired: Sequence[Paired] = ()
-    ) -> None:
+    def schedule(self, contest: str, games: Sequence[Scheduled], paired: Sequence[Paired] = ()) -> None:
         """Add games and the pairings that they are of; what is there already is left as it is."""
         with self._engine.begin() as connection:
             contest_row(connection, contest)
@@ -105,9 +83,7 @@ class Store(Reader):
                             league=pair.league,
                         )
                     )
-            there = set(
-                connection.scalars(select(matches.c.id).where(matches.c.contest == contest))
-            )
+            there = set(connection.scalars(select(matches.c.id).where(matches.c.contest == contest)))
             new = [game for game in games if game.id not in there]
             if new:
                 connection.execute(insert(matches), [_match_values(contest, game) for game in new])
@@ -139,18 +115,11 @@ class Store(Reader):
     def _start(self, connection: Connection, contest: str, row: Row[Any], host: str) -> Issued:
         attempt = row.attempt + 1
         connection.execute(
-            update(matches)
-            .where(matches.c.id == row.id)
-            .values(state=MatchState.RUNNING, attempt=attempt)
+            update(matches).where(matches.c.id == row.id).values(state=MatchState.RUNNING, attempt=attempt)
         )
         connection.execute(
             insert(attempts).values(
-                match=row.id,
-                number=attempt,
-                state=AttemptState.RUNNING,
-                host=host,
-                why="",
-                started_at=_now(),
+                match=row.id, number=attempt, state=AttemptState.RUNNING, host=host, why="", started_at=_now()
             )
         )
         _tell(connection, contest, "started", f"{row.first} - {row.second}", row.id, attempt)
@@ -167,13 +136,9 @@ class Store(Reader):
             if done is not None and done.attempt == attempt:
                 return AttemptState.ACCEPTED
             if row.attempt != attempt or row.state != MatchState.RUNNING:
-                self._end(
-                    connection, row, attempt, AttemptState.SUPERSEDED, ended.reason, ended.record
-                )
+                self._end(connection, row, attempt, AttemptState.SUPERSEDED, ended.reason, ended.record)
                 return AttemptState.SUPERSEDED
-            self._end(
-                connection, row, attempt, AttemptState.ACCEPTED, _story(row, ended), ended.record
-            )
+            self._end(connection, row, attempt, AttemptState.ACCEPTED, _story(row, ended), ended.record)
             connection.execute(
                 insert(results).values(
                     match=match,
@@ -188,14 +153,10 @@ class Store(Reader):
                     **_seat_values(ended),
                 )
             )
-            connection.execute(
-                update(matches).where(matches.c.id == match).values(state=MatchState.DONE, why="")
-            )
+            connection.execute(update(matches).where(matches.c.id == match).values(state=MatchState.DONE, why=""))
             return AttemptState.ACCEPTED
 
-    def void(
-        self, match: str, attempt: int, why: str, record: str | None, allowed: int
-    ) -> MatchState:
+    def void(self, match: str, attempt: int, why: str, record: str | None, allowed: int) -> MatchState:
         """The attempt does not count: the match is pending again, or held once `allowed` attempts were void in a row,
         or cancelled where one of its agents is disqualified by now. Its state.
 
@@ -208,14 +169,8 @@ class Store(Reader):
             self._end(connection, row, attempt, ended, why, record)
             if not is_current:
                 return MatchState(row.state)
-            state = (
-                MatchState.HELD
-                if _voids_in_a_row(connection, match) >= allowed
-                else MatchState.PENDING
-            )
-            connection.execute(
-                update(matches).where(matches.c.id == match).values(state=state, why=why)
-            )
+            state = MatchState.HELD if _voids_in_a_row(connection, match) >= allowed else MatchState.PENDING
+            connection.execute(update(matches).where(matches.c.id == match).values(state=state, why=why))
             _cancel(connection, row.contest)
             return MatchState(_match(connection, match).state)
 
@@ -223,15 +178,11 @@ class Store(Reader):
         """Every running attempt is abandoned and its match pending again: how many. For a start after a crash."""
         with self._engine.begin() as connection:
             running = connection.execute(
-                select(matches).where(
-                    matches.c.contest == contest, matches.c.state == MatchState.RUNNING
-                )
+                select(matches).where(matches.c.contest == contest, matches.c.state == MatchState.RUNNING)
             ).all()
             for row in running:
                 self._end(connection, row, row.attempt, AttemptState.ABANDONED, why, None)
-                connection.execute(
-                    update(matches).where(matches.c.id == row.id).values(state=MatchState.PENDING)
-                )
+                connection.execute(update(matches).where(matches.c.id == row.id).values(state=MatchState.PENDING))
             _cancel(connection, contest)
             return len(running)
 
@@ -246,11 +197,7 @@ class Store(Reader):
                 raise InputError(f"match {match} is {row.state}: it has no result to be taken back")
             connection.execute(results.delete().where(results.c.match == match))
             self._end(connection, row, row.attempt, AttemptState.ANNULLED, why, None)
-            connection.execute(
-                update(matches)
-                .where(matches.c.id == match)
-                .values(state=MatchState.PENDING, why=why)
-            )
+            connection.execute(update(matches).where(matches.c.id == match).values(state=MatchState.PENDING, why=why))
             _cancel(connection, row.contest)
             return MatchState(_match(connection, match).state)
 
@@ -270,21 +217,13 @@ class Store(Reader):
             return released
 
     def _end(
-        self,
-        connection: Connection,
-        match: Row[Any],
-        attempt: int,
-        state: AttemptState,
-        why: str,
-        record: str | None,
+        self, connection: Connection, match: Row[Any], attempt: int, state: AttemptState, why: str, record: str | None
     ) -> None:
         values: dict[str, Any] = {"state": state, "why": why, "ended_at": _now()}
         if record is not None:
             values["record"] = record
         changed = connection.execute(
-            update(attempts)
-            .where(attempts.c.match == match.id, attempts.c.number == attempt)
-            .values(**values)
+            update(attempts).where(attempts.c.match == match.id, attempts.c.number == attempt).values(**values)
         )
         if not changed.rowcount:
             raise InputError(f"match {match.id} has no attempt {attempt}")
@@ -296,17 +235,10 @@ def _now() -> str:
 
 
 def _tell(
-    connection: Connection,
-    contest: str,
-    event: str,
-    text: str,
-    match: str | None = None,
-    attempt: int | None = None,
+    connection: Connection, contest: str, event: str, text: str, match: str | None = None, attempt: int | None = None
 ) -> None:
     connection.execute(
-        insert(journal).values(
-            contest=contest, at=_now(), event=event, match=match, attempt=attempt, text=text
-        )
+        insert(journal).values(contest=contest, at=_now(), event=event, match=match, attempt=attempt, text=text)
     )
 
 
@@ -347,10 +279,7 @@ def _cancel(connection: Connection, contest: str) -> None:
                 matches.c.state.in_((MatchState.PENDING, MatchState.HELD)),
                 (matches.c.first == entry.name) | (matches.c.second == entry.name),
             )
-            .values(
-                state=MatchState.CANCELLED,
-                why=f"{entry.name} is disqualified: {entry.disqualified}",
-            )
+            .values(state=MatchState.CANCELLED, why=f"{entry.name} is disqualified: {entry.disqualified}")
         )
 
 
@@ -383,7 +312,5 @@ def _playing(connection: Connection, contest: str) -> set[str]:
 
 def _seat_values(ended: Ended) -> dict[str, Any]:
     return {
-        f"{name}_{number}": value
-        for number, seat in enumerate(ended.seats)
-        for name, value in asdict(seat).items()
+        f"{name}_{number}": value for number, seat in enumerate(ended.seats) for name, value in asdict(seat).items()
     }

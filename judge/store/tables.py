@@ -83,9 +83,7 @@ matches = Table(
     Column("why", Text, nullable=False),
     UniqueConstraint("contest", "number"),
     # All that a table of the contest needs of a match, read without the spec beside it.
-    Index(
-        "ix_matches_brief", "contest", "number", "id", "round", "board", "game", "first", "second"
-    ),
+    Index("ix_matches_brief", "contest", "number", "id", "round", "board", "game", "first", "second"),
 )
 
 attempts = Table(

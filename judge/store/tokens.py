@@ -26,9 +26,7 @@ AUTHOR_CHARACTERS = 64
 class Tokens:
     """The tokens of one contest. Safe to use from several processes at once."""
 
-    def __init__(
-        self, url: str, contest: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)
-    ) -> None:
+    def __init__(self, url: str, contest: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         """Connect and migrate; InputError or HostError as `connect`."""
         self._engine: Engine = connect(url)
         self._contest = contest
@@ -45,11 +43,7 @@ class Tokens:
         with self._engine.begin() as connection:
             connection.execute(
                 insert(tokens).values(
-                    hash=_hash(token),
-                    contest=self._contest,
-                    author=author,
-                    made_at=self._stamp(),
-                    made_by=who,
+                    hash=_hash(token), contest=self._contest, author=author, made_at=self._stamp(), made_by=who
                 )
             )
         return token
@@ -59,11 +53,7 @@ class Tokens:
         with self._engine.begin() as connection:
             done = connection.execute(
                 update(tokens)
-                .where(
-                    tokens.c.contest == self._contest,
-                    tokens.c.author == author,
-                    tokens.c.revoked_at.is_(None),
-                )
+                .where(tokens.c.contest == self._contest, tokens.c.author == author, tokens.c.revoked_at.is_(None))
                 .values(revoked_at=self._stamp(), revoked_by=who)
             )
             if not done.rowcount:
@@ -74,9 +64,7 @@ class Tokens:
         """Whose token this is; None for one that was never made, or was ended."""
         wanted = _hash(token)
         query = select(tokens).where(
-            tokens.c.hash == wanted,
-            tokens.c.contest == self._contest,
-            tokens.c.revoked_at.is_(None),
+            tokens.c.hash == wanted, tokens.c.contest == self._contest, tokens.c.revoked_at.is_(None)
         )
         with self._engine.connect() as connection:
             row = connection.execute(query).first()
@@ -93,9 +81,7 @@ def checked_author(author: str) -> str:
     """`author`, if it can be an author's name; InputError."""
     fits = 0 < len(author) <= AUTHOR_CHARACTERS and is_printable(author)
     if not fits or author != author.strip():
-        raise InputError(
-            f"author {author[:80]!r}: 1 to {AUTHOR_CHARACTERS} printable characters, no blank at an end"
-        )
+        raise InputError(f"author {author[:80]!r}: 1 to {AUTHOR_CHARACTERS} printable characters, no blank at an end")
     return author
 
 

@@ -36,20 +36,13 @@ class Built:
     failure: str = ""
 
 
-def build(
-    tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimits, bench: Bench
-) -> Built:
+def build(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimits, bench: Bench) -> Built:
     """Make the new directory `target`: `tree` as the recipe's commands leave it. Raises HostError."""
     task = Task(
         name="build",
         program="builder.py",
         image=IMAGE,
-        job={
-            "commands": recipe.commands,
-            "source": "/agent/source",
-            "at": AT,
-            "bounds": limits.tree.model_dump(),
-        },
+        job={"commands": recipe.commands, "source": "/agent/source", "at": AT, "bounds": limits.tree.model_dump()},
         lay_out=lambda directory: _copy(tree, directory / "source"),
         limits=limits.build.box(),
         seconds=limits.build.seconds,
@@ -83,10 +76,7 @@ def _why(done: Work, log: str, limits: BuildLimits, tree: Path) -> str:
             return "the build left more than an agent may have"
         case End.TALK:
             return f"the build printed more than {limits.log_bytes} bytes"
-    last = (
-        printable(log.rpartition("\n")[2], SENTENCE_CHARACTERS)
-        or f"{done.report.kind} {done.report.number}"
-    )
+    last = printable(log.rpartition("\n")[2], SENTENCE_CHARACTERS) or f"{done.report.kind} {done.report.number}"
     if done.report.kind == "exited" and done.report.number == UNFIT:
         return last
     said = [f"the build failed: {last}", first_error(log), advice(log, tree)]

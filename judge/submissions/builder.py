@@ -47,9 +47,7 @@ def run(command: list[str], at: Path) -> bool:
     """Run a command in the tree; whether it did what it should."""
     say(f"$ {shlex.join(command)}")
     try:
-        done = subprocess.run(
-            command, cwd=at, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False
-        )
+        done = subprocess.run(command, cwd=at, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False)
     except OSError as error:
         say(f"{command[0]}: {error.strerror}")
         return False
@@ -63,9 +61,7 @@ def run(command: list[str], at: Path) -> bool:
 def pack(at: Path, bounds: Bounds) -> None:
     """Write the tree to stdout, in order of name; RefusedError for what is neither file nor directory."""
     census = Census(bounds)
-    with tarfile.open(
-        fileobj=sys.stdout.buffer, mode="w|", format=tarfile.GNU_FORMAT, encoding="utf-8"
-    ) as tar:
+    with tarfile.open(fileobj=sys.stdout.buffer, mode="w|", format=tarfile.GNU_FORMAT, encoding="utf-8") as tar:
         for path in sorted(at.rglob("*")):
             pack_one(path, path.relative_to(at).as_posix(), census, tar)
 
@@ -73,9 +69,7 @@ def pack(at: Path, bounds: Bounds) -> None:
 def pack_one(path: Path, name: str, census: Census, tar: tarfile.TarFile) -> None:
     """Write one file or directory; owners and times are nobody's."""
     if path.is_symlink() or not (path.is_dir() or path.is_file()):
-        raise RefusedError(
-            f"{shown(name)} is neither a file nor a directory; let the build copy instead of link"
-        )
+        raise RefusedError(f"{shown(name)} is neither a file nor a directory; let the build copy instead of link")
     header = tarfile.TarInfo(name)
     if path.is_dir():
         census.directory(name)

@@ -114,9 +114,7 @@ class CountedStream(io.RawIOBase):
 
 def members_of_tar(stream: IO[bytes]) -> Iterator[Member]:
     """The members of a plain tar file, read as a stream, so that no header can send us back in it."""
-    with tarfile.open(
-        fileobj=stream, mode="r|", encoding="utf-8", errors="surrogateescape", bufsize=CHUNK
-    ) as tar:
+    with tarfile.open(fileobj=stream, mode="r|", encoding="utf-8", errors="surrogateescape", bufsize=CHUNK) as tar:
         for member in tar:
             refuse_encoding(member.name)
             if member.issparse():
@@ -168,9 +166,7 @@ def refuse_info(info: zipfile.ZipInfo) -> None:
     """Refuse what a zip file's directory says of a member that is no plain file or directory."""
     name, mode = info.orig_filename, info.external_attr >> 16
     if not name.isascii() and not info.flag_bits & UTF8:
-        raise RefusedError(
-            f"{shown(name)} has a name that is no UTF-8; rename it, or pack with UTF-8"
-        )
+        raise RefusedError(f"{shown(name)} has a name that is no UTF-8; rename it, or pack with UTF-8")
     refuse_encoding(name)
     if info.filename != name:
         raise RefusedError(f"{shown(name)} has two names")
@@ -240,9 +236,7 @@ class ZstReader:
     """Reads .zst with a limit on the memory of it; its faults are those of a file."""
 
     def __init__(self, source: BinaryIO) -> None:
-        zstandard: Any = importlib.import_module(
-            "zstandard"
-        )  # the image has it, the judge need not
+        zstandard: Any = importlib.import_module("zstandard")  # the image has it, the judge need not
         self._faults = zstandard.ZstdError
         unpacker = zstandard.ZstdDecompressor(max_window_size=ZST_WINDOW_BYTES)
         self._reader = unpacker.stream_reader(source, read_across_frames=True)
@@ -312,9 +306,7 @@ def followed(links: dict[str, str], files: dict[str, int]) -> dict[str, list[str
                 "pack the file itself (cp -L, tar -h)"
             )
         if files[at] > LINKED_BYTES:
-            raise RefusedError(
-                f"{shown(path)} is a link to a file of more than {LINKED_BYTES} bytes"
-            )
+            raise RefusedError(f"{shown(path)} is a link to a file of more than {LINKED_BYTES} bytes")
         wanted.setdefault(at, []).append(path)
     return wanted
 
@@ -367,9 +359,7 @@ class Extraction:
 
     def _refuse_bomb(self, name: str) -> None:
         if self._census.total_bytes > self._ratio:
-            raise RefusedError(
-                f"with {shown(name)} it becomes more than {self._times:g} times as large: so do bombs"
-            )
+            raise RefusedError(f"with {shown(name)} it becomes more than {self._times:g} times as large: so do bombs")
 
 
 def extract(archive: BinaryIO, out: IO[bytes], job: dict[str, Any]) -> None:

@@ -63,9 +63,7 @@ class Census:
         if not path:
             raise RefusedError(f"{shown(raw)} is no name of a file")
         if not 0 <= size <= self.bounds.file_bytes:
-            raise RefusedError(
-                f"{shown(raw)} has {size} bytes; a file may have {self.bounds.file_bytes}"
-            )
+            raise RefusedError(f"{shown(raw)} has {size} bytes; a file may have {self.bounds.file_bytes}")
         self.grow(raw, size)
         self._above(path)
         self._enter(_Met(path, is_directory=False))
@@ -75,9 +73,7 @@ class Census:
         """Take in so many bytes of a name, which may have been taken in as empty."""
         self.total_bytes += size
         if self.total_bytes > self.bounds.total_bytes:
-            raise RefusedError(
-                f"with {shown(raw)} it becomes more than {self.bounds.total_bytes} bytes"
-            )
+            raise RefusedError(f"with {shown(raw)} it becomes more than {self.bounds.total_bytes} bytes")
 
     def _path(self, raw: str) -> str:
         """A name as a path without its dots; empty for the directory that everything is in."""
@@ -127,9 +123,7 @@ class Census:
         if len(self._met) > self.bounds.entries:
             raise RefusedError(f"it holds more than {self.bounds.entries} files and directories")
         if old.path != new.path:
-            raise RefusedError(
-                f"{shown(new.path)} and {shown(old.path)} are one name where case is not told apart"
-            )
+            raise RefusedError(f"{shown(new.path)} and {shown(old.path)} are one name where case is not told apart")
         if old.is_directory != new.is_directory:
             raise RefusedError(f"{shown(new.path)} is both a file and a directory")
         if old is not new and old.is_named and new.is_named:

@@ -163,16 +163,7 @@ def process(
     and it can be processed again. Nothing that an upload does raises anything.
     """
     with owned_directory() as room:
-        desk = _Desk(
-            upload,
-            filename,
-            policy,
-            limits or IntakeLimits(),
-            workplace or Anywhere(),
-            room,
-            tell,
-            need,
-        )
+        desk = _Desk(upload, filename, policy, limits or IntakeLimits(), workplace or Anywhere(), room, tell, need)
         try:
             desk.receive(name)
             tree = desk.build(desk.unpack(name))
@@ -236,21 +227,13 @@ class _Desk:
         with self._stage(Stage.RECEIVED) as step:
             size = self._upload_bytes()
             if size > self._limits.upload_bytes:
-                raise RefusedError(
-                    f"it has {size} bytes; an upload may have {self._limits.upload_bytes}"
-                )
+                raise RefusedError(f"it has {size} bytes; an upload may have {self._limits.upload_bytes}")
             if name and not is_name(name):
-                raise InputError(
-                    f"the name {name!r}: A-Z, a-z, 0-9, dash, underscore and dot, at most 64"
-                )
+                raise InputError(f"the name {name!r}: A-Z, a-z, 0-9, dash, underscore and dot, at most 64")
             with self._upload.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
-            self._origin = Origin(
-                upload=digest, filename=printable(unpack.name_of(self._filename), 300)
-            )
-            step.text = (
-                f"{shown(unpack.name_of(self._filename))}, {size} bytes, SHA-256 {digest[:16]}"
-            )
+            self._origin = Origin(upload=digest, filename=printable(unpack.name_of(self._filename), 300))
+            step.text = f"{shown(unpack.name_of(self._filename))}, {size} bytes, SHA-256 {digest[:16]}"
 
     def unpack(self, name: str) -> Path:
         """The tree of files that was sent; of several agents' folders the one called `name`, or like the upload."""
@@ -280,12 +263,8 @@ class _Desk:
             self._log = built.log
             if built.failure:
                 raise RefusedError(built.failure)
-            if not any((target / name).exists() for name in (MANIFEST, INFO)) and not brains_of(
-                target
-            ):
-                raise RefusedError(
-                    f"{recipe.kind} was done: {nothing_plays(target)}".replace(f"{target}/", "")
-                )
+            if not any((target / name).exists() for name in (MANIFEST, INFO)) and not brains_of(target):
+                raise RefusedError(f"{recipe.kind} was done: {nothing_plays(target)}".replace(f"{target}/", ""))
             did = shlex.join(recipe.commands[0]) if recipe.commands else "nothing was to be done"
             step.text = f"built as {recipe.kind}: {printable(did, 120)}"
             return target
@@ -307,9 +286,7 @@ class _Desk:
             self._note(runtime=images.content(seat.runtime))
             trees = Trees(agents)
             self._agent = replace(agent, program=trees.path(trees.put(agent.program)))
-            step.text = (
-                f"{agent.manifest.name}, {seat.protocol}, {seat.runtime}, files {agent.digest[:16]}"
-            )
+            step.text = f"{agent.manifest.name}, {seat.protocol}, {seat.runtime}, files {agent.digest[:16]}"
 
     def examine(self) -> None:
         """Let the gate look at the agent."""
@@ -384,9 +361,7 @@ class _Desk:
             return recipe_for(Sources(tree, manifest.name, manifest.command, manifest.build))
         if (tree / INFO).is_file():
             first, *words = info_words(tree / INFO)
-            return recipe_for(
-                Sources(tree, self._called, (f"./{first.removeprefix('./')}", *words))
-            )
+            return recipe_for(Sources(tree, self._called, (f"./{first.removeprefix('./')}", *words)))
         if brains_of(tree):
             return None
         return recipe_for(Sources(tree, self._called))
@@ -411,9 +386,7 @@ def _where_it_begins(tree: Path, called: str) -> Path:
     if any(path.name in (MANIFEST, INFO) or is_built(path.name) or kind_of(path) for path in files):
         return tree
     folders = {
-        path.name: path
-        for path in sorted(tree.iterdir())
-        if any((path / name).is_file() for name in (MANIFEST, INFO))
+        path.name: path for path in sorted(tree.iterdir()) if any((path / name).is_file() for name in (MANIFEST, INFO))
     }
     if not folders:
         return tree

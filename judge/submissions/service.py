@@ -94,9 +94,7 @@ def checked_filename(filename: str) -> str:
     """The name of an upload, which is never a path of ours; InputError."""
     fits = len(filename) <= FILENAME_CHARACTERS and is_printable(filename)
     if not fits or not re.fullmatch(FILENAME, filename):
-        raise InputError(
-            f"file name {filename[:80]!r}: 1 to {FILENAME_CHARACTERS} printable characters, and no path"
-        )
+        raise InputError(f"file name {filename[:80]!r}: 1 to {FILENAME_CHARACTERS} printable characters, and no path")
     return filename
 
 
@@ -150,9 +148,7 @@ def process_taken(
     """
 
     def keep(step: UploadStep) -> None:
-        register.step(
-            taken.id, ToldStep(taken.attempt, str(step.stage), step.ok, step.text, step.seconds)
-        )
+        register.step(taken.id, ToldStep(taken.attempt, str(step.stage), step.ok, step.text, step.seconds))
         tell(step)
 
     def failed(why: str) -> Submission:
@@ -163,9 +159,7 @@ def process_taken(
     try:
         desk.agents.mkdir(parents=True, exist_ok=True)
         upload = desk.files.path(taken.upload)
-        outcome = process(
-            upload, taken.filename, desk.policy, desk.agents, taken.name, author, keep
-        )
+        outcome = process(upload, taken.filename, desk.policy, desk.agents, taken.name, author, keep)
         return register.finish(taken.id, taken.attempt, _kept(desk.files, outcome))
     except InputError as error:
         return register.finish(taken.id, taken.attempt, Came(str(error), "", *[None] * 4))

@@ -92,18 +92,11 @@ class Conversation:
                 text = data.decode()
                 if not text.endswith(self._line_end):
                     raise AssertionError(f"a line without its end was written: {data!r}")
-                return [
-                    f"> {line}" for line in text.removesuffix(self._line_end).split(self._line_end)
-                ]
+                return [f"> {line}" for line in text.removesuffix(self._line_end).split(self._line_end)]
             case Answer(reply):
                 said = reply.said
                 words = [f"= complaint {reply.complaint}"] if reply.complaint else []
-                return [
-                    f"= {said}"
-                    if reply.kind is ReplyKind.DECIDED
-                    else f"= {reply.kind} {said}".strip(),
-                    *words,
-                ]
+                return [f"= {said}" if reply.kind is ReplyKind.DECIDED else f"= {reply.kind} {said}".strip(), *words]
             case Ready(about):
                 said = ", ".join(f'{key}="{value}"' for key, value in about.items())
                 return [f"= ready {said}".strip()]

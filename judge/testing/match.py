@@ -32,11 +32,7 @@ class ScriptedMatch:
         for what, expected, found in (
             ("end", self.end, end),
             ("answers", plies_of(live), plies_of(replayed)),
-            (
-                "evidence",
-                [side.evidence for side in live.sides],
-                [side.evidence for side in replayed.sides],
-            ),
+            ("evidence", [side.evidence for side in live.sides], [side.evidence for side in replayed.sides]),
         ):
             if expected != found:
                 raise AssertionError(f"another {what} in the replay: {expected!r} became {found!r}")
@@ -44,14 +40,10 @@ class ScriptedMatch:
             raise AssertionError("the replay ends before the transcript does")
 
 
-def scripted_seats(
-    protocol: str, names: tuple[str, str] = ("one", "two")
-) -> tuple[SeatSpec, SeatSpec]:
+def scripted_seats(protocol: str, names: tuple[str, str] = ("one", "two")) -> tuple[SeatSpec, SeatSpec]:
     """Seats for a spec whose agents are scripted: there are no programs."""
 
     def seat(name: str) -> SeatSpec:
-        return SeatSpec(
-            name=name, digest="0" * 64, command=("./agent",), runtime="native", protocol=protocol
-        )
+        return SeatSpec(name=name, digest="0" * 64, command=("./agent",), runtime="native", protocol=protocol)
 
     return seat(names[0]), seat(names[1])

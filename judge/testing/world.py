@@ -167,12 +167,8 @@ class World:
 
     def measure(self, seat: int) -> Measured:
         """What the attributes say."""
-        used = (
-            None if self.opponent_cpu_ms is None or self.frozen[seat] else self.opponent_cpu_ms * MS
-        )
-        measured = Measured(
-            self.readings[seat], self.others_share, self.held_by_others, used, self.waited_share
-        )
+        used = None if self.opponent_cpu_ms is None or self.frozen[seat] else self.opponent_cpu_ms * MS
+        measured = Measured(self.readings[seat], self.others_share, self.held_by_others, used, self.waited_share)
         self._note(seat, EntryKind.EVIDENCE, measured.encode())
         return measured
 
@@ -206,11 +202,7 @@ class World:
         for body in self.bodies:
             if body.runs:
                 body.hear()
-        due = [
-            (body.acts[0][0], seat)
-            for seat, body in enumerate(self.bodies)
-            if body.runs and body.acts
-        ]
+        due = [(body.acts[0][0], seat) for seat, body in enumerate(self.bodies) if body.runs and body.acts]
         return min(due)[1] if due else None
 
     def _pass(self, span: float) -> None:

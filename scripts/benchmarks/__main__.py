@@ -86,9 +86,7 @@ def relay(bench: Bench) -> Iterator[Figure]:
         yield Figure(name, value, "us/move", limit, value / limit, peer_us)
     yield Figure("relay, pipes, freezing", 1e6 / statistics.median(judged), "moves/s")
     stratego = statistics.median(
-        _us_per_move(
-            _game(bench, "house-stratego-instant", "box.freeze=none", policy_name="stratego-2012")
-        )
+        _us_per_move(_game(bench, "house-stratego-instant", "box.freeze=none", policy_name="stratego-2012"))
         for _ in range(RUNS)
     )
     yield Figure("relay, Stratego, not freezing", 1e6 / stratego, "half-moves/s")
@@ -98,9 +96,7 @@ def _bare_pipe_us(bench: Bench) -> float:
     """A ping-pong with the same agent through a plain pipe, no judge: the least a move can cost here."""
     agent = bench.agent("house-instant")
     program = str(agent.program / "house-instant")
-    with subprocess.Popen(
-        [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
-    ) as process:
+    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
         if process.stdin is None or process.stdout is None:
             raise HostError("no pipes to a process of one's own")
         if bench.slot.cores:
@@ -176,9 +172,7 @@ def _bare_run_ms(bench: Bench) -> float:
     ]
     command += [runtime_image("native"), "/agent/house-instant"]
     began = time.perf_counter()
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
-    ) as process:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
         if process.stdin is None or process.stdout is None:
             raise HostError("no pipes to a process of one's own")
         process.stdin.write(b"START 20\r\n")
@@ -255,9 +249,7 @@ def bench(
         list[str] | None, typer.Argument(help="relay, clock, start, freeze, contest; all if none.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
-    peer: Annotated[
-        list[str] | None, typer.Option(help="c-gomoku-cli=PATH: run a peer too.")
-    ] = None,
+    peer: Annotated[list[str] | None, typer.Option(help="c-gomoku-cli=PATH: run a peer too.")] = None,
 ) -> None:
     """Measure the judge on this host."""
     for name in names or []:
@@ -272,9 +264,7 @@ def bench(
         for name in names or MEASURES:
             note(f"measuring {name} ...")
             figures += MEASURES[name](bench_)
-        figures.append(
-            Figure("time that a hypervisor took from this host", _stolen_percent(began), "%")
-        )
+        figures.append(Figure("time that a hypervisor took from this host", _stolen_percent(began), "%"))
     if as_json:
         print(json.dumps([asdict(figure) for figure in figures], indent=2))
     else:
@@ -301,9 +291,7 @@ def _peer(text: str) -> tuple[str, str]:
 
 def _show(figures: list[Figure], slot: Slot) -> None:
     shared = " (one core for both)" if set(slot.cores) & set(slot.judge_cores) else ""
-    title = (
-        f"judge on core {slot.judge_cores}, slot on {slot.cores}{shared}; medians of {RUNS} runs"
-    )
+    title = f"judge on core {slot.judge_cores}, slot on {slot.cores}{shared}; medians of {RUNS} runs"
     table = Table("name", "value", "unit", "limit", "ratio", "peer", title=title)
     for figure in figures:
         numbers = (figure.limit, figure.ratio, figure.peer)

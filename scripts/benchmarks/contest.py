@@ -66,11 +66,7 @@ def disturbance(bench: Bench) -> Iterator[Figure]:
     """What making the next game ready does to the clocks of the one that plays; both without it are the limit."""
     agent = bench.agent("house-stamp")
     games = {
-        ahead: [
-            file
-            for _ in range(RUNS)
-            for _, file in _played(bench, agent, STAMPED_GAMES + 1, ahead)[:-1]
-        ]
+        ahead: [file for _ in range(RUNS) for _, file in _played(bench, agent, STAMPED_GAMES + 1, ahead)[:-1]]
         for ahead in (1, 0)
     }
     errors = {
@@ -105,9 +101,7 @@ def _played(bench: Bench, agent: Agent, games: int, ahead: int) -> list[tuple[fl
         store.create("bench", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
         store.schedule("bench", [_game(agent, number) for number in range(1, games + 1)])
         try:
-            ContestRunner(
-                store, files, "bench", players, job_of=job, more=tuple, allowed_voids=1
-            ).run(tell)
+            ContestRunner(store, files, "bench", players, job_of=job, more=tuple, allowed_voids=1).run(tell)
         finally:
             players.kill()
     return [(at, RecordFile.model_validate_json(files.get(record))) for at, record in ended]
@@ -115,10 +109,6 @@ def _played(bench: Bench, agent: Agent, games: int, ahead: int) -> list[tuple[fl
 
 def _game(agent: Agent, number: int) -> Scheduled:
     policy = load_policy(GOMOKU)
-    first, second = (
-        agent.seat(policy).model_copy(update={"name": name}) for name in ("one", "two")
-    )
+    first, second = (agent.seat(policy).model_copy(update={"name": name}) for name in ("one", "two"))
     spec = MatchSpec(seats=(first, second), policy=policy, number=number)
-    return Scheduled(
-        spec.id, number, 1, 1, number - 1, first.name, second.name, spec.model_dump_json()
-    )
+    return Scheduled(spec.id, number, 1, 1, number - 1, first.name, second.name, spec.model_dump_json())

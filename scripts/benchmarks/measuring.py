@@ -19,9 +19,7 @@ GOMOKU = "gomocup-fastgame"
 PEER_GAMES = (2, 402)
 """Two numbers of games that the peer plays."""
 
-_PEER_SCORE = re.compile(
-    r"^Score of .* vs .*: (\d+) - (\d+) - (\d+) +\[[^]]*\] +(\d+)\s*$", re.MULTILINE
-)
+_PEER_SCORE = re.compile(r"^Score of .* vs .*: (\d+) - (\d+) - (\d+) +\[[^]]*\] +(\d+)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +55,7 @@ class Bench:
         if "c-gomoku-cli" not in self.peers:
             return None
         few, many = PEER_GAMES
-        span = statistics.median(
-            (self._peer_s(many) - self._peer_s(few)) / (many - few) for _ in range(RUNS // 2 + 1)
-        )
+        span = statistics.median((self._peer_s(many) - self._peer_s(few)) / (many - few) for _ in range(RUNS // 2 + 1))
         if span <= 0:
             raise HostError(f"c-gomoku-cli took no longer for {many} games than for {few}")
         return span
@@ -78,18 +74,14 @@ class Bench:
         command += ["-engine", "name=a", f"cmd={program}", "-engine", "name=b", f"cmd={program}"]
         command += ["-games", str(games)]
         began = time.perf_counter()
-        done = subprocess.run(
-            command, check=False, capture_output=True, text=True, errors="replace", cwd=self.staging
-        )
+        done = subprocess.run(command, check=False, capture_output=True, text=True, errors="replace", cwd=self.staging)
         took = time.perf_counter() - began
         if done.returncode != 0:
             last = (done.stderr.splitlines() or [""])[-1]
             raise HostError(f"c-gomoku-cli ended with code {done.returncode}: {last}")
         played = peer_games(done.stdout)
         if played != games:
-            raise HostError(
-                f"c-gomoku-cli was asked for {games} games and says that it played {played}"
-            )
+            raise HostError(f"c-gomoku-cli was asked for {games} games and says that it played {played}")
         return took
 
 

@@ -85,9 +85,7 @@ def _played_out(bench: Bench, size: int) -> Iterator[tuple[Contest, int]]:
 
 def _entry(rank: int) -> FrozenEntry:
     name = f"agent-{rank:02}"
-    seat = SeatSpec(
-        name=name, digest="0" * 64, command=("./agent",), runtime="native", protocol="gomocup"
-    )
+    seat = SeatSpec(name=name, digest="0" * 64, command=("./agent",), runtime="native", protocol="gomocup")
     return FrozenEntry(name=name, rank=rank, seat=seat, calls_itself=name)
 
 

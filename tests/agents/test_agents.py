@@ -29,9 +29,7 @@ def directory(tmp_path: Path, manifest: str) -> Path:
 GOOD = 'name = "mine"\ncommand = ["./run", "--fast"]\nline_ending = "lf"\nauthor = "me"\n'
 
 
-def test_a_directory_is_copied_whole_and_the_original_is_left_alone(
-    tmp_path: Path, staging: Path
-) -> None:
+def test_a_directory_is_copied_whole_and_the_original_is_left_alone(tmp_path: Path, staging: Path) -> None:
     source = directory(tmp_path, GOOD)
 
     agent = stage_agent(str(source), staging)
@@ -106,9 +104,7 @@ def test_the_digest_follows_names_contents_and_executable_bits(tmp_path: Path) -
         (f'name = "mine"\ncommand = ["./run", "{"x" * 4097}"]', "word 2: it is longer than 4096"),
     ],
 )
-def test_a_wrong_manifest_is_refused_with_the_fix(
-    tmp_path: Path, staging: Path, manifest: str, words: str
-) -> None:
+def test_a_wrong_manifest_is_refused_with_the_fix(tmp_path: Path, staging: Path, manifest: str, words: str) -> None:
     with pytest.raises(InputError) as error:
         stage_agent(str(directory(tmp_path, manifest)), staging)
 
@@ -129,9 +125,7 @@ def test_a_description_may_have_lines(tmp_path: Path, staging: Path) -> None:
     assert stage_agent(str(directory(tmp_path, text)), staging).manifest.description == "one\n\ttwo"
 
 
-def test_a_link_that_leads_out_is_refused_and_one_inside_is_copied(
-    tmp_path: Path, staging: Path
-) -> None:
+def test_a_link_that_leads_out_is_refused_and_one_inside_is_copied(tmp_path: Path, staging: Path) -> None:
     source = directory(tmp_path, GOOD)
     (source / "inside").symlink_to("data/book.txt")
     agent = stage_agent(str(source), staging)
@@ -147,9 +141,7 @@ def test_a_link_that_leads_out_is_refused_and_one_inside_is_copied(
     ("head", "words"),
     [(b"MZ\x90\x00", "cut off"), (b"hello", "no ELF binary, Windows"), (b"", "no ELF")],
 )
-def test_a_file_that_cannot_run_here_is_refused(
-    tmp_path: Path, staging: Path, head: bytes, words: str
-) -> None:
+def test_a_file_that_cannot_run_here_is_refused(tmp_path: Path, staging: Path, head: bytes, words: str) -> None:
     path = tmp_path / "thing.exe"
     path.write_bytes(head)
 

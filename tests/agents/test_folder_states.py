@@ -151,9 +151,7 @@ def test_two_judges_do_not_play_one_agent_at_a_time(store: FolderStore) -> None:
         pass
 
 
-def test_a_full_disk_is_the_host_s_fault(
-    store: FolderStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_the_host_s_fault(store: FolderStore, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -191,9 +189,7 @@ def test_a_spoiled_state_is_refused_with_a_sentence(
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"other": "x"}', '{"persistent": 1}'])
-def test_spoiled_heads_are_refused_with_a_sentence(
-    store: FolderStore, tmp_path: Path, text: str
-) -> None:
+def test_spoiled_heads_are_refused_with_a_sentence(store: FolderStore, tmp_path: Path, text: str) -> None:
     played(store, tmp_path / "record.json")
     (tmp_path / "folders" / OWNERS[0] / "heads.json").write_text(text)
 
@@ -246,9 +242,7 @@ def test_a_killed_judge_leaves_the_record_and_the_folders_or_neither(tmp_path: P
     assert {True, False} == seen
 
 
-def test_a_record_of_another_game_does_not_finish_a_commit(
-    store: FolderStore, tmp_path: Path
-) -> None:
+def test_a_record_of_another_game_does_not_finish_a_commit(store: FolderStore, tmp_path: Path) -> None:
     """The record must name the attempt and the states; one that lies there from before does not."""
     killed_before_the_record = next(
         n for n in range(1, 20) if _has_intents(run_killed(tmp_path / str(n), n), tmp_path / str(n))

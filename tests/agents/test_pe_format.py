@@ -11,9 +11,7 @@ from judge.errors import InputError
 from judge.referee.policy import load_policy
 
 
-def program(
-    machine: int = 0x8664, kind: int = 0x22, subsystem: int = 3, is_dotnet: bool = False
-) -> bytes:
+def program(machine: int = 0x8664, kind: int = 0x22, subsystem: int = 3, is_dotnet: bool = False) -> bytes:
     """The first bytes of a Windows program as linkers write them."""
     wide = machine != 0x014C
     size = 240 if wide else 224
@@ -90,9 +88,7 @@ def test_one_program_is_an_agent_of_the_wine_runtime(tmp_path: Path, staging: Pa
     )
 
 
-def test_of_an_archive_the_programs_play_and_the_rest_is_their_data(
-    archive: Path, staging: Path
-) -> None:
+def test_of_an_archive_the_programs_play_and_the_rest_is_their_data(archive: Path, staging: Path) -> None:
     (archive / "pbrain-swine.exe").write_bytes(program(0x014C))
     (archive / "pbrain-swine64.exe").write_bytes(program())
     (archive / "pbrain-swine.ini").write_text("[swine]")
@@ -117,9 +113,7 @@ def test_of_an_archive_every_program_is_looked_at(archive: Path, staging: Path) 
 
 
 @pytest.mark.parametrize("command", ['["brain.exe", "-v"]', '["wine", "brain.exe", "-v"]'])
-def test_a_manifest_names_the_program_or_what_starts_it(
-    archive: Path, staging: Path, command: str
-) -> None:
+def test_a_manifest_names_the_program_or_what_starts_it(archive: Path, staging: Path, command: str) -> None:
     (archive / "brain.exe").write_bytes(program())
     (archive / "agent.toml").write_text(f'name = "b"\nruntime = "wine"\ncommand = {command}\n')
 
@@ -149,9 +143,7 @@ def test_a_manifest_that_cannot_work_is_refused_with_the_fix(
 
 
 @pytest.mark.parametrize(("subsystem", "expected"), [(2, True), (3, False)])
-def test_a_program_with_a_window_is_taken_and_known(
-    tmp_path: Path, subsystem: int, expected: bool
-) -> None:
+def test_a_program_with_a_window_is_taken_and_known(tmp_path: Path, subsystem: int, expected: bool) -> None:
     path = tmp_path / "brain.exe"
     path.write_bytes(program(subsystem=subsystem))
 

@@ -55,9 +55,7 @@ def laid(directory: Path, *names: str) -> Path:
         (("pbrain-x.py", "pbrain-x.txt"), "pbrain-x.py"),
     ],
 )
-def test_a_program_for_linux_goes_before_one_for_windows(
-    tmp_path: Path, names: tuple[str, ...], plays: str
-) -> None:
+def test_a_program_for_linux_goes_before_one_for_windows(tmp_path: Path, names: tuple[str, ...], plays: str) -> None:
     assert brains_of(laid(tmp_path, *names)) == (plays,)
 
 
@@ -70,9 +68,7 @@ def test_a_program_for_linux_goes_before_one_for_windows(
         ({"pbrain-x.txt": b"", "x": b""}, "no program called pbrain-"),
     ],
 )
-def test_what_does_not_play_is_refused_by_what_it_is(
-    tmp_path: Path, files: dict[str, bytes], why: str
-) -> None:
+def test_what_does_not_play_is_refused_by_what_it_is(tmp_path: Path, files: dict[str, bytes], why: str) -> None:
     source, staging = tmp_path / "source", tmp_path / "staging"
     staging.mkdir()
     for name, content in files.items():
@@ -99,9 +95,7 @@ def test_what_does_not_play_is_refused_by_what_it_is(
         (b"", ("python3",)),
     ],
 )
-def test_the_first_line_and_the_statements_tell_the_python(
-    tmp_path: Path, text: bytes, words: tuple[str, ...]
-) -> None:
+def test_the_first_line_and_the_statements_tell_the_python(tmp_path: Path, text: bytes, words: tuple[str, ...]) -> None:
     path = tmp_path / "agent.py"
     path.write_bytes(text)
 

@@ -18,9 +18,7 @@ def laid(tmp_path: Path, files: dict[str, str]) -> Path:
     return tmp_path / "tree"
 
 
-def recipe(
-    tmp_path: Path, files: dict[str, str], *command: str, **table: object
-) -> BuildRecipe | None:
+def recipe(tmp_path: Path, files: dict[str, str], *command: str, **table: object) -> BuildRecipe | None:
     build = BuildTable.model_validate(table) if table else None
     return recipe_for(Sources(laid(tmp_path, files), "mine", command, build))
 
@@ -54,9 +52,7 @@ def test_every_source_is_a_word_that_is_no_option(tmp_path: Path) -> None:
 
     found = recipe(tmp_path, dict.fromkeys(names, ""))
 
-    assert sorted(f"./{name}" for name in names) == [
-        word for word in words(found) if word.endswith(".c")
-    ]
+    assert sorted(f"./{name}" for name in names) == [word for word in words(found) if word.endswith(".c")]
     assert ("-o", "./mine") == words(found)[3:5]
 
 
@@ -64,10 +60,7 @@ def test_a_tree_without_manifest_gets_one(tmp_path: Path) -> None:
     found = recipe(tmp_path, {"p/Main.java": f"package p.q;\n{MAIN.format('Main')}"})
 
     assert found
-    assert (
-        'name = "mine"\ncommand = ["java", "-cp", ".", "p.q.Main"]\nruntime = "java"\n'
-        == found.manifest
-    )
+    assert 'name = "mine"\ncommand = ["java", "-cp", ".", "p.q.Main"]\nruntime = "java"\n' == found.manifest
 
 
 def test_what_can_be_played_is_not_built(tmp_path: Path) -> None:

@@ -47,9 +47,7 @@ def once(slot: Slot) -> Suite:
 
 
 @pytest.mark.parametrize("attack", [BURNS, HAS_EIGHT_THREADS], ids=["burns", "eight-threads"])
-def test_two_burners_on_its_core_make_an_overrun_void(
-    once: Suite, slot: Slot, attack: Attack
-) -> None:
+def test_two_burners_on_its_core_make_an_overrun_void(once: Suite, slot: Slot, attack: Attack) -> None:
     starved = Expected(verdict=Verdict.VOID, because="the agent was starved: others took ")
 
     trial = once.attack(replace(attack, scene=burners(slot), expected=starved))

@@ -63,9 +63,7 @@ def test_every_attack_is_described_in_its_program(attack: Attack) -> None:
     if attack.scene.__name__ in ("bystanders", "killed_judge"):
         return  # the attack is what happens around an agent
     text = (SOURCES / f"{attack.program}.c").read_text()
-    sections = chain.from_iterable(
-        _expanded(found) for found in re.findall(r"\b([A-Z]\d+)(?: to ([A-Z]\d+))?\b", text)
-    )
+    sections = chain.from_iterable(_expanded(found) for found in re.findall(r"\b([A-Z]\d+)(?: to ([A-Z]\d+))?\b", text))
     assert row_of(attack) in set(sections)
 
 

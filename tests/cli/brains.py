@@ -49,9 +49,7 @@ for line in sys.stdin:
 """
 
 
-def write_brain(
-    directory: Path, name: str, trick: str = "pass", at_once: str = "", start: str = "OK"
-) -> str:
+def write_brain(directory: Path, name: str, trick: str = "pass", at_once: str = "", start: str = "OK") -> str:
     """Write an executable brain; `trick` runs before each move, `at_once` before anything. Returns its path."""
     path = directory / f"{name}.py"
     lines = "\n".join("    " + line for line in trick.splitlines())

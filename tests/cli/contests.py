@@ -44,9 +44,7 @@ SLOW = "if len(taken) < 2: time.sleep({pause})"
 """A brain's trick: time enough to be met in its first move."""
 
 
-def write_contest(
-    folder: Path, agents: Sequence[str], games: int = 2, change: Sequence[str] = PATIENT
-) -> Path:
+def write_contest(folder: Path, agents: Sequence[str], games: int = 2, change: Sequence[str] = PATIENT) -> Path:
     """A folder with a contest.toml; agents are house agents or files in that folder, numbered where they are alike."""
     folder.mkdir(exist_ok=True)
     text = PLAN.format(games=games, change=json.dumps(list(change)))
@@ -105,9 +103,7 @@ def playing(
 ) -> Container:
     """Wait for a box of a judge's of which something is so."""
     while process.poll() is None:
-        for container in client.containers.list(
-            filters={"label": "judge.owner"}, ignore_removed=True
-        ):
+        for container in client.containers.list(filters={"label": "judge.owner"}, ignore_removed=True):
             mine = {process.pid, *workers(process.pid)}
             if owner_of(container.labels).pid in mine and is_so(container):
                 return container
@@ -119,10 +115,7 @@ def is_of(box: Container, folder: Path, number: int) -> bool:
     planned = load_plan(folder)
     with closing(open_store(planned)) as store:
         contest = Contest(store, planned)
-        jobs = {
-            match.number: contest.job(Issued(match, attempt))
-            for match, _, attempt, _ in store.games(planned.name)
-        }
+        jobs = {match.number: contest.job(Issued(match, attempt)) for match, _, attempt, _ in store.games(planned.name)}
     spec = MatchSpec.model_validate_json(jobs[number].spec)
     return bool(box.labels["judge.match"] == spec.id)
 

@@ -40,9 +40,7 @@ def box_of(
 ) -> Container:
     """Wait for a box of a judge's of which something is so; at first it is made, and runs no agent."""
     while judge.poll() is None:
-        found = client.containers.list(
-            all=True, filters={"label": f"judge.seat={seat}"}, ignore_removed=True
-        )
+        found = client.containers.list(all=True, filters={"label": f"judge.seat={seat}"}, ignore_removed=True)
         for container in found:
             if owner_of(container.labels).pid == judge.pid and is_so(container):
                 return container
@@ -54,8 +52,6 @@ def runs_python(container: Container) -> bool:
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             words = (process / "cmdline").read_bytes().split(b"\0")
-            if words[0].endswith(b"python3") and str(container.id) in (
-                (process / "cgroup").read_text()
-            ):
+            if words[0].endswith(b"python3") and str(container.id) in ((process / "cgroup").read_text()):
                 return True
     return False

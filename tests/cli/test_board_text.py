@@ -43,9 +43,7 @@ def test_the_last_stone_has_brackets_and_the_winning_row_parentheses() -> None:
 
 def test_an_offer_is_a_question_mark() -> None:
     view = bare_stones_view(5, 5, [(0, 0, 0)])
-    offered = BoardView(
-        view.surface, view.columns, view.rows, view.tokens, view.sides, marks={(2, 1): Mark.OFFER}
-    )
+    offered = BoardView(view.surface, view.columns, view.rows, view.tokens, view.sides, marks={(2, 1): Mark.OFFER})
 
     assert "  a b c d e\n1 ● · · · · \n2 · · ? · · \n" in text(offered)
 

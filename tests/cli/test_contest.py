@@ -215,9 +215,7 @@ def test_ctrl_c_before_the_first_game_costs_nothing(judge: Judge, tmp_path: Path
 
 
 @pytest.mark.docker
-def test_two_voids_stop_the_contest_until_the_organiser_has_fixed_it(
-    judge: Judge, tmp_path: Path
-) -> None:
+def test_two_voids_stop_the_contest_until_the_organiser_has_fixed_it(judge: Judge, tmp_path: Path) -> None:
     """Somebody kills the box of the first game, and of its replay."""
     cup = slow_contest(tmp_path / "cup", games=1, pause=3)
     with closing(docker.from_env()) as client, running(tmp_path, "cup") as process:
@@ -326,16 +324,12 @@ def test_a_wrong_file_is_named_with_its_line_by_every_command(
     assert [tmp_path / "cup" / "contest.toml"] == list((tmp_path / "cup").iterdir())
 
 
-def test_an_agent_with_a_hostile_name_is_refused_and_shown_escaped(
-    judge: Judge, tmp_path: Path
-) -> None:
+def test_an_agent_with_a_hostile_name_is_refused_and_shown_escaped(judge: Judge, tmp_path: Path) -> None:
     cup = write_contest(tmp_path / "cup", ["evil", "house-instant"])
     toml = cup / "contest.toml"
     toml.write_text(toml.read_text().replace('name = "agent-1"\n', ""))
     (cup / "evil").mkdir()
-    (cup / "evil" / "agent.toml").write_text(
-        'name = "e\\u001b]0;owned\\u0007vil"\ncommand = ["./a"]\n'
-    )
+    (cup / "evil" / "agent.toml").write_text('name = "e\\u001b]0;owned\\u0007vil"\ncommand = ["./a"]\n')
 
     planned = judge("contest", "plan", "cup")
 

@@ -37,9 +37,7 @@ def test_each_game_finds_what_the_agent_s_game_before_it_left(judge: Judge, tmp_
     assert everybody == counted(cup)
     assert 0 == judge("contest", "void", "3", "cup", "--why", "the wrong opening").code
     again = judge("contest", "run", "cup")
-    assert [(3, 2)] == [
-        (each["game"], each["attempt"]) for each in map(json.loads, again.out.splitlines())
-    ]
+    assert [(3, 2)] == [(each["game"], each["attempt"]) for each in map(json.loads, again.out.splitlines())]
     assert everybody == counted(cup)
     assert [] == remains()
 
@@ -75,9 +73,7 @@ def test_what_an_agent_learned_goes_from_contest_to_contest(judge: Judge, tmp_pa
     assert "folders  the agents' persistent folders begin empty" in planned.out
     assert 0 == ran.code, ran.err
     assert "the agents' persistent folders begin empty" in ran.err
-    assert ["0 of the run, 0 ever", "1 of the run, 1 ever"] == counted(tmp_path / "one")[
-        "pbrain-count"
-    ]
+    assert ["0 of the run, 0 ever", "1 of the run, 1 ever"] == counted(tmp_path / "one")["pbrain-count"]
 
     # The second contest names the first.
     write_cup(tmp_path / "two", '[folders]\nfrom = "../one"\n', other="newcomer")
@@ -85,9 +81,7 @@ def test_what_an_agent_learned_goes_from_contest_to_contest(judge: Judge, tmp_pa
     assert "with those of ../one; pbrain-count; empty: newcomer" in planned.out
     ran = judge("contest", "run", "two")
     assert 0 == ran.code, ran.err
-    assert ["0 of the run, 2 ever", "1 of the run, 3 ever"] == counted(tmp_path / "two")[
-        "pbrain-count"
-    ]
+    assert ["0 of the run, 2 ever", "1 of the run, 3 ever"] == counted(tmp_path / "two")["pbrain-count"]
     status = judge("contest", "status", "two")
     assert "begin with those of ../one; pbrain-count" in status.out
     log = judge("contest", "log", "two")
@@ -111,15 +105,10 @@ def test_what_an_agent_learned_goes_from_contest_to_contest(judge: Judge, tmp_pa
     write_cup(tmp_path / "three")
     brought = judge("contest", "folders", "import", "learned", "three")
     assert 0 == brought.code, brought.err
-    assert (
-        "begin with those of learned; pbrain-count; empty: house-instant"
-        in judge("contest", "plan", "three").out
-    )
+    assert "begin with those of learned; pbrain-count; empty: house-instant" in judge("contest", "plan", "three").out
     ran = judge("contest", "run", "three")
     assert 0 == ran.code, ran.err
-    assert ["0 of the run, 4 ever", "1 of the run, 5 ever"] == counted(tmp_path / "three")[
-        "pbrain-count"
-    ]
+    assert ["0 of the run, 4 ever", "1 of the run, 5 ever"] == counted(tmp_path / "three")["pbrain-count"]
 
     # `judge match` goes on from there, and a contest from what that leaves.
     sets = [word for change in PAUSES for word in ("--set", change)]

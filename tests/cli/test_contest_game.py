@@ -81,9 +81,7 @@ def test_its_evidence_says_why_a_seat_lost_and_how_to_check_it(running: Cup, cap
     assert [] == list(verify(read_record(Path(checked.split("judge verify ")[1]))).problems)
 
 
-def test_an_attempt_that_does_not_count_is_shown_when_it_is_asked_for(
-    running: Cup, tmp_path: Path
-) -> None:
+def test_an_attempt_that_does_not_count_is_shown_when_it_is_asked_for(running: Cup, tmp_path: Path) -> None:
     for attempt in (1, 2):
         game("2", running.folder, attempt=attempt, record=str(tmp_path / f"{attempt}"))
     game("2", running.folder, record=str(tmp_path / "counted"))
@@ -105,9 +103,7 @@ def test_an_attempt_that_does_not_count_is_shown_when_it_is_asked_for(
         ("1", {"private": True}, "--private is for --record"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_shown_is_said(
-    running: Cup, word: str, options: dict[str, int], why: str
-) -> None:
+def test_what_cannot_be_shown_is_said(running: Cup, word: str, options: dict[str, int], why: str) -> None:
     with pytest.raises(InputError, match=why):
         game(word, running.folder, **options)  # type: ignore[arg-type]
 

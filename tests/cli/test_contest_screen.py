@@ -24,9 +24,7 @@ def images() -> None:
 
 @pytest.mark.docker
 @pytest.mark.parametrize("size", [(80, 24), (140, 40)], ids=["80x24", "140x40"])
-def test_a_panel_shows_how_far_it_is_and_ctrl_c_ends_it(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
+def test_a_panel_shows_how_far_it_is_and_ctrl_c_ends_it(tmp_path: Path, size: tuple[int, int]) -> None:
     """The organiser types Ctrl-C while a game runs; an agent refuses to start, in words that a terminal would obey."""
     cup = tmp_path / "cup"
     cup.mkdir()

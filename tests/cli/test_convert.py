@@ -68,18 +68,14 @@ def test_all_games_go_to_one_file(record: Path, game: Path, cup: Path, tmp_path:
     """For a rating program; games without a result are counted, for it will not count them."""
     target = tmp_path / "all.pgn"
 
-    assert [f"{target}: 5 games, 1 without a result"] == convert(
-        record, game, cup, "--to", "pgn", "-o", target
-    )
+    assert [f"{target}: 5 games, 1 without a result"] == convert(record, game, cup, "--to", "pgn", "-o", target)
     assert ["black", "white", "white", "white", ""] == [read.outcome for read in read_games(target)]
 
 
 def test_games_are_numbered_where_a_file_holds_one(cup: Path) -> None:
     convert(cup, "--to", "psq")
 
-    assert ["cup-1.psq", "cup-2.psq", "cup-3.psq"] == sorted(
-        path.name for path in cup.parent.glob("*.psq")
-    )
+    assert ["cup-1.psq", "cup-2.psq", "cup-3.psq"] == sorted(path.name for path in cup.parent.glob("*.psq"))
 
 
 def test_a_directory_takes_them_all(game: Path, cup: Path, tmp_path: Path) -> None:
@@ -87,9 +83,7 @@ def test_a_directory_takes_them_all(game: Path, cup: Path, tmp_path: Path) -> No
     convert(game, cup, "--to", "pgn", "-o", f"{tmp_path}/new/")
     convert(game, "--to", "sgf", "-o", tmp_path / "new")
 
-    assert ["cup.pgn", "game.pgn", "game.sgf"] == sorted(
-        path.name for path in (tmp_path / "new").iterdir()
-    )
+    assert ["cup.pgn", "game.pgn", "game.sgf"] == sorted(path.name for path in (tmp_path / "new").iterdir())
 
 
 def test_nothing_is_overwritten_unless_it_is_said(game: Path) -> None:

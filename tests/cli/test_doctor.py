@@ -11,9 +11,7 @@ from tests.cli.conftest import Judge
 
 
 def test_a_report_fits_a_mail() -> None:
-    finding = HostFinding(
-        "load", Light.YELLOW, "others \x1b[31m " + "took much " * 20, "stop what runs " * 9
-    )
+    finding = HostFinding("load", Light.YELLOW, "others \x1b[31m " + "took much " * 20, "stop what runs " * 9)
     lines = list(page(finding))
     assert max(map(len, lines)) <= 80
     assert lines[0].startswith("yellow load      others \\x1b[31m took")
@@ -30,9 +28,7 @@ def test_a_host_is_described_in_plain_lines(judge: Judge) -> None:
     assert "\x1b" not in ran.out
     assert lines[0].startswith("judge doctor: ")
     told = [line.split()[1] for line in lines if line.startswith(("green", "yellow", "red"))]
-    assert {"engine", "cgroups", "swap", "pipes", "freezer", "folders", "cores", "clock"} <= set(
-        told
-    )
+    assert {"engine", "cgroups", "swap", "pipes", "freezer", "folders", "cores", "clock"} <= set(told)
     assert ran.code == int(" 0 red" not in lines[-1])
 
 

@@ -55,9 +55,7 @@ for line in sys.stdin:
         break
 """
 
-everywhere = pytest.mark.parametrize(
-    "box", [pytest.param("docker", marks=pytest.mark.docker), "process"]
-)
+everywhere = pytest.mark.parametrize("box", [pytest.param("docker", marks=pytest.mark.docker), "process"])
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -114,15 +112,9 @@ def test_a_run_shares_the_temporary_folder_and_runs_share_the_persistent_one(
     second = judge(*words, "--folders", "kept")
     without = judge(*words)
 
-    assert [("0 of the run, 0 ever", "#!/"), ("1 of the run, 1 ever", "#!/")] == found(
-        first, tmp_path
-    )
-    assert [("0 of the run, 2 ever", "#!/"), ("1 of the run, 3 ever", "#!/")] == found(
-        second, tmp_path
-    )
-    assert [("0 of the run, 0 ever", "#!/"), ("1 of the run, 1 ever", "#!/")] == found(
-        without, tmp_path
-    )
+    assert [("0 of the run, 0 ever", "#!/"), ("1 of the run, 1 ever", "#!/")] == found(first, tmp_path)
+    assert [("0 of the run, 2 ever", "#!/"), ("1 of the run, 3 ever", "#!/")] == found(second, tmp_path)
+    assert [("0 of the run, 0 ever", "#!/"), ("1 of the run, 1 ever", "#!/")] == found(without, tmp_path)
     one, two = records(second, tmp_path)
     for kind in ("temporary", "persistent"):
         end = seat_of(one)["folders"][kind]
@@ -142,9 +134,7 @@ def test_the_temporary_folder_has_the_brain_s_own_name_whatever_the_agent_is_cal
     alone = write(tmp_path, pause=0)
     write(archive, pause=0)
     write(described, pause=0)
-    (described / "agent.toml").write_text(
-        'name = "learner"\ncommand = ["./pbrain-count.py"]\nruntime = "python"\n'
-    )
+    (described / "agent.toml").write_text('name = "learner"\ncommand = ["./pbrain-count.py"]\nruntime = "python"\n')
 
     for entry in (alone, str(archive), str(described)):
         words = ("match", entry, "house-instant", *PLAY, "--box", "process", "--games", "2")
@@ -218,9 +208,7 @@ for line in sys.stdin:
 
 
 @everywhere
-def test_what_a_replaced_process_saves_at_its_end_is_there_for_the_next(
-    judge: Judge, tmp_path: Path, box: str
-) -> None:
+def test_what_a_replaced_process_saves_at_its_end_is_there_for_the_next(judge: Judge, tmp_path: Path, box: str) -> None:
     """Seed 002: whoever does not know RESTART is ended by END, has its time for that, and is executed again."""
     if box == "docker":
         build(["keeper", "python"])
@@ -290,9 +278,7 @@ def kill_the_agent_of(judge: subprocess.Popen[str]) -> None:
     """Kill the box of a judge's first seat, from outside, when its agent runs."""
     with closing(docker.from_env()) as client:
         while judge.poll() is None:
-            for container in client.containers.list(
-                filters={"label": "judge.seat=0"}, ignore_removed=True
-            ):
+            for container in client.containers.list(filters={"label": "judge.seat=0"}, ignore_removed=True):
                 if owner_of(container.labels).pid == judge.pid and has_agent(container.id or ""):
                     container.kill()
                     return
@@ -331,16 +317,12 @@ def test_a_spoiled_folder_is_refused_in_one_sentence(
     assert "Traceback" not in ran.err
 
 
-def test_a_folder_that_a_policy_has_no_room_for_is_refused(
-    judge: Judge, tmp_path: Path, counts: str
-) -> None:
+def test_a_folder_that_a_policy_has_no_room_for_is_refused(judge: Judge, tmp_path: Path, counts: str) -> None:
     match = ("match", counts, "house-instant", *PLAY, "--box", "process", "--folders", "kept")
     fills = "open(rest.partition(' ')[2] + '/big', 'w').write('x' * 5000)"
     agent = Path(counts)
     agent.write_text(
-        agent.read_text().replace(
-            '    elif word == "START"', f'        {fills}\n    elif word == "START"'
-        )
+        agent.read_text().replace('    elif word == "START"', f'        {fills}\n    elif word == "START"')
     )
     judge(*match)
 

@@ -48,17 +48,13 @@ def brain(tmp_path: Path) -> Path:
 
 
 def test_the_house_agent_in_java_plays(judge: Judge) -> None:
-    played = judge(
-        "match", "house-java", "house-instant", "--policy", "gomocup-standard", *SHORT, "--json"
-    )
+    played = judge("match", "house-java", "house-instant", "--policy", "gomocup-standard", *SHORT, "--json")
 
     assert [game["verdict"] for game in played.games] == ["win"]
     assert [game["winner"] for game in played.games] == [0]
 
 
-def test_a_jar_is_an_agent_and_its_heap_keeps_below_its_cap(
-    judge: Judge, tmp_path: Path, brain: Path
-) -> None:
+def test_a_jar_is_an_agent_and_its_heap_keeps_below_its_cap(judge: Judge, tmp_path: Path, brain: Path) -> None:
     with zipfile.ZipFile(tmp_path / "talker.jar", "w") as jar:
         jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMain-Class: Main\n")
         jar.write(brain / "Main.class", "Main.class")
@@ -73,16 +69,12 @@ def test_a_jar_is_an_agent_and_its_heap_keeps_below_its_cap(
     assert 0.55 < int(record.seats[0].about["heap"]) / cap <= 0.6
 
 
-def test_an_author_s_own_options_go_before_the_image_s(
-    judge: Judge, tmp_path: Path, brain: Path
-) -> None:
+def test_an_author_s_own_options_go_before_the_image_s(judge: Judge, tmp_path: Path, brain: Path) -> None:
     (brain / "agent.toml").write_text(
         'name = "talker"\nruntime = "java"\ncommand = ["java", "-Xmx64m", "-cp", ".", "Main"]\n'
     )
 
-    played = judge(
-        "match", "brain", "house-instant", "--policy", "gomocup-freestyle", *SHORT, "--json"
-    )
+    played = judge("match", "brain", "house-instant", "--policy", "gomocup-freestyle", *SHORT, "--json")
 
     seat = read_record(tmp_path / played.games[0]["record"]).record.seats[0]
     assert int(seat.about["heap"]) <= 64 << 20
@@ -96,6 +88,4 @@ def test_without_javac_the_agent_in_java_is_left_out(monkeypatch: pytest.MonkeyP
 
     assert "house-java" not in built
     assert "house-instant" in built
-    assert lines == [
-        "house-java is left out: there is no javac here (apt-get install default-jdk-headless)"
-    ]
+    assert lines == ["house-java is left out: there is no javac here (apt-get install default-jdk-headless)"]

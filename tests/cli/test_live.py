@@ -23,16 +23,12 @@ import pathlib
 while not pathlib.Path({{go!r}}).exists(): time.sleep(0.01)"""
 
 
-def match(
-    tmp_path: Path, *arguments: str, size: tuple[int, int] = (80, 24), **env: str
-) -> Terminal:
+def match(tmp_path: Path, *arguments: str, size: tuple[int, int] = (80, 24), **env: str) -> Terminal:
     return Terminal([*JUDGE, "match", *arguments], tmp_path, *size, env)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 60)], ids=["80x24", "200x60"])
-def test_a_running_game_is_on_the_screen_and_its_end_stays(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
+def test_a_running_game_is_on_the_screen_and_its_end_stays(tmp_path: Path, size: tuple[int, int]) -> None:
     """The agent waits for the test, so what is seen is seen while its clock runs."""
     go = tmp_path / "go"
     slow = write_brain(tmp_path, "slow", WAITS.format(go=str(go)))
@@ -93,15 +89,11 @@ def test_quiet_shows_results_only(tmp_path: Path) -> None:
 
 
 def test_quiet_in_a_pipe(judge: Judge) -> None:
-    ran = judge(
-        "match", "house-python", "house-instant", *FORMAT, *PATIENT, "--quiet", "--games", "2"
-    )
+    ran = judge("match", "house-python", "house-instant", *FORMAT, *PATIENT, "--quiet", "--games", "2")
 
     lines = ran.out.splitlines()
     assert 0 == ran.code
-    assert ["game", "house-python", "record"] * 2 + ["score:"] == [
-        line.split()[0] for line in lines
-    ]
+    assert ["game", "house-python", "record"] * 2 + ["score:"] == [line.split()[0] for line in lines]
 
 
 def test_json_on_a_terminal_is_json_and_nothing_else(tmp_path: Path) -> None:
@@ -182,8 +174,4 @@ def test_the_memory_of_containers_is_shown(tmp_path: Path) -> None:
 def _views(judge_pid: int) -> list[int]:
     """The children of a judge that show its games."""
     children = Path(f"/proc/{judge_pid}/task/{judge_pid}/children").read_text().split()
-    return [
-        int(pid)
-        for pid in children
-        if b"judge.cli.live" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    ]
+    return [int(pid) for pid in children if b"judge.cli.live" in Path(f"/proc/{pid}/cmdline").read_bytes()]

@@ -22,9 +22,7 @@ def packed(entries: list[Entry]) -> bytes:
     return b"".join(parts)
 
 
-def shown(
-    file: RecordFile, share: float = 1.0, games: int = 1
-) -> tuple[Audience[Follower], Screen]:
+def shown(file: RecordFile, share: float = 1.0, games: int = 1) -> tuple[Audience[Follower], Screen]:
     """The screen when this share of the transcript was heard; the whole game is ended."""
     audience = Audience(Follower, os.getpid())
     names = [seat.name for seat in file.record.seats]
@@ -50,9 +48,7 @@ def test_the_end_of_a_game_is_that_of_its_record() -> None:
 
         assert steps_of(file).steps[-1].view == screen.view
         assert "over" == screen.status
-        assert [(p.seat, p.said) for p in file.record.plies] == [
-            (move.seat, move.said) for move in screen.moves
-        ]
+        assert [(p.seat, p.said) for p in file.record.plies] == [(move.seat, move.said) for move in screen.moves]
 
 
 def test_a_game_that_breaks_off_is_shown_as_far_as_it_came() -> None:

@@ -108,9 +108,7 @@ def test_a_program_that_cannot_be_run_is_told_so(judge: Judge, tmp_path: Path) -
 @pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize("transport", ["pipes", "attach"])
 def test_two_instant_agents_fill_the_board(judge: Judge, tmp_path: Path, transport: str) -> None:
-    ran = judge(
-        "match", "house-instant", "house-instant", *FAST, "--set", f"box.transport={transport}"
-    )
+    ran = judge("match", "house-instant", "house-instant", *FAST, "--set", f"box.transport={transport}")
 
     game = ran.games[0]
     assert ("draw", None, 400) == (game["verdict"], game["winner"], game["moves"])
@@ -170,9 +168,7 @@ def test_the_ucc_contests_play_in_the_same_boxes(
     ("game", "line"),
     [("stratego-2012", "result house-stratego RED VICTORY "), ("qchess-2013", "result white")],
 )
-def test_the_line_that_the_original_managers_print_of_a_result_is_printed(
-    judge: Judge, game: str, line: str
-) -> None:
+def test_the_line_that_the_original_managers_print_of_a_result_is_printed(judge: Judge, game: str, line: str) -> None:
     name = f"house-{game.partition('-')[0]}"
     ran = judge(
         *("match", name, f"{name}-instant", "--policy", game, "--box", "process", "--quiet"),
@@ -203,9 +199,7 @@ def test_a_container_killed_from_outside_is_void_and_exits_1(tmp_path: Path) -> 
 
 @pytest.mark.alone
 @pytest.mark.docker
-def test_a_judge_that_is_killed_leaves_nothing_after_the_next_start(
-    judge: Judge, tmp_path: Path
-) -> None:
+def test_a_judge_that_is_killed_leaves_nothing_after_the_next_start(judge: Judge, tmp_path: Path) -> None:
     slow = write_brain(tmp_path, "slow", "time.sleep(60)")
     command = [sys.executable, "-m", "judge.cli", "match", slow, "house-instant", *FAST]
     command += ["--set", "clock.turn_ms=60000"]
@@ -287,9 +281,7 @@ def test_plain_lines_in_a_pipe(judge: Judge) -> None:
         (("house-strong", "house-qchess"), "no words for PlaceStone"),
     ],
 )
-def test_a_mistake_of_the_person_is_one_sentence(
-    judge: Judge, arguments: tuple[str, ...], words: str
-) -> None:
+def test_a_mistake_of_the_person_is_one_sentence(judge: Judge, arguments: tuple[str, ...], words: str) -> None:
     ran = judge("match", *arguments, "--policy", "gomocup-fastgame")
 
     assert "" == ran.out

@@ -62,9 +62,7 @@ def brains(tmp_path: Path) -> dict[str, str]:
         ("cannot", "ERROR not today", "OK"),
     ):
         path = tmp_path / f"{name}.py"
-        path.write_text(
-            BRAIN.replace('"SWAPPED"', f'"{swap2}"').replace('"RESTARTED"', f'"{restart}"')
-        )
+        path.write_text(BRAIN.replace('"SWAPPED"', f'"{swap2}"').replace('"RESTARTED"', f'"{restart}"'))
         made[name] = str(path)
     return made
 
@@ -108,10 +106,7 @@ def owned(record: MatchRecord) -> dict[str, int]:
     """Every stone of a game, and the seat that plays its colour at the end."""
     squares = [square for ply in record.plies for square in re.findall(r"\d+,\d+", ply.said)]
     last = record.plies[-1].seat
-    return {
-        square: last if (len(squares) - 1 - number) % 2 == 0 else 1 - last
-        for number, square in enumerate(squares)
-    }
+    return {square: last if (len(squares) - 1 - number) % 2 == 0 else 1 - last for number, square in enumerate(squares)}
 
 
 @pytest.mark.parametrize(

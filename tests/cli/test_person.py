@@ -40,9 +40,7 @@ def the_record(tmp_path: Path) -> RecordFile:
 
 
 def test_a_person_wins_in_a_pipe_and_no_slip_loses(tmp_path: Path) -> None:
-    ran = play(
-        tmp_path, "h8\nhello\nh8\nz99\nh9\nH10\n7,10\n7 11\n", "me", "house-instant", *FREESTYLE
-    )
+    ran = play(tmp_path, "h8\nhello\nh8\nz99\nh9\nH10\n7,10\n7 11\n", "me", "house-instant", *FREESTYLE)
 
     assert 0 == ran.code, ran.err
     assert "'hello' is no square: type h8 or 7,7; again:" in ran.out
@@ -69,10 +67,7 @@ def test_the_agent_stands_still_while_the_person_thinks(tmp_path: Path) -> None:
     asked = [at for at, entry in enumerate(entries) if entry == (0, EntryKind.THAWED)]
     for at in asked:
         others = [kind for seat, kind in entries[:at] if seat == 1]
-        assert (
-            EntryKind.FROZEN
-            is [kind for kind in others if kind in (EntryKind.THAWED, EntryKind.FROZEN)][-1]
-        )
+        assert EntryKind.FROZEN is [kind for kind in others if kind in (EntryKind.THAWED, EntryKind.FROZEN)][-1]
     assert "resigned" == file.record.verdict
 
 
@@ -246,9 +241,7 @@ def test_quantum_chess_shows_no_hidden_type(tmp_path: Path) -> None:
     the_record(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "arguments", [("me", "me"), ("human", "house-instant"), ("@human", "house-instant")]
-)
+@pytest.mark.parametrize("arguments", [("me", "me"), ("human", "house-instant"), ("@human", "house-instant")])
 def test_who_may_not_sit_there(judge: Judge, arguments: tuple[str, str]) -> None:
     ran = judge("match", *arguments, "--policy", "gomocup-freestyle")
 
@@ -264,9 +257,7 @@ def test_contests_and_checks_refuse_a_person(judge: Judge, tmp_path: Path) -> No
     plan = tmp_path / "cup" / "contest.toml"
     plan.write_text(f'{plan.read_text()}\n[[agents]]\npath = "me"\n')
     planned = judge("contest", "plan", "cup")
-    (tmp_path / "agent.toml").write_text(
-        'name = "x"\ncommand = ["./x"]\nprotocol = "person"\nruntime = "native"\n'
-    )
+    (tmp_path / "agent.toml").write_text('name = "x"\ncommand = ["./x"]\nprotocol = "person"\nruntime = "native"\n')
     manifest = judge("match", ".", "house-instant", "--policy", "gomocup-freestyle")
 
     for ran in (checked, begun, planned):
@@ -362,9 +353,7 @@ def test_stratego_on_a_terminal_by_the_cursor(tmp_path: Path) -> None:
 
 
 def test_quantum_chess_on_a_terminal(tmp_path: Path) -> None:
-    terminal = seat(
-        tmp_path, "me", "house-qchess-instant", "--policy", "qchess-2013:classical", *PATIENT
-    )
+    terminal = seat(tmp_path, "me", "house-qchess-instant", "--policy", "qchess-2013:classical", *PATIENT)
 
     terminal.until(lambda text: "you: select a piece" in text)
     terminal.type("3 6\r")

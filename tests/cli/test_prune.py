@@ -137,9 +137,7 @@ def begun_contest(folder: Path, tag: str) -> None:
 
 
 @pytest.mark.docker
-def test_a_copy_that_runs_or_is_built_upon_stays(
-    engine: docker.DockerClient, copied: Copied, others: Path
-) -> None:
+def test_a_copy_that_runs_or_is_built_upon_stays(engine: docker.DockerClient, copied: Copied, others: Path) -> None:
     named = dict.fromkeys(others.read_text().replace('"', " ").split(), "the test")
     (_, used), (_, idle) = copied(), copied()
     container = engine.containers.create(used, ["x"], network_mode="none")
@@ -204,8 +202,6 @@ def test_a_place_that_is_not_there_is_the_person_s_mistake(judge: Judge) -> None
         ("", False),
     ],
 )
-def test_an_image_is_named_by_tag_digest_or_id_its_own_or_its_source_s(
-    word: str, is_one: bool
-) -> None:
+def test_an_image_is_named_by_tag_digest_or_id_its_own_or_its_source_s(word: str, is_one: bool) -> None:
     names = frozenset({"local/own:1", "local/newest:latest", "judge/derived:cdcd"})
     assert Derived(AN_ID, SOURCE, names, 1).is_named_by(word) is is_one

@@ -94,9 +94,7 @@ def test_a_wrong_name_is_answered_with_the_right_ones(words: list[str], fix: str
     assert fix in str(refused.value)
 
 
-def test_a_tab_offers_policies_variants_and_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tab_offers_policies_variants_and_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.toml").touch()
     (tmp_path / "mine.txt").touch()
@@ -125,9 +123,7 @@ def test_the_version_is_told_with_what_a_bug_report_needs(
 
     assert f"judge {__version__}" == first
     assert f"{platform.python_version()}, {platform.platform()}" in python
-    assert engine.startswith(
-        f"The Engine at unix://{tmp_path}/nobody did not answer (No such file or directory): see"
-    )
+    assert engine.startswith(f"The Engine at unix://{tmp_path}/nobody did not answer (No such file or directory): see")
 
 
 @pytest.mark.docker
@@ -143,9 +139,7 @@ def test_the_version_names_the_engine() -> None:
         (("xyzzy",), "There is no command 'xyzzy': judge --help"),
     ],
 )
-def test_a_command_that_there_is_not_is_answered_with_the_nearest(
-    words: tuple[str, ...], hint: str
-) -> None:
+def test_a_command_that_there_is_not_is_answered_with_the_nearest(words: tuple[str, ...], hint: str) -> None:
     done = CliRunner().invoke(app, words, env={"COLUMNS": "120"}, prog_name="judge")
 
     assert 2 == done.exit_code

@@ -20,9 +20,7 @@ SEARCH = {"depth": "12", "score": "+34", "nps": "1200000", "pv": "h8 i9 k10 \x1b
 
 def rendered(screen: Screen, width: int, height: int) -> str:
     """What a terminal of that size shows."""
-    console = Console(
-        record=True, width=width, height=height, file=StringIO(), legacy_windows=False
-    )
+    console = Console(record=True, width=width, height=height, file=StringIO(), legacy_windows=False)
     console.print(screen, end="")
     return console.export_text()
 
@@ -54,9 +52,7 @@ def live(family: object = recorded.gomoku) -> Screen:
     ]
     tally = SeriesScore(("anna", "bert"), 10, (1.0, 0.5, 0.0, 1.0), 100.0)
     view = game.steps[at].view
-    return Screen(
-        "game 5 of 10  test", view, (seats[0], seats[1]), moves, view.caption or "begun", tally
-    )
+    return Screen("game 5 of 10  test", view, (seats[0], seats[1]), moves, view.caption or "begun", tally)
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)

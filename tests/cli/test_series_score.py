@@ -16,9 +16,7 @@ from judge.cli.series_score import SeriesScore, interval, score_words, span_word
         (550, 1000, (0.55, 0.519, 0.581)),
     ],
 )
-def test_an_interval_of_95_percent(
-    points: float, games: int, expected: tuple[float, float, float]
-) -> None:
+def test_an_interval_of_95_percent(points: float, games: int, expected: tuple[float, float, float]) -> None:
     assert expected == tuple(round(number, 3) for number in interval(points, games))
 
 

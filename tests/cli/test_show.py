@@ -58,9 +58,7 @@ def test_a_position_that_is_not_there_is_a_mistake(judge: Judge, game: str) -> N
     assert (2, "judge: --ply 10: the game has 9 answers; give 0 to 9\n") == (ran.code, ran.err)
 
 
-@pytest.mark.parametrize(
-    "family", [recorded.gomoku, recorded.stratego_game, recorded.chess, recorded.quantum]
-)
+@pytest.mark.parametrize("family", [recorded.gomoku, recorded.stratego_game, recorded.chess, recorded.quantum])
 def test_pictures_of_every_family(judge: Judge, tmp_path: Path, family: object) -> None:
     file: RecordFile = family()  # type: ignore[operator]
     ran = judge("show", written(tmp_path, file), "--svg", "a.svg", "--gif", "a.gif")
@@ -95,9 +93,7 @@ def test_files_of_the_field_are_shown_too(judge: Judge, tmp_path: Path, ending: 
     assert len(family().record.plies) < len(ran.out.splitlines())
 
 
-def test_a_changed_record_is_shown_as_far_as_it_goes(
-    judge: Judge, tmp_path: Path, game: str
-) -> None:
+def test_a_changed_record_is_shown_as_far_as_it_goes(judge: Judge, tmp_path: Path, game: str) -> None:
     document = json.loads(Path(game).read_text())
     document["record"]["spec"]["policy"]["clock"]["turn_ms"] = 4000
     Path(game).write_text(json.dumps(document))

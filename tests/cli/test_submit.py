@@ -51,9 +51,7 @@ def upload(tmp_path: Path) -> Callable[[str], str]:
     return make
 
 
-def test_a_line_is_told_of_every_step_and_then_what_came_of_it(
-    run: Run, upload: Callable[[str], str]
-) -> None:
+def test_a_line_is_told_of_every_step_and_then_what_came_of_it(run: Run, upload: Callable[[str], str]) -> None:
     done = run("submit", upload("good five"), "--author", "ada")
     assert 0 == done.exit_code
     lines = done.stdout.splitlines()
@@ -79,9 +77,7 @@ def test_who_sends_a_second_archive_of_one_name_is_told_what_it_replaces(
     assert "--name" in done.stdout
 
 
-def test_a_refusal_says_what_failed_how_to_fix_it_and_what_to_do_next(
-    run: Run, upload: Callable[[str], str]
-) -> None:
+def test_a_refusal_says_what_failed_how_to_fix_it_and_what_to_do_next(run: Run, upload: Callable[[str], str]) -> None:
     done = run("submit", upload("bad slow"))
     assert 1 == done.exit_code
     lines = done.stdout.splitlines()
@@ -118,9 +114,7 @@ def test_a_script_gets_one_document(run: Run, upload: Callable[[str], str]) -> N
     assert "fail" == told["report"]["findings"][0]["grade"]
 
 
-def test_the_organiser_lists_overrules_and_withdraws(
-    run: Run, upload: Callable[[str], str]
-) -> None:
+def test_the_organiser_lists_overrules_and_withdraws(run: Run, upload: Callable[[str], str]) -> None:
     run("submit", upload("bad slow"), "--author", "ada")
     run("submit", upload("good five"), "--author", "bob")
     assert "approved" in run("submissions", "approve", "1", "--why", "our host was busy").stdout
@@ -218,9 +212,7 @@ def test_what_is_wrong_is_said(run: Run, upload: Callable[[str], str], tmp_path:
             run(*words)
 
 
-def test_an_upload_may_have_so_many_bytes(
-    run: Run, upload: Callable[[str], str], cup: Path
-) -> None:
+def test_an_upload_may_have_so_many_bytes(run: Run, upload: Callable[[str], str], cup: Path) -> None:
     make_contest(cup, "upload_bytes = 8")
     with pytest.raises(InputError, match=r"more than 8 bytes; .* upload_bytes"):
         run("submit", upload("good five"))

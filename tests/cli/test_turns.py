@@ -103,9 +103,7 @@ def test_two_matches_take_turns_game_by_game(tmp_path: Path) -> None:
         assert 3 == out.count("drawn (draw)")
 
 
-def test_an_agent_is_checked_between_two_games_of_a_contest(
-    two_cores: tuple[int, ...], tmp_path: Path
-) -> None:
+def test_an_agent_is_checked_between_two_games_of_a_contest(two_cores: tuple[int, ...], tmp_path: Path) -> None:
     slow_contest(tmp_path / "cup", games=20, pause=2)
     with closing(docker.from_env()) as client, running(tmp_path, "cup") as contest:
         playing(client, contest, runs_python)
@@ -144,9 +142,7 @@ def test_an_upload_is_built_at_once_and_examined_when_a_core_is_free(
     assert "passed: mine version 1" in out, err
 
 
-def test_a_contest_says_for_whom_its_first_game_waits(
-    two_cores: tuple[int, ...], tmp_path: Path
-) -> None:
+def test_a_contest_says_for_whom_its_first_game_waits(two_cores: tuple[int, ...], tmp_path: Path) -> None:
     """And not before it has said what is wrong with it."""
     slow_contest(tmp_path / "cup", games=1, pause=0)
     core = CoreLocks(two_cores, lambda _: None)

@@ -22,9 +22,7 @@ def wine() -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_house_agent_plays_as_a_program_for_windows(
-    judge: Judge, tmp_path: Path, width: int
-) -> None:
+def test_the_house_agent_plays_as_a_program_for_windows(judge: Judge, tmp_path: Path, width: int) -> None:
     folders = ("house-strong", "house-five", "house-gomocup")
     sources = [file for name in folders for file in sorted((IMAGES / name).glob("*.c"))]
     compile_windows(sources, tmp_path / "pbrain-strong.exe", width)
@@ -68,15 +66,11 @@ def test_a_dll_that_is_missing_is_named(judge: Judge, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("how", "verdict"), [("null", "crash"), ("memory", "memory")])
-def test_a_program_that_fails_loses_for_what_it_did(
-    judge: Judge, tmp_path: Path, how: str, verdict: str
-) -> None:
+def test_a_program_that_fails_loses_for_what_it_did(judge: Judge, tmp_path: Path, how: str, verdict: str) -> None:
     brain = tmp_path / "brain"
     brain.mkdir()
     compile_windows([HERE / "faulty.c"], brain / "faulty.exe", 64)
-    (brain / "agent.toml").write_text(
-        f'name = "faulty"\nruntime = "wine"\ncommand = ["faulty.exe", "{how}"]\n'
-    )
+    (brain / "agent.toml").write_text(f'name = "faulty"\nruntime = "wine"\ncommand = ["faulty.exe", "{how}"]\n')
 
     played = judge("match", "brain", *PLAY, "--set", "limits.memory_bytes=67108864")
 

@@ -44,9 +44,7 @@ def until(is_so: Callable[[], bool], what: str) -> None:
 class Machines:
     """A scheduler and workers, each a `judge` command in a folder of its own."""
 
-    def __init__(
-        self, folder: Path, host: str = "127.0.0.1", scheme: str = "tcp", keys: Path | None = None
-    ) -> None:
+    def __init__(self, folder: Path, host: str = "127.0.0.1", scheme: str = "tcp", keys: Path | None = None) -> None:
         self.folder = folder
         self.scheme = scheme
         self.keys = keys
@@ -70,9 +68,7 @@ class Machines:
             str(LOST_AFTER_S),
         )
 
-    def start_worker(
-        self, name: str, prefix: Sequence[str] = (), address: str = "", slots: int = 1
-    ) -> None:
+    def start_worker(self, name: str, prefix: Sequence[str] = (), address: str = "", slots: int = 1) -> None:
         """`prefix` are words before the command, such as those that enter a network namespace."""
         (self.folder / name).mkdir(exist_ok=True)
         call = ("--scheduler", address or self.address, "--name", name, "--folder", name)
@@ -114,9 +110,7 @@ class Machines:
         command = [*prefix, sys.executable, "-m", "judge.cli", *words, *tls]
         environment = os.environ | {VARIABLE: str(self._locks(name))}
         with (self.folder / f"{name}.log").open("ab") as log:
-            return subprocess.Popen(
-                command, cwd=self.folder, stdout=log, stderr=log, env=environment
-            )
+            return subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log, env=environment)
 
     def _locks(self, name: str) -> Path:
         """The locks of a machine's cores: each worker stands for a machine of its own, and waits for no other."""
@@ -140,12 +134,8 @@ class Cup:
             f"while not os.path.exists({str(self.gate)!r}): time.sleep(0.02)"
         )
         brain = write_brain(folder, "patient", trick)
-        self.agents: list[Agent] = [
-            stage_agent(named, staging) for named in (brain, "house-instant")
-        ]
-        self.policy = load_policy(
-            "gomocup-standard", ["clock.turn_ms=60000", "clock.start_ms=60000"]
-        )
+        self.agents: list[Agent] = [stage_agent(named, staging) for named in (brain, "house-instant")]
+        self.policy = load_policy("gomocup-standard", ["clock.turn_ms=60000", "clock.start_ms=60000"])
         self.box: BoxKind = box
         self.database = folder / "cup.db"
         self.store = Store(f"sqlite:///{self.database}")
@@ -178,9 +168,7 @@ class Cup:
                 for agent, name in zip(self.agents, ("one", "two"), strict=True)
             )
             spec = MatchSpec(seats=(one, two), policy=self.policy, number=number, box=self.box)
-            found.append(
-                Scheduled(spec.id, number, 1, 1, number - 1, "one", "two", spec.model_dump_json())
-            )
+            found.append(Scheduled(spec.id, number, 1, 1, number - 1, "one", "two", spec.model_dump_json()))
         return found
 
     def job(self, issued: Issued) -> Job:
@@ -188,9 +176,7 @@ class Cup:
         return Job(issued.match.spec, issued.attempt, programs)
 
     def cluster(self, machines: Machines, runtimes: Sequence[str] = ()) -> Cluster:
-        return open_cluster(
-            machines.address, machines.keys, self.store, "cup", runtimes, lost_after_s=30
-        )
+        return open_cluster(machines.address, machines.keys, self.store, "cup", runtimes, lost_after_s=30)
 
     def play(
         self,
@@ -211,14 +197,10 @@ class Cup:
                 return super().wait(timeout_s)  # type: ignore[return-value]
 
         cluster.__class__ = Watched
-        loop = ContestRunner(
-            self.store, self.files, "cup", cluster, job_of=self.job, more=more, allowed_voids=2
-        )
+        loop = ContestRunner(self.store, self.files, "cup", cluster, job_of=self.job, more=more, allowed_voids=2)
         return loop.run(self.told.append)
 
-    def play_while_lost(
-        self, cluster: Cluster, lose: Callable[[], None], bring_back: Callable[[], None]
-    ) -> None:
+    def play_while_lost(self, cluster: Cluster, lose: Callable[[], None], bring_back: Callable[[], None]) -> None:
         """Play three games on three workers, of which one is lost for a while, until the lost game has come too."""
         lost: list[bool] = []
 

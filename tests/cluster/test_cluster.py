@@ -55,9 +55,7 @@ def children(pid: int) -> list[int]:
     return found
 
 
-def test_every_worker_plays_and_gets_an_agent_once(
-    cup: Cup, machines: Machines, cluster: Cluster
-) -> None:
+def test_every_worker_plays_and_gets_an_agent_once(cup: Cup, machines: Machines, cluster: Cluster) -> None:
     cup.store.schedule("cup", cup.games(1, 6))
 
     def open_when_all_play() -> None:
@@ -77,9 +75,7 @@ def test_every_worker_plays_and_gets_an_agent_once(
         assert f"worker {name} plays: 1 slots of 1 cores" in cup.journal()
 
 
-def test_what_the_contest_has_is_forgotten_by_the_workers(
-    cup: Cup, machines: Machines, cluster: Cluster
-) -> None:
+def test_what_the_contest_has_is_forgotten_by_the_workers(cup: Cup, machines: Machines, cluster: Cluster) -> None:
     cup.open_gate()
     cup.store.schedule("cup", cup.games(1, 3))
 
@@ -129,9 +125,7 @@ def test_the_late_result_of_a_frozen_worker_is_kept_and_not_counted(
     assert [(1, "superseded", "w1"), (2, "accepted")] == cup.late_attempts()
 
 
-def test_a_scheduler_that_is_killed_costs_nothing(
-    cup: Cup, machines: Machines, cluster: Cluster
-) -> None:
+def test_a_scheduler_that_is_killed_costs_nothing(cup: Cup, machines: Machines, cluster: Cluster) -> None:
     """The workers play on, find the new one, and their games are fetched as if nothing had been."""
     cup.store.schedule("cup", cup.games(1, 4))
     killed: list[int] = []
@@ -166,9 +160,7 @@ def test_what_a_lost_contest_host_began_is_fetched_by_the_next_and_not_counted(
     finally:
         again.close()
 
-    assert sorted(["accepted", "superseded"] * 3) == sorted(
-        state for *_, state, _ in cup.attempts()
-    )
+    assert sorted(["accepted", "superseded"] * 3) == sorted(state for *_, state, _ in cup.attempts())
     assert [2, 2, 2] == [result.attempt for result in cup.store.results("cup")]
 
 
@@ -183,9 +175,7 @@ def test_abandoned_games_end_on_the_workers(cup: Cup, machines: Machines, cluste
     assert 0 == cluster.running
     for name in WORKERS:
         until(
-            lambda name=name: (
-                machines.says(name).count("removed what a lost game left") > before[name]
-            ),  # type: ignore[misc]
+            lambda name=name: machines.says(name).count("removed what a lost game left") > before[name],  # type: ignore[misc]
             "its boxes are cleared away",
         )
     assert [] == list(machines.folder.glob("*/played/*/*.json"))

@@ -31,9 +31,7 @@ def machines(tmp_path: Path) -> Iterator[Machines]:
 
 def boxes(match: str) -> list[str]:
     with closing(docker.from_env()) as client:
-        found = client.containers.list(
-            all=True, filters={"label": f"judge.match={match}"}, ignore_removed=True
-        )
+        found = client.containers.list(all=True, filters={"label": f"judge.match={match}"}, ignore_removed=True)
         return [str(container.id) for container in found]
 
 
@@ -62,9 +60,7 @@ def test_a_worker_that_is_killed_removes_its_containers_when_it_starts_again(
 
 
 @pytest.mark.docker
-def test_a_contest_is_played_by_its_workers(
-    machines: Machines, judge: Judge, tmp_path: Path
-) -> None:
+def test_a_contest_is_played_by_its_workers(machines: Machines, judge: Judge, tmp_path: Path) -> None:
     agents = ("--agent", "house-instant", "--agent", "house-strong")
     short = ("--set", "clock.turn_ms=200", "--set", "clock.starved_share=1", "--games", "2")
     made = judge("contest", "init", "cup", "--policy", "gomocup-freestyle", *agents, *short)
@@ -88,9 +84,7 @@ def test_a_worker_whose_images_are_others_is_given_no_games(
 ) -> None:
     """As if this host's image had been built of other packages."""
     cup = Cup(tmp_path, box="docker")
-    monkeypatch.setattr(
-        "judge.cluster.cluster.contents", lambda names: dict.fromkeys(names, "other")
-    )
+    monkeypatch.setattr("judge.cluster.cluster.contents", lambda names: dict.fromkeys(names, "other"))
     with closing(cup.store), closing(cup.cluster(machines, ["native"])) as cluster:
         while "given no games" not in cup.journal():
             cluster.wait(1.0)

@@ -56,9 +56,7 @@ def test_files_that_are_not_of_that_digest_are_refused(program: Path, tmp_path: 
     assert [] == list((tmp_path / "agents").iterdir())
 
 
-def test_an_agent_that_was_changed_does_not_play_and_comes_anew(
-    program: Path, tmp_path: Path
-) -> None:
+def test_an_agent_that_was_changed_does_not_play_and_comes_anew(program: Path, tmp_path: Path) -> None:
     digest, cabinet = digest_of(program), Cabinet(tmp_path / "agents")
     cabinet.put(digest, pack_agent(program))
     (tmp_path / "agents" / digest / "run").write_bytes(b"#!/bin/false\n")

@@ -124,9 +124,7 @@ def speak_tls(door: tuple[str, int], keys: Path | None) -> None:
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["scheduler", "worker"])
-def test_a_peer_without_our_certificate_is_not_heard(
-    doors: list[tuple[str, int]], which: int, tmp_path: Path
-) -> None:
+def test_a_peer_without_our_certificate_is_not_heard(doors: list[tuple[str, int]], which: int, tmp_path: Path) -> None:
     (strangers,) = make_keys(tmp_path, ["stranger"], 1)
     for certificate in (None, strangers):
         with pytest.raises((ssl.SSLError, ConnectionResetError)):
@@ -134,9 +132,7 @@ def test_a_peer_without_our_certificate_is_not_heard(
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["scheduler", "worker"])
-def test_plain_words_get_no_answer_from_a_tls_door(
-    doors: list[tuple[str, int]], which: int
-) -> None:
+def test_plain_words_get_no_answer_from_a_tls_door(doors: list[tuple[str, int]], which: int) -> None:
     answer = b""
     with socket.create_connection(doors[which], 20) as door, suppress(ConnectionResetError):
         door.sendall(bytes(64))

@@ -50,18 +50,13 @@ Recording = Mapping[str, str]
 def bundled() -> dict[str, Recording]:
     """The recordings that are kept with the tests, by name; `random_logs` holds all random games."""
     texts: dict[str, dict[str, list[str]]] = json.loads(BUNDLE.read_text(encoding="ascii"))
-    return {
-        name: {file: "\n".join(lines) for file, lines in files.items()}
-        for name, files in texts.items()
-    }
+    return {name: {file: "\n".join(lines) for file, lines in files.items()} for name, files in texts.items()}
 
 
 def read_directory(data: Path) -> dict[str, Recording]:
     """The recordings of a directory that is laid out like the one that they were made in."""
     return {
-        directory.name: {
-            file.name: file.read_bytes().decode("latin-1") for file in sorted(directory.iterdir())
-        }
+        directory.name: {file.name: file.read_bytes().decode("latin-1") for file in sorted(directory.iterdir())}
         for directory in sorted((data / DIRECTORY).iterdir())
     }
 
@@ -97,9 +92,7 @@ class Wire:
             elif line.startswith("A> "):
                 words = line[3:]
                 whole = not words.endswith(NO_NEWLINE)
-                said[-1] += (words + "\n" if whole else words.removesuffix(NO_NEWLINE)).encode(
-                    "latin-1"
-                )
+                said[-1] += (words + "\n" if whole else words.removesuffix(NO_NEWLINE)).encode("latin-1")
         return cls(tuple(sent), tuple(said), "exit status -9" in text)
 
     def agent(self, is_silent: bool) -> Agent:
@@ -132,8 +125,7 @@ class Case:
 def case_of(name: str, files: Recording) -> Case:
     """What is needed of a recording; InputError where its log contradicts the rules."""
     white, black = (
-        Wire.parse(next(text for file, text in files.items() if file.startswith(f"{colour}_")))
-        for colour in COLOURS
+        Wire.parse(next(text for file, text in files.items() if file.startswith(f"{colour}_"))) for colour in COLOURS
     )
     log_bytes = files["game.log"].encode("latin-1")
     log = read_log(log_bytes, f"{name}/game.log")
@@ -162,8 +154,7 @@ def play_again(case: Case) -> Outcome:
     """Let the recorded agents play under our referee, with nature's answers from the log."""
     loser, _, words = case.result.partition(" ")
     agents = [
-        wire.agent(is_silent=words == "TIMEOUT" and loser == COLOURS[seat])
-        for seat, wire in enumerate(case.wires)
+        wire.agent(is_silent=words == "TIMEOUT" and loser == COLOURS[seat]) for seat, wire in enumerate(case.wires)
     ]
     world = World(*agents)
     game = QuantumChess.from_options(case.options)
@@ -192,9 +183,7 @@ def play_again(case: Case) -> Outcome:
 
 def with_moments_of(ours: QchessLog, theirs: QchessLog) -> bytes:
     """Our log as a file, each line at the moment of theirs."""
-    events = [
-        replace(said, when=then.when) for said, then in zip(ours.events, theirs.events, strict=True)
-    ]
+    events = [replace(said, when=then.when) for said, then in zip(ours.events, theirs.events, strict=True)]
     result = ours.result
     if result is not None and theirs.result is not None:
         result = replace(result, when=theirs.result.when)
@@ -202,9 +191,7 @@ def with_moments_of(ours: QchessLog, theirs: QchessLog) -> bytes:
 
 
 def _lines_written(world: World, seat: int) -> tuple[str, ...]:
-    data = b"".join(
-        entry.data for entry in world.entries if (entry.seat, entry.kind) == (seat, EntryKind.WROTE)
-    )
+    data = b"".join(entry.data for entry in world.entries if (entry.seat, entry.kind) == (seat, EntryKind.WROTE))
     assert data.endswith(b"\n")
     return tuple(data.decode("latin-1")[:-1].split("\n"))
 

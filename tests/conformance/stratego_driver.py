@@ -64,10 +64,7 @@ class Recording:
 
     @classmethod
     def of_files(cls, name: str, files: dict[str, bytes]) -> "Recording":
-        wires = [
-            next(data for file, data in files.items() if file.startswith(colour))
-            for colour in ("RED_", "BLUE_")
-        ]
+        wires = [next(data for file, data in files.items() if file.startswith(colour)) for colour in ("RED_", "BLUE_")]
         return cls(
             name,
             shlex.split(files["command.txt"].decode()),
@@ -119,9 +116,7 @@ def read_set(path: Path) -> list[Recording]:
         ]
     packed = json.loads(gzip.decompress(path.read_bytes()))
     return [
-        Recording.of_files(
-            name, {file: text.encode("latin-1") for file, text in packed[name].items()}
-        )
+        Recording.of_files(name, {file: text.encode("latin-1") for file, text in packed[name].items()})
         for name in sorted(packed)
     ]
 

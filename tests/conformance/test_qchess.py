@@ -32,9 +32,7 @@ RESUMED = "replay_continue"
 KEPT = bundled()
 DATA = os.environ.get("JUDGE_DATA")
 ALL = read_directory(Path(DATA)) if DATA else {}
-WITHOUT_DATA = pytest.mark.skip(
-    "set JUDGE_DATA to a directory that has qchess-2013/ of all recordings"
-)
+WITHOUT_DATA = pytest.mark.skip("set JUDGE_DATA to a directory that has qchess-2013/ of all recordings")
 
 
 def games(recordings: dict[str, Recording]) -> list[str]:
@@ -138,9 +136,7 @@ def test_a_game_that_goes_on_is_told_with_its_board_and_what_was_played() -> Non
 
     for seat, colour in enumerate(("white", "black")):
         wire = Wire.parse(files[f"{colour}_python_sample.wire"])
-        effects = Qchess(QchessOptions()).feed(
-            Open(seat, game.describe(), log.names, ToldLimits(0, 0, 0))
-        )
+        effects = Qchess(QchessOptions()).feed(Open(seat, game.describe(), log.names, ToldLimits(0, 0, 0)))
         assert [Write("".join(f"{line}\n" for line in wire.sent).encode()), Ready()] == effects
 
 

@@ -50,9 +50,7 @@ def case_id(case: object) -> str:
 
 @pytest.mark.parametrize("pieces", ["lines", "burst"])
 @pytest.mark.parametrize(("rules", "recording"), recordings(None), ids=case_id)
-def test_a_recorded_game_is_played_again_to_the_byte(
-    rules: str, recording: Recording, pieces: Pieces
-) -> None:
+def test_a_recorded_game_is_played_again_to_the_byte(rules: str, recording: Recording, pieces: Pieces) -> None:
     check(rules, recording, drive(recording, rules, pieces))
 
 
@@ -113,9 +111,7 @@ WHOLE_LOGS = [case for case in recordings(None) if is_whole(case[1])]
 
 
 @pytest.mark.parametrize(("rules", "recording"), WHOLE_LOGS, ids=case_id)
-def test_the_log_of_a_recording_is_replayed_and_written_again(
-    rules: str, recording: Recording
-) -> None:
+def test_the_log_of_a_recording_is_replayed_and_written_again(rules: str, recording: Recording) -> None:
     """A log replays by itself, without what the agents said."""
     log = read_log(recording.log, recording.name)
     game = replay(log, drive(recording, rules).game.options)

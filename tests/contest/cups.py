@@ -31,10 +31,7 @@ Rule = Callable[[Scheduled], Ended]
 def won_by(seat: int | None, fault: str | None = None) -> Ended:
     """A game that a seat won, by the other's `fault` if there is one; None: a draw."""
     word = fault or ("draw" if seat is None else "win")
-    seats = tuple(
-        Seat(fault if seat is not None and number != seat else None, 10, 100.0)
-        for number in range(2)
-    )
+    seats = tuple(Seat(fault if seat is not None and number != seat else None, 10, 100.0) for number in range(2))
     return Ended(word, seat, "", "", "0" * 64, 1.0, (seats[0], seats[1]))
 
 
@@ -82,14 +79,10 @@ def frozen(chosen: AnyFormat, count: int, **changes: Any) -> Frozen:
 
 
 def _seat(name: str) -> SeatSpec:
-    return SeatSpec(
-        name=name, digest=name * 64, command=("./a",), runtime="native", protocol="gomocup"
-    )
+    return SeatSpec(name=name, digest=name * 64, command=("./a",), runtime="native", protocol="gomocup")
 
 
-def enter(
-    store: Store, document: Frozen, folder: Path = Path("nowhere"), secret: str | None = CHANCE
-) -> Contest:
+def enter(store: Store, document: Frozen, folder: Path = Path("nowhere"), secret: str | None = CHANCE) -> Contest:
     """Begin a contest in a store; `secret` is what it has committed to, if it has."""
     entered = [EntryRow(entry.name, entry.rank, "{}") for entry in document.entries]
     secret = None if document.commitment is None else secret
@@ -138,6 +131,4 @@ def places(contest: Contest) -> dict[str, tuple[int, float]]:
 
 def of_table(results: Sequence[Result], round_number: int, table: int) -> list[Result]:
     """The games of one pairing."""
-    return [
-        each for each in results if (each.match.round, each.match.table) == (round_number, table)
-    ]
+    return [each for each in results if (each.match.round, each.match.table) == (round_number, table)]

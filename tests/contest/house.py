@@ -52,8 +52,7 @@ class House:
         policy = load_policy("gomocup-fastgame", PATIENT)
         folders = KeptFolders(name="x", temporary=EMPTY.digest, persistent=EMPTY.digest)
         first, second = (
-            agent.seat(policy).model_copy(update={"folders": folders if kept else None})
-            for agent in agents
+            agent.seat(policy).model_copy(update={"folders": folders if kept else None}) for agent in agents
         )
         spec = MatchSpec(seats=(first, second), policy=policy, box=box)
         programs = {agent.digest: agent.program for agent in agents}
@@ -104,9 +103,7 @@ def agents_alive(folder: Path) -> list[int]:
 
 def pids(slots: Slots[str]) -> Mapping[str, int]:
     """The processes of the games that run, by their tags."""
-    return {
-        tag: process.worker.pid for process, tag in slots._running.items() if process.worker.pid
-    }
+    return {tag: process.worker.pid for process, tag in slots._running.items() if process.worker.pid}
 
 
 def main() -> None:

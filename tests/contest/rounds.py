@@ -15,8 +15,7 @@ Play = Callable[[Pairing], Points]
 def entries(count: int, out: Sequence[int] = ()) -> list[Competitor]:
     """Agents 1, 2, 3... by their seeds; those of `out` have withdrawn."""
     return [
-        Competitor(str(seed), seed, Status.WITHDRAWN if seed in out else Status.PLAYING)
-        for seed in range(1, count + 1)
+        Competitor(str(seed), seed, Status.WITHDRAWN if seed in out else Status.PLAYING) for seed in range(1, count + 1)
     ]
 
 
@@ -48,11 +47,7 @@ def play_out(
 
 def of_round(played: Sequence[PlayedPairing], number: int) -> list[str]:
     """The pairings of a round, such as `1-4`; `3-` is a bye."""
-    return [
-        f"{each.pairing.first}-{each.pairing.second or ''}"
-        for each in played
-        if each.pairing.round == number
-    ]
+    return [f"{each.pairing.first}-{each.pairing.second or ''}" for each in played if each.pairing.round == number]
 
 
 def leans(played: Sequence[PlayedPairing]) -> dict[str, int]:

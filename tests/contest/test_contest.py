@@ -104,9 +104,7 @@ def test_a_contest_is_the_same_on_every_database(
         expected = enter(other, contest.frozen, secret=contest.secret)
         play(expected, race({f"racer-{number}": each for number, each in enumerate(idle)}))
         assert [r.match for r in expected.results()] == [r.match for r in contest.results()]
-        assert [r.ended.winner for r in expected.results()] == [
-            r.ended.winner for r in contest.results()
-        ]
+        assert [r.ended.winner for r in expected.results()] == [r.ended.winner for r in contest.results()]
         assert contest.store.paired("cup") == other.paired("cup")
         assert told(expected) == told(contest)
         assert 12 == store.counts("cup")[MatchState.DONE]
@@ -120,9 +118,7 @@ def test_a_contest_is_a_tournament_unless_the_policy_says_otherwise(
 ) -> None:
     """Its brains are told INFO game_type 2 (a match says 1: tests/protocols), and the replay tells them the same."""
     plan = SWISS.replace("STORE", "sqlite:///contest.db").replace("rounds = 3", "rounds = 1")
-    folder = write_contest(
-        tmp_path / "cup", plan.replace(f"[{AT_ONCE}]", f"[{AT_ONCE}, {change}]"), (0, 1)
-    )
+    folder = write_contest(tmp_path / "cup", plan.replace(f"[{AT_ONCE}]", f"[{AT_ONCE}, {change}]"), (0, 1))
 
     assert StopReason.FINISHED is play_on(folder, slots)
 
@@ -132,12 +128,8 @@ def test_a_contest_is_a_tournament_unless_the_policy_says_otherwise(
         assert 2 == len(results)
         for result in results:
             file = RecordFile.model_validate_json(contest.files.get(result.ended.record))
-            written = b"".join(
-                each.data for each in unseal(file.transcript) if each.kind is EntryKind.WROTE
-            )
-            assert (
-                2 == written.count(b"INFO game_type") == written.count(b"INFO game_type %d" % told)
-            )
+            written = b"".join(each.data for each in unseal(file.transcript) if each.kind is EntryKind.WROTE)
+            assert 2 == written.count(b"INFO game_type") == written.count(b"INFO game_type %d" % told)
             assert [] == list(verify(file).problems)
 
 
@@ -150,9 +142,7 @@ sys.stdin.read()
 """
 
 
-def test_what_no_database_takes_is_kept_as_it_can_be_shown(
-    tmp_path: Path, url: str, slots: Slots[Issued]
-) -> None:
+def test_what_no_database_takes_is_kept_as_it_can_be_shown(tmp_path: Path, url: str, slots: Slots[Issued]) -> None:
     """An agent refuses to start with a NUL, half a surrogate pair and an escape sequence; the contest goes on."""
     folder = write_contest(tmp_path / "cup", SWISS.replace("STORE", url), (0, 1))
     (folder / "racer-1" / "racer.py").write_text(RAW)
@@ -192,9 +182,7 @@ def counted(contest: Contest) -> dict[str, list[str]]:
     return found
 
 
-def test_each_game_starts_from_what_the_one_before_it_left(
-    tmp_path: Path, slots: Slots[Issued]
-) -> None:
+def test_each_game_starts_from_what_the_one_before_it_left(tmp_path: Path, slots: Slots[Issued]) -> None:
     """Four agents, two games at once where nobody waits; one judge begins and another ends."""
     folder = counting(tmp_path / "cup", ("a", "b", "c", "d"))
 
@@ -213,9 +201,7 @@ def test_each_game_starts_from_what_the_one_before_it_left(
         assert dict.fromkeys("abcd", in_order) == counted(contest)
 
 
-def test_where_all_games_start_from_the_first_state_none_waits(
-    tmp_path: Path, slots: Slots[Issued]
-) -> None:
+def test_where_all_games_start_from_the_first_state_none_waits(tmp_path: Path, slots: Slots[Issued]) -> None:
     folder = counting(tmp_path / "cup", ("a", "b"))
     toml = folder / "contest.toml"
     toml.write_text('change = ["folders.round=first"]\n' + toml.read_text())
@@ -229,9 +215,7 @@ def test_where_all_games_start_from_the_first_state_none_waits(
 
 
 def test_a_game_is_meant_by_its_number_or_the_beginning_of_its_id(tmp_path: Path) -> None:
-    store, contest = opened(
-        write_contest(tmp_path / "cup", SWISS.replace("STORE", "sqlite:///cup.db"), (0, 1))
-    )
+    store, contest = opened(write_contest(tmp_path / "cup", SWISS.replace("STORE", "sqlite:///cup.db"), (0, 1)))
     with closing(store):
         first, second = (match for match, *_ in store.games("cup"))
 

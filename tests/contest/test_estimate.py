@@ -79,9 +79,7 @@ def test_without_a_clock_for_a_game_nobody_knows_the_hours(tmp_path: Path) -> No
     ['"round-robin"', '"gauntlet"', '"swiss"\nrounds = 3', '"knockout"', '"groups"', '"leagues"'],
 )
 @pytest.mark.parametrize("agents", [0, 1])
-def test_too_few_agents_are_said_for_every_format(
-    tmp_path: Path, format_: str, agents: int
-) -> None:
+def test_too_few_agents_are_said_for_every_format(tmp_path: Path, format_: str, agents: int) -> None:
     found = look(tmp_path, f"{FASTGAME}[format]\nname = {format_}", agents)
 
     assert 0 == found.games
@@ -98,9 +96,7 @@ def test_all_that_is_missing_is_said_at_once(tmp_path: Path) -> None:
     (tmp_path / "openings.txt").write_text("h8\nh8h8\n")
     for name, runtime in (("old", "old"), ("lost", "nowhere")):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "agent.toml").write_text(
-            f'name = "{name}"\ncommand = ["./a"]\nruntime = "{runtime}"\n'
-        )
+        (tmp_path / name / "agent.toml").write_text(f'name = "{name}"\ncommand = ["./a"]\nruntime = "{runtime}"\n')
     names = ("house-instant", "house-instant", "gone", "old", "lost")
     agents = "".join(f'[[agents]]\npath = "{name}"\n' for name in names)
     head = 'name = "cup"\npolicy = "mine.toml"\n[format]\nname = "round-robin"\n'

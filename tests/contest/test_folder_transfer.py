@@ -111,9 +111,7 @@ SPOILED: list[tuple[str, Callable[[Path], object], str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("spoil", "words"), [row[1:] for row in SPOILED], ids=[r[0] for r in SPOILED]
-)
+@pytest.mark.parametrize(("spoil", "words"), [row[1:] for row in SPOILED], ids=[r[0] for r in SPOILED])
 def test_what_is_spoiled_is_refused_by_its_path(
     exported: Path, tmp_path: Path, spoil: Callable[[Path], object], words: str
 ) -> None:
@@ -144,9 +142,7 @@ def hostile(make: Callable[[Path], None], tmp_path: Path) -> bytes:
     ],
     ids=["link", "pipe", "deep", "packed otherwise"],
 )
-def test_a_state_that_no_judge_packed_is_refused(
-    tmp_path: Path, make: Callable[[Path], None]
-) -> None:
+def test_a_state_that_no_judge_packed_is_refused(tmp_path: Path, make: Callable[[Path], None]) -> None:
     data = hostile(make, tmp_path)
     each = AgentFolder("one", "1" * 64, Archive(data, hashlib.sha256(data).hexdigest(), 0, 1))
     write_folders([each], tmp_path / "learned", replaces=False)
@@ -163,9 +159,7 @@ def test_more_than_the_policy_allows_is_refused(tmp_path: Path) -> None:
         read_folders(tmp_path / "learned", POLICY)
 
 
-def test_an_import_is_kept_with_the_contest_and_never_replaced_unasked(
-    exported: Path, tmp_path: Path
-) -> None:
+def test_an_import_is_kept_with_the_contest_and_never_replaced_unasked(exported: Path, tmp_path: Path) -> None:
     cup = planned(tmp_path / "cup")
     bring(cup, exported, replaces=False)
     write_folders([TWO], tmp_path / "other", replaces=False)
@@ -181,9 +175,7 @@ def test_an_import_is_kept_with_the_contest_and_never_replaced_unasked(
     assert ["two"] == [each.name for each in again.folders]
 
 
-def test_the_file_may_name_a_directory_and_not_have_an_import_too(
-    exported: Path, tmp_path: Path
-) -> None:
+def test_the_file_may_name_a_directory_and_not_have_an_import_too(exported: Path, tmp_path: Path) -> None:
     cup = planned(tmp_path / "cup", '[folders]\nfrom = "../learned"')
 
     found = brought(cup)
@@ -221,9 +213,7 @@ def test_versions_of_an_agent_are_told_apart_by_their_files(tmp_path: Path) -> N
         found.of([("one", "5" * 64)])
 
 
-def test_nothing_is_written_over_and_nobody_s_folder_is_lost(
-    exported: Path, tmp_path: Path
-) -> None:
+def test_nothing_is_written_over_and_nobody_s_folder_is_lost(exported: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--force replaces it"):
         write_folders([ONE], exported, replaces=False)
     with pytest.raises(InputError, match="would be lost"):
@@ -284,9 +274,7 @@ for number in range(10_000):
 
 @pytest.mark.parametrize("what", ["export", "import"])
 @pytest.mark.parametrize("moment", range(3))
-def test_a_judge_that_is_killed_leaves_the_old_or_the_new(
-    tmp_path: Path, what: str, moment: int
-) -> None:
+def test_a_judge_that_is_killed_leaves_the_old_or_the_new(tmp_path: Path, what: str, moment: int) -> None:
     """After so many whole writes it is killed in the middle of one more: what is there is one of all, never a mix."""
     planned(tmp_path / "cup")
     command = [sys.executable, "-c", WRITES, what, str(tmp_path)]

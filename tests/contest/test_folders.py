@@ -16,9 +16,7 @@ def test_all_games_start_from_the_first_state_and_the_last_of_each_agent_counts(
     turns = folder_turns(SCHEDULE, "first")
 
     assert {None} == {turn.after for both in turns for turn in both}
-    assert [(False, False), (False, False), (True, False), (True, True)] == [
-        (x.commits, y.commits) for x, y in turns
-    ]
+    assert [(False, False), (False, False), (True, False), (True, True)] == [(x.commits, y.commits) for x, y in turns]
 
 
 def test_an_empty_schedule_has_no_turns() -> None:

@@ -27,9 +27,7 @@ def test_openings_begin_where_the_caller_says() -> None:
 
 @settings(deadline=None)
 @given(st.integers(1, 9), st.integers(1, 4))
-def test_over_all_meetings_each_opening_is_played_from_both_sides(
-    games: int, meetings: int
-) -> None:
+def test_over_all_meetings_each_opening_is_played_from_both_sides(games: int, meetings: int) -> None:
     """With an odd number of games too, where an opening's second half comes in the next meeting."""
     earlier: list[Pairing] = []
     seats: dict[int, list[str]] = {}

@@ -71,9 +71,7 @@ def plan(folder: Path, text: str) -> Planned:
         ),
     ],
 )  # fmt: skip
-def test_a_mistake_is_named_with_its_line_and_the_fix(
-    tmp_path: Path, text: str, sentence: str
-) -> None:
+def test_a_mistake_is_named_with_its_line_and_the_fix(tmp_path: Path, text: str, sentence: str) -> None:
     with pytest.raises(InputError) as refused:
         plan(tmp_path, text)
 
@@ -94,8 +92,7 @@ def test_paths_are_from_the_file_s_own_folder(tmp_path: Path) -> None:
         'name = "mine"\n[game]\nname = "gomoku"\noptions = { width = 15, height = 15 }\n'
     )
     agents = "".join(
-        f'[[agents]]\npath = "{path}"\n'
-        for path in ("house-strong", "house-instant", "../elsewhere", "pyproject.toml")
+        f'[[agents]]\npath = "{path}"\n' for path in ("house-strong", "house-instant", "../elsewhere", "pyproject.toml")
     )
     planned = plan(tmp_path, 'name = "cup"\npolicy = "mine.toml"\n' + ROUND_ROBIN + agents)
 

@@ -19,9 +19,7 @@ from judge.referee.policy import Policy, load_policy, policy_names, variants_of
 from tests.contest.rounds import game, games
 
 ALL_POLICIES = [
-    f"{name}:{variant}" if variant else name
-    for name in policy_names()
-    for variant in ["", *variants_of(name)]
+    f"{name}:{variant}" if variant else name for name in policy_names() for variant in ["", *variants_of(name)]
 ]
 
 
@@ -58,9 +56,7 @@ def without(policy: str, *words: str) -> Policy:
         ("qchess-2013", ("TIMEOUT",)),
     ],
 )
-def test_a_round_without_points_for_a_word_does_not_start(
-    policy: str, words: tuple[str, ...]
-) -> None:
+def test_a_round_without_points_for_a_word_does_not_start(policy: str, words: tuple[str, ...]) -> None:
     """The scripts of 2012 and 2013 met such words in the middle of a round, and scored nothing or the wrong thing."""
     poor = without(policy, *words)
 
@@ -93,9 +89,7 @@ def test_a_table_of_verdicts_must_have_all_of_them() -> None:
         (GameResult("a", "b", None, Verdict.ILLEGAL), (0, 0)),
     ],
 )
-def test_a_win_is_one_point_and_a_draw_a_half(
-    played: GameResult, points: tuple[float, float]
-) -> None:
+def test_a_win_is_one_point_and_a_draw_a_half(played: GameResult, points: tuple[float, float]) -> None:
     assert points == table_of("gomocup-freestyle").of(played)
 
 

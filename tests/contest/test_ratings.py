@@ -74,9 +74,7 @@ def test_advantage_and_margin_by_hand() -> None:
     assert 0 < rated.advantage.error < 60
 
 
-def test_the_same_results_from_one_seat_alone_are_the_agent_s_own_where_there_is_no_advantage() -> (
-    None
-):
+def test_the_same_results_from_one_seat_alone_are_the_agent_s_own_where_there_is_no_advantage() -> None:
     model = RatingModel(prior_draws=1e-9, advantage=0)
     rated = rate(games("a>b*20 a=b*10 a<b*10"), model)
 
@@ -105,14 +103,11 @@ def test_gomocup_s_ratings_are_those_of_its_bayeselo() -> None:
     """What Gomocup's BayesElo prints for this table after `offset 1600`, `mm`, `covariance`, `ratings`, `los 0 4 4`."""
     rated = rate(games(CROSSTABLE), GOMOCUP_MODEL)
 
-    assert {"a": 1716, "b": 1664, "c": 1568, "d": 1452} == {
-        agent: round(elo) for agent, elo in elos(rated).items()
-    }
+    assert {"a": 1716, "b": 1664, "c": 1568, "d": 1452} == {agent: round(elo) for agent, elo in elos(rated).items()}
     reach = {r.agent: round(r.high - r.elo) for r in rated.ratings if r.high is not None}
     assert {"a": 69, "b": 65, "c": 65, "d": 73} == reach
     assert {("a", "b"): 835, ("a", "c"): 995, ("b", "c"): 962, ("c", "d"): 980} == {
-        pair: int(1000 * (rated.superiority(*pair) or 0))
-        for pair in [("a", "b"), ("a", "c"), ("b", "c"), ("c", "d")]
+        pair: int(1000 * (rated.superiority(*pair) or 0)) for pair in [("a", "b"), ("a", "c"), ("b", "c"), ("c", "d")]
     }
 
 
@@ -198,9 +193,7 @@ def test_a_pool_does_not_depend_on_the_other_pools() -> None:
 
 
 def test_a_game_that_both_lost_says_nothing_of_who_is_stronger() -> None:
-    both_bad = GameResult(
-        "a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL)
-    )
+    both_bad = GameResult("a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL))
 
     assert elos(rate([*games("a>b*2"), both_bad])) == elos(rate(games("a>b*2")))
     assert 2 == rate([*games("a>b*2"), both_bad]).of("a").games
@@ -229,16 +222,10 @@ SOME_GAMES = st.lists(
 
 @settings(deadline=None, max_examples=60)
 @given(SOME_GAMES, st.permutations(NAMES))
-def test_names_and_the_order_of_games_do_not_matter(
-    played: list[GameResult], names: list[str]
-) -> None:
+def test_names_and_the_order_of_games_do_not_matter(played: list[GameResult], names: list[str]) -> None:
     new = dict(zip(NAMES, names, strict=True))
     renamed = [
-        game(
-            new[each.first]
-            + ("=" if each.is_draw else ">" if each.winner == each.first else "<")
-            + new[each.second]
-        )
+        game(new[each.first] + ("=" if each.is_draw else ">" if each.winner == each.first else "<") + new[each.second])
         for each in reversed(played)
     ]
     before = rate(played)
@@ -253,9 +240,7 @@ def test_names_and_the_order_of_games_do_not_matter(
 
 @settings(deadline=None, max_examples=60)
 @given(SOME_GAMES, st.data())
-def test_a_better_result_never_lowers_a_rating(
-    played: list[GameResult], data: st.DataObject
-) -> None:
+def test_a_better_result_never_lowers_a_rating(played: list[GameResult], data: st.DataObject) -> None:
     """A loss that becomes a win: the winner rises against everybody of its pool, the loser falls."""
     at = data.draw(st.integers(0, len(played) - 1))
     first, second = played[at].first, played[at].second

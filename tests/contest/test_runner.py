@@ -45,9 +45,7 @@ class Cup:
                 for agent, name in zip(self.agents, ("one", "two"), strict=True)
             )
             spec = MatchSpec(seats=seats, policy=self.policy, number=number, box="process")  # type: ignore[arg-type]
-            game = Scheduled(
-                spec.id, number, 1, 1, number - 1, "one", "two", spec.model_dump_json()
-            )
+            game = Scheduled(spec.id, number, 1, 1, number - 1, "one", "two", spec.model_dump_json())
             found.append(game)
         return found
 
@@ -56,9 +54,7 @@ class Cup:
         return Job(issued.match.spec, issued.attempt, programs)
 
     def round(self, more: Callable[[], Sequence[Scheduled]] = lambda: ()) -> ContestRunner:
-        return ContestRunner(
-            self.store, self.files, "cup", self.slots, job_of=self.job, more=more, allowed_voids=2
-        )
+        return ContestRunner(self.store, self.files, "cup", self.slots, job_of=self.job, more=more, allowed_voids=2)
 
     def record(self, digest: str) -> RecordFile:
         return RecordFile.model_validate_json(self.files.get(digest))
@@ -112,11 +108,7 @@ def test_a_killed_worker_costs_its_attempt_and_nothing_else(cup: Cup) -> None:
     assert 4 == len(cup.store.results("cup"))
     (void,) = [happened for happened in told if happened.state is AttemptState.VOID]
     assert "worker of this game was lost" in void.why
-    assert [2] == [
-        result.attempt
-        for result in cup.store.results("cup")
-        if result.match.id == void.issued.match.id
-    ]
+    assert [2] == [result.attempt for result in cup.store.results("cup") if result.match.id == void.issued.match.id]
 
 
 def test_what_runs_is_finished_and_nothing_is_started_when_somebody_asks(cup: Cup) -> None:
@@ -152,9 +144,7 @@ def test_two_voids_in_a_row_stop_the_contest_with_the_reason(cup: Cup) -> None:
         job = gone(issued)
         return Job(job.spec, job.attempt, {})
 
-    loop = ContestRunner(
-        cup.store, cup.files, "cup", cup.slots, job_of=broken, more=lambda: (), allowed_voids=2
-    )
+    loop = ContestRunner(cup.store, cup.files, "cup", cup.slots, job_of=broken, more=lambda: (), allowed_voids=2)
 
     assert StopReason.PAUSED is loop.run(lambda _: None)
 
@@ -170,9 +160,7 @@ def test_an_agent_whose_games_stop_a_contest_again_is_named(cup: Cup) -> None:
         job = gone(issued)
         return Job(job.spec, job.attempt, {})
 
-    loop = ContestRunner(
-        cup.store, cup.files, "cup", cup.slots, job_of=broken, more=lambda: (), allowed_voids=2
-    )
+    loop = ContestRunner(cup.store, cup.files, "cup", cup.slots, job_of=broken, more=lambda: (), allowed_voids=2)
     assert StopReason.PAUSED is loop.run(lambda _: None)
     cup.store.release("cup", "looked at it")
     cup.store.set_state("cup", "open", "looked at it")

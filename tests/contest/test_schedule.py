@@ -137,9 +137,7 @@ def test_the_next_round_of_a_swiss_waits_for_no_bye_and_counts_it() -> None:
 
         byes = [pair.first for pair in contest.store.paired("cup") if pair.second is None]
         assert ["1", "2", "3", "4", "5"] == sorted(byes)
-        assert {"1": (1, 10.0), "2": (2, 8.0), "3": (3, 6.0), "4": (4, 4.0), "5": (5, 2.0)} == (
-            places(contest)
-        )
+        assert {"1": (1, 10.0), "2": (2, 8.0), "3": (3, 6.0), "4": (4, 4.0), "5": (5, 2.0)} == (places(contest))
         assert {1} == {line.byes for line in contest.standing().table.lines}
 
 
@@ -206,9 +204,7 @@ def test_a_game_of_a_disqualified_agent_is_not_played_again(way: str) -> None:
         assert contest.is_over()
 
 
-@pytest.mark.parametrize(
-    "format_", formats(2), ids=lambda format_: str(format_.name) if format_ else ""
-)
+@pytest.mark.parametrize("format_", formats(2), ids=lambda format_: str(format_.name) if format_ else "")
 def test_who_is_disqualified_at_the_end_stands_last(format_: AnyFormat) -> None:
     with cup(format_, 6) as contest:
         play(contest, better_seed)
@@ -248,8 +244,7 @@ def test_a_tie_of_a_knockout_that_ends_equal_is_played_again() -> None:
         play(contest, first_seat)
 
         meetings = Counter(
-            (*sorted((pair.first, pair.second or "")), pair.round)
-            for pair in contest.store.paired("cup")
+            (*sorted((pair.first, pair.second or "")), pair.round) for pair in contest.store.paired("cup")
         )
         assert {
             ("1", "4", 1): 1,

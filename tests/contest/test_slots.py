@@ -126,9 +126,7 @@ def test_no_game_is_made_ready_where_the_judge_has_no_core_for_it() -> None:
 # --- kills ---------------------------------------------------------------------------------------
 
 
-def test_the_game_that_waits_goes_on_when_the_one_that_plays_is_killed(
-    house: House, begin: Play
-) -> None:
+def test_the_game_that_waits_goes_on_when_the_one_that_plays_is_killed(house: House, begin: Play) -> None:
     house.let_go("two")
     slots = begin("one", "two")
     until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
@@ -142,14 +140,10 @@ def test_the_game_that_waits_goes_on_when_the_one_that_plays_is_killed(
     for name in ("three", "four"):
         slots.start(name, house.held(name))
     house.let_go("four")
-    assert {"three": "win", "four": "win"} == {
-        name: verdict(each) for name, each in ended(slots).items()
-    }
+    assert {"three": "win", "four": "win"} == {name: verdict(each) for name, each in ended(slots).items()}
 
 
-def test_the_game_that_plays_goes_on_when_the_one_that_waits_is_killed(
-    house: House, begin: Play
-) -> None:
+def test_the_game_that_plays_goes_on_when_the_one_that_waits_is_killed(house: House, begin: Play) -> None:
     slots = begin("one", "two")
     until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
     os.kill(killed := pids(slots)["two"], signal.SIGKILL)
@@ -237,9 +231,7 @@ def test_boxes_wait_on_the_judges_core_and_nothing_is_left_of_them(house: House)
     images.build(["python", "keeper"])
     slot = Slot(placement.slots[0], placement.judge)
     judges, agents = (",".join(map(str, cores)) for cores in (slot.judge_cores, slot.cores))
-    jobs = {
-        name: house.job(name, "time.sleep(600)", "docker", kept=True) for name in ("one", "two")
-    }
+    jobs = {name: house.job(name, "time.sleep(600)", "docker", kept=True) for name in ("one", "two")}
     ids = {name: MatchSpec.model_validate_json(job.spec).id for name, job in jobs.items()}
     slots: Slots[str] = Slots([slot])
     with closing(slots), closing(docker.from_env()) as client:

@@ -96,9 +96,7 @@ def test_an_agent_that_was_changed_is_refused(planned: Planned, way: str) -> Non
     else:
         shutil.rmtree(place)
 
-    with pytest.raises(
-        InputError, match=f"{digest}: the agent's files are missing or were changed"
-    ):
+    with pytest.raises(InputError, match=f"{digest}: the agent's files are missing or were changed"):
         program(planned.agents, digest)
 
 

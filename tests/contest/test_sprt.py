@@ -69,9 +69,7 @@ def test_each_likelihood_is_the_best_of_its_mean() -> None:
             drawn = step / 100_000
             won, lost = mean - drawn / 2, 1 - mean - drawn / 2
             if won > 0 and lost > 0:
-                heights.append(
-                    losses * math.log(lost) + draws * math.log(drawn) + wins * math.log(won)
-                )
+                heights.append(losses * math.log(lost) + draws * math.log(drawn) + wins * math.log(won))
         return max(heights)
 
     expected = best(0.6) - best(0.5)
@@ -100,9 +98,7 @@ def test_pairs_that_always_split_prove_equality_sooner() -> None:
     st.floats(-100, 100),
     st.floats(1, 100),
 )
-def test_swapping_the_agents_and_the_hypotheses_changes_the_sign(
-    counts: list[int], elo0: float, width: float
-) -> None:
+def test_swapping_the_agents_and_the_hypotheses_changes_the_sign(counts: list[int], elo0: float, width: float) -> None:
     forth = Sprt(elo0=elo0, elo1=elo0 + width).of_pairs(counts).llr
     back = Sprt(elo0=-elo0 - width, elo1=-elo0).of_pairs(counts[::-1]).llr
 

@@ -41,9 +41,7 @@ def played(text: str, due: int = 1, duel: Duel | None = None) -> list[PlayedPair
         else:
             results = games(line)
             pairing = Pairing(results[0].first, results[0].second, number, 1)
-        found.append(
-            PlayedPairing(pairing, tuple(results), Scoring(TABLE, duel).of(pairing, results, due))
-        )
+        found.append(PlayedPairing(pairing, tuple(results), Scoring(TABLE, duel).of(pairing, results, due)))
     return found
 
 
@@ -97,9 +95,7 @@ def test_buchholz_counts_a_bye_as_an_equal() -> None:
         ("points", "buchholz"),
     )
 
-    assert {"a": (2, 3), "c": (2, 1)} == {
-        line.agent: line.values for line in lines if line.agent in "ac"
-    }
+    assert {"a": (2, 3), "c": (2, 1)} == {line.agent: line.values for line in lines if line.agent in "ac"}
     assert ["a", "c"] == [line.agent for line in lines[:2]]
     assert {"a": 1, "b": 0, "c": 0, "d": 0, "e": 1} == {line.agent: line.byes for line in lines}
 
@@ -129,9 +125,7 @@ def test_gomocup_until_2016_breaks_ties_by_the_ratio_of_games() -> None:
 def timed(text: str, replies: tuple[int, int], ms: tuple[float, float]) -> PlayedPairing:
     [one] = played(text)
     game = one.games[0]
-    slow = GameResult(
-        game.first, game.second, game.winner, game.verdict, replies=replies, charged_ms=ms
-    )
+    slow = GameResult(game.first, game.second, game.winner, game.verdict, replies=replies, charged_ms=ms)
     return PlayedPairing(one.pairing, (slow,), one.points)
 
 
@@ -155,9 +149,7 @@ def test_who_has_no_rating_stands_last() -> None:
 
 def test_a_line_counts_what_happened() -> None:
     """A game that both lost is a loss of both, and a failure of both."""
-    both = GameResult(
-        "a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL), replies=(3, 4)
-    )
+    both = GameResult("a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL), replies=(3, 4))
     pairing = Pairing("a", "b", 1, 1)
     one = score([pairing], [both], Scoring(TABLE), games=1)
     [first, second] = standings([["a", "b"]], records_of("ab", one), ("points",))
@@ -191,16 +183,14 @@ def test_an_unknown_criterion_is_named() -> None:
 @settings(deadline=None)
 @given(
     st.lists(
-        st.tuples(
-            st.sampled_from("abcde"), st.sampled_from("abcde"), st.sampled_from("<>=")
-        ).filter(lambda one: one[0] != one[1]),
+        st.tuples(st.sampled_from("abcde"), st.sampled_from("abcde"), st.sampled_from("<>=")).filter(
+            lambda one: one[0] != one[1]
+        ),
         max_size=12,
     ),
     st.permutations(["points", "wins", "ratio", "direct", "sonneborn-berger", "buchholz"]),
 )
-def test_every_agent_has_one_place_whatever_is_asked(
-    drawn: list[tuple[str, str, str]], ranking: list[str]
-) -> None:
+def test_every_agent_has_one_place_whatever_is_asked(drawn: list[tuple[str, str, str]], ranking: list[str]) -> None:
     """And games in another order change nothing."""
     lines = [first + sign + second for first, second, sign in drawn]
     tiers = order("abcde", played("\n".join(lines)), *ranking)

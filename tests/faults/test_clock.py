@@ -63,9 +63,7 @@ def test_the_clock_on_the_wall_decides_nothing() -> None:
         "time.CLOCK_REALTIME",
     ],
 )
-def test_such_a_reading_would_be_found(
-    tmp_path: Path, line: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_such_a_reading_would_be_found(tmp_path: Path, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(globals(), "JUDGE", tmp_path)
     (tmp_path / "module.py").write_text(line)
     assert 1 == len(list(readings(tmp_path / "module.py")))

@@ -155,9 +155,7 @@ def test_fifty_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path
     seed = int(os.environ.get("JUDGE_TEST_SEED") or random.SystemRandom().randrange(10**6))
     print(f"JUDGE_TEST_SEED={seed}")  # noqa: T201 shown where the test fails: with it, it is tried again
     chance = random.Random(seed)
-    undisturbed, killed = (
-        write_contest(tmp_path / name, PLAN, SEVEN) for name in ("whole", "killed")
-    )
+    undisturbed, killed = (write_contest(tmp_path / name, PLAN, SEVEN) for name in ("whole", "killed"))
     lives.begin(undisturbed)
     assert 0 == lives.end()
 
@@ -179,9 +177,7 @@ def test_fifty_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path
     assert [] == list(killed.rglob("*.partial"))
 
 
-def _life(
-    lives: Lives, folder: Path, point: str, chance: random.Random | None = None, number: int = 0
-) -> int:
+def _life(lives: Lives, folder: Path, point: str, chance: random.Random | None = None, number: int = 0) -> int:
     """A life that ends at a point, or by chance: before its first game has ended, or soon after. Its exit code.
 
     So it plays one game or two, on a host of whatever speed: sixty are enough for fifty lives. Between two rounds it
@@ -247,9 +243,7 @@ def _table(contest: Contest) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("copied", [1, 2])
-def test_an_agent_that_was_half_copied_is_copied_again(
-    lives: Lives, tmp_path: Path, copied: int
-) -> None:
+def test_an_agent_that_was_half_copied_is_copied_again(lives: Lives, tmp_path: Path, copied: int) -> None:
     """Two racers, two files each: the fifth and the sixth to be copied are those of the first agent that is kept."""
     contest = write_contest(tmp_path / "killed", PLAN, (0, 1))
     lives.begin(contest, f"file is copied#{4 + copied}")
@@ -284,9 +278,7 @@ games = 2
 
 @pytest.mark.alone
 @pytest.mark.docker
-def test_the_command_itself_is_killed_five_times_with_games_in_containers(
-    judge: Judge, tmp_path: Path
-) -> None:
+def test_the_command_itself_is_killed_five_times_with_games_in_containers(judge: Judge, tmp_path: Path) -> None:
     """Four racers of whom the better always wins; kept folders are with their keepers in containers of their own.
 
     Each judge has one slot and dies when its first game has ended, if not before: five cannot end twelve games.

@@ -31,9 +31,7 @@ def names_in(disk: Path) -> list[str]:
     return sorted(path.name for path in disk.iterdir())
 
 
-def test_a_record_that_does_not_fit_is_said_and_leaves_nothing(
-    judge: Judge, tiny_disk: Path
-) -> None:
+def test_a_record_that_does_not_fit_is_said_and_leaves_nothing(judge: Judge, tiny_disk: Path) -> None:
     ran = judge("match", "house-instant", "house-instant", *GOMOKU, "--out", str(tiny_disk))
 
     assert 1 == ran.code
@@ -41,9 +39,7 @@ def test_a_record_that_does_not_fit_is_said_and_leaves_nothing(
     assert [] == names_in(tiny_disk)
 
 
-def test_a_game_is_played_again_when_there_is_room(
-    judge: Judge, tiny_disk: Path, tmp_path: Path
-) -> None:
+def test_a_game_is_played_again_when_there_is_room(judge: Judge, tiny_disk: Path, tmp_path: Path) -> None:
     game = ("match", "house-instant", "house-instant", *GOMOKU)
     assert 1 == judge(*game, "--out", str(tiny_disk)).code
 
@@ -53,9 +49,7 @@ def test_a_game_is_played_again_when_there_is_room(
     assert 0 == judge("verify", again.games[0]["record"]).code
 
 
-def test_no_room_for_what_a_game_needs_is_said(
-    judge: Judge, tiny_disk: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_room_for_what_a_game_needs_is_said(judge: Judge, tiny_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The agents are copied to TMPDIR before they play."""
     fill(tiny_disk, left=8192)
     monkeypatch.setenv("TMPDIR", str(tiny_disk))

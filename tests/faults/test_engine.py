@@ -22,9 +22,7 @@ ONCE = ("--set", "clock.turn_ms=60000", "--set", "attempts=1")
 
 
 @pytest.fixture(autouse=True)
-def at_the_private_engine(
-    engine: PrivateEngine, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[PrivateEngine]:
+def at_the_private_engine(engine: PrivateEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator[PrivateEngine]:
     """Every judge of these tests uses the private Engine, which runs before and after each."""
     monkeypatch.setenv("DOCKER_HOST", engine.host)
     yield engine
@@ -76,9 +74,7 @@ def test_a_game_whose_container_goes_with_the_engine_is_void(
 
 
 def _records(directory: Path) -> list[dict[str, Any]]:
-    return [
-        json.loads(path.read_text())["record"] for path in (directory / "records").glob("*.json")
-    ]
+    return [json.loads(path.read_text())["record"] for path in (directory / "records").glob("*.json")]
 
 
 def _plays_again_and_leaves_nothing(judge: Judge, engine: PrivateEngine) -> None:

@@ -38,9 +38,7 @@ if len(taken) > 3:
     os.write(1, 2 * ({end!r} + {last!r} + b"\\r\\n"))
     time.sleep(60)"""
 
-FORBIDDEN = re.compile(
-    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
-)
+FORBIDDEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 """What a terminal may obey, or what hides text from a reader: all but the end of a line."""
 
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
@@ -62,9 +60,7 @@ COMMANDS = (
     list(zip(LAST, 3 * (b"7,7 ", b"ERROR "), strict=True)),
     ids=map(str, range(len(LAST))),
 )
-def test_no_text_is_obeyed_or_breaks_what_it_stands_in(
-    judge: Judge, tmp_path: Path, last: str, end: bytes
-) -> None:
+def test_no_text_is_obeyed_or_breaks_what_it_stands_in(judge: Judge, tmp_path: Path, last: str, end: bytes) -> None:
     agent = _write_agent(tmp_path, last, end)
 
     played = judge("match", agent, "house-instant", "--policy", "gomocup-fastgame", *PROCESS)
@@ -93,23 +89,18 @@ def _write_agent(directory: Path, last: str, end: bytes) -> str:
     agent = directory / "agent"
     agent.mkdir()
     said = [text[:500].encode("utf-8", "surrogatepass") for text in (*HOSTILE, *LAST)]
-    talk = TALK.format(
-        texts=[*said, b"\xff\xfe\xc3("], last=last.encode("utf-8", "surrogateescape"), end=end
-    )
+    talk = TALK.format(texts=[*said, b"\xff\xfe\xc3("], last=last.encode("utf-8", "surrogateescape"), end=end)
     program = Path(write_brain(agent, "brain", talk)).name
     # Control characters are refused in a manifest: tests/agents/test_agents.py.
     author = CONTROLS.sub("", last.encode("utf-8", "replace").decode())
     (agent / "agent.toml").write_text(
-        f'name = "hostile"\ncommand = ["python3", "{program}"]\n'
-        f'runtime = "python"\nauthor = {json.dumps(author)}\n',
+        f'name = "hostile"\ncommand = ["python3", "{program}"]\nruntime = "python"\nauthor = {json.dumps(author)}\n',
         encoding="utf-8",
     )
     return str(agent)
 
 
-@pytest.mark.parametrize(
-    "name", [text for text in (*HOSTILE, *LAST) if not text.isascii() or "\x1b" in text]
-)
+@pytest.mark.parametrize("name", [text for text in (*HOSTILE, *LAST) if not text.isascii() or "\x1b" in text])
 def test_no_such_text_is_an_agent_s_name(tmp_path: Path, name: str) -> None:
     manifest = tmp_path / "agent.toml"
     quoted = json.dumps(name.encode("utf-8", "replace").decode())

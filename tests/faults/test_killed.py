@@ -30,9 +30,7 @@ PROCESS = ("--box", "process", "--json")
     [lambda _: True, lambda container: container.status == "running", runs_python],
     ids=["box-is-made", "box-runs", "agent-starts-up"],
 )
-def test_killed_before_a_game_has_begun(
-    judge: Judge, tmp_path: Path, is_so: Callable[[Container], bool]
-) -> None:
+def test_killed_before_a_game_has_begun(judge: Judge, tmp_path: Path, is_so: Callable[[Container], bool]) -> None:
     slow = write_brain(tmp_path, "slow", at_once="time.sleep(60)")
     patient = ("--set", "clock.start_ms=60000")
     with begin_match(tmp_path, slow, "house-instant", *GOMOKU, *patient) as process:

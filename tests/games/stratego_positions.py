@@ -35,9 +35,7 @@ def new(rules: str = "stratego-seed", **options: Any) -> Stratego:
     return Stratego.from_options({"rules": rules} | options)
 
 
-def set_up(
-    game: Stratego, red_rows: tuple[str, ...] = FULL_RED, blue_rows: tuple[str, ...] = FULL_BLUE
-) -> Stratego:
+def set_up(game: Stratego, red_rows: tuple[str, ...] = FULL_RED, blue_rows: tuple[str, ...] = FULL_BLUE) -> Stratego:
     """Both sides set up."""
     for row in (*red_rows, *blue_rows):
         game.apply(decided(SetUpRow(row), row))

@@ -204,9 +204,7 @@ def wins(rule: Rule, length: int, blocked: bool) -> bool:
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule is not Rule.RENJU])
 @settings(deadline=None)
 @given(playout=playouts())
-def test_a_scan_of_the_whole_board_agrees(
-    rule: Rule, playout: tuple[int, int, list[Square]]
-) -> None:
+def test_a_scan_of_the_whole_board_agrees(rule: Rule, playout: tuple[int, int, list[Square]]) -> None:
     """After every stone a naive look at every row of the board finds the same end, or none."""
     width, height, squares = playout
     game = board(width, height, rule)
@@ -238,9 +236,7 @@ SYMMETRIES: tuple[Callable[[int, int, int], Square], ...] = (
 @pytest.mark.parametrize("rule", RULES)
 @settings(deadline=None)
 @given(playout=playouts(square=True))
-def test_turning_the_board_changes_nothing(
-    rule: Rule, playout: tuple[int, int, list[Square]]
-) -> None:
+def test_turning_the_board_changes_nothing(rule: Rule, playout: tuple[int, int, list[Square]]) -> None:
     """The eight symmetries of a square board: the same verdict, winner and number of stones."""
     size, _, squares = playout
     endings = set()
@@ -421,9 +417,7 @@ def test_a_game_is_found_by_its_name() -> None:
     assert isinstance(new_game("gomoku", {"width": 15, "height": 15}), Gomoku)
     with pytest.raises(InputError, match=r"no game is called 'gomuku'; did you mean 'gomoku'\?"):
         new_game("gomuku", {})
-    with pytest.raises(
-        InputError, match=r"no game is called '\\x1b'; there are gomoku, quantum-chess, stratego"
-    ):
+    with pytest.raises(InputError, match=r"no game is called '\\x1b'; there are gomoku, quantum-chess, stratego"):
         new_game("\x1b", {})
     assert "gomoku" in GAMES.names()
 
@@ -433,9 +427,7 @@ def test_a_game_is_found_by_its_name() -> None:
 
 def test_squares_have_names() -> None:
     """Letters go on after z with two of them, and every name leads back to its square."""
-    assert [square_name(x, 0) for x in (0, 7, 25, 26, 51, 52, 59)] == [
-        *("a1", "h1", "z1", "aa1", "az1", "ba1", "bh1")
-    ]
+    assert [square_name(x, 0) for x in (0, 7, 25, 26, 51, 52, 59)] == [*("a1", "h1", "z1", "aa1", "az1", "ba1", "bh1")]
     assert all(square_at(square_name(*at)) == at for at in product(range(60), repeat=2))
     assert say_square(7, 7) == "7,7 (h8)"
     for bad in ("", "8", "h", "H8", "h100", "aaa1", "h8 ", "h٣"):

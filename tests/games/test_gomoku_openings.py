@@ -139,9 +139,7 @@ def test_case_3_option_1_the_first_seat_takes_black() -> None:
         ([stones(*THREE), Swap()], stones((3, 3), (4, 4)), 0, "2 stones where one stone"),
     ],
 )
-def test_wrong_counts_and_illegal_stones_lose(
-    before: list[Decision], decision: Decision, seat: int, what: str
-) -> None:
+def test_wrong_counts_and_illegal_stones_lose(before: list[Decision], decision: Decision, seat: int, what: str) -> None:
     """Judged, and nothing crashes: each is the fault of the seat that was asked."""
     game = swap2()
     answer(game, *before, decision)
@@ -326,6 +324,4 @@ def test_what_an_agent_complained_of_stands_in_the_reason_of_its_fault() -> None
     game = swap2()
     answer(game, stones(*THREE))
     game.apply(Reply(ReplyKind.DECIDED, "7,7", Stone(7, 7), "ERROR Color is not a valid value"))
-    assert_illegal(
-        game, 1, "taken by stone 1 (black); before that it said 'ERROR Color is not a valid value'"
-    )
+    assert_illegal(game, 1, "taken by stone 1 (black); before that it said 'ERROR Color is not a valid value'")

@@ -30,9 +30,7 @@ def squares(text: str) -> list[tuple[int, int]]:
         (11, Rule.CARO, True),
     ],
 )
-def test_a_rule_may_be_given_as_the_number_of_info_rule(
-    bits: int, rule: Rule, continuous: bool
-) -> None:
+def test_a_rule_may_be_given_as_the_number_of_info_rule(bits: int, rule: Rule, continuous: bool) -> None:
     """Seed 002, INFO rule: a sum of 1, 2, 4 and 8."""
     options = GomokuOptions.of({"width": 15, "height": 15, "rule": bits})
     assert (rule, continuous) == (options.rule, options.continuous)
@@ -76,9 +74,7 @@ def test_an_overline_of_black_loses_and_one_of_white_wins() -> None:
     apart = elsewhere(six, 15, 15, 6)
     game = play(board(rule="renju"), in_turn(six, apart[:5]))
     assert game.end == RuleResult(Verdict.FOUL, 1, "overline at 6,3 (g4)")
-    game = play(
-        board(rule="renju"), in_turn([(0, 14), (2, 14), (4, 14), (6, 14), (8, 14), (10, 14)], six)
-    )
+    game = play(board(rule="renju"), in_turn([(0, 14), (2, 14), (4, 14), (6, 14), (8, 14), (10, 14)], six))
     assert game.end == RuleResult(Verdict.WIN, 1, "6 in a row, d4 to i4")
 
 
@@ -105,9 +101,7 @@ def full_board_order(size: int) -> list[tuple[int, int]]:
     return in_turn(black, white[: len(black)]) + white[len(black) :]
 
 
-@pytest.mark.parametrize(
-    ("rule", "stones"), [("renju", 200), ("freestyle", 225), ("standard", 225)]
-)
+@pytest.mark.parametrize(("rule", "stones"), [("renju", 200), ("freestyle", 225), ("standard", 225)])
 def test_renju_is_drawn_at_200_stones_and_the_rest_on_a_full_board(rule: str, stones: int) -> None:
     """Gomocup's managers end renju 25 stones before the board is full."""
     game = play(board(rule=rule, continuous=False), full_board_order(15))
@@ -137,9 +131,7 @@ def test_a_five_with_the_last_stone_wins_before_the_draw() -> None:
     ("ends", "won"),
     [([], True), ([(2, 7)], True), ([(8, 7)], True), ([(2, 7), (8, 7)], False)],
 )
-def test_a_five_blocked_at_both_ends_does_not_win_caro(
-    rule: str, ends: list[tuple[int, int]], won: bool
-) -> None:
+def test_a_five_blocked_at_both_ends_does_not_win_caro(rule: str, ends: list[tuple[int, int]], won: bool) -> None:
     """Neither end, one end, both ends taken by the opponent."""
     white = [*ends, (0, 0), (2, 0), (4, 0), (6, 0)][:4]
     game = play(board(rule=rule), in_turn(row(3, 7, 1, 0, 5), white))

@@ -275,19 +275,13 @@ def test_a_queen_is_rook_and_bishop() -> None:
 
 
 def test_a_slide_ends_before_an_own_piece_and_on_an_enemy() -> None:
-    game = position(
-        stands("white", 0, 4, "rook"), stands("white", 2, 4, "pawn"), stands("black", 0, 2, "pawn")
-    )
+    game = position(stands("white", 0, 4, "rook"), stands("white", 2, 4, "pawn"), stands("black", 0, 2, "pawn"))
 
-    assert {(1, 4), (0, 3), (0, 2), (0, 5), (0, 6), (0, 7)} == set(
-        game.board.targets(at(game, 0, 4))
-    )
+    assert {(1, 4), (0, 3), (0, 2), (0, 5), (0, 6), (0, 7)} == set(game.board.targets(at(game, 0, 4)))
 
 
 def test_a_pawn_steps_forward_and_takes_aslant() -> None:
-    game = position(
-        stands("white", 2, 4, "pawn"), stands("black", 1, 3, "rook"), stands("white", 3, 3, "rook")
-    )
+    game = position(stands("white", 2, 4, "pawn"), stands("black", 1, 3, "rook"), stands("white", 3, 3, "rook"))
 
     assert {(2, 3), (1, 3)} == set(game.board.targets(at(game, 2, 4)))
 
@@ -389,9 +383,7 @@ def test_two_kings_are_not_judged_before_a_move() -> None:
     assert position().end is None
 
 
-@pytest.mark.parametrize(
-    ("limit", "result"), [(1, "black DRAW"), (2, "white DRAW"), (3, ""), (0, "")]
-)
+@pytest.mark.parametrize(("limit", "result"), [(1, "black DRAW"), (2, "white DRAW"), (3, ""), (0, "")])
 def test_the_move_limit_is_more_than_so_many_moves(limit: int, result: str) -> None:
     game = position(stands("white", 0, 2, "rook"), max_moves=limit)
     for move in ((0, 2, 0, 4), (7, 7, 7, 6), (0, 4, 0, 2)):
@@ -503,9 +495,7 @@ def test_answers_without_a_square_lose(kind: ReplyKind, verdict: Verdict, result
         (Verdict.RESIGNED, "terminated"),
     ],
 )
-def test_a_fault_is_charged_to_the_seat_that_failed_whoever_is_to_move(
-    verdict: Verdict, word: str
-) -> None:
+def test_a_fault_is_charged_to_the_seat_that_failed_whoever_is_to_move(verdict: Verdict, word: str) -> None:
     """The manager named whoever was to move: white, for black's death."""
     game = classical()
     assert WHITE == game.pending().seat

@@ -15,9 +15,7 @@ from judge.games.gomoku.renju import Foul, foul
 from judge.games.gomoku.requests import Square, square_at, square_name
 from tests.games.renju_reference import DIRECTIONS, Position, textbook_foul
 
-VECTORS: list[dict[str, Any]] = json.loads(
-    (Path(__file__).parent / "data" / "renju_vectors.json").read_text()
-)
+VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "renju_vectors.json").read_text())
 """Positions with every square that is forbidden to black, on which three other judges agreed."""
 
 
@@ -63,11 +61,7 @@ def along(picture: str, direction: Square) -> tuple[Position, Square]:
 
 def on_a_line(picture: str) -> Foul | None:
     """The verdict on `*`, which must be the same in all directions and read from either end."""
-    (verdict,) = {
-        foul_on(*along(text, direction))
-        for text in (picture, picture[::-1])
-        for direction in DIRECTIONS
-    }
+    (verdict,) = {foul_on(*along(text, direction)) for text in (picture, picture[::-1]) for direction in DIRECTIONS}
     return verdict
 
 
@@ -322,8 +316,7 @@ def positions(draw: st.DrawFn) -> Position:
     size = width * height
     letters = draw(st.lists(kinds, min_size=size, max_size=size))
     black, white = (
-        frozenset((i % width, i // width) for i, letter in enumerate(letters) if letter == colour)
-        for colour in "XO"
+        frozenset((i % width, i // width) for i, letter in enumerate(letters) if letter == colour) for colour in "XO"
     )
     return Position(width, height, black, white)
 
@@ -384,10 +377,7 @@ def crowd(chance: random.Random) -> Position:
         square = (chance.randrange(2, 13), chance.randrange(2, 13))
         stones[square] = chance.choice("XXXO_")
     stones[7, 7] = "_"
-    black, white = (
-        frozenset(square for square, letter in stones.items() if letter == colour)
-        for colour in "XO"
-    )
+    black, white = (frozenset(square for square, letter in stones.items() if letter == colour) for colour in "XO")
     return Position(15, 15, black, white)
 
 

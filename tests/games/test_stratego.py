@@ -322,9 +322,7 @@ def test_what_a_bomb_does(rules: str, told: str, left: str) -> None:
 
 
 def test_a_bomb_may_be_told_in_the_words_of_the_day_under_the_seed_too() -> None:
-    assert ["0 5 DOWN BOTHDIE 3 B"] == say(
-        duel("3", "B", "stratego-seed", bomb_word="BOTHDIE"), "0 5 DOWN"
-    )
+    assert ["0 5 DOWN BOTHDIE 3 B"] == say(duel("3", "B", "stratego-seed", bomb_word="BOTHDIE"), "0 5 DOWN")
 
 
 def test_equal_ranks_both_die_in_2012() -> None:

@@ -104,18 +104,14 @@ def test_blue_may_be_the_first_of_the_two() -> None:
     game = set_up(new(), red(x0y3="7"), blue(x0y6="B", x0y9="1", x1y9="B", x0y8="B"))
     say(game, "0 3 DOWN", "NO_MOVE", "0 4 DOWN", "NO_MOVE")
 
-    assert ["0 5 DOWN DIES 7 B", "NO_MOVE", "NO_MOVE"] == say(
-        game, "0 5 DOWN", "NO_MOVE", "NO_MOVE"
-    )
+    assert ["0 5 DOWN DIES 7 B", "NO_MOVE", "NO_MOVE"] == say(game, "0 5 DOWN", "NO_MOVE", "NO_MOVE")
     assert "red RED DEFEAT 4 0 10" == line(game)
 
 
 def test_a_tolerated_illegitimate_no_move_costs_the_turn_and_does_not_count() -> None:
     game = set_up(new(tolerate_illegal=True), red(x0y3="9"), blue(x0y9="1", x1y9="B", x0y8="B"))
 
-    assert ["NO_MOVE ILLEGAL", "NO_MOVE", "NO_MOVE ILLEGAL", "NO_MOVE"] == say(
-        game, *["NO_MOVE"] * 4
-    )
+    assert ["NO_MOVE ILLEGAL", "NO_MOVE", "NO_MOVE ILLEGAL", "NO_MOVE"] == say(game, *["NO_MOVE"] * 4)
     assert game.end is None
 
 
@@ -182,9 +178,7 @@ def test_the_seed_knows_no_attrition() -> None:
     """Who has no piece to move says so; the flag is still to be taken."""
     game = last_stand("stratego-seed", "3", "6")
 
-    assert ["0 4 DOWN KILLS 3 6", "NO_MOVE", "0 5 DOWN OK"] == say(
-        game, "0 4 DOWN", "NO_MOVE", "0 5 DOWN"
-    )
+    assert ["0 4 DOWN KILLS 3 6", "NO_MOVE", "0 5 DOWN OK"] == say(game, "0 4 DOWN", "NO_MOVE", "0 5 DOWN")
     assert game.end is None
 
 
@@ -227,9 +221,7 @@ def test_there_may_be_no_limit(limit: int | None) -> None:
     ("defender", "told", "name"),
     [("9", "KILLS 3 9", "KILLS"), ("2", "DIES 3 2", "DIES"), ("B", "BOTHDIE 3 B", "BOTH_DIE")],
 )
-def test_in_2011_a_combat_in_the_last_half_move_spoiled_the_limit(
-    defender: str, told: str, name: str
-) -> None:
+def test_in_2011_a_combat_in_the_last_half_move_spoiled_the_limit(defender: str, told: str, name: str) -> None:
     def play(limit: int) -> Stratego:
         game = set_up(
             new("stratego-2011", turn_limit=limit),
@@ -255,9 +247,7 @@ def test_an_illegal_move_may_cost_the_turn_only(rules: str) -> None:
     """-i: the board stays as it was."""
     game = set_up(new(rules, tolerate_illegal=True))
 
-    assert ["0 5 DOWN ILLEGAL", "0 6 UP OK", "1 3 DOWN 2 ILLEGAL"] == say(
-        game, "0 5 DOWN", "0 6 UP", "1 3 DOWN 2"
-    )
+    assert ["0 5 DOWN ILLEGAL", "0 6 UP OK", "1 3 DOWN 2 ILLEGAL"] == say(game, "0 5 DOWN", "0 6 UP", "1 3 DOWN 2")
     assert (game.end, game.seat) == (None, BLUE)
 
 
@@ -268,12 +258,8 @@ def test_what_is_no_move_is_told_as_it_is_where_it_is_tolerated() -> None:
     assert game.end is None
 
 
-@pytest.mark.parametrize(
-    ("rules", "told"), [("stratego-seed", []), ("stratego-2011", ["0 3 SOUTH"])]
-)
-def test_what_is_no_move_ends_the_game_though_illegal_moves_are_tolerated(
-    rules: str, told: list[str]
-) -> None:
+@pytest.mark.parametrize(("rules", "told"), [("stratego-seed", []), ("stratego-2011", ["0 3 SOUTH"])])
+def test_what_is_no_move_ends_the_game_though_illegal_moves_are_tolerated(rules: str, told: list[str]) -> None:
     game = set_up(new(rules, tolerate_illegal=True))
 
     assert told == say(game, "0 3 SOUTH")
@@ -314,9 +300,7 @@ def test_an_agent_of_another_protocol_may_refuse() -> None:
 # --- faults from outside ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("rules", "told"), [("stratego-seed", []), ("stratego-2011", [""]), ("stratego-2012", [])]
-)
+@pytest.mark.parametrize(("rules", "told"), [("stratego-seed", []), ("stratego-2011", [""]), ("stratego-2012", [])])
 def test_who_fails_in_play_has_lost(rules: str, told: list[str]) -> None:
     """In 2011 both were told an empty line first."""
     game = set_up(new(rules))

@@ -90,13 +90,9 @@ LAPTOP = replace(
         **{GOVERNOR.format(core): "powersave\n" for core in range(4)},
         "/sys/devices/system/cpu/intel_pstate/no_turbo": "0\n",
     },
-    settings={
-        "kernel.core_pattern": "|/usr/share/apport/apport -p%p -s%s -c%c -d%d -P%P -u%u -g%g -F%F -- %E"
-    },
+    settings={"kernel.core_pattern": "|/usr/share/apport/apport -p%p -s%s -c%c -d%d -P%P -u%u -g%g -F%F -- %E"},
     free_bytes={"this folder": 6 << 30},
-    trial=replace(
-        SERVER.trial or BoxTrial("", "", 0, READ, True), freezer="engine", freeze_us=11000
-    ),
+    trial=replace(SERVER.trial or BoxTrial("", "", 0, READ, True), freezer="engine", freeze_us=11000),
 )
 """An author's own: v2, a user of the docker group, a browser beside it."""
 
@@ -135,9 +131,7 @@ def lights(host: Host) -> dict[str, Light]:
     """The light of each check; of those with several lines the worst."""
     found: dict[str, Light] = {}
     for finding in examine(host):
-        found[finding.check] = worst(
-            [finding, HostFinding("", found.get(finding.check, Light.GREEN), "")]
-        )
+        found[finding.check] = worst([finding, HostFinding("", found.get(finding.check, Light.GREEN), "")])
     return found
 
 
@@ -186,9 +180,7 @@ def test_a_host_of_which_nothing_is_known_is_red_for_its_engine_only() -> None:
 
 @pytest.mark.parametrize("host", [SERVER, LAPTOP, VETERAN, Host()], ids=lambda host: host.name)
 def test_whatever_is_not_green_says_what_to_do(host: Host) -> None:
-    assert [] == [
-        finding for finding in examine(host) if finding.light is not Light.GREEN and not finding.fix
-    ]
+    assert [] == [finding for finding in examine(host) if finding.light is not Light.GREEN and not finding.fix]
 
 
 # --- single checks -------------------------------------------------------------------------------
@@ -228,9 +220,7 @@ def test_siblings_are_groups_of_more_than_one() -> None:
 
 def test_a_box_that_cannot_be_made_says_why() -> None:
     broken = replace(SERVER, trial=None, lacks={"trial": "The image judge/native:1 is missing"})
-    assert one("box", broken) == HostFinding(
-        "box", Light.RED, "The image judge/native:1 is missing"
-    )
+    assert one("box", broken) == HostFinding("box", Light.RED, "The image judge/native:1 is missing")
 
 
 def test_a_setting_that_this_kernel_has_not_is_passed_over() -> None:

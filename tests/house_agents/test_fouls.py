@@ -9,15 +9,11 @@ import pytest
 from tests.house_agents.conftest import FindFouls
 from tests.house_agents.talk import squares
 
-VECTORS: list[dict[str, Any]] = json.loads(
-    (Path(__file__).parents[1] / "games/data/renju_vectors.json").read_text()
-)
+VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "games/data/renju_vectors.json").read_text())
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["moves"][:12])
-def test_every_published_position_has_its_fouls_and_no_others(
-    fouls: FindFouls, vector: dict[str, Any]
-) -> None:
+def test_every_published_position_has_its_fouls_and_no_others(fouls: FindFouls, vector: dict[str, Any]) -> None:
     expected = squares("".join(vector["forbidden"]))
 
     assert sorted(expected) == sorted(fouls(squares(vector["moves"])))

@@ -123,21 +123,15 @@ def test_a_position_may_be_stones_without_an_order_and_moves(engine: Talk) -> No
     assert best(engine, stones, "GO TIME 1000") in ("77", "7C")
 
 
-@pytest.mark.parametrize(
-    ("side", "stones"), [("black", "h8h9i8i9j8j9k8k9"), ("white", "a1h8a3i8a5j8o1k8o3")]
-)
+@pytest.mark.parametrize(("side", "stones"), [("black", "h8h9i8i9j8j9k8k9"), ("white", "a1h8a3i8a5j8o1k8o3")])
 def test_it_completes_a_five_for_either_side(engine: Talk, side: str, stones: str) -> None:
     assert best(engine, position(stones), "GO TIME 1000") in map(agi, squares("g8l8"))
 
 
 @pytest.mark.parametrize(("rule", "plays"), [("FORBIDDEN", False), ("UNFORBIDDEN", True)])
-def test_black_makes_six_only_where_nothing_is_forbidden(
-    engine: Talk, rule: str, plays: bool
-) -> None:
+def test_black_makes_six_only_where_nothing_is_forbidden(engine: Talk, rule: str, plays: bool) -> None:
     """White has a four that only g8 stops, where Black makes six: d8 to i8."""
-    answer = best(
-        engine, f"SETRULE {rule}", position("d8g9e8g10f8g11h8g12i8a15g7o1g13a13"), "GO TIME 3000"
-    )
+    answer = best(engine, f"SETRULE {rule}", position("d8g9e8g10f8g11h8g12i8a15g7o1g13a13"), "GO TIME 3000")
 
     assert plays == (answer == agi(squares("g8")[0]))
 
@@ -229,20 +223,14 @@ def images(square: Square) -> list[Square]:
 def same_choices(stones: list[Square], square: Square) -> set[Square]:
     """Where a square can go under the symmetries that keep the stones of each colour."""
     colours = [(set(stones[::2]), 0), (set(stones[1::2]), 1)]
-    keeps = [
-        i
-        for i in range(8)
-        if all({images(stone)[i] for stone in mine} == mine for mine, _ in colours)
-    ]
+    keeps = [i for i in range(8) if all({images(stone)[i] for stone in mine} == mine for mine, _ in colours)]
     return {images(square)[i] for i in keeps}
 
 
 @pytest.mark.parametrize("stones", FOUR_STONES)
 def test_black_offers_two_fifths_that_are_not_the_same(engine: Talk, stones: str) -> None:
     laid = squares(stones)
-    first, second = from_agi(
-        best(engine, "SETRULE FORBIDDEN FIVETWINE", position(stones), "GO TIME 5000")
-    )
+    first, second = from_agi(best(engine, "SETRULE FORBIDDEN FIVETWINE", position(stones), "GO TIME 5000"))
 
     assert {first, second}.isdisjoint(laid)
     assert second not in same_choices(laid, first)

@@ -9,9 +9,7 @@ import pytest
 from tests.house_agents.conftest import FindFouls, StartAgent
 from tests.house_agents.talk import Square, Talk, board, name_of, square_of, squares
 
-VECTORS: list[dict[str, Any]] = json.loads(
-    (Path(__file__).parents[1] / "games/data/renju_vectors.json").read_text()
-)
+VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "games/data/renju_vectors.json").read_text())
 
 
 def reply(talk: Talk, stones: str) -> str:
@@ -60,12 +58,8 @@ def test_the_edge_does_not_block_a_five_under_caro(agent: StartAgent, rule: int)
     assert "a8" == reply(talk, "b8f8c8k3d8k11e8m13")
 
 
-@pytest.mark.parametrize(
-    ("rule", "wins"), [(0, True), (1, False), (4, True), (8, True), (9, False)]
-)
-def test_white_wins_by_an_overline_where_the_rule_has_it(
-    agent: StartAgent, rule: int, wins: bool
-) -> None:
+@pytest.mark.parametrize(("rule", "wins"), [(0, True), (1, False), (4, True), (8, True), (9, False)])
+def test_white_wins_by_an_overline_where_the_rule_has_it(agent: StartAgent, rule: int, wins: bool) -> None:
     """White's e8 would make seven: b8 c8 d8 and f8 g8 h8."""
     talk = agent("house-renju")
     talk.ask(f"INFO rule {rule}", "INFO timeout_turn 300", "START 15")
@@ -309,9 +303,7 @@ def play(players: list[Talk], opening: str, fouls: FindFouls) -> list[Square]:
 
 @pytest.mark.parametrize("third", ["h10", "j8", "j9", "j10", "i7", "h7", "g7", "f8", "f7", "f6",
                                    "j6", "i6", "h6", "g6", "j7", "g10", "f10", "i10", "g9", "i9"])  # fmt: skip
-def test_a_game_of_renju_against_itself_has_no_foul(
-    agent: StartAgent, fouls: FindFouls, third: str
-) -> None:
+def test_a_game_of_renju_against_itself_has_no_foul(agent: StartAgent, fouls: FindFouls, third: str) -> None:
     players = [agent("house-renju"), agent("house-renju")]
     for talk in players:
         assert "OK" == talk.ask("INFO rule 4", "INFO timeout_turn 45", "START 15")

@@ -21,15 +21,11 @@ def error_of(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["error"]
 
 
-def test_an_upload_is_received_processed_and_passes(
-    ada: httpx.Client, desk: IntakeDirectory
-) -> None:
+def test_an_upload_is_received_processed_and_passes(ada: httpx.Client, desk: IntakeDirectory) -> None:
     content = b"good five"
     number = send(ada, content, "five.zip", name="five-2")
     found = ended(ada, number)
-    assert ("passed", "five-2", 1, "five.zip") == tuple(
-        found[key] for key in ("state", "name", "version", "filename")
-    )
+    assert ("passed", "five-2", 1, "five.zip") == tuple(found[key] for key in ("state", "name", "version", "filename"))
     digest = hashlib.sha256(content).hexdigest()
     assert (digest, len(content)) == (found["sha256"], found["size"])
     assert content == desk.files.get(digest)
@@ -73,9 +69,7 @@ def test_a_failure_of_the_host_is_tried_again_and_never_the_authors_business(
     assert str(desk.folder) not in str(found)
 
 
-def test_an_upload_that_kills_its_workers_costs_nobody_else_anything(
-    ada: httpx.Client, eve: httpx.Client
-) -> None:
+def test_an_upload_that_kills_its_workers_costs_nobody_else_anything(ada: httpx.Client, eve: httpx.Client) -> None:
     killer, good = send(ada, "crash"), send(eve, "good eves")
     assert "passed" == ended(eve, good)["state"]
     assert "failed" == ended(ada, killer)["state"]
@@ -92,9 +86,7 @@ def test_authors_know_nothing_of_each_other(ada: httpx.Client, eve: httpx.Client
     assert theirs == (nobodys[0], nobodys[1].replace("999999", str(number)))
     assert number not in [one["id"] for one in eve.get("/submissions").json()["submissions"]]
     taken = eve.post("/submissions", params={"filename": "a", "name": "ADAS"}, content=b"good x")
-    assert (409, "an agent of another author is called 'ADAS' already: choose another name") == (
-        error_of(taken)
-    )
+    assert (409, "an agent of another author is called 'ADAS' already: choose another name") == (error_of(taken))
 
 
 def test_an_author_withdraws(ada: httpx.Client) -> None:
@@ -105,9 +97,7 @@ def test_an_author_withdraws(ada: httpx.Client) -> None:
     assert "withdrawn" == ada.get(f"/submissions/{number}").json()["state"]
 
 
-def test_one_upload_never_blocks_another(
-    service: Service, ada: httpx.Client, eve: httpx.Client
-) -> None:
+def test_one_upload_never_blocks_another(service: Service, ada: httpx.Client, eve: httpx.Client) -> None:
     """While one author's bytes trickle in, another's are received, and everybody is answered."""
     with socket.create_connection(("127.0.0.1", service.port)) as slow:
         head = "POST /submissions?filename=a.zip HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n"
@@ -132,9 +122,7 @@ def test_without_a_token_that_holds_nothing_is_told(service: Service, token: str
         assert "cup" == stranger.get("/contest").json()["name"]
 
 
-def test_what_is_too_large_is_refused_before_and_during_the_body(
-    ada: httpx.Client, desk: IntakeDirectory
-) -> None:
+def test_what_is_too_large_is_refused_before_and_during_the_body(ada: httpx.Client, desk: IntakeDirectory) -> None:
     limit = desk.intake.upload_bytes
     kept = len(list(desk.uploads.rglob("*")))
 
@@ -150,15 +138,11 @@ def test_what_is_too_large_is_refused_before_and_during_the_body(
     assert 201 == ada.post("/submissions?filename=a", content=b"x" * limit).status_code
 
 
-def test_what_is_declared_too_large_is_refused_before_a_byte_of_it_is_sent(
-    service: Service, ada: httpx.Client
-) -> None:
+def test_what_is_declared_too_large_is_refused_before_a_byte_of_it_is_sent(service: Service, ada: httpx.Client) -> None:
     with socket.create_connection(("127.0.0.1", service.port)) as client:
         client.sendall(
             b"POST /submissions?filename=a.zip HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n"
-            b"Expect: 100-continue\r\nAuthorization: "
-            + ada.headers["authorization"].encode()
-            + b"\r\n\r\n"
+            b"Expect: 100-continue\r\nAuthorization: " + ada.headers["authorization"].encode() + b"\r\n\r\n"
         )
         assert client.recv(4096).startswith(b"HTTP/1.1 413 ")
 
@@ -307,9 +291,7 @@ def test_its_openapi_says_what_may_be_answered(service: Service) -> None:
     with service.client() as stranger:
         described = stranger.get("/openapi.json").json()
     paths = described["paths"]
-    assert {"201", "401", "408", "409", "413", "422", "429", "503"} == set(
-        paths["/submissions"]["post"]["responses"]
-    )
+    assert {"201", "401", "408", "409", "413", "422", "429", "503"} == set(paths["/submissions"]["post"]["responses"])
     assert {"/health", "/contest", "/submissions", "/submissions/{id}"} <= set(paths)
     assert "application/octet-stream" in json.dumps(paths["/submissions"]["post"]["requestBody"])
     assert "HTTPValidationError" not in described["components"]["schemas"]

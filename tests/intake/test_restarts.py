@@ -162,9 +162,7 @@ def test_requests_are_bounded_by_author_and_by_address(tmp_path: Path) -> None:
 
 def test_uploads_are_bounded(tmp_path: Path) -> None:
     """By what waits, by what is under way, and by the hour."""
-    desk = make_contest(
-        tmp_path, "uploads_per_hour = 3\nwaiting_per_author = 2\nuploads_at_once = 1"
-    )
+    desk = make_contest(tmp_path, "uploads_per_hour = 3\nwaiting_per_author = 2\nuploads_at_once = 1")
     free = tmp_path / "free"
     with serving(desk) as service, service.client(make_token(desk, "ada")) as ada:
         with begun_upload(service, ada):
@@ -173,15 +171,11 @@ def test_uploads_are_bounded(tmp_path: Path) -> None:
         while (answer := post(ada, f"hold {free} one")).status_code == 429:
             time.sleep(LOOK_S)
         last = send(ada, "good two")
-        assert [429, "2 of your submissions wait already: see what comes of them first"] == (
-            refused(ada)
-        )
+        assert [429, "2 of your submissions wait already: see what comes of them first"] == (refused(ada))
         free.touch()
         for number in (answer.json()["id"], last, send_when_none_waits(ada, last)):
             assert "passed" == ended(ada, number)["state"]
-        assert [429, "3 uploads in the last hour, and no more are taken: come back later"] == (
-            refused(ada)
-        )
+        assert [429, "3 uploads in the last hour, and no more are taken: come back later"] == (refused(ada))
 
 
 def send_when_none_waits(client: httpx.Client, last: int) -> int:
@@ -204,9 +198,7 @@ def begun_upload(service: Service, client: httpx.Client) -> Iterator[None]:
     with socket.create_connection(("127.0.0.1", service.port)) as sender:
         sender.sendall(
             b"POST /submissions?filename=a.zip HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n"
-            b"Expect: 100-continue\r\nAuthorization: "
-            + client.headers["authorization"].encode()
-            + b"\r\n\r\n"
+            b"Expect: 100-continue\r\nAuthorization: " + client.headers["authorization"].encode() + b"\r\n\r\n"
         )
         assert sender.recv(4096).startswith(b"HTTP/1.1 100")
         yield

@@ -65,9 +65,7 @@ def test_an_archive_becomes_an_agent_and_one_that_fails_is_told_why(tmp_path: Pa
         bad = send(ada, Path(brain).read_bytes(), "refuser.py")
         found = ended(ada, good)
         assert ("passed", "mine", 1) == (found["state"], found["name"], found["version"])
-        assert ["received", "unpacked", "built", "staged", "checked"] == [
-            step["stage"] for step in found["steps"]
-        ]
+        assert ["received", "unpacked", "built", "staged", "checked"] == [step["stage"] for step in found["steps"]]
         assert "refused" == ended(ada, bad)["state"]
         report = CheckReport.model_validate(ada.get(f"/submissions/{bad}/report").json())
     assert Grade.FAIL is report.grade

@@ -130,9 +130,7 @@ def test_a_contest_is_played_published_and_verified(site: Path, here: Path) -> N
     cup = here / "cup"
     cup.mkdir()
     agents = "".join(f'[[agents]]\npath = "../mine"\nname = "{name}"\n' for name in ("one", "two"))
-    head = (
-        'name = "cup"\npolicy = "../connect-four.toml"\n[format]\nname = "round-robin"\ngames = 2\n'
-    )
+    head = 'name = "cup"\npolicy = "../connect-four.toml"\n[format]\nname = "round-robin"\ngames = 2\n'
     (cup / "contest.toml").write_text(head + agents)
 
     judge(site, here, "contest", "run", "cup")

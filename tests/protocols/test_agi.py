@@ -595,9 +595,7 @@ def test_a_pondering_engine_may_report_at_any_time() -> None:
     talk.goes("< BESTMOVE 78\n= 7,7\n< INFO DEPTH 3\n< INFO DEPTH 4\\nINFO DEP\\")
     talk.feed(Ask(place("7868"), CLOCK))
     talk.goes("> ISREADY\n< TH 5\n< INFO DEPTH 6\n= note ignored: 'INFO DEPTH 6'")
-    talk.goes(
-        "< READYOK\n> DOMOVE 78\n> DOMOVE 68\n> GO TIME 30000\n< INFO DEPTH 7\n= search depth=7"
-    )
+    talk.goes("< READYOK\n> DOMOVE 78\n> DOMOVE 68\n> GO TIME 30000\n< INFO DEPTH 7\n= search depth=7")
 
 
 # --- any bytes -------------------------------------------------------------------------------------------------------
@@ -674,9 +672,7 @@ def test_an_answer_is_a_stone_or_stones_or_a_swap(text: bytes, decision: Decisio
 def test_a_keyword_counts_once() -> None:
     keys = frozenset({b"DEPTH", b"PV"})
 
-    assert ({"depth": "1 DEPTH 2", "pv": "78 69"}, "a b") == by_keyword(
-        b"a  b depth 1 DEPTH 2 Pv 78\t69", keys
-    )
+    assert ({"depth": "1 DEPTH 2", "pv": "78 69"}, "a b") == by_keyword(b"a  b depth 1 DEPTH 2 Pv 78\t69", keys)
     assert ({}, "") == by_keyword(b" ", keys)
 
 

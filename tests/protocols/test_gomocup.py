@@ -344,9 +344,7 @@ def test_one_unknown_more_than_there_were_infos_refuses_the_move() -> None:
 
 
 def test_an_error_to_a_move_refuses_it() -> None:
-    thinking().goes(
-        "< ERROR unknown key\n= wake after 1000\n< ERROR out of memory\n= refused out of memory"
-    )
+    thinking().goes("< ERROR unknown key\n= wake after 1000\n< ERROR out of memory\n= refused out of memory")
 
 
 def test_an_error_to_the_first_move_refuses_it_when_no_move_follows_soon() -> None:
@@ -425,9 +423,7 @@ def test_a_board_that_a_brain_does_not_know_is_refused_and_the_rest_is_discarded
 def test_a_second_move_in_one_go_is_not_the_answer_to_the_next_turn() -> None:
     """Stale output is accepted as a move by other managers; here it is discarded and noted."""
     conversation = thinking()
-    conversation.goes(
-        "< 7,7\\n8,8\n= 7,7\n= note discarded: 1 line(s) that nobody asked for, first '8,8'"
-    )
+    conversation.goes("< 7,7\\n8,8\n= 7,7\n= note discarded: 1 line(s) that nobody asked for, first '8,8'")
     conversation.goes("< 9,9\n= note discarded: 1 line(s) that nobody asked for, first '9,9'")
     conversation.goes("< 1,\\")
     ask(conversation, (7, 7, 0), (11, 10, 1))

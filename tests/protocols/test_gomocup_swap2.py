@@ -229,9 +229,7 @@ def test_of_a_brain_that_answers_info_lines_the_second_unknown_is_about_swap2boa
     """It said so to INFO before: the first is its answer to time_left."""
     conversation = swapping(answers_info=True)
     conversation.goes("< UNKNOWN INFO\n= wake after 1000")
-    conversation.goes(
-        f"< UNKNOWN SWAP2BOARD\n{BOARD}\n< UNKNOWN\\nUNKNOWN\\nUNKNOWN\\nUNKNOWN\n< 8,8\n= 8,8"
-    )
+    conversation.goes(f"< UNKNOWN SWAP2BOARD\n{BOARD}\n< UNKNOWN\\nUNKNOWN\\nUNKNOWN\\nUNKNOWN\n< 8,8\n= 8,8")
 
 
 def test_where_nothing_follows_the_first_it_was_about_swap2board() -> None:
@@ -305,9 +303,7 @@ def test_a_refusal_of_restart_is_told_from_late_unknowns(strays: int) -> None:
     """By their number, or, where fewer came than lines were unknown, by nothing that follows."""
     conversation = laid_three()
     choose(conversation, FIVE, adds=0)
-    conversation.goes(
-        f"> INFO time_left 90000\n> SWAP2BOARD\n{THREE_ROWS}\n> 8,8\n> 8,6\n> DONE\n< UNKNOWN\n> RESTART"
-    )
+    conversation.goes(f"> INFO time_left 90000\n> SWAP2BOARD\n{THREE_ROWS}\n> 8,8\n> 8,6\n> DONE\n< UNKNOWN\n> RESTART")
     for _ in range(strays):
         conversation.goes("< UNKNOWN")
     if strays:
@@ -476,9 +472,7 @@ def test_a_stone_that_counts_no_more_is_field_3() -> None:
     """Seed 002, BOARD: only if continuous game is enabled."""
     conversation = ready()
     place(conversation, (7, 7, 0), (8, 8, 1), (9, 9, 0), opening=3, colour=1, dead={(7, 7)})
-    conversation.goes(
-        "> INFO time_left 90000\n> BOARD\n> 7,7,3\n> 8,8,1\n> 9,9,2\n> DONE\n< 1,1\n= 1,1"
-    )
+    conversation.goes("> INFO time_left 90000\n> BOARD\n> 7,7,3\n> 8,8,1\n> 9,9,2\n> DONE\n< 1,1\n= 1,1")
 
 
 @pytest.mark.parametrize(

@@ -90,9 +90,7 @@ def test_every_request_and_every_event_has_words() -> None:
         (REQUESTS[8], "3 5", OnSquare(3, 5), "3 5"),
     ],
 )
-def test_what_is_typed_is_read(
-    request_: Request, typed: str, decision: Decision, said: str
-) -> None:
+def test_what_is_typed_is_read(request_: Request, typed: str, decision: Decision, said: str) -> None:
     reply = read_answer(request_, typed)
 
     assert (ReplyKind.DECIDED, said, decision) == (reply.kind, reply.said, reply.decision)

@@ -106,9 +106,7 @@ def test_a_piece_that_cannot_move_is_followed_by_the_next_selection() -> None:
         ("8 8", (8, 8)),
     ],
 )
-def test_both_forms_of_an_answer_are_two_numbers_and_anything(
-    line: str, square: tuple[int, int]
-) -> None:
+def test_both_forms_of_an_answer_are_two_numbers_and_anything(line: str, square: tuple[int, int]) -> None:
     """Seed 000, Request: Selection: `x y`, and `x y index type`; the program read no further than two numbers."""
     assert decided(OnSquare(*square), line) == read_answer(line)
 
@@ -159,9 +157,7 @@ def test_a_long_line_is_cut_and_read_as_far_as_it_goes() -> None:
 def test_quit_has_the_result_as_in_2013() -> None:
     conversation = opened()
     conversation.feed(Close("white DRAW"))
-    conversation.goes(
-        "> QUIT white DRAW\n= await close\n< bye\n= note discarded after QUIT: 'bye\\n'"
-    )
+    conversation.goes("> QUIT white DRAW\n= await close\n< bye\n= note discarded after QUIT: 'bye\\n'")
 
 
 def test_quit_stands_alone_as_in_the_seed() -> None:
@@ -249,9 +245,7 @@ def test_lenient_a_line_may_begin_before_its_request() -> None:
 
 def test_lenient_keeps_so_many_lines_and_no_more() -> None:
     conversation = opened(kept_lines=2)
-    conversation.goes(
-        "< 1 1\\n2 2\\n3 3\\n4 4\n= note dropped: 2 line(s) too many before their request"
-    )
+    conversation.goes("< 1 1\\n2 2\\n3 3\\n4 4\n= note dropped: 2 line(s) too many before their request")
     conversation.feed(Ask(Selection(0), CLOCK))
     conversation.feed(Ask(Selection(0), CLOCK))
     conversation.feed(Ask(Selection(0), CLOCK))
@@ -305,9 +299,7 @@ def test_what_it_cannot_speak_is_the_judges_mistake() -> None:
 
 
 def test_options_are_checked() -> None:
-    with pytest.raises(
-        InputError, match="protocol qchess: unasked: Input should be 'strict' or 'lenient'"
-    ):
+    with pytest.raises(InputError, match="protocol qchess: unasked: Input should be 'strict' or 'lenient'"):
         new_protocol("qchess", {"unasked": "never"})
 
 
@@ -316,9 +308,7 @@ def test_options_are_checked() -> None:
     st.lists(st.binary(min_size=1, max_size=40), max_size=30),
     st.sampled_from(["strict", "lenient"]),
 )
-def test_any_bytes_give_one_answer_a_request_and_never_fail(
-    chunks: list[bytes], unasked: str
-) -> None:
+def test_any_bytes_give_one_answer_a_request_and_never_fail(chunks: list[bytes], unasked: str) -> None:
     protocol = Qchess(QchessOptions.model_validate({"unasked": unasked}))
     protocol.feed(Open(0, {}, ("one", "two"), LIMITS))
     is_asked = False

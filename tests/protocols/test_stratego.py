@@ -112,9 +112,7 @@ def test_start_then_the_board_then_a_move_then_what_came_of_it() -> None:
     talk.feed(Tell(Started(RED)))
     talk.goes("> START")
     talk.ask(HalfMove(RED, 1, BOARD))
-    talk.goes(
-        "".join(f"> {row}\n" for row in BOARD.splitlines()) + "= await turn\n< 0 3 DOWN\n= 0 3 DOWN"
-    )
+    talk.goes("".join(f"> {row}\n" for row in BOARD.splitlines()) + "= await turn\n< 0 3 DOWN\n= 0 3 DOWN")
     talk.feed(Tell(Confirmed(None, RED, 1, "0 3 DOWN OK")))
     talk.feed(Tell(Confirmed(None, BLUE, 1, "0 6 UP OK")))
     talk.goes("> 0 3 DOWN OK\n> 0 6 UP OK")
@@ -174,9 +172,7 @@ def answer_of(protocol: StrategoProtocol, data: bytes) -> Any:
     return effects[-1].reply
 
 
-def test_lines_that_come_early_are_kept_for_later_turns_and_the_board_is_sent_all_the_same() -> (
-    None
-):
+def test_lines_that_come_early_are_kept_for_later_turns_and_the_board_is_sent_all_the_same() -> None:
     talk = seated()
     talk.ask(HalfMove(RED, 1, "a\n"))
     talk.goes("> a\n= await turn\n< 0 3 DOWN\\n0 4 DOWN\\n0 5 DOWN\n= 0 3 DOWN")

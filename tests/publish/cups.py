@@ -97,9 +97,7 @@ class Player:
 
     def _move(self) -> Sequence[Act]:
         chance = self._chance
-        free = [
-            (x, y) for x in range(self._size) for y in range(self._size) if (x, y) not in self._all
-        ]
+        free = [(x, y) for x in range(self._size) for y in range(self._size) if (x, y) not in self._all]
         if chance.random() < self._skill:
             square = max(free, key=lambda at: (self._row(at), -abs(at[0] - 7) - abs(at[1] - 7)))
         else:
@@ -219,18 +217,14 @@ class Cup:
         folder.mkdir(parents=True, exist_ok=True)
         agents = "".join(f'[[agents]]\npath = "{name}"\n' for name in cast)
         fixed = "" if seed is None else f"seed = {seed}"
-        plan = PLAN.format(
-            name="spring-cup", about=about, format=form, agents=agents, more=more, seed=fixed
-        )
+        plan = PLAN.format(name="spring-cup", about=about, format=form, agents=agents, more=more, seed=fixed)
         (folder / "contest.toml").write_text(plan)
         self.folder = folder
         self.cast = cast
         self.planned = load_plan(folder / "contest.toml")
         self.store = Store(self.planned.store_url)
         frozen = self._frozen()
-        entered = [
-            EntryRow(each.name, each.rank, each.model_dump_json()) for each in frozen.entries
-        ]
+        entered = [EntryRow(each.name, each.rank, each.model_dump_json()) for each in frozen.entries]
         secret = CHANCE if seed is None else None
         self.store.create(frozen.name, frozen.model_dump_json(), entered, secret)
         self.contest = Contest(self.store, self.planned)

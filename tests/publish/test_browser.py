@@ -81,9 +81,7 @@ def test_a_move_has_an_address(browser: Browser, exported: Public) -> None:
     assert 1 == browser.ask("document.querySelectorAll('.moves tr.now').length")
 
 
-def test_without_scripts_the_last_position_and_all_moves_are_there(
-    browser: Browser, exported: Public
-) -> None:
+def test_without_scripts_the_last_position_and_all_moves_are_there(browser: Browser, exported: Public) -> None:
     """A page of two sources: what it shows may not hang on the one that is blocked."""
     browser.open(exported.directory / "games/00001.html")
     shown = browser.ask(SHOWN)
@@ -91,9 +89,7 @@ def test_without_scripts_the_last_position_and_all_moves_are_there(
     try:
         browser.open(exported.directory / "games/00001.html")
         assert shown == browser.ask(SHOWN)
-        assert "none" == browser.ask(
-            "getComputedStyle(document.querySelector('.controls')).display"
-        )
+        assert "none" == browser.ask("getComputedStyle(document.querySelector('.controls')).display")
         assert browser.ask("document.querySelectorAll('.moves tbody tr').length") > 6
     finally:
         browser.block_scripts(False)

@@ -99,9 +99,7 @@ def test_nothing_in_an_export_foretells_the_games_to_come(
     public, to_come = unfinished
     seeds = {spec.seed for spec in to_come}
     places = list(itertools.product(range(1, 6), range(1, 4), range(2)))
-    guessed: set[object] = {
-        by_the_old_way(number, place) for number in range(816) for place in places
-    }
+    guessed: set[object] = {by_the_old_way(number, place) for number in range(816) for place in places}
     words = {
         word.decode()
         for data in everything(public).values()
@@ -218,9 +216,7 @@ def test_another_secret_than_was_committed_to_is_found(copy: Public) -> None:
 def test_a_commitment_that_was_exchanged_with_its_secret_is_found(copy: Public) -> None:
     """Whoever wants another draw afterwards has records that were played by the first one."""
     other = commitment_to("6d" * 32)
-    change(
-        copy.directory / "chance.json", lambda each: each.update(secret="6d" * 32, commitment=other)
-    )
+    change(copy.directory / "chance.json", lambda each: each.update(secret="6d" * 32, commitment=other))
     change(copy.directory / "contest.json", lambda each: each.update(commitment=other))
 
     problems = signed_again(copy).problems
@@ -319,17 +315,13 @@ def test_chance_that_is_revealed_too_early_is_found(
     unfinished: tuple[Public, list[MatchSpec]], exported: Public, tmp_path: Path
 ) -> None:
     public = unfinished[0].copy_to(tmp_path)
-    (public.directory / "chance.json").write_bytes(
-        (exported.directory / "chance.json").read_bytes()
-    )
+    (public.directory / "chance.json").write_bytes((exported.directory / "chance.json").read_bytes())
 
     problems = signed_again(public).problems
     assert "chance.json reveals the chance of games that are still to come" in problems
 
 
-@pytest.mark.parametrize(
-    "data", [b"{", b"{}", b"[]", b"\xff", b'{"contest": "spring-cup", "secret": 7}']
-)
+@pytest.mark.parametrize("data", [b"{", b"{}", b"[]", b"\xff", b'{"contest": "spring-cup", "secret": 7}'])
 def test_what_reveals_nothing_is_a_problem(copy: Public, data: bytes) -> None:
     (copy.directory / "chance.json").write_bytes(data)
 

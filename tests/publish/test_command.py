@@ -19,9 +19,7 @@ def judge(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
 
 
-def test_an_organiser_makes_a_key_and_exports_and_a_stranger_verifies(
-    cup: Cup, tmp_path: Path
-) -> None:
+def test_an_organiser_makes_a_key_and_exports_and_a_stranger_verifies(cup: Cup, tmp_path: Path) -> None:
     made = judge(tmp_path, "key", "my.key")
     announced = (tmp_path / "my.pem").rename(tmp_path / "announced.pem")
     exported = judge(tmp_path, "export", "public", str(cup.folder), "--key", "my.key")
@@ -32,9 +30,7 @@ def test_an_organiser_makes_a_key_and_exports_and_a_stranger_verifies(
     assert "public: 20 games; open public/index.html" == exported.stdout.splitlines()[0]
     assert (tmp_path / "public-private/anna").is_dir()
     assert (0, "") == (verified.returncode, verified.stderr)
-    assert verified.stdout.endswith(
-        "public: ok: spring-cup, 21 games replayed, schedule and tables computed again\n"
-    )
+    assert verified.stdout.endswith("public: ok: spring-cup, 21 games replayed, schedule and tables computed again\n")
     told = [line for line in exported.stdout.splitlines() if line.startswith(("manifest", "key "))]
     assert told == verified.stdout.splitlines()[:2]
     assert verified.stdout.splitlines()[2].startswith(f"chance   revealed: {CHANCE}; its SHA-256, ")
@@ -58,9 +54,7 @@ def test_without_a_key_from_elsewhere_the_answer_is_a_loud_warning(
     assert "ok: spring-cup" in told.out
 
 
-def test_what_is_wrong_is_named_and_the_command_fails(
-    copy: Public, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_wrong_is_named_and_the_command_fails(copy: Public, capsys: pytest.CaptureFixture[str]) -> None:
     (copy.directory / "extra.html").write_text("hello")
 
     with pytest.raises(SystemExit, match="1"):

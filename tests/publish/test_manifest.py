@@ -111,9 +111,7 @@ def _hide(directory: Path) -> None:
         (_hide, ["'.hidden': a name that nothing published has"]),
     ],
 )  # fmt: skip
-def test_what_was_changed_is_named(
-    signed: Signed, change: Callable[[Path], None], problems: list[str]
-) -> None:
+def test_what_was_changed_is_named(signed: Signed, change: Callable[[Path], None], problems: list[str]) -> None:
     change(signed.directory)
 
     assert problems == signed.problems()
@@ -214,9 +212,7 @@ def test_a_key_comes_back_and_only_its_owner_may_read_it(tmp_path: Path) -> None
     key = make_key(tmp_path / "organiser.key")
 
     assert 0o600 == (tmp_path / "organiser.key").stat().st_mode & 0o777
-    assert public_pem(key.public_key()) == public_pem(
-        load_key(tmp_path / "organiser.key").public_key()
-    )
+    assert public_pem(key.public_key()) == public_pem(load_key(tmp_path / "organiser.key").public_key())
 
 
 def test_a_key_is_never_written_over(tmp_path: Path) -> None:

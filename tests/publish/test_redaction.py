@@ -100,8 +100,7 @@ def test_no_file_of_the_export_has_a_word_of_it(exported: Public) -> None:
     found = [
         path.name
         for path in exported.directory.rglob("*")
-        if path.is_file()
-        and any(part.encode() in path.read_bytes() for part in (SECRET[:13], SECRET[-13:]))
+        if path.is_file() and any(part.encode() in path.read_bytes() for part in (SECRET[:13], SECRET[-13:]))
     ]
     assert [] == found
 
@@ -109,13 +108,9 @@ def test_no_file_of_the_export_has_a_word_of_it(exported: Public) -> None:
 def test_each_author_has_a_directory_of_his_own(exported: Public) -> None:
     """Of every game of his agent, also of the attempt that was void; nobody but the organiser may look into all."""
     assert 0o700 == exported.private.stat().st_mode & 0o777
-    assert {"anna", "bert", "-carl", "dora", "crash.test"} == {
-        path.name for path in exported.private.iterdir()
-    }
+    assert {"anna", "bert", "-carl", "dora", "crash.test"} == {path.name for path in exported.private.iterdir()}
     carl = exported.private / "-carl"
-    assert {"00003.json", "00003.stderr", "00003.attempt-1.json"} <= {
-        path.name for path in carl.iterdir()
-    }
+    assert {"00003.json", "00003.stderr", "00003.attempt-1.json"} <= {path.name for path in carl.iterdir()}
     for folder in exported.private.iterdir():
         said = b"".join(path.read_bytes() for path in folder.glob("*.stderr"))
         assert f"{SECRET} of {folder.name}".encode() in said
@@ -131,9 +126,7 @@ def test_stderr_is_handed_over_byte_by_byte(exported: Public) -> None:
 
 
 @pytest.mark.parametrize("private", ["public", "public/authors", "."])
-def test_what_is_private_never_lies_in_what_is_public(
-    cup: Cup, tmp_path: Path, private: str
-) -> None:
+def test_what_is_private_never_lies_in_what_is_public(cup: Cup, tmp_path: Path, private: str) -> None:
     key = make_key(tmp_path / "organiser.key")
 
     with pytest.raises(InputError, match="may not lie in what is public"):

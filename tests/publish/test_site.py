@@ -105,14 +105,8 @@ def strange_publication() -> Publication:
         for second in names:
             if first < second:
                 number += 1
-                result = GameResult(
-                    first, second, first, Verdict.CRASH, HOSTILE, HOSTILE, (None, Verdict.CRASH)
-                )
-                games.append(
-                    PublishedGame(
-                        number, HOSTILE, 1, number, 0, first, second, "done", result=result
-                    )
-                )
+                result = GameResult(first, second, first, Verdict.CRASH, HOSTILE, HOSTILE, (None, Verdict.CRASH))
+                games.append(PublishedGame(number, HOSTILE, 1, number, 0, first, second, "done", result=result))
     side = SideScore(wins=1, losses=1, failures=1, replies=3, charged_ms=5.0)
     return Publication(
         name=HOSTILE,
@@ -140,9 +134,7 @@ def assert_harmless(text: str) -> None:
     assert not page.tags & {"b>", "script>"}
     assert text.count("<script") == ('src="../viewer.js"' in text)
     assert "<b>&" not in text
-    assert not re.search(
-        "[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", text
-    )
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", text)
     assert "x" * 601 not in text
 
 
@@ -170,9 +162,7 @@ def test_whatever_an_agent_says_in_a_game_stays_text(game: Callable[[], RecordFi
         seat.model_copy(update={"name": HOSTILE + LONG, "why": HOSTILE, "notes": (HOSTILE, LONG)})
         for seat in record.seats
     )
-    strange = record.model_copy(
-        update={"seats": seats, "reason": HOSTILE + LONG, "result": HOSTILE}
-    )
+    strange = record.model_copy(update={"seats": seats, "reason": HOSTILE + LONG, "result": HOSTILE})
     frame = dataclasses.replace(FRAME, contest=HOSTILE)
     page = game_page(RecordFile(record=strange, transcript=public_part(file).transcript), frame)
 
@@ -219,11 +209,7 @@ def many_games(agents: int, games: int) -> Publication:
         if first == second:
             second = names[(number + 2 + number // agents) % agents]
         result = GameResult(first, second, first, Verdict.WIN, "5 in a row", replies=(20, 20))
-        played.append(
-            PublishedGame(
-                number, f"{number:020d}", 1, number, 0, first, second, "done", result=result
-            )
-        )
+        played.append(PublishedGame(number, f"{number:020d}", 1, number, 0, first, second, "done", result=result))
     side = SideScore(wins=games // agents)
     return Publication(
         name="large",
@@ -246,8 +232,7 @@ def test_the_site_grows_with_the_games_and_no_page_with_all_of_them() -> None:
     """Four times the games among as many agents: four times the bytes at most, on pages that stay readable."""
     proof = Proof("", "", [])
     small, large = (
-        {path: len(data) for path, data in site(many_games(30, games), {}, proof)}
-        for games in (1_000, 4_000)
+        {path: len(data) for path, data in site(many_games(30, games), {}, proof)} for games in (1_000, 4_000)
     )
 
     assert sum(large.values()) < 4.4 * sum(small.values())

@@ -100,9 +100,7 @@ def test_a_swapped_result_in_the_standings_is_found(copy: Public) -> None:
     change(copy.directory / "data/standings.json", swap)
 
     (problem,) = signed_again(copy).problems
-    assert problem == (
-        "data/standings.json: not what the records give: [0].agent is '-carl', 'anna' is right"
-    )
+    assert problem == ("data/standings.json: not what the records give: [0].agent is '-carl', 'anna' is right")
 
 
 def test_a_point_more_in_the_csv_is_found(copy: Public) -> None:
@@ -181,9 +179,7 @@ def test_other_pairings_than_those_that_follow_are_found(copy: Public) -> None:
 
 
 def test_other_rules_than_those_that_were_frozen_give_other_matches(copy: Public) -> None:
-    change(
-        copy.directory / "contest.json", lambda frozen: frozen["policy"]["clock"].update(turn_ms=7)
-    )
+    change(copy.directory / "contest.json", lambda frozen: frozen["policy"]["clock"].update(turn_ms=7))
 
     problems = signed_again(copy).problems
     assert any("of another match than was scheduled here" in each for each in problems)
@@ -198,9 +194,7 @@ def test_other_rules_than_those_that_were_frozen_give_other_matches(copy: Public
         ("records/00001.json", b"\xff", "not a record of a match"),
     ],
 )
-def test_what_is_no_export_is_said_to_be_none(
-    copy: Public, name: str, data: bytes, problem: str
-) -> None:
+def test_what_is_no_export_is_said_to_be_none(copy: Public, name: str, data: bytes, problem: str) -> None:
     (copy.directory / name).write_bytes(data)
 
     assert any(problem in each for each in signed_again(copy).problems)
@@ -232,9 +226,7 @@ def test_a_swiss_contest_is_drawn_again_round_by_round(tmp_path: Path) -> None:
 
     assert () == tuple(report.problems)
     assert report.is_over
-    assert ["always disqualified: failed in 100% of its games; 50% are allowed"] == list(
-        report.decisions
-    )
+    assert ["always disqualified: failed in 100% of its games; 50% are allowed"] == list(report.decisions)
 
     change(public.directory / "data/disqualified.json", lambda rows: rows.clear())
     problems = signed_again(public).problems
@@ -250,9 +242,7 @@ def test_a_contest_that_goes_on_says_how_much_is_missing(tmp_path: Path) -> None
     assert () == tuple(report.problems)
     assert not report.is_over
     assert (6, 14) == (report.replayed, report.open_games)
-    assert (
-        "14 of 20 scheduled games have no result" in (public.directory / "index.html").read_text()
-    )
+    assert "14 of 20 scheduled games have no result" in (public.directory / "index.html").read_text()
 
 
 def test_a_game_whose_result_was_taken_back_is_published_with_the_one_that_counts(
@@ -273,9 +263,7 @@ def test_a_game_whose_result_was_taken_back_is_published_with_the_one_that_count
 def test_numbers_of_another_machine_may_differ_in_their_last_digits() -> None:
     assert "" == difference("a.json", b'[{"elo": 12.3000001}]', b'[{"elo": 12.3}]')
     assert "" == difference("a.csv", b"elo\r\n12.3000001\r\n", b"elo\r\n12.3\r\n")
-    assert "[0].elo is 12.4, 12.3 is right" == difference(
-        "a.json", b'[{"elo": 12.4}]', b'[{"elo": 12.3}]'
-    )
+    assert "[0].elo is 12.4, 12.3 is right" == difference("a.json", b'[{"elo": 12.4}]', b'[{"elo": 12.3}]')
     assert "line 2: '', '12.3' is right" == difference("a.csv", b'a\r\n""\r\n', b"a\r\n12.3\r\n")
 
 

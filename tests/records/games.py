@@ -52,9 +52,7 @@ BY_FAULT = sorted(set(Verdict) - {Verdict.WIN, Verdict.DRAW, Verdict.FOUL, Verdi
 
 ANY_SIDE = st.sampled_from([5, 6, 15, 15, 15, 19, 20, 26, 27, 52])
 
-texts = st.one_of(
-    st.sampled_from(HOSTILE), st.text(), st.text(st.characters(categories=["Cs", "Cc", "Cf", "Zl"]))
-)
+texts = st.one_of(st.sampled_from(HOSTILE), st.text(), st.text(st.characters(categories=["Cs", "Cc", "Cf", "Zl"])))
 
 
 def squares(width: int, height: int) -> st.SearchStrategy[list[Square]]:
@@ -73,9 +71,7 @@ def records(draw: st.DrawFn, sides: st.SearchStrategy[int] = ANY_SIDE) -> FiveRe
     stones = draw(squares(width, height))
     opening = draw(st.integers(0, min(5, len(stones))))
     times = [0] * opening + draw(
-        st.lists(
-            st.integers(0, 10**9), min_size=len(stones) - opening, max_size=len(stones) - opening
-        )
+        st.lists(st.integers(0, 10**9), min_size=len(stones) - opening, max_size=len(stones) - opening)
     )
     record = FiveRecord(
         width=width,

@@ -58,9 +58,7 @@ def test_a_death_is_shown_with_the_word_of_pid_1_and_the_end_of_stderr() -> None
 
     assert Verdict.CRASH == case.verdict
     assert b"Traceback: boom\n" == case.exchange.stderr
-    assert [EntryKind.STDERR, EntryKind.READ, EntryKind.REPORT] == [
-        heard.kind for heard in case.exchange.heard
-    ]
+    assert [EntryKind.STDERR, EntryKind.READ, EntryKind.REPORT] == [heard.kind for heard in case.exchange.heard]
     assert ProcessReport("signalled", 11).encode() == case.exchange.heard[-1].data
     assert case.row is not None
 

@@ -62,9 +62,7 @@ def test_hidden_types_are_drawn_before_the_first_step() -> None:
 def test_a_void_game_is_there_as_far_as_it_went() -> None:
     file = recorded.gomoku()
     entries = unseal(file.transcript)
-    record = file.record.model_copy(
-        update={"verdict": Verdict.VOID, "winner": None, "reason": "the Engine is gone"}
-    )
+    record = file.record.model_copy(update={"verdict": Verdict.VOID, "winner": None, "reason": "the Engine is gone"})
     game = steps_of(RecordFile(record=record, transcript=seal(entries[: len(entries) * 2 // 3])))
 
     assert 1 < len(game.steps) < 10
@@ -86,9 +84,7 @@ def test_a_psq_is_stepped_through_without_knowing_its_rule(tmp_path: Path) -> No
     game = read_steps(path)
 
     assert ("anna", "bert") == game.names
-    assert [step.view.tokens for step in steps_of(recorded.gomoku()).steps] == [
-        step.view.tokens for step in game.steps
-    ]
+    assert [step.view.tokens for step in steps_of(recorded.gomoku()).steps] == [step.view.tokens for step in game.steps]
 
 
 def test_a_log_of_quantum_chess_leads_to_the_same_positions(tmp_path: Path) -> None:

@@ -56,9 +56,7 @@ def spec(opening: Sequence[tuple[int, int]] = (), **sections: dict[str, Any]) ->
     )
 
 
-def play(
-    black: Agent, white: Agent, match_spec: MatchSpec | None = None, **world: Any
-) -> ScriptedMatch:
+def play(black: Agent, white: Agent, match_spec: MatchSpec | None = None, **world: Any) -> ScriptedMatch:
     return ScriptedMatch(World(black, white, **world), match_spec or spec())
 
 
@@ -66,9 +64,7 @@ def a_file(played: ScriptedMatch, match_spec: MatchSpec) -> RecordFile:
     """The record of a game that was played in a world, with its transcript: it verifies."""
     sealed = seal(played.world.entries)
     record = a_record(match_spec, played.end, played.referee)
-    return RecordFile(
-        record=record.model_copy(update={"transcript_sha256": sealed.sha256}), transcript=sealed
-    )
+    return RecordFile(record=record.model_copy(update={"transcript_sha256": sealed.sha256}), transcript=sealed)
 
 
 def a_record(match_spec: MatchSpec, end: End | Void, referee: Referee) -> MatchRecord:

@@ -17,9 +17,7 @@ from judge.testing import Act, Agent, Say, ScriptedMatch, World, exits
 from tests.referee.games import brain
 
 
-def engine(
-    *moves: str, ms: float = 1.0, lines: Mapping[str, Sequence[Act]] = MappingProxyType({})
-) -> Agent:
+def engine(*moves: str, ms: float = 1.0, lines: Mapping[str, Sequence[Act]] = MappingProxyType({})) -> Agent:
     """An engine that says `moves` one after the other; `lines` override what it does on a word."""
     left = iter(moves)
 
@@ -47,9 +45,7 @@ ROW = ("01", "02", "03", "04", "05")
 OTHER_ROW = ("11", "12", "13", "14", "15")
 
 
-def spec(
-    policy: str = "gomocup-standard", *overrides: str, protocols: tuple[str, str] = ("agi", "agi")
-) -> MatchSpec:
+def spec(policy: str = "gomocup-standard", *overrides: str, protocols: tuple[str, str] = ("agi", "agi")) -> MatchSpec:
     first, second = (
         SeatSpec(name=name, digest="0" * 64, command=("./a",), runtime="native", protocol=protocol)
         for name, protocol in zip(("one", "two"), protocols, strict=True)
@@ -99,9 +95,7 @@ def test_what_is_said_of_the_search_stands_with_its_move() -> None:
     ]
     played = play(engine(lines={"GO": thinks}), engine("11"))
 
-    assert {"depth": "2", "score": "3", "pv": "0102", "ponder": "11"} == plies_of(played.referee)[
-        0
-    ].search
+    assert {"depth": "2", "score": "3", "pv": "0102", "ponder": "11"} == plies_of(played.referee)[0].search
     assert ["INFO 'hello'"] == [note.text for note in played.referee.sides[0].notes][:1]
 
 
@@ -259,9 +253,7 @@ def laid(*moves: str) -> Agent:
         "a second CHANGE after the first stone",
     ],
 )
-def test_what_the_opening_refuses(
-    policy: str, first: Agent, second: Agent, verdict: Verdict, loser: int
-) -> None:
+def test_what_the_opening_refuses(policy: str, first: Agent, second: Agent, verdict: Verdict, loser: int) -> None:
     """Facts 5.4, transcripts 2, 5 and 6, and what is like them."""
     played = play(first, second, spec(policy))
     faults: list[Verdict | None] = [None, None]
@@ -309,9 +301,7 @@ def test_n_fifths_are_offered_as_the_contest_says() -> None:
 def test_who_stays_white_after_the_first_stone_goes_on() -> None:
     """Facts 5.4, transcript 7. Whoever took black is credited with what black wins."""
     stays = play(engine(*ROW), engine(*OTHER_ROW), spec("agi-renju:chinese-swap"))
-    swaps = play(
-        engine("01", *OTHER_ROW), engine("CHANGE", *ROW[1:]), spec("agi-renju:chinese-swap")
-    )
+    swaps = play(engine("01", *OTHER_ROW), engine("CHANGE", *ROW[1:]), spec("agi-renju:chinese-swap"))
 
     assert (Verdict.WIN, 0) == (stays.verdict, stays.winner)
     assert (Verdict.WIN, 1) == (swaps.verdict, swaps.winner)

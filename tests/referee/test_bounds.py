@@ -17,11 +17,7 @@ from judge.referee.verify import verify
 from judge.testing import Act, Agent, Do, Say, ScriptedMatch, World
 from tests.referee.games import a_record, brain, spec
 
-SHIPPED = [
-    f"{name}{variant}"
-    for name in policy_names()
-    for variant in ("", *(f":{v}" for v in variants_of(name)))
-]
+SHIPPED = [f"{name}{variant}" for name in policy_names() for variant in ("", *(f":{v}" for v in variants_of(name)))]
 GIBIBYTE = 1 << 30
 
 
@@ -127,9 +123,7 @@ def written(world: World, played: ScriptedMatch, chosen: MatchSpec) -> RecordFil
     tests = [protocol_entry(seat.protocol).is_private for seat in chosen.seats]
     sealed = seal(mark_private(world.transcript, lambda seat, line: tests[seat](line)))
     written = a_record(chosen, played.end, played.referee)
-    return RecordFile(
-        record=written.model_copy(update={"transcript_sha256": sealed.sha256}), transcript=sealed
-    )
+    return RecordFile(record=written.model_copy(update={"transcript_sha256": sealed.sha256}), transcript=sealed)
 
 
 def record(chosen: MatchSpec, *agents: Agent) -> tuple[RecordFile, int]:

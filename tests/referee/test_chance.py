@@ -43,8 +43,7 @@ def test_purposes_do_not_run_into_each_other() -> None:
 
 def test_the_bits_of_a_key_are_its_hmacs_of_counts() -> None:
     blocks = b"".join(
-        hmac.new(bytes.fromhex(KEY), count.to_bytes(8, "big"), hashlib.sha256).digest()
-        for count in range(3)
+        hmac.new(bytes.fromhex(KEY), count.to_bytes(8, "big"), hashlib.sha256).digest() for count in range(3)
     )
     drawn = numbers(KEY)
 

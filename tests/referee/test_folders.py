@@ -125,9 +125,7 @@ def test_a_record_names_the_state_that_is_kept_and_the_one_before_where_none_cou
 
 
 @pytest.mark.parametrize(("box", "path"), [("docker", "/persistent"), ("process", "../persistent")])
-def test_info_folder_is_the_same_in_every_game_so_that_a_replay_says_it_too(
-    box: BoxKind, path: str
-) -> None:
+def test_info_folder_is_the_same_in_every_game_so_that_a_replay_says_it_too(box: BoxKind, path: str) -> None:
     referee = build_referee(spec(box=box), World(lambda _: [], lambda _: []))
 
     assert path == referee.sides[0].opening.limits.folder

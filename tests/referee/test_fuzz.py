@@ -51,9 +51,7 @@ def pairings() -> list[MatchSpec]:
             policy = load_policy(name + variant, NARROW)
             for protocols in product(PROTOCOLS.names(), repeat=2):
                 first, second = (
-                    SeatSpec(
-                        name=seat, digest="0" * 64, command=("a",), runtime="native", protocol=each
-                    )
+                    SeatSpec(name=seat, digest="0" * 64, command=("a",), runtime="native", protocol=each)
                     for seat, each in zip(("one", "two"), protocols, strict=True)
                 )
                 spec = MatchSpec(seats=(first, second), policy=policy, seed=3)
@@ -205,9 +203,7 @@ def _letters(acts: Sequence[Act], chance: random.Random) -> Sequence[Act]:
 
 
 def _flood(acts: Sequence[Act], chance: random.Random) -> Sequence[Act]:
-    line = chance.choice(
-        (b"\n", b"x", b"DEBUG\n7\n", b"MESSAGE " + b"\xff" * 400 + b"\r\n", b"7,7\n")
-    )
+    line = chance.choice((b"\n", b"x", b"DEBUG\n7\n", b"MESSAGE " + b"\xff" * 400 + b"\r\n", b"7,7\n"))
     piece = line * (chance.choice((64, 4096)) // len(line))
     return [*([Say(piece, 0.01)] * chance.randint(1, 20)), *acts]
 
@@ -279,13 +275,8 @@ WORDS = (
 def _words(acts: Sequence[Act], chance: random.Random) -> Sequence[Act]:
     """Words of all protocols, before the answer, behind it and in place of it."""
     ends = ("\n", "\r\n", "\r", "")
-    said = [
-        (chance.choice(WORDS) + chance.choice(ends)).encode("latin-1")
-        for _ in range(chance.randint(1, 8))
-    ]
-    before, behind = (
-        [Say(each, chance.choice((0, 1))) for each in half] for half in (said[::2], said[1::2])
-    )
+    said = [(chance.choice(WORDS) + chance.choice(ends)).encode("latin-1") for _ in range(chance.randint(1, 8))]
+    before, behind = ([Say(each, chance.choice((0, 1))) for each in half] for half in (said[::2], said[1::2]))
     return [*before, *(acts if chance.random() < 0.7 else ()), *behind]
 
 
@@ -370,9 +361,7 @@ WILLS = st.builds(
     Will,
     seed=st.integers(0, 1 << 32),
     deeds=st.lists(
-        st.tuples(
-            st.one_of(st.integers(1, 4), st.integers(1, 20)), st.integers(0, len(MISDEEDS) - 1)
-        ),
+        st.tuples(st.one_of(st.integers(1, 4), st.integers(1, 20)), st.integers(0, len(MISDEEDS) - 1)),
         max_size=4,
     ),
     noise=st.one_of(st.just(b""), st.binary(max_size=40)),
@@ -403,9 +392,7 @@ def recorded(spec: MatchSpec, wills: Sequence[Will]) -> RecordFile:
 
 def test_every_policy_and_every_protocol_is_in_it() -> None:
     assert set(policy_names()) == {spec.policy.name for spec in SPECS}
-    assert set(PROTOCOLS.names()) == set(
-        chain(*((s.protocol for s in spec.seats) for spec in SPECS))
-    )
+    assert set(PROTOCOLS.names()) == set(chain(*((s.protocol for s in spec.seats) for spec in SPECS)))
     assert any(len({seat.protocol for seat in spec.seats}) == 2 for spec in SPECS)
 
 
@@ -417,9 +404,7 @@ def test_every_policy_and_every_protocol_is_in_it() -> None:
     derandomize=GAMES <= 300,
 )
 @given(number=st.integers(0, len(SPECS) - 1), first=WILLS, second=WILLS)
-def test_whatever_agents_do_a_game_has_an_end_and_a_record(
-    number: int, first: Will, second: Will
-) -> None:
+def test_whatever_agents_do_a_game_has_an_end_and_a_record(number: int, first: Will, second: Will) -> None:
     spec = SPECS[number]
     file = recorded(spec, (first, second))
 

@@ -392,9 +392,7 @@ def test_a_flood_after_the_goodbye_ends_one_and_leaves_the_other_its_time() -> N
     """The opponent may still save what it has learned."""
     flood = [Say(b"x" * 1000)] * 50
     saves = [Say(b"MESSAGE saved\n", 500), *exits(0)]
-    played = play(
-        brain(*BLACK_ROW, END=flood), brain(*WHITE_ROW, END=saves), spec(bytes={"turn_bytes": 2000})
-    )
+    played = play(brain(*BLACK_ROW, END=flood), brain(*WHITE_ROW, END=saves), spec(bytes={"turn_bytes": 2000}))
 
     assert (Verdict.WIN, 0) == (played.verdict, played.winner)
     assert [0] == played.world.killed
@@ -403,6 +401,4 @@ def test_a_flood_after_the_goodbye_ends_one_and_leaves_the_other_its_time() -> N
 
 
 def read_from(played: ScriptedMatch, seat: int) -> int:
-    return sum(
-        len(e.data) for e in played.world.entries if (e.seat, e.kind) == (seat, EntryKind.READ)
-    )
+    return sum(len(e.data) for e in played.world.entries if (e.seat, e.kind) == (seat, EntryKind.READ))

@@ -172,9 +172,7 @@ def test_a_brain_without_restart_has_the_grace_of_end_and_nobody_pays_for_it() -
     assert [] == played.world.killed
     assert played.referee.sides[0].clock.charged_ns < 20_000_000 + TURN_LOST_NS
     frozen = stands_still(played, 1)
-    assert all(
-        frozen(entry.ns) for entry in played.world.entries if entry.kind is EntryKind.RESPAWNED
-    )
+    assert all(frozen(entry.ns) for entry in played.world.entries if entry.kind is EntryKind.RESPAWNED)
 
 
 def test_one_that_does_not_end_is_killed_after_the_grace_and_then_replaced() -> None:
@@ -185,9 +183,7 @@ def test_one_that_does_not_end_is_killed_after_the_grace_and_then_replaced() -> 
     assert [] == still_running_when_replaced(played)
     ended = [entry for entry in played.world.entries if entry.data == b"END\r\n"]
     killed = [entry for entry in played.world.entries if entry.kind is EntryKind.KILLED]
-    assert [1_000_000_000] * 3 == [
-        kill.ns - end.ns for end, kill in zip(ended[:3], killed[:3], strict=True)
-    ]
+    assert [1_000_000_000] * 3 == [kill.ns - end.ns for end, kill in zip(ended[:3], killed[:3], strict=True)]
     assert played.referee.sides[0].clock.charged_ns < 20_000_000 + TURN_LOST_NS
 
 
@@ -200,7 +196,6 @@ def stands_still(played: ScriptedMatch, seat: int) -> Callable[[int], bool]:
     marks = [
         (entry.ns, entry.kind is EntryKind.FROZEN)
         for entry in played.world.entries
-        if entry.seat == seat
-        and entry.kind in (EntryKind.THAWED, EntryKind.FROZEN, EntryKind.STARTED)
+        if entry.seat == seat and entry.kind in (EntryKind.THAWED, EntryKind.FROZEN, EntryKind.STARTED)
     ]
     return lambda ns: [frozen for at, frozen in marks if at <= ns][-1]

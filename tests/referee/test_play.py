@@ -33,9 +33,7 @@ def spec_and_program(tmp_path: Path) -> tuple[MatchSpec, dict[str, Path]]:
     build_house_agents()
     agent = stage_agent("house-instant", tmp_path)
     policy = load_policy("gomocup-freestyle")
-    first, second = (
-        agent.seat(policy).model_copy(update={"name": name}) for name in ("one", "two")
-    )
+    first, second = (agent.seat(policy).model_copy(update={"name": name}) for name in ("one", "two"))
     spec = MatchSpec(seats=(first, second), policy=policy, box="process")
     return spec, {agent.digest: agent.program}
 

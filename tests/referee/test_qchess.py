@@ -78,10 +78,7 @@ def test_the_hidden_types_come_from_the_seed_and_are_told_to_nobody() -> None:
     """The same seed, the same game; both hear of a type when it shows."""
     answers = ("0 6", "0 5", "3 7")
     heard = [
-        [
-            body.heard
-            for body in play(player(*answers), player("3 0"), spec("qchess-2013")).world.bodies
-        ]
+        [body.heard for body in play(player(*answers), player("3 0"), spec("qchess-2013")).world.bodies]
         for _ in range(2)
     ]
 
@@ -151,9 +148,7 @@ def test_lenient_two_lines_at_once_are_two_answers() -> None:
     """The second question is asked all the same; its answer took no time."""
     played = play(player("4 6\n4 4", MOVE=[]), player("0 4"))
 
-    assert [("4 6", 1_000_000), ("4 4", 0)] == [
-        (ply.said, ply.charged_ns) for ply in played.referee.plies[:2]
-    ]
+    assert [("4 6", 1_000_000), ("4 4", 0)] == [(ply.said, ply.charged_ns) for ply in played.referee.plies[:2]]
     assert "black EMPTY" == result(played)
 
 
@@ -188,9 +183,7 @@ def test_who_ignores_quit_is_killed_after_two_seconds() -> None:
 
 
 def test_a_lost_turn_is_told_to_its_offender_alone() -> None:
-    played = play(
-        player("0 6", "1 5", "E5"), player("0 1", "0 2"), spec(illegal="loses-turn", max_passes=2)
-    )
+    played = play(player("0 6", "1 5", "E5"), player("0 1", "0 2"), spec(illegal="loses-turn", max_passes=2))
     white, black = (body.heard for body in played.world.bodies)
 
     assert ["MOVE?", "ILLEGAL move 1,5", "0 1 0 pawn"] == white[3:6]

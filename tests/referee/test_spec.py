@@ -7,9 +7,7 @@ from typing import Any
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, SeatSpec
 
-SEAT = SeatSpec(
-    name="brain", digest="0" * 64, command=("brain",), runtime="native", protocol="gomocup"
-)
+SEAT = SeatSpec(name="brain", digest="0" * 64, command=("brain",), runtime="native", protocol="gomocup")
 SPEC = MatchSpec(seats=(SEAT, SEAT), policy=load_policy("gomocup-fastgame"))
 
 

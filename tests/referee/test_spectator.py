@@ -50,9 +50,7 @@ def test_lines_that_came_before_they_were_asked_for_are_followed_too() -> None:
     rows = [Say(f"{row}\n".encode()) for row in FULL_RED]
     moves = [Say(b"0 3 DOWN\nSURRENDER\n", 0)]
     red = stratego.agent(setup=[*rows, *moves])
-    played = ScriptedMatch(
-        World(red, stratego.agent("0 6 UP", rows=FULL_BLUE)), stratego.spec("stratego-seed")
-    )
+    played = ScriptedMatch(World(red, stratego.agent("0 6 UP", rows=FULL_BLUE)), stratego.spec("stratego-seed"))
 
     onlooker = follow(stratego.spec("stratego-seed"), played.world.entries)
 
@@ -83,11 +81,7 @@ def test_what_is_seen_of_a_seat_while_it_thinks() -> None:
     world = World(brain(BEGIN=[*thinking, Say(b"7,7\r\n", 5)]), brain("8,8"))
     played = ScriptedMatch(world, spec())
     answered = next(e.ns for e in world.entries if e.data == b"7,7\r\n")
-    thawed = max(
-        e.ns
-        for e in world.entries
-        if e.kind is EntryKind.THAWED and e.seat == 0 and e.ns < answered
-    )
+    thawed = max(e.ns for e in world.entries if e.kind is EntryKind.THAWED and e.seat == 0 and e.ns < answered)
     until = [entry for entry in world.entries if entry.ns < answered]
     onlooker = Spectator(spec(), wire := TailingWire(_then_over(until)))
 
@@ -117,9 +111,7 @@ def test_what_an_engine_says_of_its_search_is_seen_at_once() -> None:
 def test_nobody_is_asked_when_all_is_over() -> None:
     played = ScriptedMatch(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), spec())
     answered: list[int] = []
-    onlooker = Spectator(
-        spec(), RecordedWire(played.world.entries), lambda ply: answered.append(ply.seat)
-    )
+    onlooker = Spectator(spec(), RecordedWire(played.world.entries), lambda ply: answered.append(ply.seat))
 
     onlooker.referee.play()
 

@@ -63,9 +63,7 @@ def test_its_page_names_the_rule() -> None:
 def test_who_runs_on_in_the_other_ones_start_up_loses_before_it_begins() -> None:
     played = ScriptedMatch(world({0: [CALL]}), spec())
 
-    assert EntryKind.STARTED not in {
-        entry.kind for entry in played.world.entries if entry.seat == 1
-    }
+    assert EntryKind.STARTED not in {entry.kind for entry in played.world.entries if entry.seat == 1}
     assert isinstance(played.end, AgentFault)
     assert 0 == played.end.seat
 
@@ -119,9 +117,7 @@ def test_evidence_of_an_earlier_judge_is_read() -> None:
 
 def test_a_record_of_an_earlier_judge_bears_the_id_of_the_fields_that_it_had() -> None:
     match_spec = spec()
-    file = a_file(
-        ScriptedMatch(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), match_spec), match_spec
-    )
+    file = a_file(ScriptedMatch(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), match_spec), match_spec)
     document = file.model_dump(mode="json")
     old_spec = document["record"]["spec"]
     del old_spec["policy"]["clock"]["still_ms"]
@@ -146,9 +142,7 @@ def test_an_agent_that_cannot_be_ended_changes_no_verdict_and_the_record_says_so
 
 def test_a_record_in_which_the_host_failed_before_the_end_is_no_ruling() -> None:
     match_spec = spec()
-    file = a_file(
-        ScriptedMatch(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), match_spec), match_spec
-    )
+    file = a_file(ScriptedMatch(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), match_spec), match_spec)
     entries = unseal(file.transcript)
     middle = len(entries) // 2
     entries[middle:middle] = [Entry(entries[middle].ns, -1, EntryKind.FAILED, b"the disk is full")]

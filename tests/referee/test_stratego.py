@@ -62,9 +62,7 @@ def spec(policy: str = "stratego-2012", **sections: dict[str, Any]) -> MatchSpec
 class Game(ScriptedMatch):
     """A refereed game, played a second time from its own transcript, with what each side heard."""
 
-    def __init__(
-        self, red_agent: Agent, blue_agent: Agent, match_spec: MatchSpec | None = None
-    ) -> None:
+    def __init__(self, red_agent: Agent, blue_agent: Agent, match_spec: MatchSpec | None = None) -> None:
         self.spec = match_spec or spec()
         super().__init__(World(red_agent, blue_agent), self.spec)
 
@@ -89,9 +87,7 @@ class Game(ScriptedMatch):
 
 def test_a_whole_game() -> None:
     """What each side hears, in order; both are thawed for QUIT and leave by themselves."""
-    played = Game(
-        agent("0 3 DOWN", "0 4 DOWN 2", "SURRENDER"), agent("9 6 UP", "9 5 UP", rows=FULL_BLUE)
-    )
+    played = Game(agent("0 3 DOWN", "0 4 DOWN 2", "SURRENDER"), agent("9 6 UP", "9 5 UP", rows=FULL_BLUE))
 
     assert (Verdict.RESIGNED, 1) == (played.verdict, played.winner)
     quit_line = "QUIT ./red RED SURRENDER 3 146 146"
@@ -121,9 +117,7 @@ def test_every_set_up_row_has_the_whole_limit() -> None:
     slow = agent("SURRENDER", setup=[Say(f"{row}\n".encode(), 1900) for row in FULL_RED])
     played = Game(slow, agent(rows=FULL_BLUE))
     assert Verdict.RESIGNED is played.verdict
-    assert [1_900_000_000] * 4 == [ply.charged_ns for ply in played.referee.plies if ply.seat == 0][
-        :4
-    ]
+    assert [1_900_000_000] * 4 == [ply.charged_ns for ply in played.referee.plies if ply.seat == 0][:4]
 
     late = agent(setup=[Say(b"FB8sB479B8\n", 1900), Say(b"BB31555583\n", 2100)])
     played = Game(late, agent(rows=FULL_BLUE))
@@ -140,9 +134,7 @@ def test_the_limit_is_for_the_whole_line_and_not_for_its_first_byte() -> None:
 
 
 def test_rows_that_come_together_are_charged_once() -> None:
-    together = agent(
-        "SURRENDER", setup=[Say("".join(f"{row}\n" for row in FULL_RED).encode(), 1500)]
-    )
+    together = agent("SURRENDER", setup=[Say("".join(f"{row}\n" for row in FULL_RED).encode(), 1500)])
     played = Game(together, agent(rows=FULL_BLUE))
 
     assert [1_500_000_000, 0, 0, 0] == [ply.charged_ns for ply in played.referee.plies[:4]]
@@ -299,9 +291,7 @@ def test_a_void_game_has_a_log_without_an_end() -> None:
 @pytest.mark.parametrize(
     ("policy", "turns"), [("stratego-seed", 5000), ("stratego-2011", 5000), ("stratego-2012", 1000)]
 )
-def test_a_policy_says_two_seconds_a_line_and_what_every_outcome_scores(
-    policy: str, turns: int
-) -> None:
+def test_a_policy_says_two_seconds_a_line_and_what_every_outcome_scores(policy: str, turns: int) -> None:
     loaded = load_policy(policy)
 
     clock = loaded.clock

@@ -36,9 +36,7 @@ def test_what_is_added_comes_back_in_order_and_time_counts_from_the_first() -> N
     transcript.add(1_000_000, 0, EntryKind.STARTED)
     transcript.add(1_000_007, 1, EntryKind.READ, b"\x00\xff")
 
-    assert [Entry(0, 0, EntryKind.STARTED, b""), Entry(7, 1, EntryKind.READ, b"\x00\xff")] == list(
-        transcript
-    )
+    assert [Entry(0, 0, EntryKind.STARTED, b""), Entry(7, 1, EntryKind.READ, b"\x00\xff")] == list(transcript)
 
 
 def test_a_large_transcript_is_spilled_and_read_back() -> None:

@@ -55,9 +55,7 @@ def wires() -> Iterator[Callable[..., LiveWire]]:
         boxes = [box(0), box(1)]
         for each in boxes:
             each.prepare()
-        wire = LiveWire(
-            boxes, transcript or Transcript(), box, None, 1, stderr_bytes, least_bytes=least_bytes
-        )
+        wire = LiveWire(boxes, transcript or Transcript(), box, None, 1, stderr_bytes, least_bytes=least_bytes)
         open_wires.append(wire)
         return wire
 
@@ -142,9 +140,7 @@ def test_stderr_is_kept_to_its_bound_and_read_beyond_it(wires: Callable[..., Liv
 def test_a_respawned_agent_starts_afresh_and_nothing_of_the_old_one_is_heard(
     wires: Callable[..., LiveWire],
 ) -> None:
-    once = (
-        "import sys\nprint('born')\nprint(sys.stdin.readline())\nprint('stale')\nsys.stdin.read()"
-    )
+    once = "import sys\nprint('born')\nprint(sys.stdin.readline())\nprint('stale')\nsys.stdin.read()"
     wire = wires(once, ECHO)
     wire.start(0)
     wire.write(0, b"one\n")
@@ -183,9 +179,7 @@ def test_everything_is_in_the_transcript(wires: Callable[..., LiveWire]) -> None
     kinds = [entry.kind for entry in transcript]
     assert [EntryKind.STARTED, EntryKind.WROTE] == kinds[:2]
     assert [EntryKind.FROZEN, EntryKind.THAWED, EntryKind.EVIDENCE, EntryKind.KILLED] == kinds[-4:]
-    assert [h.kind for h in seen] == [
-        k for k in kinds if k in (EntryKind.READ, EntryKind.REPORT, EntryKind.STDERR)
-    ]
+    assert [h.kind for h in seen] == [k for k in kinds if k in (EntryKind.READ, EntryKind.REPORT, EntryKind.STDERR)]
 
 
 def test_a_seat_that_is_muted_is_not_read_and_the_other_is(

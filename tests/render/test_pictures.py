@@ -41,9 +41,7 @@ def test_stones_are_discs_with_their_numbers() -> None:
     scene = scenes(steps_of(recorded.gomoku()))[-1]
     texts = [item.text for item in scene.items if isinstance(item, Text)]
 
-    assert [str(number) for number in range(1, 10)] == [text for text in texts if text.isdecimal()][
-        -9:
-    ]
+    assert [str(number) for number in range(1, 10)] == [text for text in texts if text.isdecimal()][-9:]
 
 
 def test_hostile_words_are_text_and_nothing_else() -> None:
@@ -54,9 +52,7 @@ def test_hostile_words_are_text_and_nothing_else() -> None:
     text = write_svg(draw_board(view, Words((hostile, hostile), hostile, hostile)), hostile)
     root = ElementTree.fromstring(text)  # noqa: S314 our own file
 
-    assert {f"{SVG}{tag}" for tag in ("title", "rect", "circle", "line", "text")} == {
-        child.tag for child in root
-    }
+    assert {f"{SVG}{tag}" for tag in ("title", "rect", "circle", "line", "text")} == {child.tag for child in root}
     assert all(not len(child) for child in root)
     assert "\x1b" not in text
     assert "\u202e" not in text
@@ -89,9 +85,7 @@ def test_the_last_frame_is_the_last_position() -> None:
     animation.seek(len(shown) - 1)
     drawn, frame = draw(shown[-1]), animation.convert("RGB")
 
-    furthest = max(
-        abs(left - right) for left, right in zip(drawn.tobytes(), frame.tobytes(), strict=True)
-    )
+    furthest = max(abs(left - right) for left, right in zip(drawn.tobytes(), frame.tobytes(), strict=True))
     assert furthest < 60
 
 
@@ -132,8 +126,6 @@ def test_without_pillow_an_animation_says_what_to_install() -> None:
         "try:\n    import judge.render.gif\n"
         "except InputError as error:\n    print(error)\n"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert "pip install 'judge[pictures]'" in ran.stdout

@@ -49,9 +49,7 @@ class Guest:
         deadline = time.monotonic() + PATIENCE_S
         while not met():
             if time.monotonic() > deadline:
-                pytest.fail(
-                    f"in vain after {PATIENCE_S} s: {self.heard}, {self.reports}, {self.ends}"
-                )
+                pytest.fail(f"in vain after {PATIENCE_S} s: {self.heard}, {self.reports}, {self.ends}")
             self.take_in(0.02)
 
     def take_in(self, patience_s: float = 0.0) -> None:

@@ -24,8 +24,6 @@ def compile_windows(sources: Iterable[Path], output: Path, width: int, *flags: s
     """The program `output`, as its author would compile it for Windows of this width."""
     compiler = f"{_MACHINES[width]}-w64-mingw32-gcc"
     files = [str(source) for source in sources]
-    subprocess.run(
-        [compiler, *_FLAGS, *flags, "-o", output, *files, "-lm", "-lpthread"], check=True
-    )
+    subprocess.run([compiler, *_FLAGS, *flags, "-o", output, *files, "-lm", "-lpthread"], check=True)
     output.chmod(0o755)
     return output

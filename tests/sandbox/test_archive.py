@@ -46,9 +46,7 @@ def member(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
 
 def contents(archive: Archive) -> dict[str, bytes | None]:
     """What a tar file holds, read by somebody else."""
-    with tarfile.open(
-        fileobj=io.BytesIO(archive.data), encoding="utf-8", errors="surrogateescape"
-    ) as opened:
+    with tarfile.open(fileobj=io.BytesIO(archive.data), encoding="utf-8", errors="surrogateescape") as opened:
         return {m.name: f.read() if (f := opened.extractfile(m)) else None for m in opened}
 
 
@@ -157,9 +155,7 @@ def test_a_note_shows_no_byte_of_a_name_that_a_terminal_would_obey() -> None:
         tar(("big", b"\0" * (64 * PAGE + 1))),
         tar(*((f"{n}", b"x" * (PAGE + 1)) for n in range(33))),
         tar(*((f"{n}", b"") for n in range(101))),
-        tar(
-            ("/".join(f"{n}" for n in range(30)), b""), *((f"{n}/a", b"") for n in range(100, 140))
-        ),
+        tar(("/".join(f"{n}" for n in range(30)), b""), *((f"{n}/a", b"") for n in range(100, 140))),
     ],
     ids=["bytes", "pages", "entries", "implied-directories"],
 )
@@ -189,9 +185,7 @@ def test_rubbish_is_refused_or_kept_but_never_worse(rubbish: bytes) -> None:
 
 
 @given(st.integers(0, 511), st.binary(min_size=1, max_size=24))
-def test_a_header_with_anything_in_it_is_refused_or_kept_but_never_worse(
-    at: int, bytes_: bytes
-) -> None:
+def test_a_header_with_anything_in_it_is_refused_or_kept_but_never_worse(at: int, bytes_: bytes) -> None:
     header = bytearray(tar(("name", b"content")))
     header[at : at + len(bytes_)] = bytes_
     header[148:156] = b" " * 8

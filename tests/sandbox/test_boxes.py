@@ -99,9 +99,7 @@ def test_an_agent_finds_no_signal_blocked_or_ignored(guest: Guest) -> None:
 def test_an_agent_gets_nothing_of_the_judges_environment(guest: Guest) -> None:
     assert guest.ask("environment HOME") == guest.ask("cwd")
     assert guest.ask("environment DOCKER_HOST") == "(none)"
-    assert (
-        guest.ask("variables") == "variables 6"
-    )  # five, and HOSTNAME by the Engine or JUDGE_BOX for the reaper
+    assert guest.ask("variables") == "variables 6"  # five, and HOSTNAME by the Engine or JUDGE_BOX for the reaper
 
 
 # --- ends ----------------------------------------------------------------------------------------
@@ -132,9 +130,7 @@ def test_an_agent_that_kills_itself_is_told_apart_from_one_that_is_lost(guest: G
     ("command", "number"),
     [("no-such-program", errno.ENOENT), ("notes.txt", errno.EACCES), ("garbage", errno.ENOEXEC)],
 )
-def test_what_cannot_be_executed_is_told_with_the_reason(
-    lodge: Lodge, command: str, number: int
-) -> None:
+def test_what_cannot_be_executed_is_told_with_the_reason(lodge: Lodge, command: str, number: int) -> None:
     guest = lodge(command).move_in()
     assert guest.reports == [ProcessReport("exec-failed", number)]
     guest.until(lambda: {Channel.OUT, Channel.ERR} <= set(guest.ends))
@@ -209,9 +205,7 @@ def test_two_boxes_can_be_prepared_at_once(lodge: Lodge) -> None:
 
 
 @everywhere
-def test_close_leaves_nothing(
-    guest: Guest, outsider: docker.DockerClient, variant: Variant
-) -> None:
+def test_close_leaves_nothing(guest: Guest, outsider: docker.DockerClient, variant: Variant) -> None:
     guest.ask("daemonise")
     guest.freeze()
     guest.close()
@@ -223,12 +217,8 @@ def test_close_leaves_nothing(
 
 def containers_of_this_process(client: docker.DockerClient) -> list[str]:
     mine = f":{os.getpid()}:"
-    containers = client.containers.list(
-        all=True, filters={"label": "judge.owner"}, ignore_removed=True
-    )
-    return [
-        str(container.id) for container in containers if mine in container.labels["judge.owner"]
-    ]
+    containers = client.containers.list(all=True, filters={"label": "judge.owner"}, ignore_removed=True)
+    return [str(container.id) for container in containers if mine in container.labels["judge.owner"]]
 
 
 @everywhere
@@ -456,9 +446,7 @@ def test_an_event_tells_at_once_that_memory_ran_out(lodge: Lodge, act: str) -> N
 
 @in_containers
 @pytest.mark.parametrize("how", ["kill", "stop", "remove"])
-def test_a_container_that_an_outsider_ends_is_lost(
-    guest: Guest, outsider: docker.DockerClient, how: str
-) -> None:
+def test_a_container_that_an_outsider_ends_is_lost(guest: Guest, outsider: docker.DockerClient, how: str) -> None:
     (container,) = (outsider.containers.get(name) for name in containers_of_this_process(outsider))
     {
         "kill": container.kill,
@@ -527,9 +515,7 @@ def test_a_box_is_made_elsewhere_and_moved_to_its_cores(lodge: Lodge) -> None:
 
 
 @pytest.mark.docker
-def test_a_box_has_all_of_its_cores_from_an_engine_that_has_fewer(
-    lodge: Lodge, outsider: docker.DockerClient
-) -> None:
+def test_a_box_has_all_of_its_cores_from_an_engine_that_has_fewer(lodge: Lodge, outsider: docker.DockerClient) -> None:
     """What a pinned Engine hands down, PID 1 has got from this test."""
     if os.geteuid() != 0:
         pytest.skip("only root can say where another user's process runs")
@@ -578,9 +564,7 @@ def test_an_engine_that_does_not_see_the_program_is_named(lodge: Lodge, tmp_path
 
 
 @pytest.mark.docker
-def test_pipes_are_not_promised_to_a_remote_engine(
-    lodge: Lodge, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pipes_are_not_promised_to_a_remote_engine(lodge: Lodge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judge.sandbox.cgroup.find", lambda pid, container: None)
     with pytest.raises(HostError, match="share no kernel"):
         lodge("puppet", policy=BoxPolicy(transport="pipes")).move_in()
@@ -588,9 +572,7 @@ def test_pipes_are_not_promised_to_a_remote_engine(
 
 @pytest.mark.docker
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_an_engine_that_does_not_answer_is_named(
-    lodge: Lodge, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_engine_that_does_not_answer_is_named(lodge: Lodge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
     guest = lodge("puppet")
     with pytest.raises(HostError, match="Engine"):
@@ -611,9 +593,7 @@ def test_an_agent_whose_output_nobody_takes_can_be_killed(guest: Guest) -> None:
 
 
 @of(PIPES, ATTACH)
-def test_a_box_is_closed_while_nobody_takes_its_agents_output(
-    guest: Guest, outsider: docker.DockerClient
-) -> None:
+def test_a_box_is_closed_while_nobody_takes_its_agents_output(guest: Guest, outsider: docker.DockerClient) -> None:
     guest.tell("shout")
     work_for(0.3)
     guest.close()

@@ -27,10 +27,7 @@ V2: Case = (
 )
 
 V1: Case = (
-    (
-        f"5:freezer:/docker/{ID}\n4:memory:/docker/{ID}\n3:cpu,cpuacct:/docker/{ID}\n"
-        f"1:name=systemd:/docker/{ID}\n"
-    ),
+    (f"5:freezer:/docker/{ID}\n4:memory:/docker/{ID}\n3:cpu,cpuacct:/docker/{ID}\n1:name=systemd:/docker/{ID}\n"),
     (
         "31 23 0:28 / /sys/fs/cgroup ro,nosuid - tmpfs tmpfs ro,mode=755\n"
         "32 31 0:29 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,xattr,name=systemd\n"
@@ -94,12 +91,8 @@ NOT_MOUNTED: Case = (f"4:memory:/docker/{ID}\n", V2[1], {})
         pytest.param(*NOT_MOUNTED, id="not mounted"),
     ],
 )
-def test_a_process_s_cgroups_are_found(
-    memberships: str, mountinfo: str, directories: dict[str, str]
-) -> None:
-    assert locate(memberships, mountinfo) == {
-        name: Path(path) for name, path in directories.items()
-    }
+def test_a_process_s_cgroups_are_found(memberships: str, mountinfo: str, directories: dict[str, str]) -> None:
+    assert locate(memberships, mountinfo) == {name: Path(path) for name, path in directories.items()}
 
 
 def test_another_s_process_number_is_not_taken_for_the_container_s() -> None:
@@ -198,14 +191,10 @@ class Pausing(Engine):
         ("none", {"", "freezer"}, freezer.NoFreezer),
     ],
 )
-def test_the_first_freezer_that_a_host_has_is_taken(
-    tmp_path: Path, wish: str, has: set[str], kind: type
-) -> None:
+def test_the_first_freezer_that_a_host_has_is_taken(tmp_path: Path, wish: str, has: set[str], kind: type) -> None:
     directories = {name: write(tmp_path / (name or "unified")) for name in has}
     for directory in directories.values():
-        write(
-            directory, cgroup__freeze="0\n", cgroup__events="frozen 0\n", freezer__state="THAWED\n"
-        )
+        write(directory, cgroup__freeze="0\n", cgroup__events="frozen 0\n", freezer__state="THAWED\n")
     engine = Pausing()
     chosen = freezer.choose(wish, directories, engine, ID)
     assert isinstance(chosen, kind)

@@ -129,9 +129,7 @@ def test_those_who_share_have_a_core_together_and_nobody_else_has_it(directory: 
     assert is_free((1,), silent)
 
 
-def test_all_hyperthreads_of_a_core_have_one_lock(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_hyperthreads_of_a_core_have_one_lock(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(core_locks, "core_of", lambda processor: processor % 2)
     with CoreLocks((1, 3), silent):
         assert not is_free((3,), silent)
@@ -141,13 +139,9 @@ def test_all_hyperthreads_of_a_core_have_one_lock(
 def test_whoever_runs_for_a_judge_is_called_by_its_command(directory: Path, tmp_path: Path) -> None:
     """As the worker of a contest: the command of the judge above it is what says something."""
     judge = tmp_path / "judge"
-    judge.write_text(
-        f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {HOLDER!r}, '1'])\n"
-    )
+    judge.write_text(f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {HOLDER!r}, '1'])\n")
     command = [sys.executable, str(judge), "contest", "run", "c\x1bup"]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         process.stdout.readline()
         said = holder_of(directory / "cpu1")
@@ -228,6 +222,4 @@ def test_a_container_has_other_locks(kernels: Path) -> None:
     images.build(["python"])
     code = f"import fcntl, os; fcntl.flock(os.open('{kernels}', 0), fcntl.LOCK_EX | fcntl.LOCK_NB)"
     with closing(docker.from_env()) as client, CoreLocks((core_in(kernels),), silent):
-        client.containers.run(
-            "judge/python:1", ["-c", code], entrypoint="python3", network_mode="none", remove=True
-        )
+        client.containers.run("judge/python:1", ["-c", code], entrypoint="python3", network_mode="none", remove=True)

@@ -68,17 +68,13 @@ def parsed(cores: str) -> list[Core]:
     ("sharing", "of_slots"),
     [(4, [(3,)] * 4), (3, [(3,), (2,), (3,), (2,)]), (2, [(3,), (2,), (3,), (2,)])],
 )
-def test_slots_share_cores_where_the_policy_says_so(
-    sharing: int, of_slots: list[tuple[int, ...]]
-) -> None:
+def test_slots_share_cores_where_the_policy_says_so(sharing: int, of_slots: list[tuple[int, ...]]) -> None:
     placement = place(parsed("0 1 2 3"), 4, sharing=sharing)
     assert (0,) == placement.judge
     assert of_slots == list(placement.slots)
 
 
-@pytest.mark.parametrize(
-    ("slots", "width", "sharing"), [(3, 1, 1), (1, 3, 1), (0, 1, 1), (5, 1, 2), (2, 3, 64)]
-)
+@pytest.mark.parametrize(("slots", "width", "sharing"), [(3, 1, 1), (1, 3, 1), (0, 1, 1), (5, 1, 2), (2, 3, 64)])
 def test_slots_that_do_not_fit_are_refused(slots: int, width: int, sharing: int) -> None:
     with pytest.raises(InputError):
         place(parsed("0-1 2-3"), slots, width, sharing)
@@ -94,9 +90,7 @@ def test_slots_that_do_not_fit_are_refused(slots: int, width: int, sharing: int)
     ],
     ids=["no hyperthreads", "two a core", "not all may be used", "the kernel does not say"],
 )
-def test_processors_are_told_apart_by_cores(
-    available: set[int], siblings: list[set[int]], cores: str
-) -> None:
+def test_processors_are_told_apart_by_cores(available: set[int], siblings: list[set[int]], cores: str) -> None:
     assert parsed(cores) == list(group(available, siblings))
 
 
@@ -104,9 +98,7 @@ def test_every_processor_of_this_host_is_in_one_core() -> None:
     assert sorted(available()) == sorted(sum(whole_cores(), ()))
 
 
-@pytest.mark.parametrize(
-    ("text", "processors"), [("0\n", {0}), ("0-2,8\n", {0, 1, 2, 8}), ("3,1", {1, 3})]
-)
+@pytest.mark.parametrize(("text", "processors"), [("0\n", {0}), ("0-2,8\n", {0, 1, 2, 8}), ("3,1", {1, 3})])
 def test_a_list_of_processors_is_read(text: str, processors: set[int]) -> None:
     assert processors == parse_processors(text)
 
@@ -115,9 +107,7 @@ def test_a_list_of_processors_is_read(text: str, processors: set[int]) -> None:
     ("cores", "ticks"),
     [((0,), 3013), ((1,), 6016), ((0, 1), 9029), ((10,), 0), ((), 0), ((64,), 0)],
 )
-def test_what_nobody_had_is_idle_and_waiting_and_interrupts(
-    cores: tuple[int, ...], ticks: int
-) -> None:
+def test_what_nobody_had_is_idle_and_waiting_and_interrupts(cores: tuple[int, ...], ticks: int) -> None:
     assert parse_ns(STAT, cores) == ticks * TICK_NS
 
 

@@ -111,9 +111,7 @@ def moved_in(keeper: Keeper, lodge: Lodge, runtime: str = "native") -> Guest:
 
 def contents(left: Left) -> dict[str, bytes | None]:
     assert left.archive is not None, left.notes
-    with tarfile.open(
-        fileobj=io.BytesIO(left.archive.data), encoding="utf-8", errors="surrogateescape"
-    ) as opened:
+    with tarfile.open(fileobj=io.BytesIO(left.archive.data), encoding="utf-8", errors="surrogateescape") as opened:
         return {m.name: f.read() if (f := opened.extractfile(m)) else None for m in opened}
 
 
@@ -121,9 +119,7 @@ def remains(client: docker.DockerClient, match: str) -> list[str]:
     """The containers and volumes of a game."""
     label = {"label": f"judge.match={match}"}
     volumes = client.api.volumes(filters=label)["Volumes"] or []
-    return [v["Name"] for v in volumes] + [
-        c["Id"] for c in client.api.containers(all=True, filters=label)
-    ]
+    return [v["Name"] for v in volumes] + [c["Id"] for c in client.api.containers(all=True, filters=label)]
 
 
 # --- what an agent may -----------------------------------------------------------------------------
@@ -146,9 +142,7 @@ def test_the_temporary_folder_is_where_the_agent_makes_it(live: Live) -> None:
 
 @everywhere
 def test_what_was_kept_is_there_in_the_next_game_and_the_agent_s_own(live: Live) -> None:
-    first = live(
-        f"mkdir -p {NAME}/deep/er && echo 1 > {NAME}/deep/er/file && chmod 400 {NAME}/deep/er/file"
-    )
+    first = live(f"mkdir -p {NAME}/deep/er && echo 1 > {NAME}/deep/er/file && chmod 400 {NAME}/deep/er/file")
 
     second = live(
         f"cd {NAME}",
@@ -259,9 +253,7 @@ HOSTILE = [
 @in_a_container
 @pytest.mark.usefixtures("python")
 @pytest.mark.parametrize(("acts", "kept", "words"), HOSTILE, ids=[row[0][:30] for row in HOSTILE])
-def test_nothing_that_an_agent_leaves_does_any_harm(
-    live: Live, acts: str, kept: Any, words: str
-) -> None:
+def test_nothing_that_an_agent_leaves_does_any_harm(live: Live, acts: str, kept: Any, words: str) -> None:
     """It is kept, left out or refused as is written, and the next game can be played with what is left of it."""
     before = pack({b"before": b"x"})
     lines = ("cd /persistent && rm before", acts)
@@ -338,14 +330,10 @@ def test_one_agent_s_folders_are_not_the_other_s(keep: Keep, lodge: Lodge) -> No
 
 
 @in_a_container
-def test_an_agent_that_dies_of_memory_leaves_its_folder_all_the_same(
-    keep: Keep, lodge: Lodge
-) -> None:
+def test_an_agent_that_dies_of_memory_leaves_its_folder_all_the_same(keep: Keep, lodge: Lodge) -> None:
     keeper = keep(folder(PERSISTENT))
     places = {PERSISTENT: keeper.places[0, PERSISTENT]}
-    small = Limits(
-        memory_bytes=32 << 20, temporary_bytes=4 << 20, scratch_bytes=1 << 20, persistent_bytes=SIZE
-    )
+    small = Limits(memory_bytes=32 << 20, temporary_bytes=4 << 20, scratch_bytes=1 << 20, persistent_bytes=SIZE)
     guest = lodge("puppet", limits=small, folders=places).move_in()
     assert guest.ask("fill /persistent/file") == f"no space after {SIZE}"
     guest.tell("eat")
@@ -360,9 +348,7 @@ def test_an_agent_that_dies_of_memory_leaves_its_folder_all_the_same(
 
 
 @in_containers
-def test_no_container_and_no_volume_is_left(
-    live: Live, outsider: docker.DockerClient, match: str
-) -> None:
+def test_no_container_and_no_volume_is_left(live: Live, outsider: docker.DockerClient, match: str) -> None:
     live("echo x > /persistent/x")
 
     assert [] == remains(outsider, match)
@@ -371,9 +357,7 @@ def test_no_container_and_no_volume_is_left(
 @pytest.mark.alone
 @pytest.mark.docker
 @pytest.mark.usefixtures("native")
-def test_the_next_judge_removes_what_a_killed_one_held(
-    outsider: docker.DockerClient, match: str
-) -> None:
+def test_the_next_judge_removes_what_a_killed_one_held(outsider: docker.DockerClient, match: str) -> None:
     words = [sys.executable, "-m", "tests.sandbox.housekeeper", match]
     with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as killed:
         assert killed.stdout

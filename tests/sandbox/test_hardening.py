@@ -56,9 +56,7 @@ def test_an_agent_has_no_rights() -> None:
 
 
 def test_terminals_are_masked_and_all_that_the_engine_masks_too() -> None:
-    assert {"/dev/ptmx", "/dev/pts", "/proc/kcore", "/proc/keys", "/sys/firmware"} <= set(
-        host()["MaskedPaths"]
-    )
+    assert {"/dev/ptmx", "/dev/pts", "/proc/kcore", "/proc/keys", "/sys/firmware"} <= set(host()["MaskedPaths"])
 
 
 def test_a_seccomp_profile_is_handed_over_as_text() -> None:
@@ -133,9 +131,7 @@ def test_the_host_kills_an_agent_before_the_judge() -> None:
 def test_folders_end_at_the_byte_and_run_nothing() -> None:
     tmpfs = host()["Tmpfs"]
     assert set(tmpfs) == {"/work", "/tmp"}
-    assert tmpfs["/work"] == (
-        "rw,nosuid,nodev,noexec,size=20971520,nr_inodes=2048,mode=0700,uid=20002,gid=20002"
-    )
+    assert tmpfs["/work"] == ("rw,nosuid,nodev,noexec,size=20971520,nr_inodes=2048,mode=0700,uid=20002,gid=20002")
     assert config()["WorkingDir"] == "/work"
 
 

@@ -196,9 +196,7 @@ def test_one_of_ours_by_its_tag_is_itself(engine: docker.DockerClient) -> None:
 
 @pytest.mark.docker
 @pytest.mark.parametrize("change", ["VOLUME /data", "ONBUILD RUN id"])
-def test_an_image_that_brings_room_or_commands_is_refused(
-    engine: docker.DockerClient, change: str
-) -> None:
+def test_an_image_that_brings_room_or_commands_is_refused(engine: docker.DockerClient, change: str) -> None:
     tag = f"judge-test/{uuid.uuid4().hex}:1"
     import_image(engine, tag, change)
     try:

@@ -43,9 +43,7 @@ def rent(program: Path) -> Iterator[Rent]:
             str(program),
             stage,
         ]
-        landlord = subprocess.Popen(
-            words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        landlord = subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         landlords.append(landlord)
         assert landlord.stdout
         assert "ready\n" in landlord.stdout
@@ -112,9 +110,7 @@ def test_a_container_ends_with_its_judge_and_is_reaped(
 
 @pytest.mark.docker
 @pytest.mark.usefixtures("native")
-def test_a_container_that_its_judge_left_frozen_is_reaped(
-    rent: Rent, outsider: docker.DockerClient
-) -> None:
+def test_a_container_that_its_judge_left_frozen_is_reaped(rent: Rent, outsider: docker.DockerClient) -> None:
     landlord = rent(stage="frozen")
     container = container_of(outsider, landlord)
     kill(landlord)

@@ -53,9 +53,7 @@ def test_users_of_a_rootless_engine_are_shifted_too() -> None:
         (BoxPolicy(runtime="runsc"), BARE, "box.runtime", "this Engine has runc"),
     ],
 )
-def test_what_a_host_lacks_is_said_with_the_fix(
-    policy: BoxPolicy, info: dict[str, Any], key: str, fix: str
-) -> None:
+def test_what_a_host_lacks_is_said_with_the_fix(policy: BoxPolicy, info: dict[str, Any], key: str, fix: str) -> None:
     (sentence,) = unmet(policy, info)
     assert key in sentence
     assert fix in sentence
@@ -81,9 +79,7 @@ def test_a_profile_that_is_not_there_is_found_before_play() -> None:
 
 
 @pytest.mark.docker
-def test_an_apparmor_profile_that_is_demanded_confines_the_box(
-    lodge: Lodge, outsider: docker.DockerClient
-) -> None:
+def test_an_apparmor_profile_that_is_demanded_confines_the_box(lodge: Lodge, outsider: docker.DockerClient) -> None:
     if "apparmor" not in security_options(outsider.info()):
         pytest.skip("this host has no AppArmor")
     lodge("puppet", policy=BoxPolicy(apparmor="docker-default")).move_in()

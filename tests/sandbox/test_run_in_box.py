@@ -57,9 +57,7 @@ def do(tmp_path: Path) -> Iterator[Do]:
 
 
 def test_what_it_writes_comes_out(do: Do) -> None:
-    done, output = do(
-        "import sys\nsys.stderr.write('said')\nprint(open('/agent/upload').read() * 2, end='')"
-    )
+    done, output = do("import sys\nsys.stderr.write('said')\nprint(open('/agent/upload').read() * 2, end='')")
 
     assert done.is_done
     assert (b"as it wasas it was", b"said") == (output, bytes(done.talk.first))
@@ -124,9 +122,7 @@ def test_an_end_by_a_signal_is_its_own(do: Do) -> None:
 
 
 def test_a_command_that_is_not_there_is_the_hosts_fault(do: Do) -> None:
-    with pytest.raises(
-        HostError, match="No such file or directory; run: judge images build python"
-    ):
+    with pytest.raises(HostError, match="No such file or directory; run: judge images build python"):
         do("", command=("/usr/bin/python9",))
 
 

@@ -98,9 +98,7 @@ def test_each_call_that_libraries_fall_back_from_is_not_there(lodge: Lodge, prof
 
 @pytest.mark.docker
 @pytest.mark.parametrize("profile", OURS)
-def test_it_is_the_filter_that_denies_and_not_the_kernel(
-    lodge: Lodge, profile: str, tmp_path: Path
-) -> None:
+def test_it_is_the_filter_that_denies_and_not_the_kernel(lodge: Lodge, profile: str, tmp_path: Path) -> None:
     """The same profile with a trap where it had an error: every call must fall into it."""
     text = seccomp.engine_text(profile) or ""
     trap = tmp_path / "trap.json"
@@ -221,9 +219,7 @@ def test_several_processes_of_python_speak_with_each_other(lodge: Lodge, tmp_pat
 
 
 def names(profile: dict[str, Any], action: str) -> list[str]:
-    return [
-        name for rule in profile["syscalls"] if rule["action"] == action for name in rule["names"]
-    ]
+    return [name for rule in profile["syscalls"] if rule["action"] == action for name in rule["names"]]
 
 
 @pytest.mark.parametrize("name", OURS)

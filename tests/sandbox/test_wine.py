@@ -81,9 +81,7 @@ def test_wine_has_the_profile_that_it_needs_and_a_policy_may_give_another() -> N
 
 
 @of_width(*WIDTHS)
-def test_a_program_is_told_of_its_files_in_the_form_of_windows(
-    windows: Windows, width: int
-) -> None:
+def test_a_program_is_told_of_its_files_in_the_form_of_windows(windows: Windows, width: int) -> None:
     guest = windows("book.txt", "-v", width=width)
 
     assert said(guest, "argv") == f"Z:\\agent\\puppet {width}.exe|Z:\\agent\\book.txt|-v"
@@ -179,9 +177,7 @@ def test_an_exit_code_arrives_and_none_of_them_turns_into_success(
 
 
 @of_width(*WIDTHS)
-def test_an_access_violation_is_an_exit_code_and_a_line_of_wine_s(
-    windows: Windows, width: int
-) -> None:
+def test_an_access_violation_is_an_exit_code_and_a_line_of_wine_s(windows: Windows, width: int) -> None:
     guest = windows(width=width)
     guest.tell("null")
 

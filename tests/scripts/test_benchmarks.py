@@ -39,16 +39,12 @@ def test_large_tables_are_measured(bench: Bench, monkeypatch: pytest.MonkeyPatch
     figures = list(bench_tables.large_tables(bench))
 
     games = [f"standings of {count} games" for count in (1225, 2450, 2450)]
-    assert [*games, "a game's share of it, 2450 against 1225 games"] == [
-        figure.name for figure in figures
-    ]
+    assert [*games, "a game's share of it, 2450 against 1225 games"] == [figure.name for figure in figures]
     assert all(figure.value > 0 for figure in figures)
 
 
 @pytest.mark.docker
-def test_games_a_minute_are_measured(
-    bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_games_a_minute_are_measured(bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_contest, "RUNS", 1)
     monkeypatch.setattr(bench_contest, "GAMES", 2)
 
@@ -59,9 +55,7 @@ def test_games_a_minute_are_measured(
 
 
 @pytest.mark.docker
-def test_a_crowd_plays_at_the_same_time(
-    bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_crowd_plays_at_the_same_time(bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_crowd, "GAMES", 3)
     monkeypatch.setattr(bench_crowd, "SLEEP_MS", 4)
 

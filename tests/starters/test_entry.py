@@ -52,9 +52,7 @@ def test_there_is_a_starter_for_each_protocol_and_language() -> None:
     assert {path.name for path in IMAGES.glob("starter-*")} == set(STARTERS)
 
 
-@pytest.mark.parametrize(
-    ("name", "policy"), [(name, p) for name in STARTERS for p in POLICIES[protocol_of(name)]]
-)
+@pytest.mark.parametrize(("name", "policy"), [(name, p) for name in STARTERS for p in POLICIES[protocol_of(name)]])
 def test_the_check_finds_no_fault(built: Built, name: str, policy: str) -> None:
     with owned_directory() as staging:
         agent = stage_agent(str(built(name)), staging)

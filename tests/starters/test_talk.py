@@ -24,9 +24,7 @@ from tests.starters.conftest import Built
 
 FORBIDDEN: list[tuple[list[Square], set[Square]]] = [
     (squares(vector["moves"]), set(squares(" ".join(vector["forbidden"]))))
-    for vector in json.loads(
-        (Path(__file__).parents[1] / "games/data/renju_vectors.json").read_text()
-    )
+    for vector in json.loads((Path(__file__).parents[1] / "games/data/renju_vectors.json").read_text())
 ]
 """Positions of renju with Black to move, and the points that are forbidden to him."""
 
@@ -177,12 +175,8 @@ def test_quantum_chess_goes_on_from_a_position(start: Start, language: str) -> N
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(
-    ("protocol", "greeting"), [("stratego", "BLUE foe 10 10"), ("qchess", "black")]
-)
-def test_the_games_of_the_ucc_end_with_quit(
-    start: Start, language: str, protocol: str, greeting: str
-) -> None:
+@pytest.mark.parametrize(("protocol", "greeting"), [("stratego", "BLUE foe 10 10"), ("qchess", "black")])
+def test_the_games_of_the_ucc_end_with_quit(start: Start, language: str, protocol: str, greeting: str) -> None:
     talk = start(f"starter-{protocol}-{language}")
     talk.say(greeting, "QUIT")
 

@@ -165,9 +165,7 @@ def test_an_authors_are_processed_in_their_order_and_one_at_a_time(register: Reg
     assert second.id == taken(register).id
 
 
-def test_a_failure_of_the_host_is_tried_again_later_and_later(
-    register: Register, clock: Clock
-) -> None:
+def test_a_failure_of_the_host_is_tried_again_later_and_later(register: Register, clock: Clock) -> None:
     number = register.receive(upload()).id
     for wait_s in (60, 120):
         work = taken(register)
@@ -200,9 +198,7 @@ def test_what_a_dead_worker_left_is_due_again_and_its_late_words_change_nothing(
     register.fail(number, 1, "late", allowed=3, again_s=0)
     register.step(number, ToldStep(2, "received", True, "1 MiB", 0.1))
     assert State.PASSED is register.finish(number, 2, good()).state
-    assert [(1, "received"), (2, "received")] == [
-        (step.attempt, step.stage) for step in register.steps(number)
-    ]
+    assert [(1, "received"), (2, "received")] == [(step.attempt, step.stage) for step in register.steps(number)]
 
 
 def test_what_a_worker_lets_go_politely_is_due_at_once_and_no_failure(register: Register) -> None:
@@ -256,9 +252,7 @@ def test_a_long_list_is_asked_for_by_pages(register: Register) -> None:
     assert numbers[2:0:-1] == [one.id for one in register.submissions(before=page[-1], limit=2)]
 
 
-def test_contests_in_one_database_know_nothing_of_each_other(
-    register: Register, url: str, clock: Clock
-) -> None:
+def test_contests_in_one_database_know_nothing_of_each_other(register: Register, url: str, clock: Clock) -> None:
     number = through(register, good()).id
     other = Register(url, "other cup", clock)
     assert [] == other.submissions()
@@ -294,9 +288,7 @@ def test_whether_the_contest_has_begun_is_known(register: Register, store: Store
     assert register.has_begun()
 
 
-def test_no_two_workers_get_the_same_and_no_two_uploads_the_same_version(
-    register: Register, url: str
-) -> None:
+def test_no_two_workers_get_the_same_and_no_two_uploads_the_same_version(register: Register, url: str) -> None:
     """Eight connections at once receive and drain twenty-four uploads of eight authors."""
     got: list[Submission] = []
 
@@ -317,9 +309,7 @@ def test_no_two_workers_get_the_same_and_no_two_uploads_the_same_version(
         got.append(register.finish(left.id, left.attempt, good(left.name)))
     assert 24 == len({one.id for one in got}) == len(got)
     assert {1} == {one.attempt for one in got}
-    assert {(f"agent{n}", v) for n in range(8) for v in (1, 2, 3)} == {
-        (one.name, one.version) for one in got
-    }
+    assert {(f"agent{n}", v) for n in range(8) for v in (1, 2, 3)} == {(one.name, one.version) for one in got}
 
 
 def test_everything_is_there_after_a_new_start(register: Register, url: str) -> None:
@@ -330,14 +320,8 @@ def test_everything_is_there_after_a_new_start(register: Register, url: str) -> 
     again.close()
 
 
-@settings(
-    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(
-    moves=st.lists(
-        st.tuples(st.sampled_from("urtfpbwagl"), st.integers(1, 4), st.integers(1, 3)), max_size=25
-    )
-)
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(moves=st.lists(st.tuples(st.sampled_from("urtfpbwagl"), st.integers(1, 4), st.integers(1, 3)), max_size=25))
 def test_whatever_comes_in_whatever_order_only_what_passed_or_was_approved_enters(
     tmp_path_factory: pytest.TempPathFactory, moves: list[tuple[str, int, int]]
 ) -> None:
@@ -368,7 +352,5 @@ def test_whatever_comes_in_whatever_order_only_what_passed_or_was_approved_enter
         assert (one.state in ENTERS) <= (one.agent is not None and one.version is not None)
     versions = [one.version for one in every if one.version is not None]
     assert len(versions) == len(set(versions))
-    assert [one.id for one in every if one.state in ENTERS][:1] == [
-        entry.id for entry in register.entries()
-    ]
+    assert [one.id for one in every if one.state in ENTERS][:1] == [entry.id for entry in register.entries()]
     register.close()

@@ -19,9 +19,7 @@ NAMES = ["a", "b", "c"]
 
 
 def game(number: int, first: str = "a", second: str = "b", contest: str = "cup") -> Scheduled:
-    return Scheduled(
-        f"{contest}{number:018d}", number, 1, 1, number - 1, first, second, '{"spec": 1}'
-    )
+    return Scheduled(f"{contest}{number:018d}", number, 1, 1, number - 1, first, second, '{"spec": 1}')
 
 
 def ended(verdict: str = "win", winner: int | None = 0, record: str = "0" * 64) -> Ended:
@@ -237,9 +235,7 @@ def test_the_migrations_make_the_tables_that_the_program_uses(url: str) -> None:
     engine = create_engine(url)
     found = inspect(engine)
     for table in metadata.sorted_tables:
-        assert {column.name for column in table.columns} == {
-            column["name"] for column in found.get_columns(table.name)
-        }
+        assert {column.name for column in table.columns} == {column["name"] for column in found.get_columns(table.name)}
     engine.dispose()
 
 
@@ -275,9 +271,7 @@ def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
         Store(f"sqlite:///{tmp_path}/none/round.db")
 
 
-@settings(
-    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=st.lists(st.tuples(st.sampled_from("iavr"), st.integers(1, 4), st.integers(1, 3))))
 def test_whatever_comes_in_whatever_order_no_game_has_two_results(
     tmp_path_factory: pytest.TempPathFactory, moves: list[tuple[str, int, int]]

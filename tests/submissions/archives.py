@@ -72,9 +72,7 @@ def overlapping(members: int, size: int) -> bytes:
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     content = bytes(size)
     packed = packer.compress(content) + packer.flush()
-    common = struct.pack(
-        "<HHHHHLLL", 20, 0, 8, 0, 33, zlib.crc32(content), len(packed), len(content)
-    )
+    common = struct.pack("<HHHHHLLL", 20, 0, 8, 0, 33, zlib.crc32(content), len(packed), len(content))
     body = b"PK\3\4" + common + struct.pack("<HH", 1, 0) + b"a" + packed
     directory = b""
     for number in range(members):
@@ -97,9 +95,7 @@ def lying(size: int) -> bytes:
 def tarred(*members: tuple[str, bytes] | tarfile.TarInfo, **fields: Any) -> bytes:
     """A tar file; `fields` are set on each member that is given by its name and content."""
     buffer = io.BytesIO()
-    with tarfile.open(
-        fileobj=buffer, mode="w", format=fields.pop("format", tarfile.PAX_FORMAT)
-    ) as archive:
+    with tarfile.open(fileobj=buffer, mode="w", format=fields.pop("format", tarfile.PAX_FORMAT)) as archive:
         for member in members:
             if isinstance(member, tarfile.TarInfo):
                 archive.addfile(member)

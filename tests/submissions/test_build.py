@@ -49,13 +49,9 @@ def laid(bench: Bench, files: dict[str, str], name: str = "sent") -> Path:
     return tree
 
 
-def built(
-    bench: Bench, files: dict[str, str], limits: IntakeLimits = LIMITS, **table: object
-) -> Built:
+def built(bench: Bench, files: dict[str, str], limits: IntakeLimits = LIMITS, **table: object) -> Built:
     tree = laid(bench, files)
-    recipe = recipe_for(
-        Sources(tree, "bot", table=BuildTable.model_validate(table) if table else None)
-    )
+    recipe = recipe_for(Sources(tree, "bot", table=BuildTable.model_validate(table) if table else None))
     assert recipe
     return build(tree, recipe, bench.room / "built", limits, bench)
 
@@ -103,12 +99,8 @@ def test_names_of_files_are_words_and_nothing_more(bench: Bench) -> None:
 def test_an_error_is_in_the_log(bench: Bench) -> None:
     come = built(bench, {"main.c": "int main(void) { return x; }\n"})
 
-    assert come.failure.startswith(
-        "the build failed: gcc ended with code 1; ./main.c:1:25: error: "
-    )
-    assert "main.c:1:25: error: 'x' undeclared" in come.log.replace("\u2018", "'").replace(
-        "\u2019", "'"
-    )
+    assert come.failure.startswith("the build failed: gcc ended with code 1; ./main.c:1:25: error: ")
+    assert "main.c:1:25: error: 'x' undeclared" in come.log.replace("\u2018", "'").replace("\u2019", "'")
     assert not (bench.room / "built").exists()
 
 
@@ -130,11 +122,7 @@ COMPLAINTS: dict[str, tuple[dict[str, bytes], str]] = {
         "'json.h' is neither here nor in what was sent",
     ),
     "Latin-1": (
-        {
-            "Main.java": "class Main { String é; public static void main(String[] w) {} }".encode(
-                "latin-1"
-            )
-        },
+        {"Main.java": "class Main { String é; public static void main(String[] w) {} }".encode("latin-1")},
         '[build] flags = ["-encoding", "ISO-8859-1"]',
     ),
     "linker": (
@@ -264,9 +252,7 @@ ATTACKS = {
 
 
 @pytest.mark.parametrize("command", ATTACKS)
-def test_a_makefile_that_attacks_fails_clearly_or_is_harmless(
-    command: str, bench: Bench
-) -> None:  # H6
+def test_a_makefile_that_attacks_fails_clearly_or_is_harmless(command: str, bench: Bench) -> None:  # H6
     come = made(bench, f"-@bash -c '{command}'" if "'" not in command else f"-@{command}")
 
     expected = ATTACKS[command]
@@ -287,6 +273,4 @@ def test_what_a_build_prints_is_only_shown(bench: Bench) -> None:
 def test_a_recipe_says_all_that_decides(bench: Bench) -> None:
     recipe = BuildRecipe("c", (("gcc", "a b.c"),), 'name = "x"')
 
-    assert '{"kind": "c", "commands": [["gcc", "a b.c"]], "manifest": "name = \\"x\\""}' == str(
-        recipe
-    )
+    assert '{"kind": "c", "commands": [["gcc", "a b.c"]], "manifest": "name = \\"x\\""}' == str(recipe)

@@ -56,9 +56,7 @@ def refusal(data: bytes, tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("kind", ["tar", "tar.gz", "tar.xz"])
 def test_a_tar_file_is_taken(kind: str, tmp_path: Path) -> None:
-    data = archives.PACKERS[kind](
-        tarred(("./bot/run", b"\x7fELF"), special("bot/data", tarfile.DIRTYPE), mode=0o755)
-    )
+    data = archives.PACKERS[kind](tarred(("./bot/run", b"\x7fELF"), special("bot/data", tarfile.DIRTYPE), mode=0o755))
 
     assert {"bot/run": (0o755, b"\x7fELF"), "bot/data": (0o755, b"")} == extracted(data, tmp_path)
 
@@ -165,9 +163,7 @@ LINKED = (
 
 
 @pytest.mark.parametrize("kind", ["tar", "tar.gz", "tar.xz"])
-def test_a_link_is_a_copy_of_the_file_of_the_archive_that_it_leads_to(
-    kind: str, tmp_path: Path
-) -> None:
+def test_a_link_is_a_copy_of_the_file_of_the_archive_that_it_leads_to(kind: str, tmp_path: Path) -> None:
     found = extracted(archives.PACKERS[kind](tarred(*LINKED, mode=0o755)), tmp_path)
 
     shared = (0o755, b"#!/usr/bin/python")
@@ -196,9 +192,7 @@ def test_a_link_of_a_zip_file_is_one_too(tmp_path: Path) -> None:
         ("\x1b[2J", tarfile.SYMTYPE, "which is no file of the archive"),
     ],
 )
-def test_a_link_to_anything_else_is_refused(
-    target: str, kind: bytes, why: str, tmp_path: Path
-) -> None:
+def test_a_link_to_anything_else_is_refused(target: str, kind: bytes, why: str, tmp_path: Path) -> None:
     said = refusal(tarred(("ok/file", b"x"), special("d/bad", kind, target)), tmp_path)
 
     assert "'d/bad' is a link" in said
@@ -223,9 +217,7 @@ def test_a_packed_bomb_is_refused(pack: type[bytes], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress], ids=["gz", "xz"])
-def test_a_bomb_that_never_ends_its_first_header_is_refused(
-    pack: type[bytes], tmp_path: Path
-) -> None:
+def test_a_bomb_that_never_ends_its_first_header_is_refused(pack: type[bytes], tmp_path: Path) -> None:
     """A name of a gigabyte: what reads headers would keep it."""
     header = tarfile.TarInfo("././@LongLink")
     header.type, header.size = tarfile.GNUTYPE_LONGNAME, 1 << 30
@@ -261,9 +253,7 @@ def test_sizes_count_as_they_are_declared(tmp_path: Path) -> None:
     noise = random.Random(1).randbytes(3 * MIB)
 
     assert "a file may have" in refusal(archives.lying(1 << 31), tmp_path)
-    assert "'b' it becomes more than 4194304 bytes" in refusal(
-        tarred(("a", noise), ("b", noise)), tmp_path
-    )
+    assert "'b' it becomes more than 4194304 bytes" in refusal(tarred(("a", noise), ("b", noise)), tmp_path)
 
 
 @pytest.mark.parametrize("size", [3, 100])
@@ -289,9 +279,7 @@ PAIRS = {
 @pytest.mark.parametrize("pair", PAIRS, ids=ascii)
 @pytest.mark.parametrize("kind", ["zip", "tar"])
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_two_names_for_one_place_are_refused(
-    kind: str, pair: tuple[str, str], tmp_path: Path
-) -> None:
+def test_two_names_for_one_place_are_refused(kind: str, pair: tuple[str, str], tmp_path: Path) -> None:
     data = archives.zip_twice(*pair) if kind == "zip" else tarred(*((one, b"x") for one in pair))
 
     assert PAIRS[pair] in refusal(data, tmp_path)
@@ -329,9 +317,7 @@ def test_a_sparse_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
-    assert "'secret' is encrypted; pack without a password" == refusal(
-        archives.encrypted(), tmp_path
-    )
+    assert "'secret' is encrypted; pack without a password" == refusal(archives.encrypted(), tmp_path)
 
 
 def test_a_method_that_few_know_is_refused(tmp_path: Path) -> None:

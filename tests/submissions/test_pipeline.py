@@ -217,13 +217,9 @@ def test_agents_of_one_archive_share_files_and_play_from_their_info(send: Send) 
     with closing(docker.from_env()) as client:
         # What answers to the name: Python 2 itself is no package of the distribution any more.
         dockerfile = b"FROM judge/python:1\nRUN ln -s python3 /usr/bin/python2\n"
-        client.images.build(
-            fileobj=io.BytesIO(dockerfile), tag=PYTHON_2, network_mode="none", rm=True
-        )
+        client.images.build(fileobj=io.BytesIO(dockerfile), tag=PYTHON_2, network_mode="none", rm=True)
         try:
-            policy = load_policy("qchess-2013").model_copy(
-                update={"runtimes": {"python2": PYTHON_2}}
-            )
+            policy = load_policy("qchess-2013").model_copy(update={"runtimes": {"python2": PYTHON_2}})
             outcome = send(folders, "agents.tar", policy=policy, name="vixen")
         finally:
             source = client.images.get(PYTHON_2).id
@@ -377,9 +373,7 @@ def test_a_judge_that_is_killed_in_a_build_leaves_nothing_after_the_next_start(
 def is_building(pid: int) -> bool:
     """Whether a judge's box runs `sleep`."""
     with closing(docker.from_env()) as client:
-        for container in client.containers.list(
-            filters={"label": "judge.match=build"}, ignore_removed=True
-        ):
+        for container in client.containers.list(filters={"label": "judge.match=build"}, ignore_removed=True):
             owner = Owner.decode(container.labels["judge.owner"])
             if owner.pid == pid and owner.fate() is Fate.ALIVE:
                 with suppress(docker.errors.APIError):

@@ -140,9 +140,7 @@ def test_what_a_killed_judge_left_goes_away(program: Path, tmp_path: Path) -> No
     assert 2 == sum(1 for path in (tmp_path / "agents").iterdir() if path.is_dir())
 
 
-def test_a_tree_that_was_changed_is_no_agent_until_it_is_sent_again(
-    program: Path, tmp_path: Path
-) -> None:
+def test_a_tree_that_was_changed_is_no_agent_until_it_is_sent_again(program: Path, tmp_path: Path) -> None:
     trees = Trees(tmp_path / "agents")
     digest = trees.put(program)
     book = trees.path(digest) / "data" / "book"

@@ -49,9 +49,7 @@ def void(
 
 
 def disqualify(
-    agent: Annotated[str, typer.Argument(help="As the tables call it.")],
-    contest: ContestFile = HERE,
-    why: Why = "",
+    agent: Annotated[str, typer.Argument(help="As the tables call it.")], contest: ContestFile = HERE, why: Why = ""
 ) -> None:
     """Take an agent out: its games count for nobody, and those to come are not played."""
     with opened(contest) as found:

@@ -12,14 +12,7 @@ from judge.cli.contest.options import HERE, ContestFile, Json, opened
 from judge.cli.contest.run import alone
 from judge.cli.lazy import group
 from judge.contest.contest import has_begun, open_store
-from judge.contest.folder_transfer import (
-    AgentFolder,
-    bring,
-    brought,
-    left_by,
-    refuse_while_running,
-    write_folders,
-)
+from judge.contest.folder_transfer import AgentFolder, bring, brought, left_by, refuse_while_running, write_folders
 from judge.contest.plan import Planned, load_plan
 from judge.errors import InputError
 from judge.text import printable
@@ -30,22 +23,12 @@ EXAMPLES = {
     "import": "Example: judge contest folders import learned next-cup",
 }
 
-Directory = Annotated[
-    Path,
-    typer.Argument(metavar="DIRECTORY", help="Of folders; judge match --folders reads it too."),
-]
-Source = Annotated[
-    Path,
-    typer.Argument(metavar="FROM", help="A directory of folders, or another contest."),
-]
+Directory = Annotated[Path, typer.Argument(metavar="DIRECTORY", help="Of folders; judge match --folders reads it too.")]
+Source = Annotated[Path, typer.Argument(metavar="FROM", help="A directory of folders, or another contest.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 
 app = group(
-    {
-        "list": f"{__name__}:list_",
-        "export": f"{__name__}:export",
-        "import": f"{__name__}:import_",
-    },
+    {"list": f"{__name__}:list_", "export": f"{__name__}:export", "import": f"{__name__}:import_"},
     help="The agents' persistent folders: list them, take them out of a contest, bring them into the next.",
 )
 
@@ -113,6 +96,4 @@ def _document(each: AgentFolder) -> dict[str, str | int]:
 def _print(folders: Sequence[AgentFolder]) -> None:
     for each in folders:
         state = each.state
-        print(
-            f"  {each.name:<24} {state.digest[:16]}  {state.size_bytes:>10} bytes  {state.inodes:>5} files"
-        )
+        print(f"  {each.name:<24} {state.digest[:16]}  {state.size_bytes:>10} bytes  {state.inodes:>5} files")

@@ -34,24 +34,15 @@ def game(
     game: Annotated[str, typer.Argument(help="Its number in the schedule, or its id.")],
     contest: ContestFile = HERE,
     attempt: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="One that does not count, such as a void; else the one that does."
-        ),
+        int | None, typer.Option(min=1, help="One that does not count, such as a void; else the one that does.")
     ] = None,
     record: Annotated[
-        str,
-        typer.Option(metavar="FILE", help="Write its record into a new file; -: to the output."),
+        str, typer.Option(metavar="FILE", help="Write its record into a new file; -: to the output.")
     ] = "",
     private: Annotated[
-        bool,
-        typer.Option(
-            "--private", help="With --record: also what only its agents' authors may see."
-        ),
+        bool, typer.Option("--private", help="With --record: also what only its agents' authors may see.")
     ] = False,
-    evidence: Annotated[
-        bool, typer.Option("--evidence", help="Why a seat lost, on one page.")
-    ] = False,
+    evidence: Annotated[bool, typer.Option("--evidence", help="Why a seat lost, on one page.")] = False,
 ) -> None:
     """Show a game that has ended: its moves and board as judge show, its record, or its evidence."""
     if private and not record:
@@ -69,9 +60,7 @@ def game(
         return
     steps = steps_of(file)
     if steps.problem:
-        note(
-            f"judge: game {match.number}: shown as far as it goes: {printable(steps.problem, 300)}"
-        )
+        note(f"judge: game {match.number}: shown as far as it goes: {printable(steps.problem, 300)}")
     show_game(steps)
 
 

@@ -79,9 +79,7 @@ cores = 1        # processors that a game has to itself; both agents share them,
 # archive. name = is what the tables call it, where its own name will not do.
 $agents""")
 
-_FIXED = (
-    "   # fixes all chance: whoever knows it can foretell the games; without this line it is drawn"
-)
+_FIXED = "   # fixes all chance: whoever knows it can foretell the games; without this line it is drawn"
 _NO_SEED = "# seed = 1     # would fix all chance, which could then be foretold; it is drawn when the contest begins"
 
 _NOBODY = """\
@@ -94,25 +92,18 @@ _NOBODY = """\
 def init(
     name: Annotated[str, typer.Argument(help="Of the contest, and of the folder to be made.")],
     policy: Annotated[
-        str,
-        typer.Option(
-            help="A name, name:variant or .toml file; judge policies list.",
-            autocompletion=policy_words,
-        ),
+        str, typer.Option(help="A name, name:variant or .toml file; judge policies list.", autocompletion=policy_words)
     ],
     agent: Annotated[
-        list[str] | None,
-        typer.Option(help="Who takes part: a house agent or a path; give it several times."),
+        list[str] | None, typer.Option(help="Who takes part: a house agent or a path; give it several times.")
     ] = None,
     format_: Annotated[str, typer.Option("--format", help=", ".join(_FORMATS))] = "round-robin",
     games: Annotated[int, typer.Option(min=1, help="Games of a pairing.")] = 2,
     seed: Annotated[
-        int | None,
-        typer.Option(min=0, help="Fix all chance, which can then be foretold; else it is drawn."),
+        int | None, typer.Option(min=0, help="Fix all chance, which can then be foretold; else it is drawn.")
     ] = None,
     set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Change a number of the policy: clock.turn_ms=1000."),
+        list[str] | None, typer.Option("--set", help="Change a number of the policy: clock.turn_ms=1000.")
     ] = None,
 ) -> None:
     """Make a folder NAME with a commented contest.toml."""
@@ -123,8 +114,7 @@ def init(
     own_name = folder.resolve().name
     if not re.fullmatch(NAME, own_name):
         raise InputError(
-            f"{name}: a contest's name has only A-Z, a-z, 0-9, dash, underscore and dot, "
-            "1 to 64 of them, no dot first"
+            f"{name}: a contest's name has only A-Z, a-z, 0-9, dash, underscore and dot, 1 to 64 of them, no dot first"
         )
     path = folder / PLAN_FILE
     if path.exists():
@@ -170,9 +160,7 @@ def _from_folder(path: str, folder: Path) -> str:
     try:
         found.encode()
     except UnicodeEncodeError:
-        raise InputError(
-            f"{path}: its path is not UTF-8, which a contest file is: rename it"
-        ) from None
+        raise InputError(f"{path}: its path is not UTF-8, which a contest file is: rename it") from None
     return found
 
 
@@ -182,13 +170,7 @@ def _quoted(text: str) -> str:
 
 
 def _text(
-    name: str,
-    policy: str,
-    agents: Sequence[str],
-    format_: str,
-    games: int,
-    seed: int | None,
-    changes: Sequence[str],
+    name: str, policy: str, agents: Sequence[str], format_: str, games: int, seed: int | None, changes: Sequence[str]
 ) -> str:
     entered = "\n".join(f"[[agents]]\npath = {_quoted(agent)}\n" for agent in agents)
     return _TEMPLATE.substitute(

@@ -11,10 +11,7 @@ from judge.contest.contest import Contest, has_begun, open_store
 from judge.contest.plan import PLAN_FILE, load_plan
 from judge.errors import InputError
 
-ContestFile = Annotated[
-    Path,
-    typer.Argument(metavar="CONTEST", help="The contest.toml, or the folder that it is in."),
-]
+ContestFile = Annotated[Path, typer.Argument(metavar="CONTEST", help="The contest.toml, or the folder that it is in.")]
 HERE = Path(PLAN_FILE)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
@@ -30,9 +27,7 @@ def opened(path: Path) -> Iterator[Contest]:
             if has_begun(store, planned):
                 yield Contest(store, planned)
                 return
-    raise InputError(
-        f"the contest {planned.name!r} has not begun; judge contest run {planned.path} begins it"
-    )
+    raise InputError(f"the contest {planned.name!r} has not begun; judge contest run {planned.path} begins it")
 
 
 def reasoned(why: str) -> str:

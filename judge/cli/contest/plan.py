@@ -20,8 +20,7 @@ def plan(contest: ContestFile = HERE, as_json: Json = False) -> None:
     if as_json:
         print(
             json.dumps(
-                dataclasses.asdict(found)
-                | {"slots": slots, "hours": found.hours(slots), "seed": planned.plan.seed}
+                dataclasses.asdict(found) | {"slots": slots, "hours": found.hours(slots), "seed": planned.plan.seed}
             )
         )
     else:

@@ -162,9 +162,7 @@ class Panel:
         )
         bar = Table.grid()  # a bar alone does not end its line
         bar.add_row(ProgressBar(total=max(total, 1), completed=tally.done, width=60))
-        failing = ", ".join(
-            f"{printable(name)} {count}" for name, count in tally.failures.most_common(5) if count
-        )
+        failing = ", ".join(f"{printable(name)} {count}" for name, count in tally.failures.most_common(5) if count)
         parts: list[RenderableType] = [heading, bar, _games(self._last)]
         if failing:
             parts.append(Text(f"failures since the start: {failing}", style="yellow"))

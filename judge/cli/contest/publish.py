@@ -30,14 +30,10 @@ judge contest export public cup/contest.toml --key ~/organiser.key --private aut
 SHOWN = 50
 """How many problems are printed."""
 
-KeyFile = Annotated[
-    Path | None, typer.Option("--key", help=f"Your key; else {KEY_FILE} beside the contest.toml.")
-]
+KeyFile = Annotated[Path | None, typer.Option("--key", help=f"Your key; else {KEY_FILE} beside the contest.toml.")]
 
 
-def key(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="The new file; keep it secret.")],
-) -> None:
+def key(path: Annotated[Path, typer.Argument(metavar="FILE", help="The new file; keep it secret.")]) -> None:
     """Make the key that exports are signed with; the public half goes into a .pem beside it, to be announced."""
     half = path.with_suffix(".pem")
     if half.exists() or half == path:
@@ -54,8 +50,7 @@ def export(
     contest: ContestFile = HERE,
     key: KeyFile = None,
     private: Annotated[
-        Path | None,
-        typer.Option(help="A new directory for what only authors may see; else DIR-private."),
+        Path | None, typer.Option(help="A new directory for what only authors may see; else DIR-private.")
     ] = None,
 ) -> None:
     """Write tables, records, site and signed manifest of a contest, for everybody to have and to check.
@@ -78,8 +73,7 @@ def export(
 def verify(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="What was exported.")],
     key: Annotated[
-        Path | None,
-        typer.Option(help="The organiser's public key, from elsewhere than the directory."),
+        Path | None, typer.Option(help="The organiser's public key, from elsewhere than the directory.")
     ] = None,
 ) -> None:
     """Check an export: files and signature, every game replayed, schedule and tables computed again."""

@@ -55,30 +55,23 @@ host failed, or voids stopped the contest.
 
 def run(
     contest: ContestFile = HERE,
-    workers: Annotated[
-        int, typer.Option(min=0, help="Games at once; 0: as many as there are processors for.")
-    ] = 0,
+    workers: Annotated[int, typer.Option(min=0, help="Games at once; 0: as many as there are processors for.")] = 0,
     accept_images: Annotated[
-        bool,
-        typer.Option("--accept-images", help="Go on with runtimes that were built anew since."),
+        bool, typer.Option("--accept-images", help="Go on with runtimes that were built anew since.")
     ] = False,
     cluster: Annotated[
-        str,
-        typer.Option(help="Play on the workers of a scheduler, not here: tls://10.0.0.1:8786."),
+        str, typer.Option(help="Play on the workers of a scheduler, not here: tls://10.0.0.1:8786.")
     ] = "",
     tls: Keys = None,
     lost_after: Annotated[
-        float,
-        typer.Option(min=5, help="Seconds that its workers have to find a new scheduler."),
+        float, typer.Option(min=5, help="Seconds that its workers have to find a new scheduler.")
     ] = 60,
 ) -> None:
     """Play a contest to its end, or go on with it. It is frozen when it is run for the first time."""
     planned = load_plan(contest)
     if cluster and workers:
         raise InputError("--workers is for games on this machine, --cluster for those on others")
-    slots = (
-        [] if cluster else slots_here(planned.plan.slots.cores, workers, planned.policy.box.sharing)
-    )
+    slots = [] if cluster else slots_here(planned.plan.slots.cores, workers, planned.policy.box.sharing)
     with alone(planned), closing(open_store(planned)) as store, _logged(planned.folder):
         make_ready(planned.plan.box, planned.policy, [])
         is_new = not has_begun(store, planned)
@@ -89,9 +82,7 @@ def run(
         found.check_agents()
         _check_images(found, accept_images)
         if found.has_new_plan:
-            note(
-                f"judge: {planned.path} was changed since the contest was frozen; it is played as it was frozen"
-            )
+            note(f"judge: {planned.path} was changed since the contest was frozen; it is played as it was frozen")
         if found.folders_said:
             note(f"judge: {printable(found.folders_said, 2000)}")
         players = _elsewhere(found, cluster, tls, lost_after) if cluster else _here(found, slots)
@@ -117,15 +108,11 @@ def _here(contest: Contest, slots: Sequence[Slot]) -> Players[Issued]:
     return Slots(slots, log=contest.planned.folder / LOG_FILE)
 
 
-def _elsewhere(
-    contest: Contest, scheduler: str, keys: Path | None, lost_after_s: float
-) -> Players[Issued]:
+def _elsewhere(contest: Contest, scheduler: str, keys: Path | None, lost_after_s: float) -> Players[Issued]:
     refuse_without_dask()
     from judge.cluster.cluster import open_cluster
 
-    images = set(contest.frozen.images) | (
-        {KEEPER} if contest.frozen.policy.folders.kept else set()
-    )
+    images = set(contest.frozen.images) | ({KEEPER} if contest.frozen.policy.folders.kept else set())
     return open_cluster(scheduler, keys, contest.store, contest.name, sorted(images), lost_after_s)
 
 
@@ -182,9 +169,7 @@ def _check_images(contest: Contest, accept: bool) -> None:
             f"the runtimes {', '.join(changed)} were built anew since {contest.name} was frozen; go on with them by "
             "--accept-images, which is noted in the contest's log"
         )
-    contest.store.remark(
-        contest.name, "images", f"built anew since the start: {', '.join(changed)}"
-    )
+    contest.store.remark(contest.name, "images", f"built anew since the start: {', '.join(changed)}")
 
 
 @contextmanager
@@ -197,9 +182,7 @@ def _interrupts(loop: ContestRunner, progress: Progress) -> Iterator[None]:
             progress.say("the running games are abandoned and will be played again")
         else:
             loop.drain.set()
-            progress.say(
-                "the running games are finished, no more are started; Ctrl-C again abandons them"
-            )
+            progress.say("the running games are finished, no more are started; Ctrl-C again abandons them")
 
     before = signal.signal(signal.SIGINT, interrupted)
     try:
@@ -215,9 +198,7 @@ def _say_end(contest: Contest, stop: StopReason) -> None:
         return
     state = contest.store.state(contest.name)
     if stop is StopReason.HELD or state == "stopped":
-        last = [
-            line.text for line in contest.store.journal(contest.name) if line.event == "stopped"
-        ]
+        last = [line.text for line in contest.store.journal(contest.name) if line.event == "stopped"]
         why = last[-1] if last else "games are held after too many voids"
         raise HostError(
             f"{contest.name} is stopped: {why}; fix it, then judge contest resume {path} and judge contest run {path}"

@@ -34,9 +34,7 @@ def status(
         return
     counts = document["games"]
     total = sum(counts.values())
-    print(
-        f"{document['contest']}: {document['state']}, {counts['done']} of {total} scheduled games done"
-    )
+    print(f"{document['contest']}: {document['state']}, {counts['done']} of {total} scheduled games done")
     print("  " + ", ".join(f"{count} {state}" for state, count in counts.items() if count))
     print(f"  chance        {document['chance']['words']}")
     if document["folders"]:
@@ -58,15 +56,11 @@ def _status(contest: Contest, games: bool) -> dict[str, Any]:
     document: dict[str, Any] = {
         "contest": contest.name,
         "state": contest.store.state(contest.name),
-        "games": {
-            state.value: count for state, count in contest.store.counts(contest.name).items()
-        },
+        "games": {state.value: count for state, count in contest.store.counts(contest.name).items()},
         "chance": _chance(contest),
         "folders": contest.folders_said,
         "disqualified": dict(standing.out),
-        "failures": {
-            line.agent: line.done.failures for line in standing.table.lines if line.done.failures
-        },
+        "failures": {line.agent: line.done.failures for line in standing.table.lines if line.done.failures},
     }
     shown = [each for each in listed if games or each[1] is MatchState.HELD]
     if shown:
@@ -114,9 +108,7 @@ def standings(contest: ContestFile = HERE, as_json: Json = False) -> None:
     for agent, why in standing.out.items():
         print(f"disqualified: {printable(agent)}: {printable(why)}")
     if test is not None:
-        print(
-            f"sequential test: LLR {test.llr:.2f} ({test.lower:.2f} to {test.upper:.2f}): {test.decision}"
-        )
+        print(f"sequential test: LLR {test.llr:.2f} ({test.lower:.2f} to {test.upper:.2f}): {test.decision}")
 
 
 def sequential(contest: Contest, standing: Standing) -> SprtState | None:
@@ -162,12 +154,7 @@ def interval(elo: float, low: float | None, high: float | None) -> str:
 
 def _games(standing: Standing) -> list[Any]:
     out = standing.out
-    return [
-        game
-        for each in standing.played
-        if not each.pairing.agents & out.keys()
-        for game in each.games
-    ]
+    return [game for each in standing.played if not each.pairing.agents & out.keys() for game in each.games]
 
 
 def crosstable(contest: ContestFile = HERE, as_json: Json = False) -> None:
@@ -210,9 +197,5 @@ def log(contest: ContestFile = HERE, as_json: Json = False) -> None:
         print(json.dumps([dataclasses.asdict(line) for line in lines]))
         return
     for line in lines:
-        game = (
-            f"game {number[line.match]}, attempt {line.attempt}: " if line.match in number else ""
-        )
-        print(
-            f"{line.at[:19]}  {game}{line.event}{': ' if line.text else ''}{printable(line.text, 300)}"
-        )
+        game = f"game {number[line.match]}, attempt {line.attempt}: " if line.match in number else ""
+        print(f"{line.at[:19]}  {game}{line.event}{': ' if line.text else ''}{printable(line.text, 300)}")

@@ -32,9 +32,7 @@ class TournamentFormat(BaseModel, ABC):
     """By what agents are ranked, one criterion after another."""
 
     @abstractmethod
-    def next_round(
-        self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed
-    ) -> list[Pairing]:
+    def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         """The pairings of the round after `played`, tables from 1; none when the contest is over.
 
         All chance comes from `seed`: `numbers(seed, purpose)`, where the purpose names the format.
@@ -45,9 +43,7 @@ class TournamentFormat(BaseModel, ABC):
         return ranked(entries, played, self.ranking)
 
 
-def ranked(
-    entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking
-) -> Tiers:
+def ranked(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking) -> Tiers:
     """Entries by what they played; the disqualified stand last, and games against them do not count."""
     out = sorted(entry.id for entry in entries if entry.status is Status.DISQUALIFIED)
     others = [entry.id for entry in entries if entry.id not in out]
@@ -59,25 +55,17 @@ Pair = tuple[Competitor, Competitor]
 """Who meets whom; the first one has the first seat in the first game."""
 
 
-def next_playable(
-    rounds: Sequence[Sequence[Pair]], played: Sequence[PlayedPairing]
-) -> list[Pairing]:
+def next_playable(rounds: Sequence[Sequence[Pair]], played: Sequence[PlayedPairing]) -> list[Pairing]:
     """The next round of a schedule without who has withdrawn; one in which nobody is left is passed over."""
     earlier = [each.pairing for each in played]
     for number in range(next_number(earlier), len(rounds) + 1):
-        pairs = [
-            (first.id, second.id, "")
-            for first, second in rounds[number - 1]
-            if first.active and second.active
-        ]
+        pairs = [(first.id, second.id, "") for first, second in rounds[number - 1] if first.active and second.active]
         if pairs:
             return set_tables(pairs, number, earlier)
     return []
 
 
-def all_rounds(
-    chosen: TournamentFormat, entries: Sequence[Competitor], seed: Seed
-) -> list[list[Pairing]]:
+def all_rounds(chosen: TournamentFormat, entries: Sequence[Competitor], seed: Seed) -> list[list[Pairing]]:
     """Every round of a format that is `in_advance`."""
     rounds: list[list[Pairing]] = []
     played: list[PlayedPairing] = []

@@ -41,7 +41,5 @@ def gauntlet(agents: Sequence[Competitor], challengers: int) -> list[list[Pair]]
             for place, challenger in enumerate(running)
             if (number + place) % length < len(others)
         ]
-        rounds.append(
-            [(one, other) if number % 2 == 0 else (other, one) for one, other in meetings]
-        )
+        rounds.append([(one, other) if number % 2 == 0 else (other, one) for one, other in meetings])
     return rounds

@@ -49,23 +49,15 @@ class Group:
         own = [each for each in played if each.pairing.group == self.name]
         return ranked(self.members, own, ranking)
 
-    def best(
-        self, played: Sequence[PlayedPairing], ranking: Ranking, count: int, above: str
-    ) -> list[Competitor]:
+    def best(self, played: Sequence[PlayedPairing], ranking: Ranking, count: int, above: str) -> list[Competitor]:
         """The `count` members that go on to the group `above`; a shared place goes to the better seed.
 
         Who has withdrawn before it played there does not go on; who has played there stays, whatever becomes of the
         order here when somebody is disqualified later.
         """
-        there = {
-            agent for each in played if each.pairing.group == above for agent in each.pairing.agents
-        }
+        there = {agent for each in played if each.pairing.group == above for agent in each.pairing.agents}
         entry = {entry.id: entry for entry in self.members}
-        ordered = [
-            member
-            for tier in self.order(played, ranking)
-            for member in by_seed(entry[agent] for agent in tier)
-        ]
+        ordered = [member for tier in self.order(played, ranking) for member in by_seed(entry[agent] for agent in tier)]
         promoted = [member for member in ordered if member.id in there]
         others = [member for member in ordered if member.active and member.id not in there]
         return [*promoted, *others][:count]
@@ -92,9 +84,7 @@ class _Staged(TournamentFormat):
                 return set_tables(pairs, next_number(earlier), earlier)
         return []
 
-    def stages(
-        self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]
-    ) -> list[list[Group]]:
+    def stages(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[list[Group]]:
         """The stages whose members are known: all before the first that is not over, and that one."""
         stages: list[list[Group]] = []
         while (stage := self.stage_after(stages, entries, played)) is not None:
@@ -105,10 +95,7 @@ class _Staged(TournamentFormat):
 
     @abstractmethod
     def stage_after(
-        self,
-        stages: Sequence[list[Group]],
-        entries: Sequence[Competitor],
-        played: Sequence[PlayedPairing],
+        self, stages: Sequence[list[Group]], entries: Sequence[Competitor], played: Sequence[PlayedPairing]
     ) -> list[Group] | None:
         """The stage that follows when all of `stages` is played; None after the last."""
 
@@ -136,10 +123,7 @@ class _Staged(TournamentFormat):
             ]
             for group in stage
         ]
-        rounds = [
-            [pair for pairs in together for pair in pairs]
-            for together in zip_longest(*by_group, fillvalue=[])
-        ]
+        rounds = [[pair for pairs in together for pair in pairs] for together in zip_longest(*by_group, fillvalue=[])]
         return [pairs for pairs in rounds if pairs]
 
 
@@ -150,10 +134,7 @@ class Groups(_Staged):
     groups: int = Field(default=2, ge=2)
 
     def stage_after(
-        self,
-        stages: Sequence[list[Group]],
-        entries: Sequence[Competitor],
-        played: Sequence[PlayedPairing],
+        self, stages: Sequence[list[Group]], entries: Sequence[Competitor], played: Sequence[PlayedPairing]
     ) -> list[Group] | None:
         """The groups, then the final."""
         if not stages:
@@ -182,10 +163,7 @@ class Leagues(_Staged):
         return self
 
     def stage_after(
-        self,
-        stages: Sequence[list[Group]],
-        entries: Sequence[Competitor],
-        played: Sequence[PlayedPairing],
+        self, stages: Sequence[list[Group]], entries: Sequence[Competitor], played: Sequence[PlayedPairing]
     ) -> list[Group] | None:
         """The league above the last one played, with who comes up."""
         drawn = cut(by_seed(entries), self.sizes)

@@ -50,9 +50,7 @@ class Knockout(TournamentFormat):
                 return set_tables(pairs, next_number(earlier), earlier)
         return []
 
-    def stages(
-        self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]
-    ) -> list[list[Tie]]:
+    def stages(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[list[Tie]]:
         """The bracket as far as it is known: one stage after another, up to the first that is not decided."""
         meetings: dict[frozenset[str], list[PlayedPairing]] = {}
         for each in played:
@@ -61,8 +59,7 @@ class Knockout(TournamentFormat):
         stages: list[list[Tie]] = []
         while len(standing) > 1 and all(tie.is_decided for tie in (stages[-1] if stages else [])):
             stage = [
-                self._tie(top, bottom, meetings)
-                for top, bottom in zip(standing[::2], standing[1::2], strict=True)
+                self._tie(top, bottom, meetings) for top, bottom in zip(standing[::2], standing[1::2], strict=True)
             ]
             stages.append(stage)
             standing = [tie.winner for tie in stage]
@@ -81,10 +78,7 @@ class Knockout(TournamentFormat):
         ]
 
     def _tie(
-        self,
-        top: Competitor | None,
-        bottom: Competitor | None,
-        meetings: dict[frozenset[str], list[PlayedPairing]],
+        self, top: Competitor | None, bottom: Competitor | None, meetings: dict[frozenset[str], list[PlayedPairing]]
     ) -> Tie:
         """A later meeting counts where the earlier ones ended equal."""
         if top is None or bottom is None:

@@ -37,9 +37,7 @@ class DoubleRoundRobin(TournamentFormat):
 
     name: Literal["double-round-robin"] = "double-round-robin"
 
-    def next_round(
-        self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed
-    ) -> list[Pairing]:
+    def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         """A round of the Berger table, or of its second cycle."""
         return RoundRobin(games=self.games, cycles=2).next_round(entries, played, seed)
 
@@ -55,9 +53,7 @@ def berger(agents: Sequence[Competitor], cycles: int = 1) -> list[list[Pair]]:
     for number in range(cycles * (even - 1) if len(agents) > 1 else 0):
         cycle, place = divmod(number, even - 1)
         pairs = [_turned(pair, cycle) for pair in _berger_round(even, place)]
-        rounds.append(
-            [(agents[one], agents[other]) for one, other in pairs if max(one, other) < len(agents)]
-        )
+        rounds.append([(agents[one], agents[other]) for one, other in pairs if max(one, other) < len(agents)])
     return rounds
 
 
@@ -67,10 +63,7 @@ def _berger_round(even: int, place: int) -> list[tuple[int, int]]:
     shift = place * even // 2
     return [
         _turned((shift % turning, turning), place),
-        *(
-            ((shift + table) % turning, (shift + turning - table) % turning)
-            for table in range(1, even // 2)
-        ),
+        *(((shift + table) % turning, (shift + turning - table) % turning) for table in range(1, even // 2)),
     ]
 
 

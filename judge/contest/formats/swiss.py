@@ -40,9 +40,7 @@ class Swiss(TournamentFormat):
     rounds: int = Field(ge=1)
     ranking: Ranking = BY_SWISS_POINTS
 
-    def next_round(
-        self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed
-    ) -> list[Pairing]:
+    def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         """The matching of least cost; `seed` draws who sits first at the first table of the first round."""
         earlier = [each.pairing for each in played]
         number = next_number(earlier)
@@ -73,9 +71,7 @@ class _Standing:
 class _Field:
     """Everybody who is to be paired, with what their earlier rounds say."""
 
-    def __init__(
-        self, active: Sequence[Competitor], played: Sequence[PlayedPairing], *, has_seats: bool
-    ) -> None:
+    def __init__(self, active: Sequence[Competitor], played: Sequence[PlayedPairing], *, has_seats: bool) -> None:
         self._has_seats = has_seats
         self._met: dict[frozenset[str], int] = {}
         for each in played:
@@ -105,10 +101,7 @@ class _Field:
 
     def match(self) -> list[tuple[_Standing, _Standing | None]]:
         """The pairs, the better agent of each first, in the order of play; the bye comes last."""
-        costs = {
-            (one.place, other.place): self._cost(one, other)
-            for one, other in combinations(self.standings, 2)
-        }
+        costs = {(one.place, other.place): self._cost(one, other) for one, other in combinations(self.standings, 2)}
         nobody = len(self.standings)
         if nobody % 2:
             costs |= {(one.place, nobody): self._bye_cost(one) for one in self.standings}
@@ -116,10 +109,7 @@ class _Field:
         for (one, other), weight in _weights(costs, len(self.standings)).items():
             graph.add_edge(one, other, weight=weight)
         matched = sorted(tuple(sorted(pair)) for pair in nx.min_weight_matching(graph))
-        pairs = [
-            (self.standings[one], self.standings[other] if other < nobody else None)
-            for one, other in matched
-        ]
+        pairs = [(self.standings[one], self.standings[other] if other < nobody else None) for one, other in matched]
         return sorted(pairs, key=lambda pair: pair[1] is None)
 
     def seats(self, better: _Standing, other: _Standing | None, lot: int) -> tuple[str, str | None]:
@@ -166,10 +156,7 @@ def _weights(costs: dict[tuple[int, int], Cost], agents: int) -> dict[tuple[int,
     for most in reversed([max(parts) for parts in zip(*costs.values(), strict=True)][1:]):
         units.append(units[-1] * (most * tables + 1))
     units.reverse()
-    return {
-        pair: sum(part * unit for part, unit in zip(cost, units, strict=True))
-        for pair, cost in costs.items()
-    }
+    return {pair: sum(part * unit for part, unit in zip(cost, units, strict=True)) for pair, cost in costs.items()}
 
 
 def _scores(played: Sequence[PlayedPairing]) -> dict[str, float]:
@@ -184,9 +171,7 @@ def _seats_of(agent: str, played: Sequence[PlayedPairing]) -> list[int]:
     """The seat of an agent's first game in each of its pairings, in order of rounds."""
     pairings = sorted((each.pairing for each in played), key=lambda pairing: pairing.round)
     return [
-        int(pairing.first != agent)
-        for pairing in pairings
-        if agent in pairing.agents and pairing.second is not None
+        int(pairing.first != agent) for pairing in pairings if agent in pairing.agents and pairing.second is not None
     ]
 
 

@@ -66,9 +66,7 @@ class GomokuBoard:
         return square_name(*self.square(at))
 
     def _who_took(self, x: int, y: int) -> tuple[int, int]:
-        return next(
-            (number, stone[2]) for number, stone in enumerate(self.stones, 1) if stone[:2] == (x, y)
-        )
+        return next((number, stone[2]) for number, stone in enumerate(self.stones, 1) if stone[:2] == (x, y))
 
 
 def _empty_cells(width: int, height: int) -> bytearray:

@@ -9,14 +9,7 @@ from typing import Any, Self
 
 from judge.errors import InputError
 from judge.games.gomoku.board import GomokuBoard
-from judge.games.gomoku.opening import (
-    FIFTH_AT,
-    STEPS,
-    distance_from_centre,
-    events_of,
-    images,
-    requests_of,
-)
+from judge.games.gomoku.opening import FIFTH_AT, STEPS, distance_from_centre, events_of, images, requests_of
 from judge.games.gomoku.options import GomokuOptions
 from judge.games.gomoku.renju import foul
 from judge.games.gomoku.requests import (
@@ -38,17 +31,7 @@ from judge.games.gomoku.requests import (
     say_square,
 )
 from judge.games.gomoku.rules import Rule, WinningRow, winning_row
-from judge.games.types import (
-    AgentFault,
-    Decision,
-    End,
-    Event,
-    Reply,
-    ReplyKind,
-    Request,
-    RuleResult,
-    Verdict,
-)
+from judge.games.types import AgentFault, Decision, End, Event, Reply, ReplyKind, Request, RuleResult, Verdict
 from judge.text import quote
 
 
@@ -375,9 +358,7 @@ class Gomoku:
         return f"{row.length} in a row, {first} to {last}"
 
 
-_ANSWERS: Mapping[
-    tuple[type[Request], type[Decision]], Callable[[Gomoku, Any, Any], Sequence[Event]]
-] = {
+_ANSWERS: Mapping[tuple[type[Request], type[Decision]], Callable[[Gomoku, Any, Any], Sequence[Event]]] = {
     (PlaceStone, Stone): Gomoku._place_one,
     (LayStones, Stones): Gomoku._place_many,
     (AnswerSwap, Stone): Gomoku._stay_white,
@@ -423,10 +404,6 @@ def _no_stone(seat: int, reply: Reply) -> AgentFault:
         case ReplyKind.RESIGNED:
             return AgentFault(Verdict.RESIGNED, seat, f"resigned, saying {quote(reply.said)}")
         case ReplyKind.REFUSED:
-            return AgentFault(
-                Verdict.REFUSED, seat, f"refused to play on, saying {quote(reply.said)}"
-            )
+            return AgentFault(Verdict.REFUSED, seat, f"refused to play on, saying {quote(reply.said)}")
         case _:
-            return AgentFault(
-                Verdict.UNREADABLE, seat, f"{quote(reply.said)} cannot be read as a square"
-            )
+            return AgentFault(Verdict.UNREADABLE, seat, f"{quote(reply.said)} cannot be read as a square")

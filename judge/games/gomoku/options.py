@@ -81,9 +81,7 @@ class GomokuOptions(BaseModel):
         steps, laid = STEPS[self.swap], len(self.opening)
         if steps and laid not in steps:
             known = ", ".join(map(str, steps))
-            raise ValueError(
-                f"opening: {laid} stones, but a swap of kind {self.swap.value} begins at {known}"
-            )
+            raise ValueError(f"opening: {laid} stones, but a swap of kind {self.swap.value} begins at {known}")
         if self.fifths > 1 and laid > FIFTH_AT:
             raise ValueError(f"opening: {laid} stones, but fifths are offered at {FIFTH_AT}")
         # A stone has at most eight images, so that many offers can always be made.

@@ -129,9 +129,7 @@ def _read(text: bytes) -> _Line:
         for shape in _FOURS
         for first in _places(shape, line)
     }
-    keys = (
-        first + key - _REACH for shape, key in _THREES.items() for first in _places(shape, line)
-    )
+    keys = (first + key - _REACH for shape, key in _THREES.items() for first in _places(shape, line))
     return _Line(bool(_places(_FIVE, line)), len(fours), tuple(keys), _FIVE + "X" in line)
 
 

@@ -44,13 +44,7 @@ OFFICERS = (
 )
 """The outer row of both colours, x from 0."""
 
-POOL = {
-    PieceType.PAWN: 8,
-    PieceType.BISHOP: 2,
-    PieceType.KNIGHT: 2,
-    PieceType.ROOK: 2,
-    PieceType.QUEEN: 1,
-}
+POOL = {PieceType.PAWN: 8, PieceType.BISHOP: 2, PieceType.KNIGHT: 2, PieceType.ROOK: 2, PieceType.QUEEN: 1}
 """How often each type is among the hidden types of one colour."""
 
 OFFICER_ROW = (SIZE - 1, 0)
@@ -66,11 +60,7 @@ HIDDEN = "?"
 
 _STRAIGHT = ((-1, 0), (1, 0), (0, -1), (0, 1))
 _DIAGONAL = ((-1, -1), (-1, 1), (1, -1), (1, 1))
-_SLIDES = {
-    PieceType.ROOK: _STRAIGHT,
-    PieceType.BISHOP: _DIAGONAL,
-    PieceType.QUEEN: _STRAIGHT + _DIAGONAL,
-}
+_SLIDES = {PieceType.ROOK: _STRAIGHT, PieceType.BISHOP: _DIAGONAL, PieceType.QUEEN: _STRAIGHT + _DIAGONAL}
 _LEAPS = {
     PieceType.KING: _STRAIGHT + _DIAGONAL,
     PieceType.KNIGHT: ((-2, -1), (-2, 1), (2, -1), (2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2)),
@@ -96,9 +86,7 @@ class PlacedPiece(BaseModel):
     def _is_possible(self) -> Self:
         kinds = [kind.removeprefix(HIDDEN) for kind in self.types]
         if not _KINDS.issuperset(kinds):
-            raise ValueError(
-                f"the types are two of {', '.join(PieceType)}, with ? before a hidden one"
-            )
+            raise ValueError(f"the types are two of {', '.join(PieceType)}, with ? before a hidden one")
         if self.current != UNKNOWN and self.current not in _KINDS.intersection(self.types):
             raise ValueError("what a piece is now must be one of its types that are not hidden")
         if PieceType.KING in kinds and (*self.types, self.current) != (PieceType.KING,) * 3:
@@ -145,8 +133,7 @@ class Piece:
     def placed(self) -> PlacedPiece:
         """The piece as plain data, hidden types and all."""
         first, second = (
-            kind.value if shown else HIDDEN + kind
-            for kind, shown in zip(self.types, self.shown, strict=True)
+            kind.value if shown else HIDDEN + kind for kind, shown in zip(self.types, self.shown, strict=True)
         )
         return PlacedPiece(
             colour="white" if self.colour == WHITE else "black",
@@ -243,11 +230,7 @@ class ChessBoard:
         del self._at[piece.x, piece.y]
         piece.x, piece.y = x, y
         self._at[x, y] = piece
-        if (
-            piece.current is PieceType.PAWN
-            and y == FAR_ROW[piece.colour]
-            and piece.index is not None
-        ):
+        if piece.current is PieceType.PAWN and y == FAR_ROW[piece.colour] and piece.index is not None:
             for index in (0, 1) if promotes_both else (piece.index,):
                 piece.types[index] = PieceType.QUEEN
             piece.current = PieceType.QUEEN

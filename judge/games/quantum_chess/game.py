@@ -136,9 +136,7 @@ class QuantumChess:
         for text in options.played:
             self.follow(text)
             if self._end is not None:
-                raise ContradictionError(
-                    f"played: {text!r} ends the game; leave it and what follows out"
-                )
+                raise ContradictionError(f"played: {text!r} ends the game; leave it and what follows out")
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
@@ -238,9 +236,7 @@ class QuantumChess:
             events = self.apply(replies[1])
         told = [announcement(event) for event in events if isinstance(event, Selected | Moved)]
         if text not in told:
-            raise ContradictionError(
-                f"{text!r} where the rules give {(told or [self._words])[0]!r}"
-            )
+            raise ContradictionError(f"{text!r} where the rules give {(told or [self._words])[0]!r}")
         return replies
 
     # --- chance ------------------------------------------------------------------------------------------------------

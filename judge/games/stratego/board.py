@@ -128,9 +128,7 @@ class StrategoBoard:
                 if letter == ".":
                     continue
                 if left.get(letter, 0) == 0:
-                    what = (
-                        f"too many pieces {letter}" if letter in left else f"{letter!a} is no piece"
-                    )
+                    what = f"too many pieces {letter}" if letter in left else f"{letter!a} is no piece"
                     return f"row {y - _FIRST_ROW[seat] + 1}: {what}"
                 left[letter] -= 1
                 self._place(seat, _index(x, y), ord(letter))
@@ -144,10 +142,7 @@ class StrategoBoard:
         view, owners = self._views[seat], self._owners
         starts = [_index(0, _FIRST_ROW[seat] + row) for row in range(SETUP_ROWS)]
         return tuple(
-            "".join(
-                chr(view[at]) if owners[at] == seat + 1 else "."
-                for at in range(start, start + SIZE)
-            )
+            "".join(chr(view[at]) if owners[at] == seat + 1 else "." for at in range(start, start + SIZE))
             for start in starts
         )
 

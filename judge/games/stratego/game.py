@@ -172,11 +172,7 @@ class Stratego:
         The seed's line repeats OUTCOME behind TURN_NUMBER, by a slip: it explains six words, and the manager printed
         six.
         """
-        who = (
-            "neither BOTH"
-            if self.named is None
-            else f"{one_word(names[self.named])} {COLOURS[self.named]}"
-        )
+        who = "neither BOTH" if self.named is None else f"{one_word(names[self.named])} {COLOURS[self.named]}"
         red, blue = self.values
         return f"{who} {self.outcome} {self.turn} {red} {blue}"
 
@@ -248,9 +244,7 @@ class Stratego:
         clash = Clash.KILLS if decision.outcome == 0 else Clash.DIES
         return self._fight(text, clash, rank, rank, start, at)
 
-    def _fight(
-        self, text: str, clash: Clash, attacker: str, defender: str, start: int, at: int
-    ) -> Sequence[Event]:
+    def _fight(self, text: str, clash: Clash, attacker: str, defender: str, start: int, at: int) -> Sequence[Event]:
         board, seat = self._board, self._seat
         if clash is Clash.FLAG:
             return self._capture_flag(text, attacker)
@@ -293,9 +287,7 @@ class Stratego:
             return self._end_by_move("NO_MOVE", drawn, "DRAW")
         winner = seat if difference > 0 else 1 - seat
         self.reason = f"Neither player moved and {COLOURS[winner]} has the higher piece value"
-        won = RuleResult(
-            Verdict.WIN, winner, f"neither side can move; pieces are worth {red} to {blue}"
-        )
+        won = RuleResult(Verdict.WIN, winner, f"neither side can move; pieces are worth {red} to {blue}")
         return self._end_by_move("NO_MOVE", won, "VICTORY" if winner == seat else "DEFEAT")
 
     def _refuse(self, text: str, objection: str) -> Sequence[Event]:
@@ -381,13 +373,9 @@ class Stratego:
 
     def _draw_by_attrition(self) -> None:
         self.reason = "Game declared a draw because neither player has mobile pieces"
-        self._finish(
-            RuleResult(Verdict.DRAW, None, "neither side has a movable piece"), "DRAW", self._seat
-        )
+        self._finish(RuleResult(Verdict.DRAW, None, "neither side has a movable piece"), "DRAW", self._seat)
 
-    def _end_by_move(
-        self, text: str, end: End, outcome: str, is_move: bool = True
-    ) -> Sequence[Event]:
+    def _end_by_move(self, text: str, end: End, outcome: str, is_move: bool = True) -> Sequence[Event]:
         """The half-move `text` ends the game; it is confirmed where the rules confirm the last one."""
         self.half_moves.append(PlayedMove(self.turn, self._seat, text))
         self._finish(end, outcome, self._seat)

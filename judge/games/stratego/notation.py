@@ -14,10 +14,7 @@ NO_MOVE, SURRENDER = "NO_MOVE", "SURRENDER"
 
 INT_MIN, INT_MAX = -(1 << 31), (1 << 31) - 1
 
-_MOVE = re.compile(
-    r"\s*+([+-]?+\d++)\s*+([+-]?+\d++)\s*+(UP|DOWN|LEFT|RIGHT)(?!\S)\s*+(.*)",
-    re.ASCII | re.DOTALL,
-)
+_MOVE = re.compile(r"\s*+([+-]?+\d++)\s*+([+-]?+\d++)\s*+(UP|DOWN|LEFT|RIGHT)(?!\S)\s*+(.*)", re.ASCII | re.DOTALL)
 _NUMBER = re.compile(r"[+-]?+\d++", re.ASCII)
 _DIRECTIONS = {direction.value: direction for direction in Direction}
 

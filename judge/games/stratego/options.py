@@ -67,9 +67,7 @@ class StrategoOptions(BaseModel):
         if self.tolerate_unreadable and not self.tolerate_illegal:
             raise ValueError("tolerate_unreadable needs tolerate_illegal")
         if self.tolerate_unreadable and self.echo == "moves":
-            raise ValueError(
-                "tolerate_unreadable needs echo = 'verbatim', or nothing could be confirmed"
-            )
+            raise ValueError("tolerate_unreadable needs echo = 'verbatim', or nothing could be confirmed")
         return self
 
 

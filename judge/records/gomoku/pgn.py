@@ -31,15 +31,7 @@ from textwrap import fill
 from judge.errors import InputError
 from judge.games.gomoku.requests import square_at, square_name
 from judge.games.types import Verdict
-from judge.records.gomoku.record import (
-    FiveRecord,
-    Laying,
-    Outcome,
-    decode,
-    iso_date,
-    rule_word,
-    verdict_word,
-)
+from judge.records.gomoku.record import FiveRecord, Laying, Outcome, decode, iso_date, rule_word, verdict_word
 from judge.text import one_line, quote
 
 RESULTS: dict[str, Outcome] = {"1-0": "black", "0-1": "white", "1/2-1/2": "draw", "*": ""}
@@ -60,8 +52,7 @@ def write_pgn(record: FiveRecord) -> bytes:
     """
     if record.width > COLUMNS or record.height > ROWS:
         raise InputError(
-            f"PGN has names for {COLUMNS}x{ROWS} squares, this game is of a"
-            f" {record.width}x{record.height} board"
+            f"PGN has names for {COLUMNS}x{ROWS} squares, this game is of a {record.width}x{record.height} board"
         )
     first, second = record.names or ("", "")
     result = next(text for text, outcome in RESULTS.items() if outcome == record.outcome)
@@ -220,9 +211,7 @@ def _board(game: _Game, source: str) -> tuple[int, int]:
     match = _BOARD.fullmatch(game.tag("Board"))
     if match is None:
         line, text = game.tags["Board"]
-        raise InputError(
-            f"{source}, line {line}: {quote(text, 20)} is no board; write such as 15x15"
-        )
+        raise InputError(f"{source}, line {line}: {quote(text, 20)} is no board; write such as 15x15")
     return int(match[1]), int(match[2])
 
 
@@ -230,9 +219,7 @@ def _lay(laying: Laying, line: int, text: str, source: str) -> None:
     try:
         x, y = square_at(text.lower())
     except ValueError:
-        raise InputError(
-            f"{source}, line {line}: {quote(text, 20)} is no square; write such as h8"
-        ) from None
+        raise InputError(f"{source}, line {line}: {quote(text, 20)} is no square; write such as h8") from None
     laying.add(x, y, 0, line, text)
 
 
@@ -240,18 +227,14 @@ def _outcome(game: _Game, source: str) -> Outcome:
     """The tag's, which rating programs go by, or else that at the end of the moves."""
     line, text = game.tags.get("Result", (game.line, game.end or "*"))
     if text not in RESULTS:
-        raise InputError(
-            f"{source}, line {line}: {quote(text, 20)} is no result; it is one of {', '.join(RESULTS)}"
-        )
+        raise InputError(f"{source}, line {line}: {quote(text, 20)} is no result; it is one of {', '.join(RESULTS)}")
     return RESULTS[text]
 
 
 def _opening(game: _Game, moves: int, source: str) -> int:
     line, text = game.tags.get("OpeningStones", (0, "0"))
     if not re.fullmatch(r"[0-9]{1,4}", text) or (moves and int(text) > moves):
-        raise InputError(
-            f"{source}, line {line}: {quote(text, 20)} is no number of stones from 0 to {moves}"
-        )
+        raise InputError(f"{source}, line {line}: {quote(text, 20)} is no number of stones from 0 to {moves}")
     return int(text) if moves else 0
 
 

@@ -15,14 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from judge.games.types import Verdict
-from judge.records.gomoku.record import (
-    WINNERS,
-    FiveRecord,
-    Laying,
-    Move,
-    Outcome,
-    outcome_on_board,
-)
+from judge.records.gomoku.record import WINNERS, FiveRecord, Laying, Move, Outcome, outcome_on_board
 
 LONGEST_NAME = 100
 
@@ -68,9 +61,7 @@ def move_lines(record: FiveRecord, first: int) -> Sequence[str]:
     times = [0] * record.opening + [ms for _, _, ms in record.moves[record.opening :]]
     if record.opening < len(times):
         times[record.opening] = max(1, times[record.opening])
-    return [
-        f"{x + first},{y + first},{ms}" for (x, y, _), ms in zip(record.moves, times, strict=True)
-    ]
+    return [f"{x + first},{y + first},{ms}" for (x, y, _), ms in zip(record.moves, times, strict=True)]
 
 
 def name_lines(record: FiveRecord) -> Sequence[str]:

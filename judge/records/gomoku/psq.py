@@ -103,9 +103,7 @@ def _read_header(line: Line, source: str) -> tuple[int, int, int]:
     number, text = line
     match = _HEADER.fullmatch(text)
     if match is None:
-        raise InputError(
-            f"{source}, line {number}: no header; write it such as Piskvorky 15x15, 11:11, 0"
-        )
+        raise InputError(f"{source}, line {number}: no header; write it such as Piskvorky 15x15, 11:11, 0")
     return int(match[1]), int(match[2]), int(match[3])
 
 

@@ -53,9 +53,7 @@ def read_rec(data: bytes, source: str = "rec") -> FiveRecord:
     """
     lines = split_lines(data)
     if len(lines) < 2:
-        raise InputError(
-            f"{source}, line {len(lines) + 1}: the names of black and white come first"
-        )
+        raise InputError(f"{source}, line {len(lines) + 1}: the names of black and white come first")
     laying = Laying(SIDE, SIDE, source, lambda x, y: f"{x},{y}")
     moves, opening = read_moves(lines[2:], 0, laying)
     rest = lines[2 + len(moves) :]

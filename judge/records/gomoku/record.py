@@ -61,9 +61,7 @@ class FiveRecord:
 class Laying:
     """The stones of a file while they are read: each must lie on the board, on a square of its own."""
 
-    def __init__(
-        self, width: int, height: int, source: str, say: Callable[[int, int], str]
-    ) -> None:
+    def __init__(self, width: int, height: int, source: str, say: Callable[[int, int], str]) -> None:
         """`say` writes a square of the board as the format does."""
         self.moves: list[Move] = []
         self._width, self._height = width, height

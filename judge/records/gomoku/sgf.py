@@ -250,9 +250,7 @@ def _read_moves(nodes: Sequence[_Node], laying: Laying, source: str) -> int:
     for node in nodes:
         for line, text in _set_up(node, len(laying.moves) & 1, source):
             if opening != len(laying.moves):
-                raise InputError(
-                    f"{source}, line {line}: AB and AW behind a move; write B and W there"
-                )
+                raise InputError(f"{source}, line {line}: AB and AW behind a move; write B and W there")
             _lay(laying, line, text, 0, source)
             opening += 1
         comment = _text(node, "C")
@@ -262,9 +260,7 @@ def _read_moves(nodes: Sequence[_Node], laying: Laying, source: str) -> int:
                 continue
             line, texts = node[name]
             if name != "BW"[len(laying.moves) & 1]:
-                raise InputError(
-                    f"{source}, line {line}: {name} moves out of turn; black begins and colours alternate"
-                )
+                raise InputError(f"{source}, line {line}: {name} moves out of turn; black begins and colours alternate")
             _lay(laying, line, texts[0] if texts else "", int(time[1]) if time else 0, source)
             if comment == OPENING_MOVE and opening == len(laying.moves) - 1:
                 opening += 1
@@ -289,9 +285,7 @@ def _set_up(node: _Node, turn: int, source: str) -> Iterator[tuple[int, str]]:
 def _lay(laying: Laying, line: int, text: str, ms: int, source: str) -> None:
     point = text.strip()
     if len(point) != 2 or not set(point) <= set(LETTERS):
-        raise InputError(
-            f"{source}, line {line}: {quote(text, 20)} is no square; write column and row, such as hh"
-        )
+        raise InputError(f"{source}, line {line}: {quote(text, 20)} is no square; write column and row, such as hh")
     laying.add(LETTERS.index(point[0]), LETTERS.index(point[1]), ms, line, point)
 
 

@@ -20,9 +20,7 @@ def _steps_of(game: FiveRecord) -> Stepped:
     steps = [ReplayStep(bare_stones_view(game.width, game.height, []))]
     for number, (x, y, ms) in enumerate(game.moves, 1):
         view = bare_stones_view(game.width, game.height, stones[:number])
-        steps.append(
-            ReplayStep(view.since(steps[-1].view), (number - 1) & 1, f"{x},{y}", float(ms))
-        )
+        steps.append(ReplayStep(view.since(steps[-1].view), (number - 1) & 1, f"{x},{y}", float(ms)))
     names = game.names or ("black", "white")
     won = {"black": f"{names[0]} wins", "white": f"{names[1]} wins", "draw": "drawn"}
     result = won.get(game.outcome, "no result")

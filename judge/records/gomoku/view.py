@@ -14,20 +14,13 @@ def stones_view(game: Gomoku) -> BoardView:
     """Numbered stones; the winning row and the offers of a fifth stone are marked."""
     bare = bare_stones_view(game.width, game.height, game.stones, game.dead)
     return replace(
-        bare,
-        seats=(game.black, 1 - game.black),
-        marks={**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)},
+        bare, seats=(game.black, 1 - game.black), marks={**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)}
     )
 
 
-def bare_stones_view(
-    width: int, height: int, stones: Sequence[Placed], dead: Collection[Square] = ()
-) -> BoardView:
+def bare_stones_view(width: int, height: int, stones: Sequence[Placed], dead: Collection[Square] = ()) -> BoardView:
     """Stones in play order on a board of which no rule is known."""
-    tokens = {
-        (x, y): _stone(colour, number, (x, y) in dead)
-        for number, (x, y, colour) in enumerate(stones, 1)
-    }
+    tokens = {(x, y): _stone(colour, number, (x, y) in dead) for number, (x, y, colour) in enumerate(stones, 1)}
     return BoardView(
         Surface.LINES,
         tuple(square_name(x, 0)[:-1] for x in range(width)),

@@ -145,9 +145,7 @@ class _Reader:
     def log(self) -> QchessLog:
         """What was read."""
         if self._opening is None:
-            raise self._wrong(
-                1, "no log of Quantum Chess; it begins with `# Log starts` and a date"
-            )
+            raise self._wrong(1, "no log of Quantum Chess; it begins with `# Log starts` and a date")
         started, is_short = self._opening
         return QchessLog(
             started,
@@ -173,13 +171,7 @@ class _Reader:
 
     def _piece(self, number: int, match: re.Match[str]) -> PlacedPiece:
         colour, current, first, second, x, y = match.groups()
-        piece = {
-            "colour": colour,
-            "x": int(x),
-            "y": int(y),
-            "types": (first, second),
-            "current": current,
-        }
+        piece = {"colour": colour, "x": int(x), "y": int(y), "types": (first, second), "current": current}
         return parse(PlacedPiece, piece, f"{self._source}, line {number}: {quote(match[0])}")
 
     def _moment(self, number: int, text: str) -> datetime:

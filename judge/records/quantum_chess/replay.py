@@ -33,18 +33,7 @@ from judge.games.quantum_chess.words import (
     announcement,
     read_answer,
 )
-from judge.games.types import (
-    NATURE,
-    AgentFault,
-    Chance,
-    Drawn,
-    Event,
-    Reply,
-    ReplyKind,
-    Request,
-    Verdict,
-    decided,
-)
+from judge.games.types import NATURE, AgentFault, Chance, Drawn, Event, Reply, ReplyKind, Request, Verdict, decided
 from judge.records.quantum_chess.log import Logged, QchessLog
 from judge.referee.setup import nature
 from judge.referee.spec import MatchRecord
@@ -93,21 +82,12 @@ def options_of(log: QchessLog) -> dict[str, Any]:
         return {"variant": "classical"}
     if not log.is_short and _is_quantum_start(board):
         return {"variant": "quantum"}
-    first = (
-        SELECTED.fullmatch(log.events[0].text) or MOVED.fullmatch(log.events[0].text)
-        if log.events
-        else None
-    )
+    first = SELECTED.fullmatch(log.events[0].text) or MOVED.fullmatch(log.events[0].text) if log.events else None
     mover = board.get((int(first[1]), int(first[2]))) if first else None
-    return {
-        "position": [piece.model_dump() for piece in log.board],
-        "turn": "white" if mover is None else mover.colour,
-    }
+    return {"position": [piece.model_dump() for piece in log.board], "turn": "white" if mover is None else mover.colour}
 
 
-def replay(
-    log: QchessLog, source: str = "log", options: Mapping[str, Any] | None = None
-) -> Replayed:
+def replay(log: QchessLog, source: str = "log", options: Mapping[str, Any] | None = None) -> Replayed:
     """Play a log again; InputError names `source` and the line that contradicts the rules.
 
     `options` go over those that the log itself shows: the limits, or `illegal`, of which no log tells.
@@ -258,9 +238,7 @@ def _is_quantum_start(board: Mapping[tuple[int, int], PlacedPiece]) -> bool:
             hidden = there.types[1].removeprefix(HIDDEN)
             if there.current != UNKNOWN or hidden == there.types[1]:
                 return False
-            pools[there.colour][PieceType(hidden)] = (
-                pools[there.colour].get(PieceType(hidden), 0) - 1
-            )
+            pools[there.colour][PieceType(hidden)] = pools[there.colour].get(PieceType(hidden), 0) - 1
     return all(left == 0 for pool in pools.values() for left in pool.values())
 
 
@@ -271,14 +249,11 @@ def _as_announced(board: Position, text: str) -> Position:
         return board
     square = (int(selected[1]), int(selected[2]))
     return tuple(
-        piece.model_copy(update={"current": selected[4]}) if (piece.x, piece.y) == square else piece
-        for piece in board
+        piece.model_copy(update={"current": selected[4]}) if (piece.x, piece.y) == square else piece for piece in board
     )
 
 
-def short_log(
-    log: QchessLog, source: str = "log", options: Mapping[str, Any] | None = None
-) -> QchessLog:
+def short_log(log: QchessLog, source: str = "log", options: Mapping[str, Any] | None = None) -> QchessLog:
     """The short log as it stands when `log` has been written so far: the manager's --log=@FILE.
 
     It is written anew at the first announcement and then at every second one, the final result being one too: board and
@@ -325,21 +300,12 @@ def log_of(record: MatchRecord) -> QchessLog:
     if replies and record.reason.startswith("ILLEGAL unasked"):
         replies[-1] = Reply(ReplyKind.UNASKED, record.plies[-1].said)
     faults = [
-        AgentFault(seat.fault, number, seat.why)
-        for number, seat in enumerate(record.seats)
-        if seat.fault is not None
+        AgentFault(seat.fault, number, seat.why) for number, seat in enumerate(record.seats) if seat.fault is not None
     ]
     game = QuantumChess.from_options(record.spec.game_options())
     names = (record.seats[0].name, record.seats[1].name)
     fault = faults[0] if faults else None
-    return keep_log(
-        game,
-        names,
-        nature(record.spec.seed),
-        replies,
-        fault,
-        Moments(started, tuple(moments), ended),
-    )
+    return keep_log(game, names, nature(record.spec.seed), replies, fault, Moments(started, tuple(moments), ended))
 
 
 def keep_log(
@@ -374,8 +340,4 @@ def _answer_chance(game: QuantumChess, chance: Callable[[Request], Reply]) -> li
 
 def _announced(events: Iterable[Event]) -> list[str]:
     """Each announcement once: both seats are told the same."""
-    return [
-        announcement(event)
-        for event in events
-        if isinstance(event, Selected | Moved) and event.only == event.seat
-    ]
+    return [announcement(event) for event in events if isinstance(event, Selected | Moved) and event.only == event.seat]

@@ -31,9 +31,7 @@ SHORT = ("RED", "BLU")
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def write_log(
-    game: Stratego, names: tuple[str, str], reply_s: float = 2.0, verbatim: bool = False
-) -> bytes:
+def write_log(game: Stratego, names: tuple[str, str], reply_s: float = 2.0, verbatim: bool = False) -> bytes:
     """The log of a game; of one that has not ended, what there is of it.
 
     `names` are (RED, BLUE), `reply_s` is the limit of a reply, named where it was overrun. `verbatim` keeps control
@@ -177,9 +175,7 @@ class _Reader:
         blue_name, blue = self._read_setup(BLUE)
         half_moves, reason = self._read_half_moves()
         result = self._read_end() if reason else None
-        return StrategoLog(
-            self._source, (red_name, blue_name), (red, blue), half_moves, reason, result, self._next
-        )
+        return StrategoLog(self._source, (red_name, blue_name), (red, blue), half_moves, reason, result, self._next)
 
     def _read_prelude(self) -> None:
         while match := _PRELUDE.fullmatch(self._peek()):

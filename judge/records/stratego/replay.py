@@ -12,21 +12,12 @@ from judge.games.stratego.game import SURRENDERED, UNINTELLIGIBLE
 from judge.games.stratego.notation import read_reply
 from judge.games.stratego.types import Move, NoMove, SetUpRow, SetupRow
 from judge.games.types import NATURE, AgentFault, Drawn, Reply, ReplyKind, Verdict, decided
-from judge.records.stratego.log import (
-    SHORT,
-    HalfMoveLine,
-    StrategoLog,
-    read_result,
-    safe_text,
-    write_log,
-)
+from judge.records.stratego.log import SHORT, HalfMoveLine, StrategoLog, read_result, safe_text, write_log
 from judge.referee.setup import nature
 from judge.referee.spec import MatchRecord
 from judge.text import quote
 
-_OUTCOME = re.compile(
-    r"(.*) (OK|ILLEGAL|FLAG|VICTORY_FLAG|VICTORY_ATTRITION|(?:KILLS|DIES|BOTHDIE) \S \S)", re.DOTALL
-)
+_OUTCOME = re.compile(r"(.*) (OK|ILLEGAL|FLAG|VICTORY_FLAG|VICTORY_ATTRITION|(?:KILLS|DIES|BOTHDIE) \S \S)", re.DOTALL)
 
 
 def options_of(log: StrategoLog, rules: str = "stratego-2012") -> StrategoOptions:
@@ -75,9 +66,7 @@ def answers(log: StrategoLog, game: Stratego) -> Iterator[Reply | AgentFault]:
             continue
         at = len(game.half_moves)
         if at >= len(log.half_moves):
-            raise InputError(
-                f"{log.source}, line {log.last_line}: the log ends where the game goes on"
-            )
+            raise InputError(f"{log.source}, line {log.last_line}: the log ends where the game goes on")
         line = log.half_moves[at]
         if request.seat == NATURE:
             yield decided(Drawn(_toss_of(log, line)))
@@ -88,9 +77,7 @@ def answers(log: StrategoLog, game: Stratego) -> Iterator[Reply | AgentFault]:
             yield _answer_of(log, line, game.options)
 
 
-def _answer_of(
-    log: StrategoLog, line: HalfMoveLine, options: StrategoOptions
-) -> Reply | AgentFault:
+def _answer_of(log: StrategoLog, line: HalfMoveLine, options: StrategoOptions) -> Reply | AgentFault:
     """What was said, or what kept it from being said. A reply that was no move has no outcome, whatever it ends in."""
     is_last = line is log.half_moves[-1]
     if not line.text and is_last and log.reason != UNINTELLIGIBLE:
@@ -115,9 +102,7 @@ def _toss_of(log: StrategoLog, line: HalfMoveLine) -> int:
     for outcome, word in enumerate(("KILLS", "DIES")):
         if f" {word} " in line.text:
             return outcome
-    raise InputError(
-        f"{log.source}, line {line.number}: equal ranks fight here: KILLS or DIES must follow"
-    )
+    raise InputError(f"{log.source}, line {line.number}: equal ranks fight here: KILLS or DIES must follow")
 
 
 def _check_half_move(log: StrategoLog, game: Stratego) -> None:
@@ -133,9 +118,7 @@ def _check_half_move(log: StrategoLog, game: Stratego) -> None:
 def _check_end(log: StrategoLog, game: Stratego) -> None:
     if len(game.half_moves) < len(log.half_moves):
         line = log.half_moves[len(game.half_moves)]
-        raise InputError(
-            f"{log.source}, line {line.number}: the log goes on where the game is over"
-        )
+        raise InputError(f"{log.source}, line {line.number}: the log goes on where the game is over")
     if log.result is None:
         return
     stated, found = log.result, read_result(game.result(log.names))
@@ -179,7 +162,5 @@ def game_of(record: MatchRecord) -> Stratego:
 
 
 def _reply(record: MatchRecord, seat: int, said: str) -> Reply:
-    options = (
-        record.spec.policy.protocol.get("stratego", {}) | record.spec.seats[seat].protocol_options
-    )
+    options = record.spec.policy.protocol.get("stratego", {}) | record.spec.seats[seat].protocol_options
     return read_reply(said, options.get("line_bytes", 1024))

@@ -134,8 +134,5 @@ def _silence(talk: RecordedTalk) -> Diagnosis:
         return Diagnosis(used, _THINKS)
     if talk.last_words.strip():
         late = decode(talk.last_words[:60]).strip()
-        return Diagnosis(
-            f"{used}, and when it was told to end it said {late!r}: it did not flush its output",
-            FLUSH,
-        )
+        return Diagnosis(f"{used}, and when it was told to end it said {late!r}: it did not flush its output", FLUSH)
     return Diagnosis(used, _WAITS)

@@ -146,10 +146,7 @@ def _other_ending(
     other = "lf" if ending == "crlf" else "crlf"
     once = replace(question, turns=1)
     again = examinee.asked(
-        [once],
-        _hasty(policy),
-        options=examinee.questions.plain,
-        protocol_options={"line_ending": other},
+        [once], _hasty(policy), options=examinee.questions.plain, protocol_options={"line_ending": other}
     )
     examinee.disregard(again)
     if again.has_stopped or not again.answers or again.answers[0].fault is not None:
@@ -222,9 +219,7 @@ def sends_stop(policy: Policy, protocol: str) -> bool:
 # --- findings --------------------------------------------------------------------------------------------------------
 
 
-def answers_of(
-    asked: Asked, names: Sequence[str], say: Callable[[Decision], str]
-) -> Iterator[Verdicts]:
+def answers_of(asked: Asked, names: Sequence[str], say: Callable[[Decision], str]) -> Iterator[Verdicts]:
     """Check by check, by their `names`: illegal answers fail, weak ones warn. `say` says a decision in words."""
     yield from asked.passing
     for name in names:
@@ -236,17 +231,13 @@ def answers_of(
         answers = [
             answer
             for answer in asked.answers
-            if (concern if (concern := _concern_of(answer)) in names else answer.question.check)
-            == name
+            if (concern if (concern := _concern_of(answer)) in names else answer.question.check) == name
         ]
         yield from _answers(name, answers, crashed, say)
 
 
 def _answers(
-    name: str,
-    answers: Sequence[ProbeAnswer],
-    crashed: Sequence[Diagnosis],
-    say: Callable[[Decision], str],
+    name: str, answers: Sequence[ProbeAnswer], crashed: Sequence[Diagnosis], say: Callable[[Decision], str]
 ) -> Iterator[Verdicts]:
     faults = [answer for answer in answers if answer.fault is not None]
     weak = [answer for answer in answers if not answer.is_right]
@@ -316,9 +307,7 @@ def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Verdicts]:
         if talk.has_stopped:
             faults.append(diagnose(talk))
         faults += [
-            Diagnosis(_say_fault(answer), _fix_of(answer))
-            for answer in talk.answers
-            if answer.fault is not None
+            Diagnosis(_say_fault(answer), _fix_of(answer)) for answer in talk.answers if answer.fault is not None
         ]
         complaints += [line[:200] for line in talk.errors if line.upper().startswith("ERROR")][:1]
     said = f"it says itself what it cannot do: {complaints[0]!r}" if complaints else ""
@@ -361,10 +350,7 @@ def ending_of(examinee: Examinee, asked: Asked, policy: Policy, ending: str) -> 
     chosen = examinee.agent.manifest.line_ending
     other = "lf" if ending == "crlf" else "crlf"
     talk = examinee.asked(
-        [asked.sound],
-        _hasty(policy),
-        options=examinee.questions.plain,
-        protocol_options={"line_ending": other},
+        [asked.sound], _hasty(policy), options=examinee.questions.plain, protocol_options={"line_ending": other}
     )
     if talk.side.fault is None and all(answer.fault is None for answer in talk.answers):
         yield "line-ending", Grade.PASS, "both", ""

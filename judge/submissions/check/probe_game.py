@@ -11,17 +11,7 @@ from typing import Any
 
 from judge.catalog.entry import Question
 from judge.games import new_game
-from judge.games.types import (
-    AgentFault,
-    Decision,
-    End,
-    Event,
-    Game,
-    Reply,
-    Request,
-    RuleResult,
-    Verdict,
-)
+from judge.games.types import AgentFault, Decision, End, Event, Game, Reply, Request, RuleResult, Verdict
 
 AGENT = 0
 """The seat that is interviewed."""
@@ -101,9 +91,7 @@ class Interview:
     def apply(self, reply: Reply) -> Sequence[Event]:
         """Hold an answer against the rules, and go on to what comes next."""
         events = list(self._game.apply(reply))
-        self.answers.append(
-            ProbeAnswer(self._question, reply.said, reply.decision, _fault(self._game, self._seat))
-        )
+        self.answers.append(ProbeAnswer(self._question, reply.said, reply.decision, _fault(self._game, self._seat)))
         time.sleep(self._pause_s)
         self._turns -= 1
         if self._turns and self._game.end is None:
@@ -129,9 +117,7 @@ class Interview:
             return
         self._question = self._left.pop(0)
         opening = [list(square) for square in self._question.opening]
-        self._game: Game = new_game(
-            self._name, self._options | ({"opening": opening} if opening else {})
-        )
+        self._game: Game = new_game(self._name, self._options | ({"opening": opening} if opening else {}))
         seat = self._question.seat
         self._seat = self._game.pending().seat if seat is None else seat
         self._turns = self._question.turns

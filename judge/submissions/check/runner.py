@@ -25,14 +25,7 @@ from judge.text import decode
 LATE = frozenset({Verdict.TURN_TIME, Verdict.MATCH_TIME})
 NEVER_MS = 1 << 40
 _WRONGS = frozenset(
-    {
-        Verdict.START_TIME,
-        Verdict.TURN_TIME,
-        Verdict.MATCH_TIME,
-        Verdict.MEMORY,
-        Verdict.OUTPUT,
-        Verdict.CRASH,
-    }
+    {Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME, Verdict.MEMORY, Verdict.OUTPUT, Verdict.CRASH}
 )
 """The faults after which there is no agent to go on with."""
 
@@ -95,11 +88,7 @@ class RecordedTalk:
     @property
     def exit_ms(self) -> float | None:
         """From the goodbye to its exit; None where it had to be killed or was gone before."""
-        last = [
-            entry
-            for entry in self._after_goodbye
-            if entry.kind in (EntryKind.REPORT, EntryKind.KILLED)
-        ]
+        last = [entry for entry in self._after_goodbye if entry.kind in (EntryKind.REPORT, EntryKind.KILLED)]
         if not last or last[0].kind is EntryKind.KILLED or self._goodbye is None:
             return None
         return (last[0].ns - self._goodbye.ns) / MS
@@ -140,11 +129,7 @@ class RecordedTalk:
         wakes: list[float] = []
         since_ns = -1
         for entry in self._entries:
-            if since_ns >= 0 and entry.kind in (
-                EntryKind.FROZEN,
-                EntryKind.EVIDENCE,
-                EntryKind.THAWED,
-            ):
+            if since_ns >= 0 and entry.kind in (EntryKind.FROZEN, EntryKind.EVIDENCE, EntryKind.THAWED):
                 wakes.append((entry.ns - since_ns) / MS)
                 since_ns = -1
             if entry is self._goodbye or entry.kind is EntryKind.EVIDENCE:
@@ -195,10 +180,7 @@ class RecordedTalk:
 
     def wrote(self, line: bytes) -> bool:
         """Whether the judge sent this line."""
-        return any(
-            entry.kind is EntryKind.WROTE and line in entry.data.splitlines()
-            for entry in self._entries
-        )
+        return any(entry.kind is EntryKind.WROTE and line in entry.data.splitlines() for entry in self._entries)
 
     @cached_property
     def _entries(self) -> Sequence[Entry]:
@@ -316,9 +298,7 @@ class Examinee:
             partner.model_copy(update={"name": f"partner-{partner.name}"[:64]}),
         )
 
-    def _talk(
-        self, spec: MatchSpec, seat: int, interview: Callable[[], Interview] | None = None
-    ) -> RecordedTalk:
+    def _talk(self, spec: MatchSpec, seat: int, interview: Callable[[], Interview] | None = None) -> RecordedTalk:
         """One conversation, again while it is void, as often as the policy says."""
         programs = {agent.digest: agent.program for agent in (self.agent, self.partner)}
         left_ms = max(1, int(min(self.seconds * 1000 - self._spent_ms, NEVER_MS)))
@@ -332,14 +312,9 @@ class Examinee:
         else:
             raise HostError(f"the check could not be made: {file.record.reason}")
         if file.record.seats[1 - seat].fault is not None and asking is not None:
-            raise HostError(
-                f"the house agent {self.partner.manifest.name} failed: {file.record.reason}"
-            )
+            raise HostError(f"the house agent {self.partner.manifest.name} failed: {file.record.reason}")
         talk = RecordedTalk(
-            file,
-            seat,
-            () if asking is None else tuple(asking.answers),
-            None if asking is None else asking.question,
+            file, seat, () if asking is None else tuple(asking.answers), None if asking is None else asking.question
         )
         self._spent_ms += talk.awake_ms
         is_late = talk.side.fault in LATE and spec.policy != whole.policy
@@ -350,9 +325,7 @@ class Examinee:
 
     def _say_overlong(self, talk: RecordedTalk) -> str:
         check = f" in the check of {talk.question.check}" if talk.question else " in a whole game"
-        awaited = (
-            f"; the last command that it was sent was {talk.awaited[:80]!r}" if talk.awaited else ""
-        )
+        awaited = f"; the last command that it was sent was {talk.awaited[:80]!r}" if talk.awaited else ""
         return f"its check took more than {self.seconds:g} s and was ended{check}{awaited}"
 
 

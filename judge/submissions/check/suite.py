@@ -44,12 +44,7 @@ FULL_SHARE = 0.9
 
 
 def examine(
-    agent: Agent,
-    policy: Policy,
-    slot: Slot,
-    box: BoxKind,
-    staging: Path,
-    seconds: float = math.inf,
+    agent: Agent, policy: Policy, slot: Slot, box: BoxKind, staging: Path, seconds: float = math.inf
 ) -> CheckReport:
     """Examine a staged agent for a contest with this policy; house agents are staged below `staging`.
 
@@ -88,8 +83,7 @@ def checks_of(examinee: Examinee) -> Sequence[Check]:
     table = {
         check.name: check
         for check in protocol_entry(protocol).checks
-        if (check.name != "opening" or has_opening(policy))
-        and (check.name != "stop" or sends_stop(policy, protocol))
+        if (check.name != "opening" or has_opening(policy)) and (check.name != "stop" or sends_stop(policy, protocol))
     }
     for check in (*CHECKS, *(ASKED if questions else ())):
         table.setdefault(check.name, check)
@@ -110,9 +104,7 @@ def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Verdicts]:
     found = list(_talked_to(examinee, names)) if is_asked else []
     yield from found
     stopped = any(talk.has_stopped for talk in examinee.talks)
-    if not stopped and not any(
-        grade is Grade.FAIL for name, grade, *_ in found if name != "line-ending"
-    ):
+    if not stopped and not any(grade is Grade.FAIL for name, grade, *_ in found if name != "line-ending"):
         policy = hurried(examinee.policy) if is_asked else examinee.policy
         talks = [examinee.played(seat, policy) for seat in SEATS]
         yield from _games(talks)
@@ -194,9 +186,7 @@ def _games(talks: Sequence[RecordedTalk]) -> Iterator[Verdicts]:
             yield name, Grade.FAIL, diagnosis.evidence, diagnosis.fix
 
 
-def _seen_in_games(
-    examinee: Examinee, talks: Sequence[RecordedTalk], policy: Policy
-) -> Iterator[Verdicts]:
+def _seen_in_games(examinee: Examinee, talks: Sequence[RecordedTalk], policy: Policy) -> Iterator[Verdicts]:
     """How it starts and what time it takes, where it was asked for nothing but games."""
     turns_ms = [ms for talk in talks for ms in talk.turns_ms]
     if turns_ms:

@@ -35,9 +35,7 @@ def test_the_best_of_each_group_play_the_final() -> None:
     assert [9] * 5 + [3] * 5 == [len(of_round(played, number)) for number in range(1, 11)]
     order = Groups(groups=3, promoted=2).order(entries(18), played)
     assert ["1", "2", "3", "4", "5", "6"] == [agent for tier in order[:6] for agent in tier]
-    assert [["7", "8", "9"], ["10", "11", "12"], ["13", "14", "15"], ["16", "17", "18"]] == order[
-        6:
-    ]
+    assert [["7", "8", "9"], ["10", "11", "12"], ["13", "14", "15"], ["16", "17", "18"]] == order[6:]
 
 
 def test_two_of_a_group_who_meet_again_in_the_final_change_seats() -> None:
@@ -83,9 +81,7 @@ def test_leagues_that_nobody_is_left_for_are_not_there() -> None:
 
 @settings(deadline=None)
 @given(st.integers(2, 14), st.integers(1, 3), st.randoms(use_true_random=False))
-def test_whoever_leads_its_group_goes_up_and_nobody_else(
-    count: int, promoted: int, chance: random.Random
-) -> None:
+def test_whoever_leads_its_group_goes_up_and_nobody_else(count: int, promoted: int, chance: random.Random) -> None:
     """Whatever is played: the final's members are the first of each group's order."""
     chosen = Groups(groups=2, promoted=promoted)
     agents = entries(count)
@@ -95,11 +91,7 @@ def test_whoever_leads_its_group_goes_up_and_nobody_else(
     for group in first:
         rising = {entry.id for entry in final[0].members if entry in group.members}
         staying = {entry.id for entry in group.members} - rising
-        place = {
-            agent: number
-            for number, tier in enumerate(group.order(played, chosen.ranking))
-            for agent in tier
-        }
+        place = {agent: number for number, tier in enumerate(group.order(played, chosen.ranking)) for agent in tier}
         assert min(promoted, len(group.members)) == len(rising)
         assert all(place[up] <= place[down] for up in rising for down in staying)
     assert sorted(entry.id for entry in agents) == sorted(
@@ -130,9 +122,7 @@ def test_who_withdraws_before_the_final_is_replaced_and_later_is_not() -> None:
     assert 2 == len(left)
 
 
-def play_out_from(
-    chosen: Groups, count: int, played: list[PlayedPairing], out: int
-) -> list[PlayedPairing]:
+def play_out_from(chosen: Groups, count: int, played: list[PlayedPairing], out: int) -> list[PlayedPairing]:
     """The rest of a contest that `out` has left."""
     done = list(played)
     while pairings := chosen.next_round(entries(count, out=[out]), done, 0):

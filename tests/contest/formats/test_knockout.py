@@ -38,10 +38,7 @@ def test_one_pairing_less_than_agents_is_decided(count: int, chance: random.Rand
 
     agents = entries(count)
     played = play_out(Knockout(), agents, play)
-    losers = [
-        each.pairing.first if each.points[0] < each.points[1] else each.pairing.second
-        for each in played
-    ]
+    losers = [each.pairing.first if each.points[0] < each.points[1] else each.pairing.second for each in played]
 
     assert max(count - 1, 0) == len(played)
     assert len(losers) == len(set(losers))

@@ -85,9 +85,7 @@ def test_who_has_withdrawn_leaves_the_other_pairings_as_they_are() -> None:
 def test_a_round_in_which_nobody_is_left_is_passed_over() -> None:
     played = play_out(RoundRobin(), entries(4, out=[3, 4]))
 
-    assert [(2, "1", "2")] == [
-        (each.pairing.round, each.pairing.first, each.pairing.second) for each in played
-    ]
+    assert [(2, "1", "2")] == [(each.pairing.round, each.pairing.first, each.pairing.second) for each in played]
 
 
 @settings(deadline=None, max_examples=60)

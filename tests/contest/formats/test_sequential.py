@@ -17,9 +17,7 @@ def round_of(pairing: Pairing, wins: int) -> PlayedPairing:
         seats = (pairing.first, str(pairing.second))
         first, second = seats if game % 2 == 0 else seats[::-1]
         winner = "1" if game < wins else "2"
-        games.append(
-            GameResult(first, second, winner, Verdict.WIN, round=pairing.round, table=1, game=game)
-        )
+        games.append(GameResult(first, second, winner, Verdict.WIN, round=pairing.round, table=1, game=game))
     return PlayedPairing(pairing, tuple(games), (wins, TEST.games - wins))
 
 

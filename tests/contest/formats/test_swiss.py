@@ -54,9 +54,7 @@ def test_the_last_of_the_field_has_the_bye_and_nobody_has_two() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(2, 14), st.integers(1, 2), st.integers(0, 9), st.randoms(use_true_random=False))
-def test_what_every_swiss_round_promises(
-    count: int, games: int, seed: int, chance: random.Random
-) -> None:
+def test_what_every_swiss_round_promises(count: int, games: int, seed: int, chance: random.Random) -> None:
     """Up to half as many rounds as agents: everybody plays, nobody meets again, no second bye, seats balanced."""
     rounds = max(1, count // 2)
 
@@ -88,14 +86,9 @@ def test_when_everybody_has_met_everybody_repeats_are_as_few_as_can_be(count: in
 
 
 def test_the_seed_draws_who_sits_first_and_nothing_else() -> None:
-    firsts = {
-        seed: of_round(play_out(Swiss(rounds=1, games=1), entries(8), seed=seed), 1)
-        for seed in range(8)
-    }
+    firsts = {seed: of_round(play_out(Swiss(rounds=1, games=1), entries(8), seed=seed), 1) for seed in range(8)}
 
-    assert {"1-5 6-2 3-7 8-4", "5-1 2-6 7-3 4-8"} == {
-        " ".join(tables) for tables in firsts.values()
-    }
+    assert {"1-5 6-2 3-7 8-4", "5-1 2-6 7-3 4-8"} == {" ".join(tables) for tables in firsts.values()}
 
 
 def test_who_has_withdrawn_is_not_paired() -> None:

@@ -59,9 +59,7 @@ def test_a_long_game_is_wrapped() -> None:
     assert long.moves == read("\n".join(lines)).moves
 
 
-@pytest.mark.parametrize(
-    ("outcome", "result"), [("black", "1-0"), ("white", "0-1"), ("draw", "1/2-1/2"), ("", "*")]
-)
+@pytest.mark.parametrize(("outcome", "result"), [("black", "1-0"), ("white", "0-1"), ("draw", "1/2-1/2"), ("", "*")])
 def test_the_result_is_the_first_movers(outcome: Outcome, result: str) -> None:
     """BayesElo and Ordo pass over a game that ends in *."""
     written = write_pgn(replace(RESULT_ONLY, names=("a", "b"), outcome=outcome)).decode()

@@ -31,14 +31,7 @@ def psq(*lines: str, end: str = "\r\n") -> bytes:
 def test_a_game_is_written_as_piskvork_writes_it() -> None:
     """Squares from 1, ms of each move, black's name first, the code last, CR LF everywhere."""
     assert write_psq(replace(GAME, verdict="win")) == (
-        b"Piskvorky 15x15, 11:11, 0\r\n"
-        b"8,8,0\r\n"
-        b"9,8,0\r\n"
-        b"9,9,1520\r\n"
-        b"1,15,7\r\n"
-        b"first.zip\r\n"
-        b"second.zip\r\n"
-        b"0\r\n"
+        b"Piskvorky 15x15, 11:11, 0\r\n8,8,0\r\n9,8,0\r\n9,9,1520\r\n1,15,7\r\nfirst.zip\r\nsecond.zip\r\n0\r\n"
     )
 
 
@@ -151,9 +144,7 @@ def test_a_played_stone_of_no_time_is_not_the_openings() -> None:
 
 def test_a_game_is_written_as_gomocupjudge_writes_it() -> None:
     """Always -1, then who won and the tournament: 2 is white where the opening is even."""
-    assert write_psq_gomocupjudge(GAME).endswith(
-        b"first.zip\r\nsecond.zip\r\n-1\r\n2,Renju 2024\r\n"
-    )
+    assert write_psq_gomocupjudge(GAME).endswith(b"first.zip\r\nsecond.zip\r\n-1\r\n2,Renju 2024\r\n")
 
 
 @pytest.mark.parametrize("opening", [0, 1, 2, 3])

@@ -74,9 +74,7 @@ def test_a_game_of_c_gomoku_cli_is_read() -> None:
 def test_set_up_stones_are_the_opening() -> None:
     """They are laid in turn, black first; in one node or in several."""
     record = read("(;GM[4]SZ[15]AB[hh][ii]AW[jj];AW[kk][mm]AB[ll];B[aa])")
-    assert ["hh", "jj", "ii", "kk", "ll", "mm", "aa"] == [
-        f"{LETTERS[x]}{LETTERS[y]}" for x, y, _ in record.moves
-    ]
+    assert ["hh", "jj", "ii", "kk", "ll", "mm", "aa"] == [f"{LETTERS[x]}{LETTERS[y]}" for x, y, _ in record.moves]
     assert 6 == record.opening
 
 

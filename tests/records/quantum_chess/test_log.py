@@ -73,12 +73,7 @@ def random_log(seed: int, **options: object) -> QchessLog:
                 square = (piece.x, piece.y)
             case Destination(x=x, y=y):
                 square = generator.choice(
-                    [
-                        to
-                        for p in game.board.pieces
-                        if (p.x, p.y) == (x, y)
-                        for to in game.board.targets(p)
-                    ]
+                    [to for p in game.board.pieces if (p.x, p.y) == (x, y) for to in game.board.targets(p)]
                 )
             case request:
                 raise AssertionError(request)
@@ -118,9 +113,7 @@ def test_a_log_is_written_as_the_manager_writes_it() -> None:
         ),
         tuple(
             Logged(START + timedelta(seconds=number), said)
-            for number, said in enumerate(
-                ("0 1 0 pawn", "0 1 -> 0 0", "7 7 0 king", "7 7 -> 7 6"), 1
-            )
+            for number, said in enumerate(("0 1 0 pawn", "0 1 -> 0 0", "7 7 0 king", "7 7 -> 7 6"), 1)
         ),
         Logged(datetime(2013, 3, 1, 20, 0, 5, tzinfo=UTC), "white TIMEOUT"),
     )
@@ -139,9 +132,7 @@ def test_what_is_read_knows_its_line() -> None:
 
 def test_small_differences_are_forgiven() -> None:
     """CR LF, blank lines, other comments, no end, and the missing blank of BOARD."""
-    data = text(
-        ("'] at", "']at"), ("# Start game\n", "# Start game\n\n# a comment\n"), ("# EOF\n", "")
-    )
+    data = text(("'] at", "']at"), ("# Start game\n", "# Start game\n\n# a comment\n"), ("# EOF\n", ""))
     log = read_log(data.replace(b"\n", b"\r\n"))
 
     assert not log.is_closed
@@ -150,11 +141,7 @@ def test_small_differences_are_forgiven() -> None:
 
 def test_of_short_logs_in_a_row_the_last_counts() -> None:
     """As --log=@ writes them to a terminal."""
-    first = (
-        text(("Log starts", "Short log updated"), ("# EOF\n", ""))
-        .decode()
-        .split("2013-03-01 20:00:01")[0]
-    )
+    first = text(("Log starts", "Short log updated"), ("# EOF\n", "")).decode().split("2013-03-01 20:00:01")[0]
     log = read_log((first + text(("Log starts", "Short log updated")).decode()).encode())
 
     assert log.is_short
@@ -410,11 +397,7 @@ def test_the_short_log_is_written_anew_with_every_other_line() -> None:
     assert (
         write_log(short_log(cut(log, 2)))
         .decode()
-        .endswith(
-            "# Start game\n"
-            "2013-03-01 20:00:01.000005 : 0 1 0 pawn\n"
-            "2013-03-01 20:00:02.000005 : 0 1 -> 0 0\n"
-        )
+        .endswith("# Start game\n2013-03-01 20:00:01.000005 : 0 1 0 pawn\n2013-03-01 20:00:02.000005 : 0 1 -> 0 0\n")
     )
 
 
@@ -438,9 +421,7 @@ def test_the_short_log_of_a_finished_game_has_its_final_board() -> None:
 
 def test_a_piece_that_cannot_move_shows_its_type_in_the_short_log() -> None:
     """The manager writes the selection before it ends the turn and opens the piece again."""
-    stuck = text(
-        ("['pawn', '?knight'] at 0,1", "['pawn', '?pawn'] at 1,0"), ("0 1 0 pawn", "1 0 0 pawn")
-    )
+    stuck = text(("['pawn', '?knight'] at 0,1", "['pawn', '?pawn'] at 1,0"), ("0 1 0 pawn", "1 0 0 pawn"))
     log = cut(read_log(stuck), 1)
 
     assert ("pawn", "unknown") == (

@@ -72,9 +72,7 @@ def test_a_game_that_goes_on_is_logged_as_far_as_it_is() -> None:
         ("stratego-seed", Verdict.CRASH, "words of the judge"),
     ],
 )
-def test_a_reply_that_never_came_is_logged_in_the_words_of_its_day(
-    rules: str, verdict: Verdict, reason: str
-) -> None:
+def test_a_reply_that_never_came_is_logged_in_the_words_of_its_day(rules: str, verdict: Verdict, reason: str) -> None:
     game = set_up(new(rules))
     game.forfeit(AgentFault(verdict, 0, "words of the\njudge"))
 
@@ -109,9 +107,7 @@ def test_what_an_agent_says_cannot_forge_a_line() -> None:
     say(game, "0 3 DOWN\r", "\x1b[2J1 RED: \x85x\u00e9")
 
     assert log("1 RED: 0 3 DOWN  OK", "1 BLU: ?[2J1 RED: ?x\u00e9") == write_log(game, NAMES)
-    assert log("1 RED: 0 3 DOWN\r OK", "1 BLU: \x1b[2J1 RED: \x85x\u00e9") == write_log(
-        game, NAMES, verbatim=True
-    )
+    assert log("1 RED: 0 3 DOWN\r OK", "1 BLU: \x1b[2J1 RED: \x85x\u00e9") == write_log(game, NAMES, verbatim=True)
     assert "a  b?c" == safe_text("a\t\rb\x00c")
 
 
@@ -151,9 +147,7 @@ def test_the_first_word_of_a_set_up_line_is_the_name() -> None:
 
 def test_a_log_that_a_dead_agent_broke_off_is_read() -> None:
     """The manager was told while it waited for the reply: it ended in the middle of the line, without a result."""
-    sigpipe = (
-        "Game ends on BLUE's turn - REASON: SIGPIPE - Broken pipe (AI program no longer running)"
-    )
+    sigpipe = "Game ends on BLUE's turn - REASON: SIGPIPE - Broken pipe (AI program no longer running)"
     game = replay(read_log(log("1 RED: 0 3 DOWN 2 OK", f"1 BLU: {sigpipe}")))
 
     assert isinstance(game.end, AgentFault)
@@ -182,9 +176,7 @@ def test_invalid_set_ups_are_read() -> None:
     assert "BAD_SETUP" == replay(read).outcome
 
     # In 2011 the rows were there, with a line before them that said whose were bad.
-    data = (
-        b"Player RED gave an invalid setup!\n" + log() + end + b"./red RED BOTH_ILLEGAL 0 3 148\n"
-    )
+    data = b"Player RED gave an invalid setup!\n" + log() + end + b"./red RED BOTH_ILLEGAL 0 3 148\n"
     read = read_log(data)
     assert read.setups[0] is None
     assert "BOTH_ILLEGAL" == replay(read, options_of(read, "stratego-2011")).outcome
@@ -256,9 +248,7 @@ def test_what_is_no_log_is_refused_with_its_line(data: bytes, words: str) -> Non
         ),
     ],
 )
-def test_a_log_that_departs_from_the_rules_is_refused_with_its_line(
-    lines: list[str], words: str
-) -> None:
+def test_a_log_that_departs_from_the_rules_is_refused_with_its_line(lines: list[str], words: str) -> None:
     with pytest.raises(InputError, match=words):
         replay(read_log(log(*lines)))
 
@@ -297,9 +287,7 @@ def test_which_row_of_a_points_table_counts() -> None:
                 st.integers(-1, 10),
                 st.sampled_from(["UP", "DOWN", "LEFT", "RIGHT 2", "DOWN 1 x OK", "SOUTH"]),
             ),
-            st.sampled_from(
-                ["SURRENDER OK", "NO_MOVE OK", "OK", "Game ends on RED's turn - REASON: x"]
-            ),
+            st.sampled_from(["SURRENDER OK", "NO_MOVE OK", "OK", "Game ends on RED's turn - REASON: x"]),
             st.sampled_from(["NO_MOVE", "0 3 DOWN", "0 6 UP", "0 4 UP", "0 5 DOWN", "SURRENDER"]),
             st.text(st.characters(max_codepoint=255, exclude_characters="\n"), max_size=12),
         ),

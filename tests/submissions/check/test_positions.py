@@ -63,9 +63,7 @@ def test_renju_forbids_what_tempts_black(stones: str, tempting: str) -> None:
 def test_on_other_boards_the_middle_stays_the_middle(side: int) -> None:
     for position in positions("standard", side, side):
         opening = squares_of(position.stones, side, side)
-        game = new_game(
-            "gomoku", {"width": side, "height": side, "rule": "standard", "opening": opening}
-        )
+        game = new_game("gomoku", {"width": side, "height": side, "rule": "standard", "opening": opening})
         assert isinstance(game.pending(), PlaceStone)
 
     assert squares_of("h8", side, side) == ((side // 2, side // 2),)

@@ -292,9 +292,7 @@ FLAWS = {
 
 @pytest.mark.docker
 @pytest.mark.parametrize("flaw", FLAWS)
-def test_a_flaw_is_found_where_it_is_and_nowhere_else(
-    examined: Examine, tmp_path: Path, flaw: str
-) -> None:
+def test_a_flaw_is_found_where_it_is_and_nowhere_else(examined: Examine, tmp_path: Path, flaw: str) -> None:
     source, expected, evidence, fix = FLAWS[flaw]
 
     brief = ("clock.start_ms=2500",) if {"start", "restart"} & {*expected} else ()
@@ -311,9 +309,7 @@ def test_a_flaw_is_found_where_it_is_and_nowhere_else(
 
 @pytest.mark.docker
 def test_an_agent_may_say_that_it_needs_lf(examined: Examine, tmp_path: Path) -> None:
-    source = flawed.reading(
-        "(l.strip() for l in open(0, newline='\\n') if not l.endswith('\\r\\n'))"
-    )
+    source = flawed.reading("(l.strip() for l in open(0, newline='\\n') if not l.endswith('\\r\\n'))")
     agent = flawed.write(tmp_path, source, manifest='line_ending = "lf"')
 
     report = examined(agent, "gomocup-standard", *QUICK)
@@ -323,12 +319,9 @@ def test_an_agent_may_say_that_it_needs_lf(examined: Examine, tmp_path: Path) ->
 
 
 @pytest.mark.docker
-def test_an_agent_that_does_not_look_at_the_limit_is_told_so(
-    examined: Examine, tmp_path: Path
-) -> None:
+def test_an_agent_that_does_not_look_at_the_limit_is_told_so(examined: Examine, tmp_path: Path) -> None:
     slow = flawed.answering(
-        f"import time\nif {A_MOVE} and len(agent.board.stones) == 5:\n    time.sleep(1.1)\n"
-        "print(answer, flush=True)"
+        f"import time\nif {A_MOVE} and len(agent.board.stones) == 5:\n    time.sleep(1.1)\nprint(answer, flush=True)"
     )
 
     report = examined(flawed.write(tmp_path, slow), "gomocup-standard:fast")
@@ -349,8 +342,7 @@ def test_who_plays_a_forbidden_square_fails_in_renju(examined: Examine, tmp_path
 @pytest.mark.docker
 def test_a_bad_answer_in_the_opening_fails(examined: Examine, tmp_path: Path) -> None:
     two = flawed.hearing(
-        "if command == 'SWAP2BOARD':\n    list(takewhile(lambda l: l != 'DONE', lines))\n"
-        "    return '1,1 9,9'"
+        "if command == 'SWAP2BOARD':\n    list(takewhile(lambda l: l != 'DONE', lines))\n    return '1,1 9,9'"
     )
 
     report = examined(flawed.write(tmp_path, two), "gomocup-swap2", *QUICK)
@@ -370,9 +362,7 @@ if command == 'SWAP2BOARD':
 
 
 @pytest.mark.docker
-def test_an_engine_s_own_error_in_the_opening_stands_in_the_report(
-    examined: Examine, tmp_path: Path
-) -> None:
+def test_an_engine_s_own_error_in_the_opening_stands_in_the_report(examined: Examine, tmp_path: Path) -> None:
     """It is asked by BOARD then, and plays on; what it laid too late is not its answer."""
     report = examined(flawed.write(tmp_path, flawed.hearing(COLOURED)), "gomocup-swap2", *QUICK)
 
@@ -381,9 +371,7 @@ def test_an_engine_s_own_error_in_the_opening_stands_in_the_report(
 
 
 @pytest.mark.docker
-def test_an_engine_s_own_error_is_the_fix_of_what_it_does_wrong_then(
-    examined: Examine, tmp_path: Path
-) -> None:
+def test_an_engine_s_own_error_is_the_fix_of_what_it_does_wrong_then(examined: Examine, tmp_path: Path) -> None:
     lost = "if command == 'BOARD' and list(takewhile(lambda l: l != 'DONE', lines)):\n    return '-1,0'"
     source = flawed.hearing(f"{COLOURED}\n{lost}")
     report = examined(flawed.write(tmp_path, source), "gomocup-swap2", *QUICK)
@@ -415,9 +403,7 @@ def test_an_engine_that_does_not_hear_stop_is_told_so(examined: Examine, tmp_pat
 
 
 @pytest.mark.docker
-def test_an_engine_that_speaks_like_a_brain_is_unreadable(
-    examined: Examine, tmp_path: Path
-) -> None:
+def test_an_engine_that_speaks_like_a_brain_is_unreadable(examined: Examine, tmp_path: Path) -> None:
     brain = engine.SOUND.replace("BESTMOVE {y:X}{x + 1:X}", "BESTMOVE {x},{y}")
 
     report = examined(flawed.write(tmp_path, brain, AGI), *AGI_POLICY)
@@ -468,9 +454,7 @@ def test_a_library_that_is_missing_is_named(examined: Examine, tmp_path: Path) -
 
     assert not_passed(report) == {"start": FAIL}
     assert "exited with code 127" in finding(report, "start").evidence
-    assert "the library libmine.so.3 is missing here: link statically" in (
-        finding(report, "start").fix
-    )
+    assert "the library libmine.so.3 is missing here: link statically" in (finding(report, "start").fix)
 
 
 def test_an_agent_of_another_game_is_the_users_mistake(examined: Examine) -> None:

@@ -27,9 +27,7 @@ def upgrade() -> None:
     op.create_table(
         "matches",
         sa.Column("id", sa.String(32), primary_key=True),
-        sa.Column(
-            "contest", sa.String(128), sa.ForeignKey("contests.name"), nullable=False, index=True
-        ),
+        sa.Column("contest", sa.String(128), sa.ForeignKey("contests.name"), nullable=False, index=True),
         sa.Column("number", sa.Integer, nullable=False),
         sa.Column("round", sa.Integer, nullable=False),
         sa.Column("board", sa.Integer, nullable=False),
@@ -75,9 +73,7 @@ def upgrade() -> None:
     op.create_table(
         "journal",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True),
-        sa.Column(
-            "contest", sa.String(128), sa.ForeignKey("contests.name"), nullable=False, index=True
-        ),
+        sa.Column("contest", sa.String(128), sa.ForeignKey("contests.name"), nullable=False, index=True),
         sa.Column("at", sa.String(32), nullable=False),
         sa.Column("event", sa.String(32), nullable=False),
         sa.Column("match", sa.String(32)),

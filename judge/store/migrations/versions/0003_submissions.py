@@ -44,13 +44,7 @@ def upgrade() -> None:
     op.create_table(
         "submission_journal",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True),
-        sa.Column(
-            "submission",
-            sa.BigInteger,
-            sa.ForeignKey("submissions.id"),
-            nullable=False,
-            index=True,
-        ),
+        sa.Column("submission", sa.BigInteger, sa.ForeignKey("submissions.id"), nullable=False, index=True),
         sa.Column("at", sa.String(32), nullable=False),
         sa.Column("who", sa.String(128), nullable=False),
         sa.Column("state", sa.String(16), nullable=False),

@@ -49,9 +49,7 @@ class ConnectFourEntry(GameEntry):
 
     def openings(self, options: Mapping[str, Any]) -> Openings:
         """Columns, such as 4 4 3; they may come again mirrored."""
-        return Openings(
-            read_opening, "4 4 or 4 4 3 5", (lambda x, y: (x, y), lambda x, y: (6 - x, y))
-        )
+        return Openings(read_opening, "4 4 or 4 4 3 5", (lambda x, y: (x, y), lambda x, y: (6 - x, y)))
 
     def questions(self, options: Mapping[str, Any]) -> Questions:
         """A free game in both seats, and positions with one right answer."""
@@ -82,9 +80,7 @@ def read_opening(text: str) -> tuple[tuple[int, int], ...]:
     words = text.split()
     for word in words:
         if word not in map(str, range(1, COLUMNS + 1)):
-            raise InputError(
-                f"{word[:20]!r} is no column; write columns from 1 to {COLUMNS}, such as 4 4 3"
-            )
+            raise InputError(f"{word[:20]!r} is no column; write columns from 1 to {COLUMNS}, such as 4 4 3")
     opening = tuple((int(word) - 1, 0) for word in words)
     from_options({"opening": opening})
     return opening
