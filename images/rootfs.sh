@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the root file system of one image as a tar file, from this host's own distribution packages; same packages,
-# same bytes. Called by judge/sandbox/images.py:
+# same bytes. Called by `judge images build`:
 #
 #     rootfs.sh build OUT.tar INIT PACKAGE...    INIT is the compiled PID 1 of the box, or - for an image without one
 #
@@ -102,10 +102,11 @@ remove_unneeded() {
     rm -rf "${1:?}"/{var,tmp,etc/apt,etc/cron*,etc/logrotate.d}
 }
 
-# Mount points of the box and the two accounts that every program may ask for.
+# The mount points of a box (/io: its pipes; /agent: the agent's files; /home/agent: its working directory), and the two
+# accounts that every program may ask for.
 add_skeleton() {
     local name
-    for name in proc sys dev run var var/cache var/cache/ldconfig root io agent work tmp etc; do
+    for name in proc sys dev run var var/cache var/cache/ldconfig root io agent home/agent tmp etc; do
         mkdir -p "$1/$name"
     done
     chmod 0700 "$1/root"

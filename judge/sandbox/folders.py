@@ -27,7 +27,7 @@ class FolderKind(StrEnum):
     """The directory of INFO folder, kept for good."""
 
 
-DIRECTORIES = {FolderKind.TEMPORARY: "work", FolderKind.PERSISTENT: "persistent"}
+DIRECTORIES = {FolderKind.TEMPORARY: "home", FolderKind.PERSISTENT: "persistent"}
 """What the directories of an agent are called where there is no container around it; they are neighbours."""
 
 PACKING = ("--create", "--file=-", "--format=gnu", "--sort=name", "--numeric-owner")

@@ -11,10 +11,11 @@ from judge.sandbox.runtimes import path_for
 INIT = "/judge/init"
 """PID 1, in every image."""
 PROGRAM = "/agent"
-WORK = "/work"
-"""The working directory, with the temporary folder in it."""
+"""The agent's files, read-only."""
+HOME = "/home/agent"
+"""The agent's home and working directory, with the temporary folder in it."""
 PERSISTENT = "/persistent"
-FOLDERS = {FolderKind.TEMPORARY: WORK, FolderKind.PERSISTENT: PERSISTENT}
+FOLDERS = {FolderKind.TEMPORARY: HOME, FolderKind.PERSISTENT: PERSISTENT}
 SCRATCH = "/tmp"  # noqa: S108 - a mount point inside the container
 PIPES = "/io"
 
@@ -63,9 +64,9 @@ def container_config(
         "Entrypoint": [INIT, str(limits.address_bytes)],
         "Cmd": list(command),
         "User": f"{uid}:{uid}",
-        "WorkingDir": WORK,
+        "WorkingDir": HOME,
         "Hostname": "box",
-        "Env": [f"{name}={value}" for name, value in environment(WORK, SCRATCH, tenant).items()],
+        "Env": [f"{name}={value}" for name, value in environment(HOME, SCRATCH, tenant).items()],
         "Labels": {"judge.match": tenant.match_id, "judge.seat": str(tenant.seat), "judge.owner": owner},
         "Tty": False,  # the streams stay apart
         "OpenStdin": True,
@@ -84,9 +85,9 @@ def container_config(
     }
 
 
-def environment(work: str, scratch: str, tenant: Tenant, path: str = PATH) -> Mapping[str, str]:
+def environment(home: str, scratch: str, tenant: Tenant, path: str = PATH) -> Mapping[str, str]:
     """All environment variables of an agent: nothing of the judge's own gets in."""
-    own = {"PATH": path, "HOME": work, "TMPDIR": scratch, "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
+    own = {"PATH": path, "HOME": home, "TMPDIR": scratch, "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
     return own | dict(tenant.environment)
 
 
@@ -167,7 +168,7 @@ def _files(tenant: Tenant, limits: Limits, pipes: Path | None, uid: int) -> dict
         mounts.append(_mount(pipes, PIPES))
     sizes = {
         SCRATCH: (limits.scratch_bytes, limits.scratch_inodes),
-        WORK: (limits.temporary_bytes, limits.temporary_inodes),
+        HOME: (limits.temporary_bytes, limits.temporary_inodes),
         PERSISTENT: (limits.persistent_bytes, limits.persistent_inodes),
     }
     for kind, path in FOLDERS.items():

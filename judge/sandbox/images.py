@@ -445,7 +445,7 @@ def _context(dockerfile: str) -> io.BytesIO:
         compile_static(sorted(INIT_SOURCES.glob("*.c")), init)
         files = {"Dockerfile": dockerfile.encode(), "root/judge/init": init.read_bytes()}
     folders = {"root": 0o755, "root/judge": 0o755, "root/io": 0o755, "root/agent": 0o755}
-    folders |= {"root/work": 0o755, "root/tmp": 0o1777}
+    folders |= {"root/home": 0o755, "root/home/agent": 0o755, "root/tmp": 0o1777}
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for path, mode in folders.items():

@@ -15,7 +15,7 @@ import structlog
 
 from judge.errors import HostError
 from judge.sandbox.box import NO_FREEZER, BoxPolicy, Channel, EventSource, Limits, ProcessReport, Readings, Tenant
-from judge.sandbox.folders import DIRECTORIES
+from judge.sandbox.folders import DIRECTORIES, FolderKind
 from judge.sandbox.hardening import PROGRAM, agent_words, environment
 from judge.sandbox.owner import MARK, kill_marked, make_directory, remove_directory
 from judge.sandbox.pipes import PipeSource, write_some
@@ -100,9 +100,9 @@ class ProcessBox:
         """Start the process in a session of its own."""
         if not (self._directory and self._reports):
             raise HostError(f"The box of the agent {self._tenant.name} was not prepared")
-        work = str(self._directory / "work")
+        home = str(self._directory / DIRECTORIES[FolderKind.TEMPORARY])
         path = os.environ.get("PATH", os.defpath)
-        given = environment(work, str(self._directory / "tmp"), self._tenant, path)
+        given = environment(home, str(self._directory / "tmp"), self._tenant, path)
         stdin, stdout, stderr = self._agent_fds
         try:
             self._process = subprocess.Popen(
@@ -110,7 +110,7 @@ class ProcessBox:
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,
-                cwd=work,
+                cwd=home,
                 env={**given, MARK: str(self._directory)},
                 start_new_session=True,
             )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge.agents.recipe import BuildRecipe
+from judge.sandbox.hardening import HOME
 from judge.sandbox.run_in_box import End, Work
 from judge.submissions.builder import UNFIT
 from judge.submissions.complaints import advice, first_error
@@ -19,7 +20,7 @@ IMAGE = "toolchain"
 PROFILE = "toolchain"
 """The seccomp profile of its boxes, unless the policy has another."""
 
-AT = "/work/tree"
+AT = f"{HOME}/tree"
 """Where they are built: always there, for compilers write where they were into what they make."""
 
 EPOCH_S = 1700000000

@@ -344,13 +344,13 @@ def test_an_agent_cannot_write_where_it_is_not_meant_to(guest: Guest) -> None:
     assert guest.ask("write /new") in (f"open {errno.EROFS}", f"open {errno.EACCES}")
     assert guest.ask("write /dev/new") == f"open {errno.EACCES}"
     assert guest.ask("write /dev/shm/new") == f"open {errno.ENOENT}"
-    assert guest.ask("write /work/new") == "open 0"
+    assert guest.ask("write /home/agent/new") == "open 0"
     assert guest.ask("write /tmp/new") == "open 0"
 
 
 @in_containers
 def test_an_agent_cannot_run_what_it_writes(guest: Guest) -> None:
-    assert guest.ask("run-own /work/own") == f"exec {errno.EACCES}"
+    assert guest.ask("run-own /home/agent/own") == f"exec {errno.EACCES}"
     assert guest.ask("run-own /tmp/own") == f"exec {errno.EACCES}"
 
 
@@ -378,12 +378,12 @@ def test_an_agent_has_no_rights_and_no_network(guest: Guest) -> None:
 
 @in_containers
 def test_the_temporary_folder_ends_at_the_byte(guest: Guest) -> None:
-    assert guest.ask("fill /work/file") == "no space after 20971520"
+    assert guest.ask("fill /home/agent/file") == "no space after 20971520"
 
 
 @in_containers
 def test_the_temporary_folder_ends_at_the_inode(guest: Guest) -> None:
-    assert guest.ask("fill-inodes /work") in ("no inode after 2046", "no inode after 2047")
+    assert guest.ask("fill-inodes /home/agent") in ("no inode after 2046", "no inode after 2047")
 
 
 # --- memory --------------------------------------------------------------------------------------

@@ -163,7 +163,7 @@ def test_an_agent_may_remove_its_temporary_folder(live: Live) -> None:
 
 
 @in_containers
-@pytest.mark.parametrize("place", [f"/work/{NAME}", "/persistent"])
+@pytest.mark.parametrize("place", [f"/home/agent/{NAME}", "/persistent"])
 def test_a_kept_folder_ends_at_the_byte(live: Live, place: str) -> None:
     left = live(
         f"mkdir -p {place}",
@@ -183,7 +183,7 @@ def test_the_error_at_the_end_of_a_folder_is_enospc(keep: Keep, lodge: Lodge) ->
     places = {kind: place for (_, kind), place in keeper.places.items()}
     guest = lodge("puppet", limits=LIMITS, folders=places).move_in()
 
-    assert guest.ask("fill /work/file") == f"no space after {SIZE}"
+    assert guest.ask("fill /home/agent/file") == f"no space after {SIZE}"
     assert guest.ask("fill /persistent/file") == f"no space after {SIZE}"
     assert guest.ask("write /persistent/file") == "open 0"
     assert guest.ask("run-own /persistent/file") == f"exec {errno.EACCES}"

@@ -130,9 +130,9 @@ def test_the_host_kills_an_agent_before_the_judge() -> None:
 
 def test_folders_end_at_the_byte_and_run_nothing() -> None:
     tmpfs = host()["Tmpfs"]
-    assert set(tmpfs) == {"/work", "/tmp"}
-    assert tmpfs["/work"] == ("rw,nosuid,nodev,noexec,size=20971520,nr_inodes=2048,mode=0700,uid=20002,gid=20002")
-    assert config()["WorkingDir"] == "/work"
+    assert set(tmpfs) == {"/home/agent", "/tmp"}
+    assert tmpfs["/home/agent"] == ("rw,nosuid,nodev,noexec,size=20971520,nr_inodes=2048,mode=0700,uid=20002,gid=20002")
+    assert config()["WorkingDir"] == "/home/agent"
 
 
 def test_a_folder_of_no_bytes_cannot_be_written_rather_than_without_end() -> None:
@@ -143,8 +143,8 @@ def test_a_folder_of_no_bytes_cannot_be_written_rather_than_without_end() -> Non
 def test_kept_folders_are_volumes_in_place_of_fresh_ones() -> None:
     limits = Limits(persistent_bytes=1 << 20)
     kept = replace(TENANT, folders={FolderKind.PERSISTENT: "volume-1"})
-    assert set(host(limits=limits)["Tmpfs"]) == {"/work", "/persistent", "/tmp"}
-    assert set(host(limits=limits, tenant=kept)["Tmpfs"]) == {"/work", "/tmp"}
+    assert set(host(limits=limits)["Tmpfs"]) == {"/home/agent", "/persistent", "/tmp"}
+    assert set(host(limits=limits, tenant=kept)["Tmpfs"]) == {"/home/agent", "/tmp"}
     _, mount = host(limits=limits, tenant=kept)["Mounts"]
     assert (mount["Type"], mount["Source"], mount["Target"]) == (
         "volume",

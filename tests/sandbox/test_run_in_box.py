@@ -69,7 +69,7 @@ def test_what_it_was_given_stays_as_it_was(do: Do, tmp_path: Path) -> None:
         "for path in ('/agent/upload', '/agent/new', '/etc/passwd', '/judge/new'):\n"
         "    try:\n        open(path, 'w')\n"
         "    except OSError as error:\n        sys.stderr.write(f'{error.errno} ')\n"
-        "open('/work/new', 'w'); open('/tmp/new', 'w')"
+        "open('/home/agent/new', 'w'); open('/tmp/new', 'w')"
     )
 
     assert done.is_done
@@ -96,7 +96,7 @@ def test_each_limit_ends_it(do: Do, program: str, end: End) -> None:
 
 
 def test_who_fills_the_disk_hears_of_it(do: Do) -> None:
-    done, _ = do("open('/work/x', 'wb').write(bytes(5 << 20))")
+    done, _ = do("open('/home/agent/x', 'wb').write(bytes(5 << 20))")
 
     assert ProcessReport("exited", 1) == done.report
     assert b"No space left on device" in bytes(done.talk.last + done.talk.first)

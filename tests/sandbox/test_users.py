@@ -70,5 +70,5 @@ def test_two_boxes_of_one_seat_are_two_users_and_let_go_of_them(lodge: Lodge) ->
 
     first.close()
     third = lodge(policy=policy, seat=1).move_in()
-    assert third.ask("write /work/own") == "open 0"
+    assert third.ask("write /home/agent/own") == "open 0"
     assert third.ask("status Uid").split()[0] in uids

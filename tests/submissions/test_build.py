@@ -217,7 +217,7 @@ def test_a_build_reaches_nothing(bench: Bench) -> None:  # H6, H10
         bench,
         "-@echo x > /agent/source/Makefile\n"
         "-@echo x > /usr/bin/cc\n"
-        "-@chmod u+s /work/tree/Makefile && ls -l Makefile\n"
+        "-@chmod u+s /home/agent/tree/Makefile && ls -l Makefile\n"
         "-@ls /var/run/docker.sock /root\n"
         "-@bash -c 'echo x > /dev/tcp/127.0.0.1/80'\n"
         "@id -u; ls /sys/class/net; cat /proc/self/attr/current; echo $$(ls /proc | grep -c '^[0-9]')",
@@ -247,7 +247,7 @@ ATTACKS = {
     "touch a A": "one name where case is not told apart",
     "touch $$(printf 'a\\377')": "no UTF-8",
     "for i in $$(seq 5000); do : > f$$i; done": "more than 4096 files and directories",
-    "mv Makefile /tmp; rm -r /work/tree; ln -s / /work/tree": "the build left",
+    "mv Makefile /tmp; rm -r /home/agent/tree; ln -s / /home/agent/tree": "the build left",
 }
 
 

@@ -46,8 +46,8 @@ static struct iovec vector = {page, 8};
 static struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
 static struct mmsghdr messages = {.msg_hdr = {.msg_iov = &vector, .msg_iovlen = 1}};
 static unsigned long all_cores = ~0UL;
-static const char file[] = "/work/file", other[] = "/work/other";
-static int open_file; /* of ours, in /work */
+static const char file[] = "/home/agent/file", other[] = "/home/agent/other";
+static int open_file; /* of ours, in /home/agent */
 
 #define CALL(name, ...) {#name, SYS_##name, {__VA_ARGS__}}
 #define CALL_AS(label, name, ...) {label, SYS_##name, {__VA_ARGS__}}
@@ -72,17 +72,17 @@ static const struct call denied[] = {
     CALL_AS("clone-newpid", clone, CLONE_NEWPID | SIGCHLD),
     CALL_AS("clone-newnet", clone, CLONE_NEWNET | SIGCHLD),
     CALL_AS("clone-newuser-newnet", clone, CLONE_NEWUSER | CLONE_NEWNET | SIGCHLD),
-    CALL(mount, P("none"), P("/work"), P("tmpfs"), 0, 0),
-    CALL(umount2, P("/work"), 0),
-    CALL(pivot_root, P("/work"), P("/work")),
-    CALL(chroot, P("/work")),
-    CALL(move_mount, -1, P("/work"), -1, P("/work"), 0),
-    CALL(open_tree, AT_FDCWD, P("/work"), 0),
+    CALL(mount, P("none"), P("/home/agent"), P("tmpfs"), 0, 0),
+    CALL(umount2, P("/home/agent"), 0),
+    CALL(pivot_root, P("/home/agent"), P("/home/agent")),
+    CALL(chroot, P("/home/agent")),
+    CALL(move_mount, -1, P("/home/agent"), -1, P("/home/agent"), 0),
+    CALL(open_tree, AT_FDCWD, P("/home/agent"), 0),
     CALL(fsopen, P("tmpfs"), 0),
     CALL(fsconfig, -1, 0, 0, 0, 0),
     CALL(fsmount, -1, 0, 0),
-    CALL(fspick, AT_FDCWD, P("/work"), 0),
-    CALL(mount_setattr, AT_FDCWD, P("/work"), 0, P(page), 32),
+    CALL(fspick, AT_FDCWD, P("/home/agent"), 0),
+    CALL(mount_setattr, AT_FDCWD, P("/home/agent"), 0, P(page), 32),
     /* large parts of the kernel */
     CALL(bpf, 0, P(page), 48),
     CALL(perf_event_open, P(page), 0, -1, -1, 0),
@@ -90,10 +90,10 @@ static const struct call denied[] = {
     CALL(add_key, P("user"), P("name"), P("data"), 4, -3),
     CALL(request_key, P("user"), P("name"), 0, 0),
     CALL(io_setup, 1, P(page)),
-    CALL(name_to_handle_at, AT_FDCWD, P("/work"), P(page), P(page + 2048), 0),
+    CALL(name_to_handle_at, AT_FDCWD, P("/home/agent"), P(page), P(page + 2048), 0),
     CALL(open_by_handle_at, AT_FDCWD, P(page), 0),
     CALL(fanotify_init, 0, 0),
-    CALL(fanotify_mark, FILE_FD, 1, 2, AT_FDCWD, P("/work")),
+    CALL(fanotify_mark, FILE_FD, 1, 2, AT_FDCWD, P("/home/agent")),
     CALL(inotify_init1, 0),
     CALL(remap_file_pages, P(page), 4096, 0, 0, 0),
     CALL(mbind, P(page), 4096, 0, 0, 0, 0),
@@ -151,8 +151,8 @@ static const struct call denied[] = {
     CALL(msgget, IPC_PRIVATE, IPC_CREAT | 0600),
     CALL(mq_open, P("name"), O_RDWR | O_CREAT, 0600, 0),
     /* files that are none, owners, attributes, signs to others */
-    CALL_AS("mknod-fifo", mknodat, AT_FDCWD, P("/work/fifo"), S_IFIFO | 0600, 0),
-    CALL_AS("mknod-device", mknodat, AT_FDCWD, P("/work/device"), S_IFCHR | 0600, 0x103),
+    CALL_AS("mknod-fifo", mknodat, AT_FDCWD, P("/home/agent/fifo"), S_IFIFO | 0600, 0),
+    CALL_AS("mknod-device", mknodat, AT_FDCWD, P("/home/agent/device"), S_IFCHR | 0600, 0x103),
     CALL(fchownat, AT_FDCWD, P(file), -1, -1, 0),
     CALL(fchown, FILE_FD, -1, -1),
     CALL(setxattr, P(file), P("user.x"), P("x"), 1, 0),
@@ -181,7 +181,7 @@ static const struct call denied[] = {
     CALL(setgroups, 0, 0),
     CALL(capset, P(page), P(page)),
 #ifdef __x86_64__
-    CALL(mknod, P("/work/fifo"), S_IFIFO | 0600, 0),
+    CALL(mknod, P("/home/agent/fifo"), S_IFIFO | 0600, 0),
     CALL(chown, P(file), -1, -1),
     CALL(inotify_init, 0),
     CALL(iopl, 3),
@@ -389,8 +389,8 @@ static int code_at_run_time(const void *what) {
 static int folder(const void *what) {
     struct stat status;
     (void)what;
-    return result(mkdir("/work/a", 0700) | rename("/work/a", "/work/b") | symlink(other, "/work/c") |
-                  lstat("/work/c", &status) | unlink("/work/c") | rmdir("/work/b") | fsync(FILE_FD) |
+    return result(mkdir("/home/agent/a", 0700) | rename("/home/agent/a", "/home/agent/b") | symlink(other, "/home/agent/c") |
+                  lstat("/home/agent/c", &status) | unlink("/home/agent/c") | rmdir("/home/agent/b") | fsync(FILE_FD) |
                   ftruncate(FILE_FD, 10) | chmod(file, 0600));
 }
 
