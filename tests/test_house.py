@@ -45,7 +45,7 @@ MAY_IMPORT = {
     },
     "contest": {
         "errors", "toml_files", "text", "documents", "durable", "locks", "logs", "workers", "games",
-        "sandbox", "referee", "catalog", "store", "agents", "submissions",
+        "sandbox", "referee", "records", "catalog", "store", "agents", "submissions",
     },
     "cluster": {
         "errors", "resources", "text", "durable", "locks", "logs", "sandbox", "host", "referee", "store",

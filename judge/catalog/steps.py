@@ -10,6 +10,7 @@ from judge.catalog import GAMES, game_entry
 from judge.catalog.entry import GameEntry
 from judge.errors import InputError
 from judge.games.types import Verdict
+from judge.records.outcome import outcome_sentence
 from judge.records.steps import ReplayStep, Stepped
 from judge.referee.side import Ply
 from judge.referee.spec import MatchRecord, RecordFile, read_record
@@ -70,13 +71,8 @@ def steps_of(file: RecordFile) -> Stepped:
 
 def result_words(record: MatchRecord) -> str:
     """How a game ended, in one line; it may hold an agent's own words."""
-    if record.verdict is Verdict.VOID:
-        who = "void: does not count"
-    elif record.winner is None:
-        who = "drawn" if record.verdict is Verdict.DRAW else "nobody wins"
-    else:
-        who = f"{record.seats[record.winner].name} wins"
-    return f"{who} ({record.verdict}): {record.reason}"
+    names = (record.seats[0].name, record.seats[1].name)
+    return outcome_sentence(record.verdict, record.winner, names, record.reason)
 
 
 class _Collector:

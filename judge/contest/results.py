@@ -6,6 +6,7 @@ from functools import cached_property
 
 from judge.contest.pairings import Fixture, Pairing
 from judge.games.types import Verdict
+from judge.records.outcome import match_scores
 from judge.referee.spec import MatchRecord
 
 FAILURES = frozenset(
@@ -68,9 +69,7 @@ class GameResult:
     @property
     def scores(self) -> tuple[float, float]:
         """1 for a win, a half for a draw, 0 for a loss; 0 for both where both are at fault."""
-        if self.is_draw:
-            return 0.5, 0.5
-        return float(self.winner == self.first), float(self.winner == self.second)
+        return match_scores(self.verdict, None if self.winner is None else self.agents.index(self.winner))
 
 
 def result_of(fixture: Fixture, record: MatchRecord) -> GameResult:

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge.catalog.steps import steps_of
-from judge.games.types import SEATS, Verdict
+from judge.games.types import SEATS
 from judge.publish.charts import clock_chart
 from judge.publish.formatting import LONGEST_NAME, plain
 from judge.publish.pages import picture, render
 from judge.publish.publication import Uncounted
+from judge.records.outcome import score_text
 from judge.records.steps import ReplayStep, Stepped
 from judge.records.views import Surface
 from judge.referee.spec import MatchRecord, RecordFile
@@ -59,7 +60,7 @@ def game_page(file: RecordFile, frame: Frame) -> bytes:
             "pages": frame.pages,
             "uncounted": frame.uncounted,
             "names": names,
-            "outcome": outcome_words(record),
+            "outcome": score_text(record.verdict, record.winner),
             "verdict": record.verdict.value,
             "result": _result(record),
             "problem": game.problem,
@@ -73,15 +74,6 @@ def game_page(file: RecordFile, frame: Frame) -> bytes:
             "seats": [_seat(record, seat) for seat in SEATS],
         },
     )
-
-
-def outcome_words(record: MatchRecord) -> str:
-    """The score, seat 0 first."""
-    if record.verdict is Verdict.DRAW:
-        return "½ : ½"
-    if record.winner is None:
-        return "void" if record.verdict is Verdict.VOID else "0 : 0"
-    return "1 : 0" if record.winner == 0 else "0 : 1"
 
 
 def _result(record: MatchRecord) -> str:

@@ -17,6 +17,7 @@ from rich.text import Text
 from judge.contest.contest import Contest
 from judge.contest.results import FAILURES
 from judge.contest.runner import MatchEvent
+from judge.records.outcome import score_text
 from judge.store.types import AttemptState, MatchState
 from judge.text import printable
 
@@ -174,7 +175,7 @@ def _games(last: list[MatchEvent]) -> Table:
     for happened in last:
         match, ended = happened.issued.match, happened.ended
         is_void = happened.state is not AttemptState.ACCEPTED
-        score = "void" if is_void or ended is None else _score(ended.winner)
+        score = "void" if is_void or ended is None else score_text(ended.verdict, ended.winner, "-")
         table.add_row(
             Text(str(match.number), style="dim"),
             Text(f"{printable(match.first, 24)} - {printable(match.second, 24)}"),
@@ -182,7 +183,3 @@ def _games(last: list[MatchEvent]) -> Table:
             Text(printable(happened.why, 70), style="dim"),
         )
     return table
-
-
-def _score(winner: int | None) -> str:
-    return {0: "1-0", 1: "0-1", None: "½-½"}[winner]

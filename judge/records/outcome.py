@@ -1,0 +1,37 @@
+"""Who won a match and what it scores: the one place that says so, for every line, page and table.
+
+`verdict` is a `Verdict` or its word, `winner` is a seat. Names and reasons come from agents: whoever prints a text of
+this module makes it printable first.
+"""
+
+from judge.games.types import Verdict
+
+_SCORES = {0.0: "0", 0.5: "½", 1.0: "1"}
+
+
+def match_scores(verdict: str, winner: int | None) -> tuple[float, float]:
+    """The score of each seat: 1 for a win, a half for a draw, 0 for a loss, and 0 for both if nobody wins."""
+    if verdict == Verdict.DRAW:
+        return 0.5, 0.5
+    return float(winner == 0), float(winner == 1)
+
+
+def score_text(verdict: str, winner: int | None, between: str = " : ") -> str:
+    """The score of both seats as text, such as `1 : 0` or `½ : ½`; `void` for a match that does not count."""
+    if verdict == Verdict.VOID:
+        return "void"
+    return between.join(_SCORES[score] for score in match_scores(verdict, winner))
+
+
+def outcome_text(verdict: str, winner: int | None, names: tuple[str, str]) -> str:
+    """Who won: `NAME wins`, `drawn`, `nobody wins` (both are at fault), or `void: does not count`."""
+    if verdict == Verdict.VOID:
+        return "void: does not count"
+    if winner is not None:
+        return f"{names[winner]} wins"
+    return "drawn" if verdict == Verdict.DRAW else "nobody wins"
+
+
+def outcome_sentence(verdict: str, winner: int | None, names: tuple[str, str], reason: str) -> str:
+    """Who won, by which verdict and why: `anna wins (crash): bert: the process ended with signal 11`."""
+    return f"{outcome_text(verdict, winner, names)} ({verdict}): {reason}"
