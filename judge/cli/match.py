@@ -27,10 +27,10 @@ from judge.cli.text import note
 from judge.contest.openings import read_openings, schedule
 from judge.errors import HostError, InputError
 from judge.games.types import Verdict
-from judge.referee.play import Slot, Venue, play
+from judge.referee.play import Slot, Venue, play_until_scored
 from judge.referee.policy import Policy, load_policy
 from judge.referee.setup import check
-from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, SeatSpec
+from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, RecordFile, SeatSpec
 from judge.sandbox import requirements
 from judge.sandbox.core_locks import CoreLocks, Tell, take_one
 from judge.sandbox.cores import CorePlacement, place, whole_cores
@@ -140,22 +140,29 @@ def _play(
 ) -> tuple[MatchRecord, Path]:
     """One game, played again while it is void, as often as the policy says."""
     check(spec)
-    for attempt in range(1, spec.policy.attempts + 1):
-        presenter.begin(spec, attempt)
-        shelf = kept.shelf(spec.number)
-        here = replace(venue, shelf=shelf, watch=presenter.watch, follow=presenter.follow, build=presenter.build)
-        file = play(spec, programs, attempt, here)
-        path = out / f"{spec.id}-{attempt}.json"
+    here = replace(
+        venue,
+        shelf=kept.shelf(spec.number),
+        watch=presenter.watch,
+        follow=presenter.follow,
+        build=presenter.build,
+    )
+
+    def path_of(record: MatchRecord) -> Path:
+        return out / f"{record.id}-{record.attempt}.json"
+
+    def save(file: RecordFile) -> None:
+        record, path = file.record, path_of(file.record)
         try:
             kept.commit(file, path)
             write_exports(file, path)
         except OSError as error:
             raise HostError(f"{path}: the record could not be written: {error.strerror}") from None
-        is_last = file.record.verdict is not Verdict.VOID or attempt == spec.policy.attempts
-        presenter.end(file.record, path, is_last=is_last)
-        if is_last:
-            break
-    return file.record, path
+        is_last = record.verdict is not Verdict.VOID or record.attempt == spec.policy.attempts
+        presenter.end(record, path, is_last=is_last)
+
+    file = play_until_scored(spec, programs, here, before=lambda attempt: presenter.begin(spec, attempt), after=save)
+    return file.record, path_of(file.record)
 
 
 def _presenter(seats: tuple[SeatSpec, SeatSpec], games: int, *, as_json: bool, quiet: bool) -> Presenter:

@@ -1,4 +1,4 @@
-"""`play(spec, programs) -> record`: makes boxes, lets the referee play, turns a failure of the host into a void."""
+"""`play(spec, programs) -> record`: makes the boxes, runs the referee, turns a failure of the host into a void."""
 
 import gc
 import traceback
@@ -13,7 +13,7 @@ from time import monotonic
 import structlog
 
 from judge.errors import HostError
-from judge.games.types import SEATS, End, Game
+from judge.games.types import SEATS, End, Game, Verdict
 from judge.protocols import protocol_entry
 from judge.referee.blame import Cause, Void, judge_failure
 from judge.referee.folders import Shelf, folders_of, shelved
@@ -149,6 +149,31 @@ def play(
         ),
     )
     return RecordFile(record=record, transcript=sealed)
+
+
+def play_until_scored(
+    spec: MatchSpec,
+    programs: Mapping[str, Path],
+    venue: Venue = ANYWHERE,
+    *,
+    new_game: Callable[[], Game] | None = None,
+    before: Callable[[int], None] | None = None,
+    after: Callable[[RecordFile], None] | None = None,
+) -> RecordFile:
+    """Play a match again while it is void, as often as the policy says; the record of the last attempt.
+
+    `before` is called with the number of each attempt, from 1, and `after` with its record. `new_game` makes the game
+    of each attempt in place of the one that the spec names. Raises as `play` and the callbacks do.
+    """
+    for attempt in range(1, spec.policy.attempts + 1):
+        if before is not None:
+            before(attempt)
+        file = play(spec, programs, attempt, venue, None if new_game is None else new_game())
+        if after is not None:
+            after(file)
+        if file.record.verdict is not Verdict.VOID:
+            break
+    return file
 
 
 def _end_of(referee: Referee, spec: MatchSpec, transcript: Transcript) -> End | Void:

@@ -11,7 +11,7 @@ from judge.agents.agents import stage_agent
 from judge.games.gomoku import Gomoku
 from judge.games.gomoku.options import GomokuOptions
 from judge.games.types import Event, Reply, Verdict
-from judge.referee.play import play
+from judge.referee.play import play, play_until_scored
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.transcript import EntryKind, unseal
@@ -58,6 +58,32 @@ def test_a_mistake_of_the_judge_is_a_void_with_all_that_led_to_it(
     assert spec.id == failed["match"]
     assert repr(last.data) == failed["input"]
     assert "what is Reply(" in failed["traceback"]
+
+
+@pytest.mark.parametrize(("stumbles", "verdicts"), [(2, ["void", "void", "draw"]), (9, ["void", "void", "void"])])
+def test_a_void_match_is_played_again_until_it_counts_or_has_no_attempt_left(
+    spec_and_program: tuple[MatchSpec, dict[str, Path]], stumbles: int, verdicts: list[str]
+) -> None:
+    spec, programs = spec_and_program
+    begun: list[int] = []
+    ended: list[str] = []
+
+    def new_game() -> Gomoku:
+        kind = Stumbling if len(begun) <= stumbles else Gomoku
+        return kind(GomokuOptions(**spec.game_options()))
+
+    with capture_logs():
+        file = play_until_scored(
+            spec,
+            programs,
+            new_game=new_game,
+            before=begun.append,
+            after=lambda file: ended.append(file.record.verdict),
+        )
+
+    assert [1, 2, 3] == begun
+    assert verdicts == ended
+    assert (3, verdicts[-1]) == (file.record.attempt, file.record.verdict)
 
 
 TARDY = """
