@@ -1,0 +1,104 @@
+"""What the first landing wrote is read by every judge since: see README.md in this folder."""
+
+import lzma
+import tarfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from judge.cli import app
+from judge.contest.contest import Contest, open_store
+from judge.contest.plan import load_plan
+from judge.publish.verify_export import verify_export
+from judge.referee.spec import read_record
+from judge.referee.verify import verify
+from judge.store.types import MatchState
+
+THERE = Path(__file__).parent / "v0.1.0"
+RECORDS = sorted(path.name.removesuffix(".json.xz") for path in (THERE / "records").iterdir())
+
+
+LATER_WORDS = {"replaced", "swap2", "swap2-fallback-first", "swap2-fallback-second"}
+"""In these games the judge says something else today."""
+
+
+def unpack(name: str, folder: Path) -> Path:
+    with tarfile.open(THERE / f"{name}.tar.xz") as tar:
+        tar.extractall(folder, filter="data")
+    return folder / name
+
+
+def record(name: str, folder: Path) -> Path:
+    path = folder / f"{name}.json"
+    path.write_bytes(lzma.decompress((THERE / "records" / f"{name}.json.xz").read_bytes()))
+    return path
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Contest]:
+    planned = load_plan(folder)
+    with closing(open_store(planned)) as store:
+        yield Contest(store, planned)
+
+
+def test_a_contest_that_is_over_has_its_table(tmp_path: Path) -> None:
+    with opened(unpack("finished", tmp_path)) as contest:
+        assert contest.is_over()
+        assert {"house-python": 2.0, "scribe": 2.0, "second-python": 2.0} == {
+            line.agent: line.points for line in contest.standing().table.lines
+        }
+        assert 6 == len(contest.results())
+        for result in contest.results():
+            assert result.ended.reason == contest.record(result.ended.record).record.reason
+
+
+def test_a_contest_whose_judge_was_killed_goes_on(tmp_path: Path) -> None:
+    """The attempts that ran are rolled back, and the one whose result was taken back is played again."""
+    with opened(unpack("stopped", tmp_path)) as contest:
+        assert {MatchState.PENDING: 1, MatchState.RUNNING: 2, MatchState.DONE: 5} == {
+            state: count for state, count in contest.store.counts("stopped").items() if count
+        }
+        assert 2 == contest.store.roll_back("stopped", "the judge that played it was stopped")
+
+        issued = contest.store.issue("stopped", "here", contest.alone)
+
+        assert issued is not None
+        assert (2, 2) == (issued.match.number, issued.attempt)
+        job = contest.job(issued)
+        assert {"house-python", "stubborn"} == {issued.match.first, issued.match.second}
+        assert job.states.keys()
+
+
+def test_an_export_verifies(tmp_path: Path) -> None:
+    key = unpack("finished", tmp_path) / "organiser.pem"
+
+    report = verify_export(unpack("export", tmp_path), key)
+
+    assert [] == report.problems
+    assert 6 == report.replayed
+    assert report.is_over
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_record_is_shown(name: str, tmp_path: Path) -> None:
+    found = CliRunner().invoke(app, ["show", str(record(name, tmp_path))])
+
+    assert 0 == found.exit_code, found.output
+
+
+@pytest.mark.parametrize("name", sorted(set(RECORDS) - LATER_WORDS - {"quantum-chess", "stratego", "void"}))
+def test_a_record_of_five_in_a_row_is_converted(name: str, tmp_path: Path) -> None:
+    sgf = tmp_path / "game.sgf"
+
+    found = CliRunner().invoke(app, ["convert", "--to", "sgf", "-o", str(sgf), str(record(name, tmp_path))])
+
+    assert 0 == found.exit_code, found.output
+    assert sgf.read_text().startswith("(;")
+
+
+@pytest.mark.parametrize("name", sorted(set(RECORDS) - LATER_WORDS))
+def test_a_record_verifies(name: str, tmp_path: Path) -> None:
+    assert [] == verify(read_record(record(name, tmp_path))).problems
