@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "locks": set(),
     "logs": set(),
     "workers": set(),
+    "tree_tar": set(),
     "registry": {"errors", "text"},
     "games": {"errors", "documents", "registry", "text"},
     "protocols": {"documents", "registry", "text", "games"},
@@ -38,17 +39,17 @@ MAY_IMPORT = {
     "testing": {"errors", "games", "protocols", "sandbox", "referee"},
     "agents": {
         "errors", "documents", "resources", "text", "durable", "locks", "games", "protocols", "sandbox",
-        "referee",
+        "referee", "tree_tar",
     },
     "submissions": {
-        "errors", "text", "locks", "games", "protocols", "sandbox", "referee", "catalog", "store", "agents",
+        "errors", "text", "locks", "games", "protocols", "sandbox", "referee", "catalog", "store", "agents", "tree_tar",
     },
     "contest": {
         "errors", "toml_files", "text", "documents", "durable", "locks", "logs", "workers", "games",
         "sandbox", "referee", "records", "catalog", "store", "agents", "submissions",
     },
     "cluster": {
-        "errors", "resources", "text", "durable", "locks", "logs", "sandbox", "host", "referee", "store",
+        "errors", "resources", "durable", "locks", "logs", "sandbox", "host", "referee", "store",
         "agents", "contest",
     },
     "publish": {

@@ -149,7 +149,7 @@ def stage_agent(named: str, staging: Path) -> Agent:
             f"there is no agent {named!r}: give the path of an executable, a directory with "
             f"an {MANIFEST}, or a house agent such as {near[0]}"
         )
-    return Agent(manifest, program, digest_of(program), brains)
+    return Agent(manifest, program, program_digest(program), brains)
 
 
 def refuse_person(named: str) -> None:
@@ -172,7 +172,7 @@ def read_manifest(path: Path) -> AgentManifest:
     return _checked(parse(AgentManifest, document, str(path)), path)
 
 
-def digest_of(program: Path) -> str:
+def program_digest(program: Path) -> str:
     """SHA-256 over the relative names, executable bits and contents of all files, in order of name."""
     digest = hashlib.sha256()
     for path in sorted(program.rglob("*")):

@@ -1,103 +1,170 @@
-"""Agents' files by the digest of what they hold: written before anybody names them, read-only, never half there.
+"""Agents by digest: their files are on the disk whole before anybody names them, read-only, and checked when used.
 
-    DIRECTORY/DIGEST/        the files of an agent; the digest is `judge.agents.agents.digest_of`
+    DIRECTORY/DIGEST/        the files of an agent; the digest is `judge.agents.agents.program_digest`
     DIRECTORY/.new-*/        what is being written, or was when a judge was killed
 
 An agent is such a tree and the image of its runtime, and no image of its own: equal files are equal wherever they are
 built, no instruction of a stranger's is ever run to make an image, and a tree is copied to another machine as it is.
 """
 
+import io
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from judge.agents.agents import digest_of
+from judge.agents.agents import MAX_BYTES, MAX_FILES, program_digest
 from judge.durable import sync
 from judge.errors import HostError, InputError
 from judge.locks import locked
+from judge.text import quote
+from judge.tree_tar import EXECUTABLE, PLAIN, TreeError, TreeMember, add_file, unpack_stream, write_stream
 
 _NEW = ".new-"
 
 
-class Trees:
-    """A directory of trees, each named by its digest."""
+class AgentStore:
+    """A directory with the files of agents."""
 
     def __init__(self, directory: Path) -> None:
         """The directory need not exist yet."""
         self._directory = directory
 
-    def put(self, program: Path) -> str:
-        """Take the files of `program` in; returns their digest. They are on disk, whole, when this returns.
-
-        Raises HostError where the disk does not take them.
-        """
-        digest = digest_of(program)
-        path = self.path(digest)
-        try:
-            with self._writing():
-                if path.is_dir():
-                    if digest_of(path) == digest:
-                        return digest
-                    remove(path)  # damaged: the same files fix it
-                self._write(program, path)
-        except OSError as error:
-            raise HostError(
-                f"{path}: {error.strerror}; the agent was not taken in, make room and process the upload again"
-            ) from error
-        return digest
-
-    def get(self, digest: str) -> Path:
-        """The directory of a tree; InputError where it is missing or is no longer what it was."""
-        path = self.path(digest)
-        if not path.is_dir():
-            raise InputError(f"{path} is missing: bring it back from a copy, or process the upload again")
-        if digest_of(path) != digest:
-            raise InputError(f"{path}: its files are not those of its name: process the upload again")
-        return path
+    def digests(self) -> frozenset[str]:
+        """The digests of the agents whose files are here."""
+        if not self._directory.is_dir():
+            return frozenset()
+        return frozenset(path.name for path in self._directory.iterdir() if "." not in path.name)
 
     def path(self, digest: str) -> Path:
-        """Where the tree of a digest lies; ValueError for what is no digest."""
+        """The directory of an agent's files, which may be missing; ValueError if `digest` is no SHA-256."""
         if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
             raise ValueError(f"not a SHA-256: {digest[:80]!r}")
         return self._directory / digest
 
+    def get(self, digest: str) -> Path:
+        """The directory of an agent's files; InputError if they are missing or are not those of the digest."""
+        path = self.path(digest)
+        if not path.is_dir() or program_digest(path) != digest:
+            raise InputError(
+                f"{path}: the agent's files are missing or were changed; bring them back from a copy, or add the "
+                "agent again"
+            )
+        return path
+
+    def put(self, program: Path) -> Path:
+        """Copy the files of an agent; returns their directory. They survive a loss of power when this returns.
+
+        Damaged files are replaced. Raises HostError if the disk does not take them.
+        """
+        if program.resolve().parent == self._directory.resolve():
+            return program
+        digest = program_digest(program)
+        path = self.path(digest)
+        with self._writing():
+            if path.is_dir():
+                if program_digest(path) == digest:
+                    return path
+                _remove(path)
+            with self._new() as new:
+                shutil.copytree(program, new)
+                self._add(new, path)
+        return path
+
+    def put_packed(self, digest: str, data: bytes) -> Path:
+        """Unpack what `pack_agent` made elsewhere; InputError if it holds anything but the files of `digest`."""
+        path = self.path(digest)
+        with self._writing():
+            if path.is_dir():
+                return path
+            with self._new() as new:
+                _unpack(data, new)
+                if program_digest(new) != digest:
+                    raise InputError(f"the files that came for the agent {digest[:12]} are not its own")
+                self._add(new, path)
+        return path
+
+    def remove(self, digest: str) -> None:
+        """Remove the files of an agent. Raises HostError."""
+        with self._writing():
+            if self.path(digest).is_dir():
+                _remove(self.path(digest))
+
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Hold the directory, having removed what a killed judge left half written."""
-        self._directory.mkdir(parents=True, exist_ok=True)
-        with locked(self._directory / ".lock"):
-            for half in self._directory.glob(f"{_NEW}*"):
-                remove(half)
-            yield
-
-    def _write(self, program: Path, path: Path) -> None:
-        new = Path(tempfile.mkdtemp(prefix=_NEW, dir=self._directory))
+        """Lock the directory and remove what a killed judge left half written."""
         try:
-            shutil.copytree(program, new, dirs_exist_ok=True)
-            _seal(new)
-            new.rename(path)
-        except BaseException:
-            remove(new)
-            raise
+            self._directory.mkdir(parents=True, exist_ok=True)
+            with locked(self._directory / ".lock"):
+                for half in self._directory.glob(f"{_NEW}*"):
+                    _remove(half)
+                yield
+        except OSError as error:
+            raise HostError(
+                f"{self._directory}: {error.strerror}; the agent was not stored: make room there, and try again"
+            ) from error
+
+    @contextmanager
+    def _new(self) -> Iterator[Path]:
+        """A path for a tree that is being written; whatever is there at the end is removed."""
+        outer = Path(tempfile.mkdtemp(prefix=_NEW, dir=self._directory))
+        try:
+            yield outer / "tree"
+        finally:
+            _remove(outer)
+
+    def _add(self, new: Path, path: Path) -> None:
+        """Make the files read-only, for whatever user an agent will be, bring them to the disk, and name them.
+
+        Directories stay writable for their owner, who may want to remove them.
+        """
+        for name, _, files in os.walk(new, topdown=False):
+            directory = Path(name)
+            for file in (directory / file for file in files):
+                file.chmod(0o555 if file.stat().st_mode & 0o100 else 0o444)
+                sync(file)
+            directory.chmod(0o755)
+            sync(directory)
+        new.rename(path)
         sync(self._directory)
 
 
-def remove(tree: Path) -> None:
-    """Remove a tree, read-only as it is; raises OSError."""
+def pack_agent(program: Path) -> bytes:
+    """The files of an agent as a tar file: same files, same bytes."""
+    buffer = io.BytesIO()
+    with write_stream(buffer) as tar:
+        for path in sorted(program.rglob("*")):
+            if path.is_file():
+                add_file(tar, path.relative_to(program).as_posix(), path)
+    return buffer.getvalue()
+
+
+def _unpack(data: bytes, target: Path) -> None:
+    """Unpack the files of an agent that came from another host; InputError for what `pack_agent` does not write."""
+    names: set[str] = set()
+    total_bytes = 0
+
+    def path_of(member: TreeMember) -> str:
+        nonlocal total_bytes
+        total_bytes += member.size
+        path = PurePosixPath(member.name)
+        is_plain = path.parts and not path.is_absolute() and ".." not in path.parts and str(path) == member.name
+        is_fit = is_plain and not member.is_directory and member.mode in (EXECUTABLE, PLAIN)
+        if not is_fit or member.name in names or len(names) >= MAX_FILES or total_bytes > MAX_BYTES:
+            raise InputError(f"not the files of an agent: {quote(member.name, 80)}")
+        names.add(member.name)
+        return member.name
+
+    try:
+        unpack_stream(io.BytesIO(data), target, path_of)
+    except (TreeError, ValueError) as error:
+        raise InputError(f"not the files of an agent: {error}") from None
+
+
+def _remove(tree: Path) -> None:
+    """Remove a tree, read-only as it may be; raises OSError."""
     for path, _, _ in os.walk(tree):
         Path(path).chmod(0o755)
     shutil.rmtree(tree)
-
-
-def _seal(tree: Path) -> None:
-    """Make everything read-only, for whatever user an agent will be, and bring it to the disk."""
-    for name, _, files in os.walk(tree, topdown=False):
-        directory = Path(name)
-        for path in (directory / file for file in files):
-            path.chmod(0o555 if path.stat().st_mode & 0o100 else 0o444)
-            sync(path)
-        directory.chmod(0o555)
-        sync(directory)

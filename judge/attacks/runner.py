@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from judge.agents.agents import digest_of
+from judge.agents.agents import program_digest
 from judge.attacks.attack import Attack, Changes, Control, Expected, HarmError, Observed
 from judge.attacks.fixtures import CANARY_TEXT
 from judge.attacks.leftovers import leftovers, look
@@ -85,7 +85,7 @@ class Suite:
         self._slot = slot
         self._programs = build_attacks()
         self._opponent = build_house_agents()[OPPONENT]
-        self._digests = {digest_of(path): path for path in (self._programs, self._opponent)}
+        self._digests = {program_digest(path): path for path in (self._programs, self._opponent)}
         self._peaceful: dict[tuple[int, bool], Sequence[str]] = {}
 
     def attack(self, attack: Attack) -> Trial:

@@ -17,10 +17,11 @@ import structlog
 from distributed import CancelledError, Future
 from distributed.scheduler import KilledWorker
 
+from judge.agents.store import pack_agent
 from judge.cluster import worker_tasks
 from judge.cluster.daemons import CORE
 from judge.cluster.host import code_digest, refuse_other_images
-from judge.cluster.messages import HostFacts, Key, RemoteJob, pack_agent
+from judge.cluster.messages import HostFacts, Key, RemoteJob
 from judge.cluster.scheduler_client import ANSWER_S, SchedulerClient, SchedulerLostError
 from judge.cluster.security import parse_address, security_of
 from judge.contest.slots import Finished

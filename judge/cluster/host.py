@@ -13,7 +13,8 @@ from typing import IO
 
 import structlog
 
-from judge.cluster.messages import Cabinet, HostFacts, Key, RemoteJob
+from judge.agents.store import AgentStore
+from judge.cluster.messages import HostFacts, Key, RemoteJob
 from judge.cluster.unacknowledged import Spool
 from judge.contest.slots import Slots
 from judge.contest.worker import Job, JobResult
@@ -42,7 +43,7 @@ class WorkerHost:
         self.slots = len(slots)
         self.cores_per_slot = max(1, len(slots[0].cores))
         self._lock_file = _locked(folder)
-        self._cabinet = Cabinet(folder / "agents")
+        self._agents = AgentStore(folder / "agents")
         self._spool = Spool(folder / "played")
         # These threads last as long as the host: a slot's process dies with the thread that started it.
         self._threads = ThreadPoolExecutor(len(slots), thread_name_prefix="slot")
@@ -67,13 +68,13 @@ class WorkerHost:
             slots=self.slots,
             cores_per_slot=self.cores_per_slot,
             images=contents(images) if images else {},
-            agents=self._cabinet.digests(),
+            agents=self._agents.digests(),
             games=games | self._spool.keys(contest),
         )
 
     def take_agent(self, digest: str, data: bytes) -> None:
-        """Keep the files of an agent: see `Cabinet.put`."""
-        self._cabinet.put(digest, data)
+        """Store the files of an agent: see `AgentStore.put_packed`."""
+        self._agents.put_packed(digest, data)
 
     def play(self, job: RemoteJob) -> Future[JobResult]:
         """The game, which begins now if it is not known yet."""
@@ -138,7 +139,7 @@ class WorkerHost:
 
     def _play(self, job: RemoteJob) -> JobResult:
         refuse_other_images(self.name, job.images, contents(job.images) if job.images else {})
-        programs = {digest: self._cabinet.get(digest) for digest in job.programs}
+        programs = {digest: self._program(digest) for digest in job.programs}
         try:
             played = self._in_a_slot(job.key, Job(job.spec, job.key.attempt, programs, job.states, job.contest))
         except Exception:
@@ -147,6 +148,14 @@ class WorkerHost:
             raise
         self._spool.put(job.key, played)
         return played
+
+    def _program(self, digest: str) -> Path:
+        """The files of an agent. Files that were changed are removed, so that they come again with the next game."""
+        try:
+            return self._agents.get(digest)
+        except InputError as error:
+            self._agents.remove(digest)
+            raise HostError(f"the worker {self.name}: {error}") from None
 
     def _in_a_slot(self, key: Key, job: Job) -> JobResult:
         slots = self._idle.get()

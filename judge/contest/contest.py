@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from judge.agents.store import AgentStore
 from judge.contest.chance import new_secret
 from judge.contest.folder_transfer import brought, folder_words
 from judge.contest.plan import Planned
@@ -19,7 +20,7 @@ from judge.contest.results import PlayedPairing
 from judge.contest.runner import ContestRunner
 from judge.contest.schedule import Table, Tournament
 from judge.contest.slots import Players
-from judge.contest.snapshot import Frozen, freeze, program, thaw
+from judge.contest.snapshot import Frozen, freeze, thaw
 from judge.contest.worker import Job
 from judge.errors import InputError
 from judge.referee.spec import KeptFolders, MatchSpec, RecordFile, SeatSpec
@@ -119,7 +120,7 @@ class Contest:
     def program(self, digest: str) -> Path:
         """The files of a frozen agent, looked at once."""
         if digest not in self._programs:
-            self._programs[digest] = program(self.planned.agents, digest)
+            self._programs[digest] = AgentStore(self.planned.agents).get(digest)
         return self._programs[digest]
 
     def check_agents(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 import judge
-from judge.agents.agents import Agent, digest_of
+from judge.agents.store import AgentStore
 from judge.catalog.entry import Opening
 from judge.contest.chance import commitment_to, contest_key
 from judge.contest.entries import entrants
@@ -20,8 +20,7 @@ from judge.contest.formats import AnyFormat
 from judge.contest.plan import FailuresPlan, Planned
 from judge.contest.points import Duel, points_table
 from judge.documents import parse_json
-from judge.durable import move_durably
-from judge.errors import HostError, InputError
+from judge.errors import InputError
 from judge.referee.chance import Key, Seed, numbers
 from judge.referee.policy import Policy
 from judge.referee.setup import check, in_contest
@@ -150,8 +149,9 @@ def freeze(
     )
     for entry in entries:
         check(MatchSpec(seats=(entry.seat, entry.seat), policy=planned.policy, box=plan.box))
+    agents = AgentStore(planned.agents)
     for each in entered:
-        keep(each.agent, planned.agents)
+        agents.put(each.agent.program)
     return Frozen(
         judge=judge.__version__,
         name=plan.name,
@@ -178,30 +178,6 @@ def freeze(
 
 def _raised(error: InputError) -> None:
     raise error
-
-
-def keep(agent: Agent, agents: Path) -> Path:
-    """Move a staged agent to where it is known by its digest, for good."""
-    place = agents / agent.digest
-    if place.exists():
-        return place
-    try:
-        agents.mkdir(parents=True, exist_ok=True)
-        move_durably(agent.program, place)
-    except OSError as error:
-        raise HostError(f"{place}: {error.strerror}: the agents are kept there") from None
-    return place
-
-
-def program(agents: Path, digest: str) -> Path:
-    """A frozen agent's files; InputError where they are missing or are no longer what they were."""
-    place = agents / digest
-    if not place.is_dir() or digest_of(place) != digest:
-        raise InputError(
-            f"{place}: the agent's files are missing or were changed since the contest was frozen; "
-            "bring them back from a copy"
-        )
-    return place
 
 
 def images_of(runtimes: Iterable[str]) -> dict[str, FrozenImage]:

@@ -16,18 +16,17 @@ import shutil
 import signal
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 from typing import Any
 
 from judge.submissions.path_checks import Bounds, Census, RefusedError, shown
 from judge.text import quote
+from judge.tree_tar import add_file, add_member, write_stream
 
 FAILED = 3
 UNFIT = 4
 
 AGE_S = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
-EXECUTABLE, PLAIN = 0o755, 0o644
 
 
 def say(line: str) -> None:
@@ -61,27 +60,19 @@ def run(command: list[str], at: Path) -> bool:
 def pack(at: Path, bounds: Bounds) -> None:
     """Write the tree to stdout, in order of name; RefusedError for what is neither file nor directory."""
     census = Census(bounds)
-    with tarfile.open(fileobj=sys.stdout.buffer, mode="w|", format=tarfile.GNU_FORMAT, encoding="utf-8") as tar:
+    with write_stream(sys.stdout.buffer) as tar:
         for path in sorted(at.rglob("*")):
-            pack_one(path, path.relative_to(at).as_posix(), census, tar)
-
-
-def pack_one(path: Path, name: str, census: Census, tar: tarfile.TarFile) -> None:
-    """Write one file or directory; owners and times are nobody's."""
-    if path.is_symlink() or not (path.is_dir() or path.is_file()):
-        raise RefusedError(f"{shown(name)} is neither a file nor a directory; let the build copy instead of link")
-    header = tarfile.TarInfo(name)
-    if path.is_dir():
-        census.directory(name)
-        header.type, header.mode = tarfile.DIRTYPE, EXECUTABLE
-        tar.addfile(header)
-        return
-    with path.open("rb") as file:
-        found = os.fstat(file.fileno())
-        census.file(name, found.st_size)
-        header.size = found.st_size
-        header.mode = EXECUTABLE if found.st_mode & 0o100 else PLAIN
-        tar.addfile(header, file)
+            name = path.relative_to(at).as_posix()
+            if path.is_symlink() or not (path.is_dir() or path.is_file()):
+                raise RefusedError(
+                    f"{shown(name)} is neither a file nor a directory; let the build copy instead of link"
+                )
+            if path.is_dir():
+                census.directory(name)
+                add_member(tar, name)
+            else:
+                census.file(name, path.stat().st_size)
+                add_file(tar, name, path)
 
 
 def main() -> int:

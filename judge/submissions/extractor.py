@@ -28,12 +28,12 @@ from typing import IO, Any, BinaryIO
 
 from judge.submissions.path_checks import Bounds, Census, RefusedError, refuse_encoding, shown
 from judge.text import quote
+from judge.tree_tar import add_member, write_stream
 
 REFUSED = 3
 """The exit code for an archive that is not taken."""
 
 CHUNK = 1 << 16
-EXECUTABLE, PLAIN = 0o755, 0o644
 SPECIAL_BITS = 0o7000
 SECRET = 0x1
 """The bit of a zip member's flags that says it is encrypted."""
@@ -259,16 +259,9 @@ def members_of(archive: BinaryIO, bounds: Bounds, most: int) -> Iterator[Member]
 
 
 def pour(member: Member, path: str, out: tarfile.TarFile) -> None:
-    """Write a member to the tar file: modes are plain, owners and times are nobody's."""
-    header = tarfile.TarInfo(path)
-    if member.content is None:
-        header.type, header.mode = tarfile.DIRTYPE, EXECUTABLE
-        out.addfile(header)
-        return
-    header.size = member.size
-    header.mode = EXECUTABLE if member.is_executable else PLAIN
-    out.addfile(header, member.content)  # raises OSError when there is less than `size`
-    if member.content.read(1):
+    """Write a member to the tar file; OSError if its content is shorter than its size."""
+    add_member(out, path, member.content, member.size, is_executable=member.is_executable)
+    if member.content is not None and member.content.read(1):
         raise RefusedError(f"{shown(path)} is longer than it says")
 
 
@@ -364,7 +357,7 @@ class Extraction:
 
 def extract(archive: BinaryIO, out: IO[bytes], job: dict[str, Any]) -> None:
     """Write the tar file of an archive to `out`. Raises RefusedError, or one of MALFORMED."""
-    with tarfile.open(fileobj=out, mode="w|", format=tarfile.GNU_FORMAT, encoding="utf-8") as tar:
+    with write_stream(out) as tar:
         Extraction(archive, tar, job).run()
 
 

@@ -3,6 +3,7 @@
 from pydantic import BaseModel, ConfigDict, Field
 
 from judge.sandbox.box import Limits
+from judge.submissions.path_checks import Bounds
 
 
 class _Section(BaseModel):
@@ -21,6 +22,11 @@ class TreeLimits(_Section):
     """Names in a path."""
     name_bytes: int = Field(default=128, ge=1, le=255)
     path_bytes: int = Field(default=512, ge=1, le=2048)
+
+    @property
+    def bounds(self) -> Bounds:
+        """The same numbers for what runs in a box."""
+        return Bounds(**self.model_dump())
 
     @property
     def stream_bytes(self) -> int:

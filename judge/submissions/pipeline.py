@@ -35,7 +35,7 @@ from judge.agents.agents import (
 from judge.agents.gomocup_archives import PREFIX, brain_name
 from judge.agents.programs import kind_of
 from judge.agents.recipe import BuildRecipe, Sources, is_built, recipe_for
-from judge.agents.store import Trees
+from judge.agents.store import AgentStore
 from judge.errors import HostError, InputError, NotReadyError
 from judge.referee.play import Slot
 from judge.referee.policy import Policy
@@ -49,7 +49,6 @@ from judge.submissions.check import CheckReport, Grade, OverlongError, examine
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.path_checks import RefusedError, shown
 from judge.submissions.sandbox_task import Bench
-from judge.submissions.untar import root_of
 from judge.text import printable
 
 REFUSAL_CHARACTERS = 600
@@ -245,7 +244,7 @@ class _Desk:
                 self._note(unpacker=images.content(unpack.IMAGE))
             with self._bench() as bench:
                 step.text = unpack.unpack(self._upload, self._filename, target, self._limits, bench)
-            return _where_it_begins(root_of(target), name or self._called)
+            return _where_it_begins(unpack.root_of(target), name or self._called)
 
     def build(self, tree: Path) -> Path:
         """The tree that is played: the one that was sent, where there is nothing to build."""
@@ -284,8 +283,7 @@ class _Desk:
             self._need(seat.runtime)
             self._runtime_image = _image(seat.runtime)
             self._note(runtime=images.content(seat.runtime))
-            trees = Trees(agents)
-            self._agent = replace(agent, program=trees.path(trees.put(agent.program)))
+            self._agent = replace(agent, program=AgentStore(agents).put(agent.program))
             step.text = f"{agent.manifest.name}, {seat.protocol}, {seat.runtime}, files {agent.digest[:16]}"
 
     def examine(self) -> None:

@@ -9,20 +9,20 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from judge.errors import HostError
 from judge.sandbox.box import BoxPolicy, Limits
 from judge.sandbox.hardening import PROGRAM
 from judge.sandbox.run_in_box import Command, Work, work
 from judge.submissions.limits import TreeLimits
-from judge.submissions.path_checks import RefusedError
-from judge.submissions.untar import receive
+from judge.submissions.path_checks import Census, RefusedError
+from judge.tree_tar import TreeError, TreeMember, unpack_stream
 
 PYTHON = "/usr/bin/python3"
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent
-SHARED = ("text.py", "submissions/path_checks.py")
+SHARED = ("text.py", "tree_tar.py", "submissions/path_checks.py")
 """The modules of the package that programs in a box import."""
 
 
@@ -80,6 +80,24 @@ def carry_out(task: Task, bench: Bench, target: Path, tree: TreeLimits) -> Carri
     except OSError as error:
         raise HostError(f"{bench.room}: {error.strerror}: make room, or set TMPDIR") from error
     return Carried(done)
+
+
+def receive(stream: BinaryIO, target: Path, limits: TreeLimits) -> None:
+    """Write the tree of a stream that came out of a box below the new directory `target`; raises RefusedError.
+
+    The names were checked in the box, by the same rule; but the box may have been taken over by what it read.
+    """
+    census = Census(limits.bounds)
+
+    def path_of(member: TreeMember) -> str:
+        if member.is_directory:
+            return census.directory(member.name)
+        return census.file(member.name, member.size)
+
+    try:
+        unpack_stream(stream, target, path_of, limits.path_bytes)
+    except TreeError as error:
+        raise RefusedError(f"of what came out of the box: {error}") from None
 
 
 def _lay_out(task: Task, directory: Path) -> None:

@@ -10,7 +10,6 @@ from judge.submissions.extractor import REFUSED
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.path_checks import Census, RefusedError, shown
 from judge.submissions.sandbox_task import Bench, Task, carry_out
-from judge.submissions.untar import bounds_of
 from judge.text import decode, printable
 
 IMAGE = "unpacker"
@@ -18,6 +17,9 @@ IMAGE = "unpacker"
 
 ARCHIVES = re.compile(r"(?i)\.(zip|tar|tar\.gz|tgz|tar\.xz|txz|tar\.zst|tzst)$")
 OTHER_ARCHIVES = re.compile(r"(?i)\.(7z|rar|gz|bz2|xz|zst|tbz2?|lzh?|lzma|arj|cab|iso|deb|rpm)$")
+
+LITTER = ("__MACOSX", ".DS_Store")
+"""What packers leave at the top of archives, and nobody wants."""
 
 
 def name_of(filename: str) -> str:
@@ -46,10 +48,21 @@ def unpack(upload: Path, filename: str, target: Path, limits: IntakeLimits, benc
         return _unpack_archive(upload, target, limits, bench)
     if OTHER_ARCHIVES.search(name):
         raise RefusedError(f"{shown(name)}: archives are .zip, .tar, .tar.gz, .tar.xz or .tar.zst")
-    Census(bounds_of(limits.tree)).file(name, upload.stat().st_size)
+    Census(limits.tree.bounds).file(name, upload.stat().st_size)
     target.mkdir(mode=0o755)
     shutil.copyfile(upload, target / name)
     return f"one file, {shown(name)}"
+
+
+def root_of(tree: Path) -> Path:
+    """Where an agent begins in what was unpacked: inside of a directory that everything is in. Litter is removed."""
+    for name in LITTER:
+        path = tree / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        path.unlink(missing_ok=True)
+    inner = list(tree.iterdir())
+    return root_of(inner[0]) if len(inner) == 1 and inner[0].is_dir() else tree
 
 
 def _unpack_archive(upload: Path, target: Path, limits: IntakeLimits, bench: Bench) -> str:

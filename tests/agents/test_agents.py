@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import digest_of, stage_agent
+from judge.agents.agents import program_digest, stage_agent
 from judge.errors import InputError
 from judge.referee.policy import load_policy
 
@@ -71,13 +71,13 @@ def test_a_python_file_runs_in_the_python_runtime(tmp_path: Path, staging: Path)
 
 def test_the_digest_follows_names_contents_and_executable_bits(tmp_path: Path) -> None:
     source = directory(tmp_path, GOOD)
-    digests = [digest_of(source)]
+    digests = [program_digest(source)]
     (source / "data" / "book.txt").write_text("h9")
-    digests.append(digest_of(source))
+    digests.append(program_digest(source))
     (source / "data" / "book.txt").rename(source / "data" / "look.txt")
-    digests.append(digest_of(source))
+    digests.append(program_digest(source))
     (source / "run").chmod(0o644)
-    digests.append(digest_of(source))
+    digests.append(program_digest(source))
 
     assert 4 == len(set(digests))
 

@@ -1,15 +1,14 @@
 """What a worker keeps: agents whose files are what their digest says, and played games until somebody has them."""
 
-import io
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import digest_of
+from judge.agents.agents import program_digest
+from judge.agents.store import pack_agent
 from judge.cluster.host import WorkerHost, refuse_other_images
-from judge.cluster.messages import Cabinet, Key, pack_agent
+from judge.cluster.messages import Key, RemoteJob
 from judge.cluster.unacknowledged import Spool
 from judge.contest.worker import JobResult
 from judge.errors import HostError, InputError
@@ -29,75 +28,23 @@ def program(tmp_path: Path) -> Path:
     return folder
 
 
-def test_an_agent_comes_out_as_it_went_in(program: Path, tmp_path: Path) -> None:
-    digest = digest_of(program)
-    cabinet = Cabinet(tmp_path / "agents")
+def test_an_agent_that_was_changed_does_not_play_and_comes_again(program: Path, tmp_path: Path) -> None:
+    digest = program_digest(program)
+    host = WorkerHost("one", tmp_path / "worker", [Slot()])
+    try:
+        host.take_agent(digest, pack_agent(program))
+        assert {digest} == host.facts(KEY.contest, ()).agents
+        book = tmp_path / "worker" / "agents" / digest / "data" / "book"
+        book.chmod(0o644)
+        book.write_bytes(b"other")
 
-    cabinet.put(digest, pack_agent(program))
+        error = host.play(RemoteJob(KEY, "", (digest,), {}, {}, "cup")).exception()
 
-    assert {digest} == cabinet.digests()
-    assert digest == digest_of(cabinet.get(digest))
-    assert 0o755 == (cabinet.get(digest) / "run").stat().st_mode & 0o777
-
-
-def test_the_same_agent_is_the_same_parcel(program: Path) -> None:
-    before = pack_agent(program)
-    (program / "run").touch()
-
-    assert before == pack_agent(program)
-
-
-def test_files_that_are_not_of_that_digest_are_refused(program: Path, tmp_path: Path) -> None:
-    cabinet = Cabinet(tmp_path / "agents")
-
-    with pytest.raises(InputError, match="not its own"):
-        cabinet.put("0" * 64, pack_agent(program))
-
-    assert [] == list((tmp_path / "agents").iterdir())
-
-
-def test_an_agent_that_was_changed_does_not_play_and_comes_anew(program: Path, tmp_path: Path) -> None:
-    digest, cabinet = digest_of(program), Cabinet(tmp_path / "agents")
-    cabinet.put(digest, pack_agent(program))
-    (tmp_path / "agents" / digest / "run").write_bytes(b"#!/bin/false\n")
-
-    with pytest.raises(HostError, match="were changed"):
-        cabinet.get(digest)
-
-    assert frozenset() == cabinet.digests()
-
-
-def _tar(name: str, kind: bytes = tarfile.REGTYPE, mode: int = 0o644, twice: bool = False) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as tar:
-        for _ in range(1 + twice):
-            member = tarfile.TarInfo(name)
-            member.type, member.mode, member.linkname = kind, mode, "/etc/passwd"
-            tar.addfile(member)
-    return buffer.getvalue()
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        _tar("../out"),
-        _tar("/etc/out"),
-        _tar("a/../../out"),
-        _tar("a/./b"),
-        _tar("link", tarfile.SYMTYPE),
-        _tar("link", tarfile.LNKTYPE),
-        _tar("pipe", tarfile.FIFOTYPE),
-        _tar("folder", tarfile.DIRTYPE),
-        _tar("setuid", mode=0o4755),
-        _tar("again", twice=True),
-        b"no tar file at all" * 100,
-    ],
-)
-def test_a_parcel_with_anything_but_plain_files_is_refused(data: bytes, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="not the files of an agent"):
-        Cabinet(tmp_path / "agents").put("0" * 64, data)
-
-    assert [tmp_path / "agents"] == list(tmp_path.rglob("*"))
+        assert isinstance(error, HostError)
+        assert "were changed" in str(error)
+        assert frozenset() == host.facts(KEY.contest, ()).agents
+    finally:
+        host.close()
 
 
 def _played() -> JobResult:

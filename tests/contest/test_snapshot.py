@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import digest_of
+from judge.agents.agents import program_digest
+from judge.agents.store import AgentStore
 from judge.contest.chance import commitment_to, contest_key
 from judge.contest.contest import begin, open_store
 from judge.contest.plan import Planned, load_plan
-from judge.contest.snapshot import Frozen, freeze, program, ranks_of, thaw
+from judge.contest.snapshot import Frozen, freeze, ranks_of, thaw
 from judge.errors import InputError
 from judge.sandbox.images import runtime_image
 from tests.contest.cups import CHANCE
@@ -79,7 +80,7 @@ def test_agents_are_kept_by_what_they_are(planned: Planned) -> None:
     assert one == two
     assert {one, three} == {path.name for path in planned.agents.iterdir()}
     for digest in (one, three):
-        assert digest == digest_of(program(planned.agents, digest))
+        assert digest == program_digest(AgentStore(planned.agents).get(digest))
 
 
 @pytest.mark.docker
@@ -97,7 +98,7 @@ def test_an_agent_that_was_changed_is_refused(planned: Planned, way: str) -> Non
         shutil.rmtree(place)
 
     with pytest.raises(InputError, match=f"{digest}: the agent's files are missing or were changed"):
-        program(planned.agents, digest)
+        AgentStore(planned.agents).get(digest)
 
 
 @pytest.mark.docker

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from judge.agents.agents import digest_of
+from judge.agents.agents import program_digest
 from judge.contest.chance import commitment_to
 from judge.contest.contest import Contest
 from judge.contest.plan import load_plan
@@ -273,7 +273,7 @@ class Cup:
         place = self.planned.agents / "staged"
         place.mkdir(parents=True)
         (place / "a").write_text(name)
-        digest = digest_of(place)
+        digest = program_digest(place)
         place.rename(self.planned.agents / digest)
         return digest
 

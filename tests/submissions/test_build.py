@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import digest_of
+from judge.agents.agents import program_digest
 from judge.agents.recipe import BuildRecipe, BuildTable, Sources, recipe_for
 from judge.submissions.build import Built, build
 from judge.submissions.limits import BuildLimits, IntakeLimits, TreeLimits
@@ -77,7 +77,7 @@ def test_the_same_sources_make_the_same_agent(kind: str, bench: Bench) -> None:
         come = build(tree, recipe, bench.room / f"{turn}-built", LIMITS, bench)
         assert "" == come.failure, come.log
         assert (bench.room / f"{turn}-built" / program).is_file()
-        digests.append(digest_of(bench.room / f"{turn}-built"))
+        digests.append(program_digest(bench.room / f"{turn}-built"))
 
     assert digests[0] == digests[1]
 

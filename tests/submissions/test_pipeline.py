@@ -15,7 +15,7 @@ from pathlib import Path
 import docker
 import pytest
 
-from judge.agents.store import Trees
+from judge.agents.store import AgentStore
 from judge.errors import HostError
 from judge.referee.policy import Policy, load_policy
 from judge.resources import BUILD_DIRECTORY, IMAGES
@@ -101,7 +101,7 @@ def test_sources_become_an_agent_that_passed_the_gate(send: Send, tmp_path: Path
     assert agent
     assert ("starter-qchess-cpp", "Ann") == (agent.manifest.name, agent.manifest.author)
     assert tmp_path / "agents" / agent.digest == agent.program
-    assert agent.program == Trees(tmp_path / "agents").get(agent.digest)
+    assert agent.program == AgentStore(tmp_path / "agents").get(agent.digest)
     assert images.runtime_image("native") == outcome.runtime_image
     origin = outcome.origin
     assert images.content("toolchain") == origin.toolchain

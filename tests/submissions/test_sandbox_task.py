@@ -1,4 +1,4 @@
-"""What comes out of a box is read as if the box had been taken over; what stays is kept by its digest."""
+"""What comes out of a box is read as if the box had been taken over."""
 
 import io
 import random
@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import digest_of
-from judge.agents.store import Trees, remove
-from judge.errors import InputError
 from judge.submissions.limits import TreeLimits
 from judge.submissions.path_checks import RefusedError
-from judge.submissions.untar import receive, root_of
+from judge.submissions.sandbox_task import receive
+from judge.submissions.unpack import root_of
 from tests.submissions.archives import special, tarred
 
 LIMITS = TreeLimits(total_bytes=10_000, file_bytes=8_000, entries=10)
@@ -97,67 +95,3 @@ def test_an_archive_that_is_one_directory_counts_as_that(tmp_path: Path) -> None
     tree = received(gnu(("bot/in/a", b""), ("__MACOSX/._a", b""), (".DS_Store", b"")), tmp_path)
 
     assert tree / "bot" / "in" == root_of(tree)
-
-
-# --- agents by digest -------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def program(tmp_path: Path) -> Path:
-    path = tmp_path / "program"
-    (path / "data").mkdir(parents=True)
-    (path / "run").write_bytes(b"\x7fELF")
-    (path / "run").chmod(0o755)
-    (path / "data" / "book").write_text("h8")
-    return path
-
-
-def test_a_tree_is_kept_by_its_digest_and_read_only(program: Path, tmp_path: Path) -> None:
-    trees = Trees(tmp_path / "agents")
-
-    digest = trees.put(program)
-
-    assert digest_of(program) == digest
-    kept = trees.get(digest)
-    assert tmp_path / "agents" / digest == kept
-    names = (".", "run", "data", "data/book")
-    assert [0o555, 0o555, 0o555, 0o444] == [mode_of(kept / name) for name in names]
-    assert digest == digest_of(kept)
-    assert digest == trees.put(program)
-
-
-def test_what_a_killed_judge_left_goes_away(program: Path, tmp_path: Path) -> None:
-    trees = Trees(tmp_path / "agents")
-    trees.put(program)
-    half = tmp_path / "agents" / ".new-half"
-    (half / "closed").mkdir(parents=True)
-    (half / "closed").chmod(0o555)
-
-    (program / "run").write_bytes(b"\x7fELF2")
-    trees.put(program)
-
-    assert not half.exists()
-    assert 2 == sum(1 for path in (tmp_path / "agents").iterdir() if path.is_dir())
-
-
-def test_a_tree_that_was_changed_is_no_agent_until_it_is_sent_again(program: Path, tmp_path: Path) -> None:
-    trees = Trees(tmp_path / "agents")
-    digest = trees.put(program)
-    book = trees.path(digest) / "data" / "book"
-    book.chmod(0o644)
-    book.write_text("h9")
-
-    with pytest.raises(InputError, match="its files are not those of its name"):
-        trees.get(digest)
-
-    trees.put(program)
-    assert "h8" == (trees.get(digest) / "data" / "book").read_text()
-    remove(trees.path(digest))
-    with pytest.raises(InputError, match="is missing"):
-        trees.get(digest)
-
-
-def test_a_digest_is_no_path(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="not a SHA-256"):
-        Trees(tmp_path).path("../" + "0" * 61)
-    assert [] == list(tmp_path.iterdir())

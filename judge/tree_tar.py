@@ -1,0 +1,128 @@
+"""A tree of files as a plain tar stream: directories and regular files with modes 0755 and 0644, no owners, no times.
+
+Programs in boxes write such streams, and hosts send each other agents as such. What comes in is read strictly: nothing
+but directories and regular files, and no extension of the format but long names. Only the standard library: boxes have
+this module too.
+"""
+
+import os
+import tarfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, BinaryIO
+
+EXECUTABLE, PLAIN = 0o755, 0o644
+
+_BLOCK = 512
+_CHUNK = 1 << 18
+_LONG_NAME = "././@LongLink"
+_ANY_BYTES = "surrogateescape"
+
+
+class TreeError(Exception):
+    """A stream that is cut short or has anything but directories and files; the text says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeMember:
+    """A directory or a file of a stream. The name may be hostile."""
+
+    name: str
+    size: int
+    mode: int
+    is_directory: bool
+
+
+def write_stream(out: IO[bytes]) -> tarfile.TarFile:
+    """A tar file that is written to `out` member by member; close it at the end."""
+    return tarfile.open(fileobj=out, mode="w|", format=tarfile.GNU_FORMAT, encoding="utf-8", errors=_ANY_BYTES)
+
+
+def add_member(
+    tar: tarfile.TarFile, name: str, content: IO[bytes] | None = None, size: int = 0, *, is_executable: bool = False
+) -> None:
+    """Write a file of `size` bytes, or a directory if there is no `content`. Raises OSError for a shorter `content`."""
+    header = tarfile.TarInfo(name)
+    if content is None:
+        header.type, header.mode = tarfile.DIRTYPE, EXECUTABLE
+    else:
+        header.size, header.mode = size, EXECUTABLE if is_executable else PLAIN
+    tar.addfile(header, content)
+
+
+def add_file(tar: tarfile.TarFile, name: str, path: Path) -> None:
+    """Write a file of this host; it is executable if its owner may execute it."""
+    with path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        add_member(tar, name, file, status.st_size, is_executable=bool(status.st_mode & 0o100))
+
+
+def unpack_stream(stream: BinaryIO, target: Path, path_of: Callable[[TreeMember], str], name_bytes: int = 4096) -> None:
+    """Write the members of a stream below the new directory `target`; modes become 0755 or 0644.
+
+    `path_of` returns the relative path of a member, or raises an error of its own; it alone judges names and sizes.
+    Raises TreeError for a stream that is no plain one or has a name of more than `name_bytes`, and OSError.
+    """
+    target.mkdir(mode=0o755)
+    target.chmod(0o755)
+    try:
+        while header := _next_header(stream, name_bytes):
+            _write(header, path_of, stream, target)
+    except tarfile.TarError:
+        raise TreeError("it is no plain tar file") from None
+    while rest := stream.read(_CHUNK):
+        if rest.strip(b"\0"):
+            raise TreeError("it is no plain tar file")
+
+
+def _next_header(stream: BinaryIO, name_bytes: int) -> tarfile.TarInfo | None:
+    """The header of the next member, with its name if that is in a block of its own; None at the end."""
+    header = _header(stream)
+    if header is None or header.type != tarfile.GNUTYPE_LONGNAME:
+        return header
+    if header.name != _LONG_NAME or not 0 < header.size <= name_bytes + 1:
+        raise TreeError("it is no plain tar file")
+    name = _exactly(stream, _padded(header.size))[: header.size].rstrip(b"\0")
+    header = _header(stream)
+    if header is None:
+        raise TreeError("it is no plain tar file")
+    header.name = name.decode("utf-8", _ANY_BYTES)
+    return header
+
+
+def _header(stream: BinaryIO) -> tarfile.TarInfo | None:
+    block = _exactly(stream, _BLOCK)
+    if block == bytes(_BLOCK):
+        return None
+    return tarfile.TarInfo.frombuf(block, "utf-8", _ANY_BYTES)  # raises HeaderError if the checksum is wrong
+
+
+def _write(header: tarfile.TarInfo, path_of: Callable[[TreeMember], str], stream: BinaryIO, target: Path) -> None:
+    is_directory = header.type == tarfile.DIRTYPE
+    if header.type not in (tarfile.DIRTYPE, tarfile.REGTYPE) or (is_directory and header.size):
+        raise TreeError("it is no plain tar file")
+    path = target / path_of(TreeMember(header.name, header.size, header.mode, is_directory))
+    if is_directory:
+        path.mkdir(mode=0o755, parents=True, exist_ok=True)
+        return
+    path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    with path.open("xb") as file:
+        left = header.size
+        while left:
+            data = _exactly(stream, min(left, _CHUNK))
+            file.write(data)
+            left -= len(data)
+    _exactly(stream, _padded(header.size) - header.size)
+    path.chmod(EXECUTABLE if header.mode & 0o100 else PLAIN)
+
+
+def _exactly(stream: BinaryIO, size: int) -> bytes:
+    data = stream.read(size)
+    if len(data) != size:
+        raise TreeError("it is cut short")
+    return data
+
+
+def _padded(size: int) -> int:
+    return -(-size // _BLOCK) * _BLOCK

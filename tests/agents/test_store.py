@@ -1,0 +1,141 @@
+"""Agents are stored by the digest of their files, whole and read-only, and go to other hosts as they are."""
+
+import io
+import stat
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from judge.agents.agents import program_digest
+from judge.agents.store import AgentStore, pack_agent
+from judge.errors import InputError
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "program"
+    (path / "data").mkdir(parents=True)
+    (path / "run").write_bytes(b"\x7fELF")
+    (path / "run").chmod(0o755)
+    (path / "data" / "book").write_text("h8")
+    return path
+
+
+def test_an_agent_is_stored_by_its_digest_and_read_only(program: Path, tmp_path: Path) -> None:
+    store = AgentStore(tmp_path / "agents")
+    digest = program_digest(program)
+
+    stored = store.put(program)
+
+    assert tmp_path / "agents" / digest == stored == store.get(digest)
+    names = (".", "run", "data", "data/book")
+    assert [0o755, 0o555, 0o755, 0o444] == [mode_of(stored / name) for name in names]
+    assert digest == program_digest(stored)
+    assert stored == store.put(program)
+    assert stored == store.put(stored)
+    assert {digest} == store.digests()
+
+
+def test_what_a_killed_judge_left_goes_away(program: Path, tmp_path: Path) -> None:
+    store = AgentStore(tmp_path / "agents")
+    store.put(program)
+    half = tmp_path / "agents" / ".new-half"
+    (half / "closed").mkdir(parents=True)
+    (half / "closed").chmod(0o555)
+
+    (program / "run").write_bytes(b"\x7fELF2")
+    store.put(program)
+
+    assert not half.exists()
+    assert 2 == sum(1 for path in (tmp_path / "agents").iterdir() if path.is_dir())
+
+
+def test_files_that_were_changed_are_no_agent_until_it_is_stored_again(program: Path, tmp_path: Path) -> None:
+    store = AgentStore(tmp_path / "agents")
+    digest = store.put(program).name
+    book = store.path(digest) / "data" / "book"
+    book.chmod(0o644)
+    book.write_text("h9")
+
+    with pytest.raises(InputError, match="the agent's files are missing or were changed"):
+        store.get(digest)
+
+    store.put(program)
+    assert "h8" == (store.get(digest) / "data" / "book").read_text()
+    store.remove(digest)
+    assert frozenset() == store.digests()
+    with pytest.raises(InputError, match="the agent's files are missing or were changed"):
+        store.get(digest)
+
+
+def test_a_digest_is_no_path(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="not a SHA-256"):
+        AgentStore(tmp_path).path("../" + "0" * 61)
+    assert [] == list(tmp_path.iterdir())
+
+
+# --- agents that go to other hosts ------------------------------------------------------------------------------------
+
+
+def test_an_agent_comes_out_as_it_went_in(program: Path, tmp_path: Path) -> None:
+    digest = program_digest(program)
+    store = AgentStore(tmp_path / "agents")
+
+    assert store.put_packed(digest, pack_agent(program)) == store.get(digest)
+
+    assert {digest} == store.digests()
+    assert [0o555, 0o444] == [mode_of(store.get(digest) / name) for name in ("run", "data/book")]
+
+
+def test_the_same_agent_is_the_same_parcel(program: Path) -> None:
+    before = pack_agent(program)
+    (program / "run").touch()
+
+    assert before == pack_agent(program)
+
+
+def test_files_that_are_not_of_that_digest_are_refused(program: Path, tmp_path: Path) -> None:
+    store = AgentStore(tmp_path / "agents")
+
+    with pytest.raises(InputError, match="not its own"):
+        store.put_packed("0" * 64, pack_agent(program))
+
+    assert [tmp_path / "agents" / ".lock"] == list((tmp_path / "agents").iterdir())
+
+
+def _tar(name: str, kind: bytes = tarfile.REGTYPE, mode: int = 0o644, twice: bool = False) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        for _ in range(1 + twice):
+            member = tarfile.TarInfo(name)
+            member.type, member.mode, member.linkname = kind, mode, "/etc/passwd"
+            tar.addfile(member)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        _tar("../out"),
+        _tar("/etc/out"),
+        _tar("a/../../out"),
+        _tar("a/./b"),
+        _tar("link", tarfile.SYMTYPE),
+        _tar("link", tarfile.LNKTYPE),
+        _tar("pipe", tarfile.FIFOTYPE),
+        _tar("folder", tarfile.DIRTYPE),
+        _tar("setuid", mode=0o4755),
+        _tar("again", twice=True),
+        b"no tar file at all" * 100,
+    ],
+)
+def test_a_parcel_with_anything_but_plain_files_is_refused(data: bytes, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not the files of an agent"):
+        AgentStore(tmp_path / "agents").put_packed("0" * 64, data)
+
+    assert {tmp_path / "agents", tmp_path / "agents" / ".lock"} == set(tmp_path.rglob("*"))
