@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "tree_tar": set(),
     "registry": {"errors", "text"},
     "games": {"errors", "documents", "registry", "text"},
-    "protocols": {"documents", "registry", "text", "games"},
+    "protocols": {"errors", "documents", "registry", "text", "games"},
     "sandbox": {"errors", "documents", "resources", "text", "locks"},
     "host": {"errors", "sandbox"},
     "referee": {
@@ -33,7 +33,7 @@ MAY_IMPORT = {
         "sandbox",
     },
     "records": {"errors", "documents", "text", "games", "referee"},
-    "catalog": {"errors", "durable", "registry", "games", "referee", "records"},
+    "catalog": {"errors", "text", "durable", "registry", "games", "referee", "records"},
     "render": {"errors", "text", "records"},
     "store": {"errors", "text", "durable", "locks"},
     "testing": {"errors", "games", "protocols", "sandbox", "referee"},

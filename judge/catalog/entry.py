@@ -137,9 +137,3 @@ class GameEntry(GameRules):
     def questions(self, options: Mapping[str, Any]) -> Questions | None:  # noqa: ARG002 a game may have none
         """What `judge check` asks; None: it only plays whole games."""
         return None
-
-    def be_strict(self, game: Game) -> None:
-        """Change a copy of a game so that a slip ends it which would only lose the turn, and a person is told of it.
-
-        Without it nothing is changed.
-        """

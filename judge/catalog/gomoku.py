@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge.catalog.entry import GameEntry, Openings, Partner, Questions
 from judge.games.gomoku import Gomoku
+from judge.games.person import PersonWords
 from judge.games.types import Game
 from judge.records.steps import Stepped
 from judge.records.views import BoardView
@@ -67,6 +68,12 @@ class GomokuEntry(GameEntry):
             EXAMPLE,
             symmetries(width, height),
         )
+
+    def person(self) -> PersonWords:
+        """All its requests and events."""
+        from judge.catalog.gomoku_person import GomokuWords
+
+        return GomokuWords()
 
     def questions(self, options: Mapping[str, Any]) -> Questions:
         """Commands and positions with a forced answer."""

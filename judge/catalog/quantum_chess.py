@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from judge.catalog.entry import GameEntry, Partner, ResultWord, ResultWords
+from judge.games.person import PersonWords
 from judge.games.quantum_chess import QuantumChess
 from judge.games.types import Game
 from judge.records.steps import Stepped
@@ -65,10 +66,11 @@ class QuantumChessEntry(GameEntry):
         """The second word of the result line; `white` alone is white's win."""
         return ResultWords(_WORDS, _read_result)
 
-    def be_strict(self, game: Game) -> None:
-        """An illegal move ends the game."""
-        played = _chess(game)
-        played.options = played.options.model_copy(update={"illegal": "loses-game"})
+    def person(self) -> PersonWords:
+        """All its requests and events."""
+        from judge.catalog.quantum_chess_person import QuantumChessWords
+
+        return QuantumChessWords()
 
 
 def _chess(game: Game) -> QuantumChess:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from judge.catalog.entry import GameEntry, Partner, ResultWord, ResultWords
+from judge.games.person import PersonWords
 from judge.games.stratego import Stratego
 from judge.games.types import Game
 from judge.records.steps import Stepped
@@ -70,11 +71,11 @@ class StrategoEntry(GameEntry):
         words.add("DEFAULT" if rules.setup_word == "blame" else rules.setup_word)
         return ResultWords(frozenset(words), _read_result)
 
-    def be_strict(self, game: Game) -> None:
-        """An illegal or unreadable move ends the game."""
-        played = _stratego(game)
-        loose = {"tolerate_illegal": False, "tolerate_unreadable": False}
-        played.options = played.options.model_copy(update=loose)
+    def person(self) -> PersonWords:
+        """All its requests and events."""
+        from judge.catalog.stratego_person import StrategoWords
+
+        return StrategoWords()
 
 
 def _stratego(game: Game) -> Stratego:

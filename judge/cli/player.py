@@ -21,8 +21,8 @@ from judge.cli.live_pipe import frames
 from judge.cli.prompt import ARROWS, ESCAPE, Prompt
 from judge.cli.screen import Screen
 from judge.cli.seated import Seated
+from judge.games.person import UnclearError
 from judge.games.types import Request
-from judge.protocols.person_words import UnclearError, how
 from judge.records.views import BoardView, Mark
 from judge.text import printable
 
@@ -133,7 +133,7 @@ class InLines:
 
     def _answer(self, game: Seated, request: Request, typed: str) -> None:
         if typed.strip() == "?":
-            for text in how(request):
+            for text in game.tips(request):
                 self._say(text)
             return
         try:
@@ -159,7 +159,7 @@ class OnScreen:
         self._console = console
         self._keyboard = keyboard
         self._game: Seated | None = None
-        self._prompt = Prompt(1, 1)
+        self._prompt: Prompt | None = None
         self._note = ""
 
     def run(self) -> None:
@@ -181,7 +181,7 @@ class OnScreen:
     def _begin(self, game: Seated) -> None:
         self._game, self._note = game, ""
         view = game.view()
-        self._prompt = Prompt(len(view.columns), len(view.rows))
+        self._prompt = Prompt(len(view.columns), len(view.rows), game.words)
 
     def _type(self, typed: bytes) -> bool:
         """Take what was typed; False where the person has left."""
@@ -190,14 +190,16 @@ class OnScreen:
         for key in keys_of(typed, ARROWS, ESCAPE):
             if key == END_OF_INPUT:
                 return False
-            game = self._game
-            request = game.asked() if game is not None else None
-            line = self._prompt.press(key, request)
-            if line is not None and game is not None and request is not None:
-                self._answer(game, request, line)
+            game, prompt = self._game, self._prompt
+            if game is None or prompt is None:
+                continue
+            request = game.asked()
+            line = prompt.press(key, request)
+            if line is not None and request is not None:
+                self._answer(game, prompt, request, line)
         return True
 
-    def _answer(self, game: Seated, request: Request, line: str) -> None:
+    def _answer(self, game: Seated, prompt: Prompt, request: Request, line: str) -> None:
         self._note = ""
         try:
             sent = game.answer(request, line)
@@ -205,12 +207,12 @@ class OnScreen:
             self._note = str(error)
             return
         if sent is not None:
-            self._prompt.helps = False
+            prompt.helps = False
             self._player.send(sent)
 
     def _screen(self) -> Screen | None:
-        game, screen = self._game, self._player.audience.screen()
-        if game is None or screen is None:
+        game, prompt, screen = self._game, self._prompt, self._player.audience.screen()
+        if game is None or prompt is None or screen is None:
             return None
         prepared = game.prepared()
         if prepared is not None:
@@ -218,15 +220,15 @@ class OnScreen:
         request = game.asked()
         seats = list(screen.seats)
         said = [text for _, text in game.told()][-20:]
-        if self._prompt.helps and request is not None:
-            said = list(how(request))
+        if prompt.helps and request is not None:
+            said = list(game.tips(request))
         seats[game.seat] = replace(seats[game.seat], messages=tuple(said))
         return replace(
             screen,
-            view=self._with_cursor(screen.view),
+            view=_with_cursor(screen.view, prompt),
             seats=(seats[0], seats[1]),
             status=screen.status or self._status(game, request),
-            hint=f"> {self._prompt.text}_   (? help, arrows, Enter, Ctrl-C leaves)",
+            hint=f"> {prompt.text}_   (? help, arrows, Enter, Ctrl-C leaves)",
         )
 
     def _status(self, game: Seated, request: Request | None) -> str:
@@ -235,10 +237,11 @@ class OnScreen:
         asked = f"you: {game.question(request)}"
         return f"{self._note}; {asked}" if self._note else asked
 
-    def _with_cursor(self, view: BoardView) -> BoardView:
-        if self._prompt.cursor is None:
-            return view
-        return replace(view, marks={**view.marks, self._prompt.cursor: Mark.CURSOR})
+
+def _with_cursor(view: BoardView, prompt: Prompt) -> BoardView:
+    if prompt.cursor is None:
+        return view
+    return replace(view, marks={**view.marks, prompt.cursor: Mark.CURSOR})
 
 
 def _is_utf(console: Console) -> bool:

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from judge.games.gomoku.requests import LayStones, OfferFifths, Square, StonesRequest, square_name
-from judge.games.stratego.types import HalfMove, SetupRow
+from judge.games.person import PersonWords
 from judge.games.types import Request
+from judge.records.views import Square
 from judge.text import is_printable
 
 UP, DOWN, LEFT, RIGHT = "up", "down", "left", "right"
@@ -24,10 +24,11 @@ _STEPS = {UP: (0, -1), DOWN: (0, 1), LEFT: (-1, 0), RIGHT: (1, 0)}
 
 @dataclass(slots=True)
 class Prompt:
-    """What is typed so far. `width` and `height` are those of the board."""
+    """The text that is typed so far. `width` and `height` are those of the board, `words` those of the game."""
 
     width: int
     height: int
+    words: PersonWords
     text: str = ""
     cursor: Square | None = None
     helps: bool = False
@@ -68,9 +69,10 @@ class Prompt:
         """Take the square under the cursor, or the line as it is; None where there is nothing, or more is to come."""
         if request is None:
             return None
-        if self._is_pointing and not isinstance(request, SetupRow):
+        squares = self.words.squares(request)
+        if self._is_pointing and squares:
             self._pick(request)
-            if self._picked < _squares_of(request):
+            if self._picked < squares:
                 return None
         line = self.text
         self._clear()
@@ -79,24 +81,9 @@ class Prompt:
     def _pick(self, request: Request | None) -> None:
         if self.cursor is None or request is None:
             return
-        is_named = isinstance(request, StonesRequest)
-        square = square_name(*self.cursor) if is_named else "{} {}".format(*self.cursor)
-        self.text = f"{self.text} {square}".strip()
+        self.text = f"{self.text} {self.words.square(*self.cursor)}".strip()
         self._picked += 1
         self._is_pointing = False
 
     def _clear(self) -> None:
         self.text, self._picked, self._is_pointing = "", 0, False
-
-
-def _squares_of(request: Request) -> int:
-    """How many squares answer a request."""
-    match request:
-        case HalfMove():
-            return 2
-        case LayStones(count=count):
-            return count
-        case OfferFifths(count=count, offered=offered):
-            return count - len(offered)
-        case _:
-            return 1

@@ -8,19 +8,17 @@ from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
 
+from judge.catalog import game_entry
 from judge.cli.live_games import KEPT_MOVES, Follower
 from judge.cli.screen import MoveShown, Screen, SeatShown
 from judge.cli.series_score import SeriesScore
-from judge.games.stratego.types import SETUP_ROWS, SetupRow
+from judge.errors import InputError
+from judge.games.person import RESIGN, UnclearError
 from judge.games.types import SEATS, AgentFault, Game, Reply, ReplyKind, Request, RuleResult, Verdict
 from judge.protocols.person import NAME, PersonOptions
-from judge.protocols.person_words import UnclearError, question, read_answer, told
 from judge.records.views import BoardView
 from judge.referee.side import Ply
 from judge.referee.spec import MatchSpec
-
-READY_SETUP = ("FB9B4596B9", "BB67859589", "7B48365978", "9612s79384")
-"""A whole army, its flag in a corner of the last row; a side that owns the lower rows has it upside down."""
 
 
 def seat_of(spec: MatchSpec) -> int:
@@ -36,10 +34,14 @@ class Seated(Follower):
         self._seen_before: BoardView | None = None
         self._answered = 0
         """How many answers of the person's were given."""
+        self._typed: list[Reply] = []
+        """Answers that are typed and wait for those that are judged together with them."""
         self._prepared: list[str] = []
-        """Rows of a set-up that are accepted and not yet asked for."""
-        self._rows: list[str] = []
-        """Rows of a set-up that are typed and not yet accepted."""
+        """Answers of those that are accepted and not yet asked for."""
+        words = game_entry(spec.policy.game.name).person()
+        if words is None:
+            raise InputError(f"a person cannot play {spec.policy.game.name}")
+        self.words = words
         options = spec.seats[self.seat].protocol_options
         self._has_clock = PersonOptions.model_validate(options).clock
         super().__init__(spec, judge_pid)
@@ -60,7 +62,7 @@ class Seated(Follower):
         """What the seat was told, and whose doing each was; it may hold an agent's words, so it is to be escaped."""
         with self._lock:
             events = list(self._onlooker.seats[self.seat].told)
-        return [(getattr(event, "seat", None), told(event, self.names)) for event in events]
+        return [(getattr(event, "seat", None), self.words.tell(event, self.names)) for event in events]
 
     def screen(self, title: str, tally: SeriesScore | None) -> Screen:
         """The game as it stands now, for this seat."""
@@ -98,54 +100,43 @@ class Seated(Follower):
 
     def prepared(self) -> str | None:
         """The answer to what is asked, if it was given already."""
-        if self._prepared and isinstance(self.asked(), SetupRow):
-            self._answered += 1
-            return self._prepared.pop(0)
-        return None
+        request = self.asked() if self._prepared else None
+        if request is None or self.words.together(request) != len(self._prepared):
+            return None
+        self._answered += 1
+        return self._prepared.pop(0)
 
     def question(self, request: Request) -> str:
-        """What is asked, of a set-up the row that is to be typed next."""
-        if isinstance(request, SetupRow):
-            request = SetupRow(request.seat, len(self._rows))
-        return question(request)
+        """What is asked, or what is to be typed next."""
+        return self.words.question(request, len(self._typed))
+
+    def tips(self, request: Request) -> Sequence[str]:
+        """How a request is answered, in short lines."""
+        return (*self.words.tips(request), f"{RESIGN} gives the game up")
 
     def answer(self, request: Request, typed: str) -> str | None:
-        """The line to be sent, or None where more is to be typed first; UnclearError where it is no answer.
+        """The line to send, or None if more is to be typed first.
 
-        It is one too where the rules forbid what was typed: nobody loses by a slip of the fingers.
+        Raises UnclearError if `typed` is not an answer, or one that the rules hold against the person: nobody loses by
+        a typing error. Answers that the rules judge together are tried when the last of them is typed.
         """
-        if isinstance(request, SetupRow):
-            return self._set_up(request, typed)
-        reply = read_answer(request, typed)
-        if reply.kind is not ReplyKind.RESIGNED:
-            self._try([reply])
+        words = self.words
+        replies = [words.answer(request, line) for line in words.lines(request, typed)]
+        if replies[0].kind is not ReplyKind.RESIGNED:
+            replies = replies if len(replies) > 1 else [*self._typed, *replies]
+            if len(replies) < words.together(request):
+                self._typed = replies
+                return None
+            self._typed = []
+            self._try(replies)
         self._answered += 1
-        return reply.said
-
-    def _set_up(self, request: SetupRow, typed: str) -> str | None:
-        """All rows are typed, and tried, before the first is sent."""
-        text = typed.strip().lower()
-        if text == "auto":
-            self._rows = list(READY_SETUP if self.seat == 0 else reversed(READY_SETUP))
-        else:
-            reply = read_answer(request, typed)
-            if reply.kind is ReplyKind.RESIGNED:
-                self._answered += 1
-                return reply.said
-            self._rows.append(reply.said)
-        if len(self._rows) < SETUP_ROWS:
-            return None
-        rows, self._rows = self._rows, []
-        self._try([read_answer(request, row) for row in rows])
-        self._answered += 1
-        self._prepared = rows[1:]
-        return rows[0]
+        self._prepared = [reply.said for reply in replies[1:]]
+        return replies[0].said
 
     def _try(self, replies: Sequence[Reply]) -> None:
         """Give answers to a copy of the game; UnclearError where the rules hold one against the seat."""
         with self._lock:
-            game = deepcopy(self._onlooker.game)
-        self._entry.be_strict(game)
+            game = self.words.strict(deepcopy(self._onlooker.game))
         for reply in replies:
             if game.end is None:
                 game.apply(reply)

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
+from judge.games.person import PersonWords
 from judge.games.types import Game
 from judge.registry import Registry
 
@@ -20,6 +21,10 @@ class GameRules(ABC):
     @abstractmethod
     def new(self, options: Mapping[str, Any]) -> Game:
         """A game before its first request, made with a policy's plain options; InputError for a wrong one."""
+
+    def person(self) -> PersonWords | None:
+        """How a person plays it; None: a person cannot."""
+        return None
 
 
 GAMES = Registry("judge.games", "game", GameRules)  # type: ignore[type-abstract]

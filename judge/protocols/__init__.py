@@ -3,6 +3,8 @@
 from typing import Any
 
 from judge.documents import parse
+from judge.errors import InputError
+from judge.games import GameRules
 from judge.protocols.entry import ProtocolEntry
 from judge.protocols.types import AgentProtocol
 from judge.registry import Registry
@@ -15,7 +17,29 @@ def protocol_entry(name: str) -> ProtocolEntry:
     return PROTOCOLS.entry(name)
 
 
-def new_protocol(name: str, options: dict[str, Any]) -> AgentProtocol:
-    """A protocol at the start of its conversation; InputError when an option does not fit."""
+def new_protocol(name: str, options: dict[str, Any], game: GameRules | None = None) -> AgentProtocol:
+    """A protocol at the start of its conversation; `game` is needed where a person speaks it.
+
+    Raises InputError for an option that does not fit, and for a game that a person cannot play.
+    """
     entry = protocol_entry(name)
-    return entry.build(parse(entry.options, options, f"protocol {name}"))
+    chosen = parse(entry.options, options, f"protocol {name}")
+    if not entry.is_for_people:
+        return entry.build(chosen)
+    words = None if game is None else game.person()
+    if words is None:
+        which = "without a game" if game is None else f"{game.name}: its entry has no words for a person"
+        raise InputError(f"a person cannot play {which}; choose agents for both seats")
+    return entry.build(chosen, words)
+
+
+def not_carried(name: str, game: GameRules) -> str:
+    """Which games the protocol called `name` carries if it does not carry `game`, behind its name; empty if it does.
+
+    A protocol names the games that it was made for, and a game names the protocol that it is usually played in; either
+    is enough.
+    """
+    games = protocol_entry(name).games
+    if not games or game.name in games or game.protocol == name:
+        return ""
+    return f"carries {', '.join(games)}, not {game.name}"

@@ -303,6 +303,7 @@ ENTRY = ProtocolEntry(
     AgiOptions,
     Agi,
     objection=objection,
+    games=("gomoku",),
     checks=(
         START,
         Check("about", "says its name", "say ID NAME name before AGIOK"),

@@ -515,6 +515,7 @@ ENTRY = ProtocolEntry(
     Gomocup,
     is_private,
     objection,
+    games=("gomoku",),
     in_contest={"game_type": TOURNAMENT},
     # Seed 002, INFO game_type: 0, the opponent is human.
     against_person={"game_type": 0},

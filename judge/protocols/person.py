@@ -1,8 +1,8 @@
-"""A person at a seat: what is asked and told in plain words, and lines that answer.
+"""A person at a seat: requests and events in the game's own words (`judge.games.person`), and typed lines that answer.
 
-Theory of operation. A person is asked and types a line. What cannot be read is explained and asked for again, for
-nobody loses by a slip of the fingers; what the rules do not allow is kept from being said by whoever reads the keyboard
-(`judge.cli.seated`), for a protocol knows no rule.
+Theory of operation. A person is asked and types a line. If it cannot be read, the reason is shown and the person is
+asked again: nobody loses by a typing error. A protocol knows no rules; the process that reads the keyboard
+(`judge.cli.seated`) does not send what the rules forbid.
 
     phase     what the manager waits for     left by
     IDLE      nothing                        a request
@@ -14,25 +14,13 @@ Unless the option `clock` is set a person plays without a clock: the wait is one
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from judge.games.gomoku.requests import (
-    AnswerSwap,
-    ChooseFifth,
-    ColoursSettled,
-    LayStones,
-    OfferFifths,
-    PlaceStone,
-    StonePlaced,
-)
-from judge.games.quantum_chess.words import Destination, Moved, Selected, Selection, TurnLost
-from judge.games.stratego.types import Confirmed, HalfMove, SetupRow, Started
+from judge.games.person import PersonWords, UnclearError
 from judge.games.types import Event, Request
 from judge.protocols.entry import ProtocolEntry
 from judge.protocols.lines import LineReader
-from judge.protocols.person_words import UnclearError, question, read_answer, told
 from judge.protocols.types import (
     Alarm,
     Answer,
@@ -77,33 +65,18 @@ class PersonPhase(StrEnum):
 class Person:
     """The judge's side of a conversation with a person."""
 
-    speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset(
-        {
-            PlaceStone,
-            LayStones,
-            AnswerSwap,
-            OfferFifths,
-            ChooseFifth,
-            StonePlaced,
-            ColoursSettled,
-            SetupRow,
-            HalfMove,
-            Started,
-            Confirmed,
-            Selection,
-            Destination,
-            Selected,
-            Moved,
-            TurnLost,
-        }
-    )
-
-    def __init__(self, options: PersonOptions) -> None:
+    def __init__(self, options: PersonOptions, words: PersonWords) -> None:
+        self._words = words
         self._lines = LineReader(LINE_BYTES)
         self._phase = PersonPhase.IDLE
         self._names = ("", "")
         self._request: Request | None = None
         self._turn = Wait.TURN if options.clock else Wait.PERSON
+
+    @property
+    def speaks(self) -> frozenset[type[Request] | type[Event]]:
+        """What the game has words for."""
+        return self._words.speaks
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
         """Take what happened, return what to do."""
@@ -111,10 +84,10 @@ class Person:
             case Bytes(data):
                 return self._read(data)
             case Tell(event):
-                return [_say(told(event, self._names))]
+                return [_say(self._words.tell(event, self._names))]
             case Ask(request):
                 self._phase, self._request = PersonPhase.ASKED, request
-                return [_say(f"? {question(request)}"), Await(self._turn)]
+                return [_say(f"? {self._words.question(request)}"), Await(self._turn)]
             case Open(names=names, seat=seat):
                 self._names = names
                 return [_say(f"{names[seat]} - {names[1 - seat]}"), Ready()]
@@ -132,7 +105,7 @@ class Person:
                 effects.append(Note(f"discarded: {text[:80]!a} was typed before it was asked for"))
                 continue
             try:
-                reply = read_answer(self._request, text)
+                reply = self._words.answer(self._request, text)
             except UnclearError as error:
                 effects.append(_say(f"! {error}"))
                 continue
@@ -145,4 +118,4 @@ def _say(text: str) -> Write:
     return Write(f"{text}\n".encode())
 
 
-ENTRY = ProtocolEntry(PersonOptions, Person)
+ENTRY = ProtocolEntry(PersonOptions, Person, is_for_people=True)

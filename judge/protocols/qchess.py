@@ -184,4 +184,4 @@ def _text(line: bytes) -> str:
     return line.decode("latin-1")
 
 
-ENTRY = ProtocolEntry(QchessOptions, Qchess)
+ENTRY = ProtocolEntry(QchessOptions, Qchess, games=("quantum-chess",))

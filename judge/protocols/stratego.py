@@ -172,4 +172,4 @@ def _text(text: str) -> Write:
     return Write(text.encode("latin-1"))
 
 
-ENTRY = ProtocolEntry(StrategoProtocolOptions, StrategoProtocol)
+ENTRY = ProtocolEntry(StrategoProtocolOptions, StrategoProtocol, games=("stratego",))

@@ -8,7 +8,7 @@ with `Answer` (after `Ask`) or with the agent's exit (after `Close`).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 from judge.games.types import Event, Reply, Request
 
@@ -187,9 +187,11 @@ Effect = Write | Await | Ready | Answer | Note | Search | WakeAt | WakeAfter | R
 
 
 class AgentProtocol(Protocol):
-    """One agent's side of a conversation. `speaks` lists the requests and events that it can put into words."""
+    """One agent's side of a conversation."""
 
-    speaks: ClassVar[frozenset[type[Request] | type[Event]]]
+    @property
+    def speaks(self) -> frozenset[type[Request] | type[Event]]:
+        """The requests and events that it can put into words."""
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
         """Take what happened, return what to do, in order."""

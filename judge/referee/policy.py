@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from judge.errors import InputError
 from judge.games import GAMES, new_game
+from judge.protocols import not_carried
 from judge.referee.bounds import LARGEST_RECORD, RecordBounds, bounds
 from judge.resources import POLICIES
 from judge.sandbox.box import BoxPolicy, Limits
@@ -204,8 +205,21 @@ def load_policy(name: str, overrides: Sequence[str] = (), option: str = "--set")
         _merge(document, variants[variant])
     changes = {_override(document, override, option): f"{option} {override!r}" for override in overrides}
     policy = validated(Policy, document, path, text, changes)
+    _check_protocol(policy, path)
     _check_bounds(policy, path)
     return policy
+
+
+def _check_protocol(policy: Policy, path: Path) -> None:
+    """The protocol of the policy carries its game."""
+    choice = policy.game
+    try:
+        game = GAMES.entry(choice.name)
+    except InputError:
+        return  # named when the game is made
+    if choice.protocol and (why := not_carried(choice.protocol, game)):
+        fix = f"{game.name} is played in {game.protocol}" if game.protocol else "choose another protocol"
+        raise InputError(f"{path}, game.protocol: the protocol {choice.protocol} {why}; {fix}")
 
 
 def _check_bounds(policy: Policy, path: Path) -> None:

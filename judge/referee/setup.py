@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from judge.errors import InputError
-from judge.games import new_game
+from judge.games import GAMES, new_game
 from judge.games.types import SEATS, Chance, Drawn, Game, Reply, Request, decided
-from judge.protocols import new_protocol, protocol_entry
+from judge.protocols import new_protocol, not_carried, protocol_entry
 from judge.protocols.types import AgentProtocol, Open, ToldLimits
 from judge.referee.chance import Seed, numbers
 from judge.referee.match import Referee
@@ -64,7 +64,13 @@ def nature(seed: Seed) -> Callable[[Request], Reply]:
 def _protocol(spec: MatchSpec, seat: int, game: Game) -> AgentProtocol:
     choice = spec.seats[seat]
     options = spec.policy.protocol.get(choice.protocol, {}) | choice.protocol_options
-    protocol = new_protocol(choice.protocol, options)
+    rules = GAMES.entry(spec.policy.game.name)
+    if why := not_carried(choice.protocol, rules):
+        raise InputError(
+            f"{choice.name} speaks {choice.protocol}, which {why} (policy {spec.policy.name}); "
+            "choose another policy or agent"
+        )
+    protocol = new_protocol(choice.protocol, options, rules)
     unspoken = (game.requests | game.events) - protocol.speaks - {Chance}
     if unspoken:
         names = ", ".join(sorted(kind.__name__ for kind in unspoken))

@@ -278,7 +278,7 @@ def test_plain_lines_in_a_pipe(judge: Judge) -> None:
             ("house-strong", "house-python", "--set", "game.options.width=3"),
             "greater than or equal to 5",
         ),
-        (("house-strong", "house-qchess"), "no words for PlaceStone"),
+        (("house-strong", "house-qchess"), "house-qchess speaks qchess, which carries quantum-chess, not gomoku"),
     ],
 )
 def test_a_mistake_of_the_person_is_one_sentence(judge: Judge, arguments: tuple[str, ...], words: str) -> None:

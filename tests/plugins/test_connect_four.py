@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.terminal import Terminal, is_in_order
+
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("plugin")]
 
 SOURCE = Path(__file__).parent / "connect_four"
@@ -36,12 +38,13 @@ def here(site: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def judge(site: Path, here: Path, *arguments: str, code: int = 0) -> str:
-    """The stdout of a command with the plugin on its path."""
+def judge(site: Path, here: Path, *arguments: str, code: int = 0, typed: str = "") -> str:
+    """The stdout of a command with the plugin on its path; of one that fails with `code`, its stderr."""
     done = subprocess.run(
         [sys.executable, "-m", "judge.cli", *arguments],
         cwd=here,
         env=os.environ | {"PYTHONPATH": f"{site}:{ROOT}"},
+        input=typed,
         capture_output=True,
         text=True,
         check=False,
@@ -82,7 +85,45 @@ def test_what_is_wrong_is_said_in_the_game_s_own_words(site: Path, here: Path) -
     assert "'9' is no column" in judge(site, here, *match, "--opening", "9", code=2)
     option = ("--set", "game.options.width=9")
     assert "has no option 'width'" in judge(site, here, *match, *option, code=2)
-    assert "person" in judge(site, here, "match", "me", *match[2:], code=2)
+    told = judge(site, here, *match, "--set", "game.protocol=qchess", code=2)
+    assert "the protocol qchess carries quantum-chess, not connect-four; connect-four is played in drop" in told
+
+
+def test_a_person_plays_line_by_line(site: Path, here: Path) -> None:
+    match = ("match", "me", "mine", "--policy", "connect-four.toml", "--box", "process")
+    told = judge(site, here, *match, typed="?\nten\n9\n1\n1\n1\nresign\n")
+
+    assert "a column: 1 to 7" in told
+    assert "'ten' is no column: type a number from 1 to 7; again:" in told
+    assert "there is no column 9; again:" in told
+    assert "example-drop wins" in told
+    (record,) = (here / "records").glob("*.json")
+    assert "ok: " in judge(site, here, "verify", str(record))
+
+
+def test_a_person_plays_on_a_terminal_by_number_and_by_cursor(site: Path, here: Path) -> None:
+    command = [sys.executable, "-m", "judge.cli", "match", "me", "mine", "--policy", "connect-four.toml"]
+    path = {"PYTHONPATH": f"{site}:{ROOT}"}
+    terminal = Terminal([*command, "--box", "process", "--set", "clock.match_ms=0"], here, 80, 24, path)
+
+    terminal.until(lambda text: "you: drop a disc" in text)
+    terminal.type("?")
+    terminal.until(lambda text: "a column: 1 to 7" in text)
+    terminal.type("?1\r")
+    terminal.until(lambda text: "column 1" in text and text.count("column") > 1 and "you: drop a disc" in text)
+    # The cursor begins in the middle, in column 4; a step to the left is column 3.
+    terminal.type("\x1b[A\x1b[D")
+    terminal.until(lambda text: "<" in text)
+    terminal.type("\r")
+    terminal.until(lambda text: "column 3" in text and "you: drop a disc" in text)
+    terminal.type("resign\r")
+    terminal.to_the_end()
+
+    assert 0 == terminal.code
+    assert is_in_order(terminal)
+    (record,) = (here / "records").glob("*.json")
+    said = [ply["said"] for ply in json.loads(record.read_text())["record"]["plies"] if ply["seat"] == 0]
+    assert ["1", "3", "resign"] == said
 
 
 def test_without_the_wheel_the_game_is_unknown(here: Path) -> None:

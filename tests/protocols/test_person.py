@@ -1,7 +1,12 @@
 """A person's seat: what is asked and told, what is read, and that a slip of the fingers is no answer."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
+from judge.errors import InputError
+from judge.games import GAMES, GameRules, new_game
 from judge.games.gomoku.requests import (
     AnswerSwap,
     ChooseFifth,
@@ -15,6 +20,7 @@ from judge.games.gomoku.requests import (
     Stones,
     Swap,
 )
+from judge.games.person import PersonWords, UnclearError
 from judge.games.quantum_chess.words import (
     Destination,
     Moved,
@@ -33,11 +39,11 @@ from judge.games.stratego.types import (
     SetupRow,
     Started,
 )
-from judge.games.types import Decision, Event, ReplyKind, Request
+from judge.games.types import Chance, Decision, Event, Game, ReplyKind, Request
 from judge.protocols import new_protocol
 from judge.protocols.person import Person, PersonOptions
-from judge.protocols.person_words import UnclearError, how, question, read_answer, told
 from judge.protocols.types import Ask, Await, Clock, Open, ToldLimits, Wait
+from judge.referee.policy import load_policy, policy_names
 from judge.testing import Conversation
 
 STONES: tuple[int, list[Placed], int, int, int, int] = (0, [], 0, 15, 15, 0)
@@ -62,11 +68,28 @@ EVENTS: tuple[Event, ...] = (
     TurnLost(None, "white EMPTY"),
 )
 
+ALL_WORDS = [words for name in GAMES.names() if (words := GAMES.entry(name).person()) is not None]
+
+
+def words_of(spoken: Request | Event) -> PersonWords:
+    """The words of the one game that makes such requests or events."""
+    (words,) = [words for words in ALL_WORDS if type(spoken) in words.speaks]
+    return words
+
 
 def test_every_request_and_every_event_has_words() -> None:
-    assert {type(each) for each in (*REQUESTS, *EVENTS)} == Person.speaks
-    assert all(question(request) and how(request) for request in REQUESTS)
-    assert all(told(event, ("one", "two")) for event in EVENTS)
+    assert {type(spoken) for spoken in (*REQUESTS, *EVENTS)} == frozenset().union(*(w.speaks for w in ALL_WORDS))
+    assert all(words_of(request).question(request) and words_of(request).tips(request) for request in REQUESTS)
+    assert all(words_of(event).tell(event, ("one", "two")) for event in EVENTS)
+
+
+@pytest.mark.parametrize("name", policy_names())
+def test_a_person_has_words_for_every_policy_of_ours(name: str) -> None:
+    choice = load_policy(name).game
+    game, words = new_game(choice.name, choice.options), GAMES.entry(choice.name).person()
+
+    assert words is not None
+    assert (game.requests | game.events) - {Chance} <= words.speaks
 
 
 @pytest.mark.parametrize(
@@ -91,7 +114,7 @@ def test_every_request_and_every_event_has_words() -> None:
     ],
 )
 def test_what_is_typed_is_read(request_: Request, typed: str, decision: Decision, said: str) -> None:
-    reply = read_answer(request_, typed)
+    reply = words_of(request_).answer(request_, typed)
 
     assert (ReplyKind.DECIDED, said, decision) == (reply.kind, reply.said, reply.decision)
 
@@ -100,16 +123,27 @@ def test_what_is_typed_is_read(request_: Request, typed: str, decision: Decision
 @pytest.mark.parametrize("typed", ["", "x", "hello", "7", "9" * 5000, "\x00", "h8 x"])
 def test_what_is_no_answer_is_said(request_: Request, typed: str) -> None:
     with pytest.raises(UnclearError):
-        read_answer(request_, typed)
+        words_of(request_).answer(request_, typed)
 
 
 @pytest.mark.parametrize("request_", REQUESTS, ids=lambda each: type(each).__name__)
 def test_a_person_may_resign(request_: Request) -> None:
-    assert ReplyKind.RESIGNED is read_answer(request_, " RESIGN ").kind
+    assert ReplyKind.RESIGNED is words_of(request_).answer(request_, " RESIGN ").kind
+
+
+def test_a_person_cannot_play_a_game_without_words() -> None:
+    class Wordless(GameRules):
+        name = "wordless"
+
+        def new(self, options: Mapping[str, Any]) -> Game:
+            raise NotImplementedError
+
+    with pytest.raises(InputError, match="a person cannot play wordless"):
+        new_protocol("person", {}, Wordless())
 
 
 def test_nobody_loses_by_a_slip() -> None:
-    talk = Conversation(new_protocol("person", {}), "\n")
+    talk = Conversation(new_protocol("person", {}, GAMES.entry("gomoku")), "\n")
     talk.feed(Open(0, {}, ("me", "it"), ToldLimits(1000, 0, 0)))
     talk.goes("> me - it\n= ready")
     talk.feed(Ask(REQUESTS[0], Clock(1000, 1000)))
@@ -128,6 +162,6 @@ def test_nobody_loses_by_a_slip() -> None:
 
 
 def test_with_a_clock_a_person_is_waited_for_as_an_agent_is() -> None:
-    effects = Person(PersonOptions(clock=True)).feed(Ask(REQUESTS[0], Clock(1000, 1000)))
+    effects = Person(PersonOptions(clock=True), words_of(REQUESTS[0])).feed(Ask(REQUESTS[0], Clock(1000, 1000)))
 
     assert Await(Wait.TURN) in effects

@@ -1,16 +1,18 @@
 """What the judge knows of Connect Four."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from judge.catalog.entry import GameEntry, Openings, Partner, Question, Questions
 from judge.errors import InputError
-from judge.games.types import Decision, Game, Reply, Request, RuleResult, Verdict, decided
+from judge.games.person import PersonWords, UnclearError
+from judge.games.types import Decision, Event, Game, Reply, Request, RuleResult, Verdict, decided
 from judge.records.views import BoardView, Mark, Surface, Token
 from judge.referee.spec import RecordFile
+from judge.text import quote
 
-from .rules import COLUMNS, ROWS, Column, ConnectFour, Drop, from_options
+from .rules import COLUMNS, ROWS, Column, ConnectFour, Drop, Dropped, from_options
 
 
 class ConnectFourEntry(GameEntry):
@@ -47,6 +49,10 @@ class ConnectFourEntry(GameEntry):
         said = [ply.said for ply in file.record.plies]
         return {".c4": (" ".join(said) + "\n").encode()}
 
+    def person(self) -> PersonWords:
+        """What a person is asked, and what the person types."""
+        return ConnectFourWords()
+
     def openings(self, options: Mapping[str, Any]) -> Openings:
         """Columns, such as 4 4 3; they may come again mirrored."""
         return Openings(read_opening, "4 4 or 4 4 3 5", (lambda x, y: (x, y), lambda x, y: (6 - x, y)))
@@ -73,6 +79,35 @@ class ConnectFourEntry(GameEntry):
             oblige,
             say,
         )
+
+
+class ConnectFourWords(PersonWords):
+    """A person types the number of a column, or chooses a square of it with the cursor."""
+
+    speaks = frozenset({Drop, Dropped})
+
+    def question(self, request: Request, typed: int = 0) -> str:
+        """The only question of the game."""
+        return "drop a disc"
+
+    def tips(self, request: Request) -> Sequence[str]:
+        """Columns have the numbers that stand above them."""
+        return (f"a column: 1 to {COLUMNS}",)
+
+    def tell(self, event: Event, names: tuple[str, str]) -> str:
+        """A disc that fell."""
+        assert isinstance(event, Dropped)
+        return f"column {event.column + 1}"
+
+    def read(self, request: Request, text: str) -> Reply:
+        """A number; whether the column is full is for the rules to say."""
+        if not (text.isascii() and text.isdecimal() and len(text) < 4):
+            raise UnclearError(f"{quote(text)} is no column: type a number from 1 to {COLUMNS}")
+        return decided(Column(int(text) - 1), text)
+
+    def square(self, x: int, y: int) -> str:
+        """Its column."""
+        return str(x + 1)
 
 
 def read_opening(text: str) -> tuple[tuple[int, int], ...]:

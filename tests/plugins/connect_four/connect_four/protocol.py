@@ -91,6 +91,7 @@ def read_answer(text: str) -> Reply:
 ENTRY = ProtocolEntry(
     DropOptions,
     DropProtocol,
+    games=("connect-four",),
     checks=(
         START,
         Check(
