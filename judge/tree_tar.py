@@ -21,7 +21,7 @@ _ANY_BYTES = "surrogateescape"
 
 
 class TreeError(Exception):
-    """A stream that is cut short or has anything but directories and files; the text says which."""
+    """A stream that is cut short, or has anything but directories and files; the text follows the stream's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,10 @@ def unpack_stream(stream: BinaryIO, target: Path, path_of: Callable[[TreeMember]
         while header := _next_header(stream, name_bytes):
             _write(header, path_of, stream, target)
     except tarfile.TarError:
-        raise TreeError("it is no plain tar file") from None
+        raise TreeError("is no plain tar file") from None
     while rest := stream.read(_CHUNK):
         if rest.strip(b"\0"):
-            raise TreeError("it is no plain tar file")
+            raise TreeError("is no plain tar file")
 
 
 def _next_header(stream: BinaryIO, name_bytes: int) -> tarfile.TarInfo | None:
@@ -82,11 +82,11 @@ def _next_header(stream: BinaryIO, name_bytes: int) -> tarfile.TarInfo | None:
     if header is None or header.type != tarfile.GNUTYPE_LONGNAME:
         return header
     if header.name != _LONG_NAME or not 0 < header.size <= name_bytes + 1:
-        raise TreeError("it is no plain tar file")
+        raise TreeError("is no plain tar file")
     name = _exactly(stream, _padded(header.size))[: header.size].rstrip(b"\0")
     header = _header(stream)
     if header is None:
-        raise TreeError("it is no plain tar file")
+        raise TreeError("is no plain tar file")
     header.name = name.decode("utf-8", _ANY_BYTES)
     return header
 
@@ -101,7 +101,7 @@ def _header(stream: BinaryIO) -> tarfile.TarInfo | None:
 def _write(header: tarfile.TarInfo, path_of: Callable[[TreeMember], str], stream: BinaryIO, target: Path) -> None:
     is_directory = header.type == tarfile.DIRTYPE
     if header.type not in (tarfile.DIRTYPE, tarfile.REGTYPE) or (is_directory and header.size):
-        raise TreeError("it is no plain tar file")
+        raise TreeError("is no plain tar file")
     path = target / path_of(TreeMember(header.name, header.size, header.mode, is_directory))
     if is_directory:
         path.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -120,7 +120,7 @@ def _write(header: tarfile.TarInfo, path_of: Callable[[TreeMember], str], stream
 def _exactly(stream: BinaryIO, size: int) -> bytes:
     data = stream.read(size)
     if len(data) != size:
-        raise TreeError("it is cut short")
+        raise TreeError("is cut short")
     return data
 
 

@@ -12,8 +12,8 @@ import docker
 import pytest
 
 from judge.games.types import Verdict
+from judge.host.house_agents import build_house_agents
 from judge.referee.policy import load_policy
-from judge.sandbox.static_builds import build_house_agents
 from judge.submissions.intake import IntakePolicy
 
 ROOT = Path(__file__).resolve().parents[1]

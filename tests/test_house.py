@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "games": {"errors", "documents", "registry", "text"},
     "protocols": {"errors", "documents", "registry", "text", "games"},
     "sandbox": {"errors", "documents", "resources", "text", "locks"},
-    "host": {"errors", "sandbox"},
+    "host": {"errors", "resources", "sandbox"},
     "referee": {
         "errors", "toml_files", "resources", "text", "documents", "durable", "games", "protocols",
         "sandbox",
@@ -39,14 +39,14 @@ MAY_IMPORT = {
     "testing": {"errors", "games", "protocols", "sandbox", "referee"},
     "agents": {
         "errors", "documents", "resources", "text", "durable", "locks", "games", "protocols", "sandbox",
-        "referee", "tree_tar",
+        "referee", "tree_tar", "host",
     },
     "submissions": {
         "errors", "text", "locks", "games", "protocols", "sandbox", "referee", "catalog", "store", "agents", "tree_tar",
     },
     "contest": {
         "errors", "toml_files", "text", "documents", "durable", "locks", "logs", "workers", "games",
-        "sandbox", "referee", "records", "catalog", "store", "agents", "submissions",
+        "sandbox", "referee", "records", "catalog", "store", "agents", "submissions", "host",
     },
     "cluster": {
         "errors", "resources", "durable", "locks", "logs", "sandbox", "host", "referee", "store",
@@ -57,7 +57,7 @@ MAY_IMPORT = {
         "records", "render", "store", "contest",
     },
     "intake": {"errors", "documents", "logs", "workers", "store", "submissions"},
-    "attacks": {"errors", "resources", "games", "sandbox", "referee", "catalog", "agents"},
+    "attacks": {"errors", "resources", "games", "sandbox", "host", "referee", "catalog", "agents"},
     "cli": {
         "errors", "resources", "durable", "locks", "logs", "games", "protocols", "sandbox", "host",
         "referee", "records", "catalog", "render", "store", "agents", "submissions", "contest", "cluster",

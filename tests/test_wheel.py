@@ -14,10 +14,10 @@ import pytest
 import judge
 from judge.agents.agents import stage_agent
 from judge.cluster.host import code_digest
+from judge.host.build_images import build_images
+from judge.host.house_agents import build_house_agents
 from judge.referee.policy import policy_names
 from judge.resources import BUILD_DIRECTORY, IMAGES
-from judge.sandbox import images
-from judge.sandbox.static_builds import build_house_agents
 from tests.cli.conftest import SHORT
 
 ROOT = Path(__file__).parents[1]
@@ -59,7 +59,7 @@ class Installed:
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     """The wheel of this checkout, installed; its dependencies are those that the tests run with."""
-    images.build()
+    build_images()
     place = tmp_path_factory.mktemp("wheel")
     source, wheels, environment = place / "source", place / "wheels", place / "environment"
     _copy_sources(source)

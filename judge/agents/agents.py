@@ -26,12 +26,12 @@ from judge.agents.recipe import NOT_BUILT, BuildTable, language_of
 from judge.documents import parse
 from judge.errors import HostError, InputError
 from judge.games import new_game
+from judge.host.house_agents import house_agent_names
 from judge.protocols import protocol_entry
 from judge.protocols.person import NAME as PERSON
 from judge.referee.policy import Policy, runtime_of
 from judge.referee.spec import SeatSpec
 from judge.resources import BUILD_DIRECTORY
-from judge.sandbox.images import house_agent_names
 from judge.text import nearest
 
 ME = "me"

@@ -159,7 +159,9 @@ def _unpack(data: bytes, target: Path) -> None:
 
     try:
         unpack_stream(io.BytesIO(data), target, path_of)
-    except (TreeError, ValueError) as error:
+    except TreeError as error:
+        raise InputError(f"not the files of an agent: the archive {error}") from None
+    except ValueError as error:
         raise InputError(f"not the files of an agent: {error}") from None
 
 

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from judge.resources import BUILD_DIRECTORY, IMAGES
-from judge.sandbox.static_builds import GCC_FLAGS, Progress, build_lock, compile_static, digest_of
+from judge.sandbox.static_builds import GCC_FLAGS, Progress, build_lock, compile_static, content_digest
 
 SOURCES = IMAGES / "attacks"
 COMMON = "brain.c"
@@ -20,7 +20,7 @@ def build_attacks(progress: Progress | None = None) -> Path:
     """The folder with all programs, compiled where they are not current; `HostError` where gcc fails."""
     target = BUILD_DIRECTORY / "attacks"
     stamp = BUILD_DIRECTORY / "attacks.stamp"
-    digest = digest_of(SOURCES, *GCC_FLAGS)
+    digest = content_digest(SOURCES, *GCC_FLAGS)
     with build_lock("attacks"):
         if not target.is_dir() or not stamp.is_file() or stamp.read_text() != digest:
             if progress is not None:

@@ -16,6 +16,7 @@ from judge.attacks.shelf import MemoryShelf
 from judge.attacks.weak_box import weak_builder
 from judge.errors import HostError
 from judge.games.types import Verdict
+from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import ClockPolicy, GameChoice, Policy
 from judge.referee.spec import KeptFolders, MatchSpec, RecordFile, SeatSpec
@@ -26,7 +27,6 @@ from judge.sandbox.archive import EMPTY
 from judge.sandbox.cores import busy_ns
 from judge.sandbox.folders import FolderKind
 from judge.sandbox.owner import owned_directory
-from judge.sandbox.static_builds import build_house_agents
 
 OPPONENT = "house-instant"
 CLOCK = ClockPolicy(

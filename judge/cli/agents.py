@@ -5,8 +5,8 @@ from rich.console import Console
 from rich.table import Table
 
 from judge.agents.agents import MANIFEST, read_manifest
+from judge.host.house_agents import house_agent_names
 from judge.resources import BUILD_DIRECTORY, IMAGES
-from judge.sandbox.static_builds import house_agent_names
 from judge.text import printable
 
 PROTOCOL_OF_POLICY = "the policy's"

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from judge.host.house_agents import house_agent_names
 from judge.referee.policy import policy_names, variants_of
-from judge.sandbox.images import house_agent_names
 
 
 def policy_words(incomplete: str) -> Iterator[str]:

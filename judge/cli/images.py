@@ -7,8 +7,10 @@ import typer
 
 from judge.cli.naming import named_in
 from judge.cli.text import note
+from judge.host.build_images import build_images
+from judge.host.house_agents import build_house_agents
+from judge.host.prune import remove_unnamed
 from judge.sandbox import images
-from judge.sandbox import prune as removable
 from judge.text import printable
 
 app = typer.Typer(help="Build, list and prune the images that agents run in.", no_args_is_help=True)
@@ -22,8 +24,8 @@ def build(
     ] = None,
 ) -> None:
     """Build the base image and the runtimes from distribution packages, and the house agents."""
-    images.build(names or [], print)
-    images.build_house_agents(print)
+    build_images(names or [], print)
+    build_house_agents(print)
 
 
 @app.command()
@@ -41,7 +43,7 @@ def prune(
     copy again makes it again, but a contest that has begun would take it for another image.
     """
     named = named_in(places or [Path()])
-    found = removable.prune(named.words, is_trial=dry_run)
+    found = remove_unnamed(named.words, is_trial=dry_run)
     note(f"judge: looked at {named}")
     for each in found:
         verb = "would be removed" if dry_run else "removed"

@@ -4,14 +4,15 @@ from collections.abc import Iterable
 
 from judge.agents.agents import WINE
 from judge.cli.text import note
+from judge.host.build_images import build_images
 from judge.sandbox import images
 
 
 def bring(names: Iterable[str]) -> None:
     """Build those images of ours that are missing or out of date; other names are passed over. Raises HostError."""
-    for name in images.lacking(names):
+    for name in images.missing_images(names):
         note(f"judge: building the image {name}, once; this may take some minutes")
-        images.build([name], note)
+        build_images([name], note)
 
 
 def bring_for_strangers(name: str) -> None:

@@ -27,7 +27,7 @@ from judge.cluster.security import parse_address, security_of
 from judge.contest.slots import Finished
 from judge.contest.worker import Job, JobResult
 from judge.errors import HostError, InputError
-from judge.sandbox.images import contents
+from judge.sandbox.images import image_contents
 from judge.store.store import Store
 from judge.store.types import Issued
 
@@ -327,7 +327,7 @@ def open_cluster(
     security = security_of(where, keys)
     terms = Terms(
         contest=f"{contest}, created {store.journal(contest)[0].at}",
-        images=contents(runtimes) if runtimes else {},
+        images=image_contents(runtimes) if runtimes else {},
         lost_after_s=lost_after_s,
         issued=lambda match, attempt: _issued(store, contest, match, attempt),
         tell=lambda text: store.remark(contest, "worker", text),

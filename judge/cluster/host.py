@@ -23,9 +23,9 @@ from judge.host.host import in_one_line
 from judge.locks import try_lock
 from judge.referee.play import Slot
 from judge.resources import POLICIES, code_parts
-from judge.sandbox.images import contents
+from judge.sandbox.images import image_contents
 from judge.sandbox.reaper import reap
-from judge.sandbox.static_builds import digest_of
+from judge.sandbox.static_builds import content_digest
 
 LOOK_S = 0.5
 """How soon a game ends that nobody wants any more."""
@@ -67,7 +67,7 @@ class WorkerHost:
             code=code_digest(),
             slots=self.slots,
             cores_per_slot=self.cores_per_slot,
-            images=contents(images) if images else {},
+            images=image_contents(images) if images else {},
             agents=self._agents.digests(),
             games=games | self._spool.keys(contest),
         )
@@ -138,7 +138,7 @@ class WorkerHost:
         return found
 
     def _play(self, job: RemoteJob) -> JobResult:
-        refuse_other_images(self.name, job.images, contents(job.images) if job.images else {})
+        refuse_other_images(self.name, job.images, image_contents(job.images) if job.images else {})
         programs = {digest: self._program(digest) for digest in job.programs}
         try:
             played = self._in_a_slot(job.key, Job(job.spec, job.key.attempt, programs, job.states, job.contest))
@@ -184,7 +184,7 @@ class WorkerHost:
 
 def code_digest() -> str:
     """SHA-256 (hex) of what decides a game beside its spec: the judge's own code, and its system call filters."""
-    return digest_of(*code_parts(), POLICIES / "seccomp")
+    return content_digest(*code_parts(), POLICIES / "seccomp")
 
 
 def refuse_other_images(host: str, wanted: Mapping[str, str], found: Mapping[str, str]) -> None:

@@ -14,9 +14,9 @@ from judge.contest.openings import read_openings
 from judge.contest.points import Duel
 from judge.contest.results import FAILURE_LIMIT
 from judge.errors import InputError
+from judge.host.house_agents import house_agent_names
 from judge.referee.policy import Policy, load_policy
 from judge.referee.spec import BoxKind
-from judge.sandbox.static_builds import house_agent_names
 from judge.submissions.intake import IntakePolicy
 from judge.toml_files import parse, read_text, validated
 

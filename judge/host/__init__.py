@@ -1,1 +1,1 @@
-"""This machine: what it has of what boxes need, and what to do about the rest."""
+"""This machine: what it can enforce, and what is built on it: images and house agents."""

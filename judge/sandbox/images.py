@@ -1,21 +1,16 @@
-"""The images that boxes are made of, built without a registry from the host's own packages.
+"""The images that boxes are made of, and which of them is right for an agent's runtime.
 
-`base` is a bare file system; `keeper` is what holds the folders of agents; `native`, `python` and,
-where they are asked for, `java` and `wine` are what agents run in. These have PID 1 of the box at /judge/init, and
-any other local image gets it in a derived copy. Labels say what an image was made of, so that a
-second build has nothing to do.
+`base` is a bare file system; `keeper` holds the folders of agents; agents run in `native` and `python` and, if
+they were built by name, in `java` and `wine`. Those have PID 1 of the box at /judge/init, and any other local image
+gets it in a derived copy. `judge.host.build_images` builds them; labels say what an image was made of.
 """
 
 from __future__ import annotations
 
-import hashlib
 import io
-import platform
-import subprocess
 import tarfile
 import tempfile
-import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,31 +25,13 @@ from judge.resources import BUILD_DIRECTORY, IMAGES
 from judge.sandbox.engine import doing
 from judge.sandbox.static_builds import (
     GCC_FLAGS,
-    Progress,
-    build_house_agents,
     build_lock,
     compile_static,
-    digest_of,
-    house_agent_names,
-    unheard,
+    content_digest,
 )
-
-__all__ = [
-    "ImageState",
-    "build",
-    "build_house_agents",
-    "content",
-    "contents",
-    "house_agent_names",
-    "keeper_image",
-    "lacking",
-    "listing",
-    "runtime_image",
-]
 
 ROOTFS_SCRIPT = IMAGES / "rootfs.sh"
 INIT_SOURCES = IMAGES / "init"
-SETUID_BITS = 0o6000
 DERIVED = "judge/derived"
 
 SHELL = ("libc6", "libc-bin", "dash", "bash", "coreutils", "findutils", "grep", "sed")
@@ -85,7 +62,7 @@ class ImageRecipe:
         """SHA-256 (hex) of all that the image depends on, but the state of the mirror."""
         init = (INIT_SOURCES, *GCC_FLAGS) if self.has_init else ()
         script = () if self.script == ROOTFS_SCRIPT else (self.script.parent,)
-        return digest_of(ROOTFS_SCRIPT, codename, *self.packages, *init, *self.programs, *script)
+        return content_digest(ROOTFS_SCRIPT, codename, *self.packages, *init, *self.programs, *script)
 
 
 RECIPES = {
@@ -146,13 +123,14 @@ class ImageState:
 
 
 @contextmanager
-def _engine(what: str) -> Iterator[docker.DockerClient]:
+def engine_client(what: str) -> Iterator[docker.DockerClient]:
     """A client of the Engine; what fails of it is a `HostError` that names `what` was to be done."""
     with doing(what), closing(docker.from_env()) as client:
         yield client
 
 
-def _find(client: docker.DockerClient, name: str) -> Image | None:
+def find_image(client: docker.DockerClient, name: str) -> Image | None:
+    """The image of this name, tag or id; None if the Engine does not have it."""
     try:
         return client.images.get(name)
     except ImageNotFound:
@@ -163,30 +141,21 @@ def _id(image: Image) -> str:
     return str(image.attrs["Id"])
 
 
-def _recipes(names: Sequence[str]) -> list[ImageRecipe]:
-    unknown = sorted(set(names) - set(RECIPES))
-    if unknown:
-        raise InputError(f"There is no image {', '.join(unknown)}; there are {', '.join(RECIPES)}")
-    if names:
-        return [RECIPES[name] for name in RECIPES if name in names]
-    return [recipe for recipe in RECIPES.values() if not recipe.is_optional]
-
-
 # ---- what is there ------------------------------------------------------------------------------
 
 
 def listing() -> list[ImageState]:
     """The state of each of our images on the Engine. Raises `HostError`."""
-    with _engine("list images") as client:
-        return [_state(recipe, _find(client, recipe.tag)) for recipe in RECIPES.values()]
+    with engine_client("list images") as client:
+        return [image_state(recipe, find_image(client, recipe.tag)) for recipe in RECIPES.values()]
 
 
-def contents(names: Iterable[str]) -> dict[str, str]:
+def image_contents(names: Iterable[str]) -> dict[str, str]:
     """What the images of these runtimes hold, by name: alike on two hosts, if an agent finds the same in both.
 
     Empty for one that is missing or out of date. Raises `HostError`.
     """
-    with _engine("compare images") as client:
+    with engine_client("compare images") as client:
         return {name: _content(client, name) for name in names}
 
 
@@ -194,13 +163,14 @@ def _content(client: docker.DockerClient, name: str) -> str:
     """Of an image that is not ours, its id, which two Engines share that loaded the same."""
     recipe = RECIPES.get(name)
     if recipe is None:
-        image = _find(client, name)
+        image = find_image(client, name)
         return "" if image is None else _id(image)
-    state = _state(recipe, _find(client, recipe.tag))
+    state = image_state(recipe, find_image(client, recipe.tag))
     return state.content if state.current else ""
 
 
-def _state(recipe: ImageRecipe, image: Image | None) -> ImageState:
+def image_state(recipe: ImageRecipe, image: Image | None) -> ImageState:
+    """The state of an image of ours; `image` is None if the Engine does not have it."""
     if image is None:
         return ImageState(recipe.name, recipe.tag, "", False, "", 0, 0, recipe.is_optional)
     labels = image.labels
@@ -216,132 +186,10 @@ def _state(recipe: ImageRecipe, image: Image | None) -> ImageState:
     )
 
 
-def lacking(names: Iterable[str]) -> list[str]:
+def missing_images(names: Iterable[str]) -> list[str]:
     """Which of these names are images of ours that are missing or out of date. Raises `HostError`."""
     wanted = {*names}
     return [state.name for state in listing() if state.name in wanted and not state.current]
-
-
-# ---- building -----------------------------------------------------------------------------------
-
-
-def build(names: Sequence[str] = (), progress: Progress | None = None, *, force: bool = False) -> list[ImageState]:
-    """Build those of the named images (none named: all but optional ones) that are not current; with `force`, all.
-
-    Returns their states. Raises `InputError` for a name that is none of ours and `HostError` where
-    the Engine, the mirror or the compiler fails.
-    """
-    recipes = _recipes(names)
-    say = progress or unheard
-    with _engine("build images") as client, build_lock("images"):
-        return [_build(client, recipe, say, force) for recipe in recipes]
-
-
-def _build(client: docker.DockerClient, recipe: ImageRecipe, say: Progress, force: bool) -> ImageState:
-    codename = _codename()
-    digest = recipe.digest(codename)
-    old = _find(client, recipe.tag)
-    if old is not None and old.labels.get("judge.recipe") == digest and not force:
-        say(f"{recipe.tag} is current")
-        return _state(recipe, old)
-    say(f"{recipe.tag}: unpacking {', '.join(recipe.packages)} and what they need")
-    started = time.monotonic()
-    with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as scratch:
-        tar = _make_rootfs(recipe, Path(scratch))
-        labels = {
-            "judge.image": recipe.name,
-            "judge.recipe": digest,
-            "judge.codename": codename,
-            "judge.content": _file_digest(tar),
-            "judge.packages": str(_check_rootfs(recipe, tar)),
-        }
-        say(f"{recipe.tag}: importing {tar.stat().st_size / 1e6:.0f} MB")
-        _import(client, recipe, tar, labels)
-    _remove_former(client, recipe)
-    state = _state(recipe, client.images.get(recipe.tag))
-    took = time.monotonic() - started
-    say(f"{state}, built in {took:.0f} s")
-    return state
-
-
-def _codename() -> str:
-    """The host's distribution, whose packages the images are made of."""
-    codename = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
-    if not codename:
-        raise HostError("Images are built from Debian or Ubuntu packages, and this host is neither")
-    return codename
-
-
-def _make_rootfs(recipe: ImageRecipe, scratch: Path) -> Path:
-    """The root file system as a tar file in `scratch`."""
-    tar, init = scratch / "rootfs.tar", "-"
-    if recipe.has_init:
-        init = str(scratch / "init")
-        compile_static(sorted(INIT_SOURCES.glob("*.c")), Path(init))
-    command = [str(recipe.script), "build", str(tar), init, *recipe.packages]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode != 0:
-        tail = "\n".join(done.stderr.splitlines()[-12:])
-        raise HostError(f"The image {recipe.tag} could not be built; the last lines of it:\n{tail}")
-    _add_programs(recipe, tar)
-    return tar
-
-
-def _add_programs(recipe: ImageRecipe, tar: Path) -> None:
-    with tarfile.open(tar, "a") as archive:
-        for program in recipe.programs:
-            data = program.read_bytes()
-            member = tarfile.TarInfo(f"./usr/bin/{program.name}")
-            member.size, member.mode = len(data), 0o555
-            archive.addfile(member, io.BytesIO(data))
-
-
-def _file_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _check_rootfs(recipe: ImageRecipe, tar: Path) -> int:
-    """The number of packages in it; a file that would give an agent more rights is refused."""
-    with tarfile.open(tar) as archive:
-        for member in archive:
-            capability = any("security.capability" in key for key in member.pax_headers)
-            if capability or (member.mode & SETUID_BITS and not member.issym()):
-                raise HostError(f"{recipe.tag}: {member.name} has setuid, setgid or capabilities")
-        packages = archive.extractfile("./judge/packages.txt")
-        return len(packages.read().splitlines()) if packages else 0
-
-
-def _import(client: docker.DockerClient, recipe: ImageRecipe, tar: Path, labels: dict[str, str]) -> None:
-    repository, tag = recipe.tag.split(":")
-    changes = [
-        "ENV PATH=/usr/local/bin:/usr/bin:/bin",
-        "ENV LANG=C.UTF-8",
-        *(f"LABEL {key}={value}" for key, value in labels.items()),
-    ]
-    client.api.import_image_from_file(str(tar), repository=repository, tag=tag, changes=changes)
-
-
-def _remove_former(client: docker.DockerClient, recipe: ImageRecipe) -> None:
-    """Remove earlier builds; one that a box still runs in stays until the next build.
-
-    What somebody built upon ours has our labels too, but more layers than the one that we import.
-    """
-    labelled = {"dangling": True, "label": f"judge.image={recipe.name}"}
-    for image in client.images.list(filters=labelled):
-        if len(image.attrs["RootFS"]["Layers"]) == 1:
-            _remove_unused(client, _id(image))
-
-
-def _remove_unused(client: docker.DockerClient, image_id: str) -> None:
-    """Remove an image that lost its tag, unless a container or another image stands on it."""
-    try:
-        client.images.remove(image_id)
-    except ImageNotFound:
-        return
-    except APIError as error:
-        if error.status_code != requests.codes.conflict:
-            raise
 
 
 # ---- what a box runs in -------------------------------------------------------------------------
@@ -354,21 +202,21 @@ def runtime_image(name: str) -> str:
     Raises `HostError` where one of ours is missing or out of date, `InputError` where another is
     not on this Engine or cannot be a box.
     """
-    with _engine("find an image") as client:
+    with engine_client("find an image") as client:
         recipe = RECIPES.get(name)
         if recipe is not None and recipe.has_init:
-            return _ours(recipe, _find(client, recipe.tag))
+            return _ours(recipe, find_image(client, recipe.tag))
         return _derived(client, recipe.tag if recipe else name)
 
 
 def keeper_image() -> str:
     """The id of the image in which folders are held; `HostError` where it is missing or out of date."""
-    with _engine("find an image") as client:
+    with engine_client("find an image") as client:
         recipe = RECIPES["keeper"]
-        return _ours(recipe, _find(client, recipe.tag))
+        return _ours(recipe, find_image(client, recipe.tag))
 
 
-def content(name: str) -> str:
+def image_content(name: str) -> str:
     """What an image is made of: of one of ours the SHA-256 (hex) of its files, the same on every host; else an id.
 
     Raises as `runtime_image`.
@@ -376,12 +224,12 @@ def content(name: str) -> str:
     image_id = runtime_image(name)
     if name not in RECIPES:
         return image_id  # its labels may be those of an image of ours that it was built upon
-    with _engine("find an image") as client:
+    with engine_client("find an image") as client:
         return str(client.images.get(image_id).labels.get("judge.content", image_id))
 
 
 def _ours(recipe: ImageRecipe, image: Image | None) -> str:
-    state = _state(recipe, image)
+    state = image_state(recipe, image)
     if not state.current:
         what = "out of date" if state.id else "missing"
         raise NotReadyError(f"The image {recipe.tag} is {what}; run: judge images build {recipe.name}")
@@ -389,7 +237,7 @@ def _ours(recipe: ImageRecipe, image: Image | None) -> str:
 
 
 def _derived(client: docker.DockerClient, name: str) -> str:
-    source = _find(client, name)
+    source = find_image(client, name)
     if source is None:
         raise InputError(
             f"There is no image {name} on this Engine, and the judge never fetches one: "
@@ -414,9 +262,9 @@ def _refuse_unfit(name: str, image: Image) -> None:
 
 def _derive(client: docker.DockerClient, source: Image) -> str:
     tag = f"{DERIVED}:{_id(source).removeprefix('sha256:')[:24]}"
-    digest = digest_of(INIT_SOURCES, *GCC_FLAGS, _dockerfile(source, ""))
+    digest = content_digest(INIT_SOURCES, *GCC_FLAGS, _dockerfile(source, ""))
     with build_lock("derived"):
-        old = _find(client, tag)
+        old = find_image(client, tag)
         if old is not None and old.labels.get("judge.recipe") == digest:
             return _id(old)
         context = _context(_dockerfile(source, digest))
@@ -427,8 +275,19 @@ def _derive(client: docker.DockerClient, source: Image) -> str:
         except BuildError as error:
             raise HostError(f"PID 1 could not be added to {_id(source)}: {error.msg}") from error
         if old is not None:
-            _remove_unused(client, _id(old))
+            remove_unused(client, _id(old))
         return _id(image)
+
+
+def remove_unused(client: docker.DockerClient, image_id: str) -> None:
+    """Remove an image that lost its tag, unless a container or another image stands on it."""
+    try:
+        client.images.remove(image_id)
+    except ImageNotFound:
+        return
+    except APIError as error:
+        if error.status_code != requests.codes.conflict:
+            raise
 
 
 def _dockerfile(source: Image, digest: str) -> str:

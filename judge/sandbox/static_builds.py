@@ -1,36 +1,31 @@
-"""What is C or Java here is compiled by the host's gcc (statically) or javac; house agents only when they changed."""
+"""Compiles C by the host's gcc, statically, and Java by its javac; locks the build folder, and digests sources."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import re
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from judge.errors import HostError
 from judge.locks import locked
-from judge.resources import BUILD_DIRECTORY, IMAGES
+from judge.resources import BUILD_DIRECTORY
 
 GCC_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-static")
 JAVAC_FLAGS = ("--release", "11", "-Xlint:all", "-Werror", "-g:none")
 JAVAC_PACKAGE = "default-jdk-headless"
 
-_NEIGHBOUR = re.compile(r'#include "\.\./([a-z-]+)/')
-
 Progress = Callable[[str], None]
 """Takes one line of plain text that says what is being done."""
 
 
-def unheard(line: str) -> None:
-    """Progress that nobody asked for."""
+def ignore_progress(line: str) -> None:
+    """Say nothing."""
 
 
-def digest_of(*parts: str | bytes | Path) -> str:
+def content_digest(*parts: str | bytes | Path) -> str:
     """SHA-256 (hex) over texts, bytes, and files or sorted folders (names and contents)."""
     total = hashlib.sha256()
     for part in parts:
@@ -95,71 +90,3 @@ def _compile(command: list[str], sources: Path, packages: str) -> None:
     if done.returncode != 0:
         tail = "\n".join(done.stderr.splitlines()[-12:])
         raise HostError(f"{command[0]} could not compile {sources}:\n{tail}")
-
-
-def house_agent_names() -> list[str]:
-    """The agents that ship with the judge, sorted: the folders `images/house-*` with a manifest."""
-    return sorted(p.parent.name for p in IMAGES.glob("house-*/agent.toml"))
-
-
-def build_house_agents(progress: Progress | None = None) -> dict[str, Path]:
-    """Make `BUILD_DIRECTORY/<name>/` for each house agent: its files, with the program in place of C sources.
-
-    What is current is left alone; an agent in Java is left out where there is no javac, which nothing else needs.
-    Returns the folder of each by name; `HostError` where a compiler fails.
-    """
-    say = progress or unheard
-    with build_lock("house"):
-        return {
-            name: _build_house_agent(IMAGES / name, say)
-            for name in house_agent_names()
-            if _can_build(IMAGES / name, say)
-        }
-
-
-def _can_build(source: Path, say: Progress) -> bool:
-    if not any(source.glob("*.java")) or shutil.which("javac"):
-        return True
-    say(f"{source.name} is left out: there is no javac here (apt-get install {JAVAC_PACKAGE})")
-    return False
-
-
-def _build_house_agent(source: Path, say: Progress) -> Path:
-    target = BUILD_DIRECTORY / source.name
-    stamp = BUILD_DIRECTORY / f"{source.name}.stamp"  # beside the folder: what is in it is the agent, and counts
-    digest = digest_of(*_folders_of(source), *GCC_FLAGS, *JAVAC_FLAGS)
-    if target.is_dir() and stamp.is_file() and stamp.read_text() == digest:
-        return target
-    say(f"building {source.name}")
-    with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as scratch:
-        fresh = Path(scratch) / "fresh"
-        _assemble(source, fresh)
-        stamp.unlink(missing_ok=True)
-        if target.exists():
-            target.rename(Path(scratch) / "old")
-        fresh.rename(target)
-    stamp.write_text(digest)
-    return target
-
-
-def _folders_of(agent: Path) -> list[Path]:
-    """The agent's own folder, then those that it shares with others.
-
-    To include `"../house-five/board.h"` makes all of house-five part of the program, and what that includes in turn.
-    """
-    folders = [agent]
-    for folder in folders:
-        for file in sorted(folder.glob("*.[ch]")):
-            for name in _NEIGHBOUR.findall(file.read_text()):
-                if agent.parent / name not in folders:
-                    folders.append(agent.parent / name)
-    return folders
-
-
-def _assemble(source: Path, folder: Path) -> None:
-    """Fill the new `folder`: everything that is not compiled, and what the compilers make of the rest."""
-    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("*.c", "*.h", "*.java", "__pycache__"))
-    if programs := [file for part in _folders_of(source) for file in sorted(part.glob("*.c"))]:
-        compile_static(programs, folder / source.name)
-    if classes := sorted(source.glob("*.java")):
-        compile_java(classes, folder)

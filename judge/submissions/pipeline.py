@@ -241,7 +241,7 @@ class _Desk:
             target.parent.mkdir()
             if unpack.is_archive(self._filename):
                 self._need(unpack.IMAGE)
-                self._note(unpacker=images.content(unpack.IMAGE))
+                self._note(unpacker=images.image_content(unpack.IMAGE))
             with self._bench() as bench:
                 step.text = unpack.unpack(self._upload, self._filename, target, self._limits, bench)
             return _where_it_begins(unpack.root_of(target), name or self._called)
@@ -254,7 +254,7 @@ class _Desk:
                 step.text = "there is nothing to build"
                 return tree
             self._need(build.IMAGE)
-            self._note(toolchain=images.content(build.IMAGE), recipe=str(recipe))
+            self._note(toolchain=images.image_content(build.IMAGE), recipe=str(recipe))
             target = self._room / "built" / tree.name
             target.parent.mkdir()
             with self._bench() as bench:
@@ -282,7 +282,7 @@ class _Desk:
             seat = agent.seat(self._policy)
             self._need(seat.runtime)
             self._runtime_image = _image(seat.runtime)
-            self._note(runtime=images.content(seat.runtime))
+            self._note(runtime=images.image_content(seat.runtime))
             self._agent = replace(agent, program=AgentStore(agents).put(agent.program))
             step.text = f"{agent.manifest.name}, {seat.protocol}, {seat.runtime}, files {agent.digest[:16]}"
 

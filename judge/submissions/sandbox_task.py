@@ -97,7 +97,7 @@ def receive(stream: BinaryIO, target: Path, limits: TreeLimits) -> None:
     try:
         unpack_stream(stream, target, path_of, limits.path_bytes)
     except TreeError as error:
-        raise RefusedError(f"of what came out of the box: {error}") from None
+        raise RefusedError(f"what came out of the box {error}") from None
 
 
 def _lay_out(task: Task, directory: Path) -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from judge.attacks.runner import Suite
 from judge.cli.match import slot_alone
+from judge.host.build_images import build_images
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
-from judge.sandbox import images
 from judge.sandbox.cores import available
 
 again_where_busy = pytest.mark.flaky(reruns=10, reruns_delay=15, only_rerun="BusyHostError")
@@ -28,7 +28,7 @@ def slot() -> Iterator[Slot]:
 @pytest.fixture(scope="module")
 def suites() -> dict[Slot, Suite]:
     """The suites of this module, by their slot: one remembers how its opponents play in peace."""
-    images.build(["native"])
+    build_images(["native"])
     return {}
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import docker
 import pytest
 
+from judge.host.house_agents import build_house_agents
 from judge.sandbox.owner import Fate, Owner
-from judge.sandbox.static_builds import build_house_agents
 
 
 @dataclass(frozen=True)

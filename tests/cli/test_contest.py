@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from judge.contest.plan import load_plan
-from judge.sandbox.images import build
+from judge.host.build_images import build_images
 from tests.cli.conftest import Judge, Ran
 from tests.cli.contests import (
     is_of,
@@ -37,7 +37,7 @@ ONE = ("--workers", "1")
 def images(request: pytest.FixtureRequest) -> None:
     """What the boxes run in, where there is an Engine."""
     if any(item.get_closest_marker("docker") for item in request.session.items):
-        build(["native", "python", "keeper"])
+        build_images(["native", "python", "keeper"])
 
 
 def document(ran: Ran) -> dict[str, Any]:

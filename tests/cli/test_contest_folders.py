@@ -7,7 +7,7 @@ import pytest
 
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
-from judge.sandbox.images import build
+from judge.host.build_images import build_images
 from tests.cli.conftest import Judge
 from tests.cli.contests import write_contest
 from tests.cli.test_folders import remains, write
@@ -23,7 +23,7 @@ PAUSES = (
 @pytest.mark.docker
 def test_each_game_finds_what_the_agent_s_game_before_it_left(judge: Judge, tmp_path: Path) -> None:
     """Three agents that count their games; then a game is void, and its replay starts from the game before it."""
-    build(["native", "python", "keeper"])
+    build_images(["native", "python", "keeper"])
     cup = tmp_path / "cup"
     cup.mkdir()
     write(cup, pause=0)
@@ -64,7 +64,7 @@ def write_cup(folder: Path, more: str = "", other: str = "house-instant") -> Non
 @pytest.mark.docker
 def test_what_an_agent_learned_goes_from_contest_to_contest(judge: Judge, tmp_path: Path) -> None:
     """By the file's word, by export and import, and to `judge match` and back; every step verified."""
-    build(["native", "python", "keeper"])
+    build_images(["native", "python", "keeper"])
     write_cup(tmp_path / "one")
 
     planned = judge("contest", "plan", "one")

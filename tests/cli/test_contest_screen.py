@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.sandbox.images import build
+from judge.host.build_images import build_images
 from tests.cli.brains import write_brain
 from tests.cli.contests import SLOW, write_contest
 from tests.cli.terminal import Terminal
@@ -19,7 +19,7 @@ REFUSES = "ERROR \x1b]0;owned\x07 [red]no[/]"
 @pytest.fixture(scope="module", autouse=True)
 def images() -> None:
     """What the boxes run in."""
-    build(["native", "python", "keeper"])
+    build_images(["native", "python", "keeper"])
 
 
 @pytest.mark.docker

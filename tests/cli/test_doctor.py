@@ -5,8 +5,8 @@ import json
 import pytest
 
 from judge.cli.doctor import page
+from judge.host.build_images import build_images
 from judge.host.doctor import HostFinding, Light
-from judge.sandbox import images
 from tests.cli.conftest import Judge
 
 
@@ -20,7 +20,7 @@ def test_a_report_fits_a_mail() -> None:
 
 @pytest.mark.docker
 def test_a_host_is_described_in_plain_lines(judge: Judge) -> None:
-    images.build(["native", "python"])
+    build_images(["native", "python"])
     ran = judge("doctor")
     lines = ran.out.splitlines()
     assert ran.err == ""

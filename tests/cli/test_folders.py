@@ -11,8 +11,8 @@ from typing import Any
 import docker
 import pytest
 
-from judge.sandbox.images import build
-from judge.sandbox.static_builds import build_house_agents
+from judge.host.build_images import build_images
+from judge.host.house_agents import build_house_agents
 from tests.cli.conftest import SHORT, Judge, Ran, owner_of
 
 PLAY = ("--policy", "gomocup-fastgame", "--json", *SHORT, "--set", "clock.starved_share=1")
@@ -68,7 +68,7 @@ def ready() -> None:
 def counts(tmp_path: Path, request: pytest.FixtureRequest) -> str:
     """An agent that counts its games."""
     if "docker" in request.node.nodeid or request.node.get_closest_marker("docker"):
-        build(["keeper", "python"])
+        build_images(["keeper", "python"])
     return write(tmp_path, pause=0)
 
 
@@ -211,7 +211,7 @@ for line in sys.stdin:
 def test_what_a_replaced_process_saves_at_its_end_is_there_for_the_next(judge: Judge, tmp_path: Path, box: str) -> None:
     """Seed 002: whoever does not know RESTART is ended by END, has its time for that, and is executed again."""
     if box == "docker":
-        build(["keeper", "python"])
+        build_images(["keeper", "python"])
     agent = tmp_path / "pbrain-ends.py"
     agent.write_text(ENDS)
     agent.chmod(0o755)

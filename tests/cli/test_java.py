@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from judge.host.build_images import build_images
+from judge.host.house_agents import build_house_agents
 from judge.referee.spec import read_record
-from judge.sandbox import images
 from judge.sandbox.static_builds import compile_java
 from tests.cli.conftest import SHORT, Judge
 
@@ -32,7 +33,7 @@ public class Main {
 @pytest.fixture(scope="module", autouse=True)
 def java() -> None:
     """The runtime, which `judge images build` alone leaves out."""
-    images.build(["java"])
+    build_images(["java"])
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ def test_without_javac_the_agent_in_java_is_left_out(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(shutil, "which", lambda name: None)
     lines: list[str] = []
 
-    built = images.build_house_agents(lines.append)
+    built = build_house_agents(lines.append)
 
     assert "house-java" not in built
     assert "house-instant" in built

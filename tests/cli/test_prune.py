@@ -11,9 +11,9 @@ import pytest
 
 from judge.contest.contest import begin, open_store
 from judge.contest.plan import load_plan
+from judge.host.prune import Derived, remove_unnamed
 from judge.resources import BUILD_DIRECTORY
 from judge.sandbox.images import runtime_image
-from judge.sandbox.prune import Derived, prune
 from tests.cli.conftest import SHORT, Judge
 from tests.sandbox.test_images import import_image, labelled
 
@@ -142,7 +142,7 @@ def test_a_copy_that_runs_or_is_built_upon_stays(engine: docker.DockerClient, co
     (_, used), (_, idle) = copied(), copied()
     container = engine.containers.create(used, ["x"], network_mode="none")
     try:
-        found = {each.image.id: each.kept for each in prune(named)}
+        found = {each.image.id: each.kept for each in remove_unnamed(named)}
     finally:
         container.remove()
     assert found[used] == "used by a container"
@@ -161,7 +161,7 @@ def test_the_steps_of_its_build_go_with_a_copy_and_its_source_stays_without_a_ta
     source = str(engine.images.get(tag).id)
     engine.images.remove(tag, noprune=True)
     try:
-        assert [each for each in prune(named) if not each.kept]
+        assert [each for each in remove_unnamed(named) if not each.kept]
         assert every(engine) == before | {source}
     finally:
         engine.images.get(source).tag(*tag.split(":"))

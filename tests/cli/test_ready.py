@@ -8,8 +8,8 @@ from pathlib import Path
 import docker
 import pytest
 
+from judge.host.build_images import build_images
 from judge.resources import IMAGES, POLICIES
-from judge.sandbox import images
 from tests.cli.conftest import Judge
 
 pytestmark = pytest.mark.docker
@@ -57,12 +57,12 @@ def packed(tmp_path: Path, manifest: str = "") -> str:
 def test_an_image_that_is_missing_is_built_and_said(
     judge: Judge, cup: Path, client: docker.DockerClient, tmp_path: Path
 ) -> None:
-    images.build(["native", "python", "keeper", "unpacker"])
+    build_images(["native", "python", "keeper", "unpacker"])
     client.images.remove("judge/unpacker:1", force=True)
     try:
         done = judge("submit", packed(tmp_path), "--contest", str(cup))
     finally:
-        images.build(["unpacker"])
+        build_images(["unpacker"])
 
     assert done.code == 0, done.out + done.err
     assert "passed: starter-qchess-python version 1" in done.out
@@ -72,7 +72,7 @@ def test_an_image_that_is_missing_is_built_and_said(
 def test_a_submission_waits_for_what_the_host_lacks(
     judge: Judge, cup: Path, client: docker.DockerClient, tmp_path: Path
 ) -> None:
-    images.build(["native", "python", "unpacker", "keeper"])
+    build_images(["native", "python", "unpacker", "keeper"])
     upload = packed(tmp_path, MANIFEST)
 
     first = judge("submit", upload, "--contest", str(cup))

@@ -14,9 +14,9 @@ from judge.cli.complete import agent_words, policy_words
 from judge.cli.verdicts import FAULTS, RULED, reference
 from judge.errors import InputError
 from judge.games.types import Verdict
+from judge.host.house_agents import house_agent_names
 from judge.referee.blame import TABLE, BlameRow, Thresholds
 from judge.referee.policy import policy_names
-from judge.sandbox.static_builds import house_agent_names
 from tests.cli.conftest import Judge
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -13,10 +13,10 @@ from pathlib import Path
 import docker
 import pytest
 
+from judge.host.build_images import build_images
 from judge.resources import BUILD_DIRECTORY
 from judge.sandbox.core_locks import CoreLocks
 from judge.sandbox.cores import whole_cores
-from judge.sandbox.images import build
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, orphans
 from tests.cli.contests import playing, running, slow_contest
@@ -32,7 +32,7 @@ LONG = (*GAME, "--set", "clock.turn_ms=60000")
 @pytest.fixture(scope="module")
 def images() -> None:
     """What the boxes run in."""
-    build(["native", "python", "keeper", "unpacker"])
+    build_images(["native", "python", "keeper", "unpacker"])
 
 
 @pytest.fixture

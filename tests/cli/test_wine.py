@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from judge.host.build_images import build_images
 from judge.referee.spec import read_record
 from judge.resources import IMAGES
-from judge.sandbox import images
 from tests.cli.conftest import SHORT, Judge
 from tests.sandbox.mingw import HERE, NEEDS_WINE, WIDTHS, compile_windows
 
@@ -18,7 +18,7 @@ PLAY = ("house-instant", "--policy", "gomocup-freestyle", *SHORT, "--json")
 @pytest.fixture(scope="module", autouse=True)
 def wine() -> None:
     """The runtime, which `judge images build` alone leaves out."""
-    images.build(["native", "wine"])
+    build_images(["native", "wine"])
 
 
 @pytest.mark.parametrize("width", WIDTHS)

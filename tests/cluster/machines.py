@@ -16,10 +16,10 @@ from judge.agents.agents import Agent, stage_agent
 from judge.cluster.cluster import Cluster, open_cluster
 from judge.contest.runner import ContestRunner, MatchEvent, StopReason
 from judge.contest.worker import Job
+from judge.host.house_agents import build_house_agents
 from judge.referee.policy import load_policy
 from judge.referee.spec import BoxKind, MatchSpec, RecordFile
 from judge.sandbox.core_locks import VARIABLE
-from judge.sandbox.static_builds import build_house_agents
 from judge.store.files import Files
 from judge.store.store import Store
 from judge.store.types import AttemptState, EntryRow, Issued, Scheduled

@@ -8,9 +8,9 @@ from pathlib import Path
 import docker
 import pytest
 
+from judge.host.build_images import build_images
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
-from judge.sandbox import images
 from judge.store.files import Files
 from tests.cli.conftest import Judge
 from tests.cluster.machines import Cup, Machines, until
@@ -18,7 +18,7 @@ from tests.cluster.machines import Cup, Machines, until
 
 @pytest.fixture
 def machines(tmp_path: Path) -> Iterator[Machines]:
-    images.build(["native", "python"])
+    build_images(["native", "python"])
     found = Machines(tmp_path)
     try:
         found.start_scheduler()

@@ -11,11 +11,11 @@ from judge.contest.plan import load_plan
 from judge.contest.runner import StopReason
 from judge.contest.slots import Slots
 from judge.errors import InputError
+from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
-from judge.sandbox.static_builds import build_house_agents
 from judge.store.store import Store
 from judge.store.types import Ended, Issued, MatchState, Scheduled
 from tests.cli.test_folders import COUNTS

@@ -11,11 +11,11 @@ from judge.agents.agents import Agent, stage_agent
 from judge.contest.runner import ContestRunner, MatchEvent, StopReason
 from judge.contest.slots import Finished, Slots
 from judge.contest.worker import Job
+from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.verify import verify
-from judge.sandbox.static_builds import build_house_agents
 from judge.store.files import Files
 from judge.store.store import Store
 from judge.store.types import AttemptState, EntryRow, Issued, MatchState, Scheduled

@@ -12,9 +12,9 @@ import docker
 import pytest
 
 from judge.contest.slots import Finished, Slots
+from judge.host.build_images import build_images
 from judge.referee.play import Slot
 from judge.referee.spec import MatchSpec, RecordFile
-from judge.sandbox import images
 from judge.sandbox.cores import place, whole_cores
 from judge.sandbox.owner import Owner, directories
 from judge.sandbox.reaper import reap
@@ -228,7 +228,7 @@ def test_boxes_wait_on_the_judges_core_and_nothing_is_left_of_them(house: House)
     placement = place(whole_cores())
     if placement.shared:
         pytest.skip("the judge has no core of its own here")
-    images.build(["python", "keeper"])
+    build_images(["python", "keeper"])
     slot = Slot(placement.slots[0], placement.judge)
     judges, agents = (",".join(map(str, cores)) for cores in (slot.judge_cores, slot.cores))
     jobs = {name: house.job(name, "time.sleep(600)", "docker", kept=True) for name in ("one", "two")}

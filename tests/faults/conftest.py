@@ -14,7 +14,7 @@ from pathlib import Path
 import docker
 import pytest
 
-from judge.sandbox import images
+from judge.host.build_images import build_images
 from judge.sandbox.owner import started_ticks
 from tests.cli.conftest import house, judge, nothing_left  # noqa: F401 - fixtures of whole commands
 
@@ -112,7 +112,7 @@ def engine() -> Iterator[PrivateEngine]:
     """An Engine of this module's own, with the judge's images, that runs."""
     if os.geteuid() != 0 or not shutil.which("dockerd"):
         pytest.skip("only root can start an Engine of its own")
-    images.build(["native", "python", "keeper"])
+    build_images(["native", "python", "keeper"])
     private = PrivateEngine(Path(tempfile.mkdtemp(prefix="judge-test-engine-")))
     try:
         private.start()

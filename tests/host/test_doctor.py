@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from judge.host import doctor
+from judge.host.build_images import build_images
 from judge.host.doctor import SETTINGS, HostFinding, Light, examine, shares, siblings, worst
 from judge.host.host import Host, look
 from judge.host.probes import BoxTrial
-from judge.sandbox import images
 from judge.sandbox.box import Readings
 from judge.sandbox.images import ImageState
 from tests.sandbox.test_cgroup import HYBRID, V1, V2
@@ -259,7 +259,7 @@ def test_a_look_without_an_engine_says_what_can_be_said(monkeypatch: pytest.Monk
 
 @pytest.mark.docker
 def test_this_host_s_boxes_are_tried() -> None:
-    images.build(["native"])
+    build_images(["native"])
     host = look([setting.name for setting in SETTINGS], pause_s=0.05)
     assert host.lacks == {}
     assert host.trial is not None

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from judge.host.house_agents import build_house_agents
 from judge.resources import BUILD_DIRECTORY
-from judge.sandbox.static_builds import build_house_agents
 from judge.submissions.check import CheckReport, Grade
 from judge.submissions.service import IntakeDirectory, agent_of
 from tests.cli.brains import write_brain

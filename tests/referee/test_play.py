@@ -11,12 +11,12 @@ from judge.agents.agents import stage_agent
 from judge.games.gomoku import Gomoku
 from judge.games.gomoku.options import GomokuOptions
 from judge.games.types import Event, Reply, Verdict
+from judge.host.house_agents import build_house_agents
 from judge.referee.play import play, play_until_scored
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
-from judge.sandbox.static_builds import build_house_agents
 
 
 class Stumbling(Gomoku):

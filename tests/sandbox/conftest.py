@@ -12,7 +12,8 @@ from pathlib import Path
 import docker
 import pytest
 
-from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, cgroup, images, open_box
+from judge.host.build_images import build_images
+from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, cgroup, open_box
 from judge.sandbox.folders import FolderKind
 from judge.sandbox.static_builds import GCC_FLAGS, compile_static
 from tests.sandbox.guest import Guest
@@ -80,7 +81,7 @@ def program() -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def native() -> None:
     """The images of the runtime `native` and of a keeper of folders."""
-    images.build(["native", "keeper"])
+    build_images(["native", "keeper"])
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ import docker
 import pytest
 
 from judge.errors import InputError
-from judge.sandbox import core_locks, images
+from judge.host.build_images import build_images
+from judge.sandbox import core_locks
 from judge.sandbox.core_locks import CoreLocks, holder_of, is_free, take_one
 from judge.sandbox.cores import available, core_of, whole_cores
 
@@ -219,7 +220,7 @@ def test_another_user_sees_the_lock_and_may_have_it_next(kernels: Path) -> None:
 @pytest.mark.docker
 def test_a_container_has_other_locks(kernels: Path) -> None:
     """What an agent could reach, if the profile of its box let it lock anything."""
-    images.build(["python"])
+    build_images(["python"])
     code = f"import fcntl, os; fcntl.flock(os.open('{kernels}', 0), fcntl.LOCK_EX | fcntl.LOCK_NB)"
     with closing(docker.from_env()) as client, CoreLocks((core_in(kernels),), silent):
         client.containers.run("judge/python:1", ["-c", code], entrypoint="python3", network_mode="none", remove=True)

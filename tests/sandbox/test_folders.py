@@ -15,7 +15,8 @@ import docker
 import pytest
 
 from judge.errors import HostError
-from judge.sandbox import BoxPolicy, Limits, images, open_keeper
+from judge.host.build_images import build_images
+from judge.sandbox import BoxPolicy, Limits, open_keeper
 from judge.sandbox.archive import EMPTY, PAGE, Archive, pack
 from judge.sandbox.folders import Folder, FolderKind, Keeper, Left
 from judge.sandbox.owner import Owner, directories
@@ -46,7 +47,7 @@ def folder(kind: FolderKind, start: Archive = EMPTY, **changes: int) -> Folder:
 @pytest.fixture(scope="session")
 def python() -> None:
     """The image of the runtime `python`."""
-    images.build(["python"])
+    build_images(["python"])
 
 
 @pytest.fixture

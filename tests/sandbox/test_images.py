@@ -12,15 +12,16 @@ import docker
 import pytest
 
 from judge.errors import HostError, InputError
+from judge.host.build_images import build_images, check_rootfs
 from judge.sandbox import images
-from judge.sandbox.images import ImageRecipe, build, listing, runtime_image
+from judge.sandbox.images import ImageRecipe, listing, runtime_image
 
 TAGS = [recipe.tag for recipe in images.RECIPES.values() if not recipe.is_optional]
 
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[docker.DockerClient]:
-    build()
+    build_images()
     with closing(docker.from_env()) as client:
         yield client
 
@@ -119,7 +120,7 @@ def test_python_has_its_whole_library_compiled(engine: docker.DockerClient) -> N
 def test_a_second_build_has_nothing_to_do(engine: docker.DockerClient) -> None:
     lines: list[str] = []
     before = [state for state in listing() if state.tag in TAGS]
-    assert build(progress=lines.append) == before
+    assert build_images(progress=lines.append) == before
     assert lines == [f"{tag} is current" for tag in TAGS]
 
 
@@ -130,8 +131,8 @@ def test_building_again_gives_the_same_bytes_and_removes_the_former_image(
     name = f"test-{uuid.uuid4().hex}"
     monkeypatch.setitem(images.RECIPES, name, ImageRecipe(name, ("libc6", "dash"), has_init=False))
     try:
-        [first] = build([name])
-        [second] = build([name], force=True)
+        [first] = build_images([name])
+        [second] = build_images([name], force=True)
         assert first.id != second.id
         assert first.content == second.content
         assert labelled(engine, f"judge.image={name}") == [second.id]
@@ -214,7 +215,7 @@ def test_an_image_that_is_not_here_is_not_fetched() -> None:
 
 def test_an_unknown_name_is_the_users_mistake() -> None:
     with pytest.raises(InputError, match="no image natve; there are base, keeper, native, python"):
-        build(["natve"])
+        build_images(["natve"])
 
 
 def test_without_an_engine_the_host_is_at_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,4 +229,4 @@ def test_a_setuid_file_is_never_imported(tmp_path: Path, mode: int) -> None:
     tar = tmp_path / "rootfs.tar"
     tar.write_bytes(tar_of({"./judge/packages.txt": (b"a 1\n", 0o644), "./su": (b"", mode)}))
     with pytest.raises(HostError, match=r"\./su has setuid"):
-        images._check_rootfs(images.RECIPES["base"], tar)
+        check_rootfs(images.RECIPES["base"], tar)

@@ -10,7 +10,8 @@ import docker
 import pytest
 
 from judge.errors import HostError
-from judge.sandbox import BoxPolicy, Limits, images
+from judge.host.build_images import build_images
+from judge.sandbox import BoxPolicy, Limits
 from judge.sandbox.box import ProcessReport
 from judge.sandbox.owner import Owner
 from judge.sandbox.run_in_box import Command, End, Stderr, Work, work
@@ -25,7 +26,7 @@ Do = Callable[..., tuple[Work, bytes]]
 
 @pytest.fixture(scope="module", autouse=True)
 def image() -> None:
-    images.build(["python"])
+    build_images(["python"])
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from judge.errors import InputError
-from judge.sandbox import BoxPolicy, Limits, images, seccomp
+from judge.host.build_images import build_images
+from judge.sandbox import BoxPolicy, Limits, seccomp
 from judge.sandbox.box import ProcessReport
 from tests.sandbox.conftest import Lodge
 from tests.sandbox.guest import Guest
@@ -206,7 +207,7 @@ if __name__ == "__main__":
 
 @pytest.mark.docker
 def test_several_processes_of_python_speak_with_each_other(lodge: Lodge, tmp_path: Path) -> None:
-    images.build(["python"])
+    build_images(["python"])
     tmp_path.chmod(0o755)
     (tmp_path / "main.py").write_text(SEVERAL_PROCESSES, encoding="ascii")
     shared = Limits(shm_bytes=1 << 20)  # where its locks are

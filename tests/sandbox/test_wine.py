@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.sandbox import BoxPolicy, Limits, images, persistent_path, seccomp
+from judge.host.build_images import build_images
+from judge.sandbox import BoxPolicy, Limits, persistent_path, seccomp
 from judge.sandbox.box import Channel, ProcessReport
 from judge.sandbox.runtimes import path_for
 from tests.sandbox.conftest import ATTACH, PIPES, Lodge, of
@@ -24,7 +25,7 @@ Windows = Callable[..., Guest]
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A staged agent: the puppet for Windows in both widths, and a book."""
-    images.build(["native", "wine"])
+    build_images(["native", "wine"])
     staged = tmp_path_factory.mktemp("windows")
     staged.chmod(0o755)
     for width in WIDTHS:
@@ -86,7 +87,7 @@ def test_a_program_is_told_of_its_files_in_the_form_of_windows(windows: Windows,
 
     assert said(guest, "argv") == f"Z:\\agent\\puppet {width}.exe|Z:\\agent\\book.txt|-v"
     assert said(guest, "read Z:\\agent\\book.txt") == "h8"
-    assert said(guest, "cwd") == "Z:\\work"
+    assert said(guest, "cwd") == "Z:\\home\\agent"
     assert said(guest, "temp") == "Z:\\tmp\\"
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from judge.cli.match import slot_alone
 from judge.errors import HostError
+from judge.host.build_images import build_images
+from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot
-from judge.sandbox import images
 from judge.sandbox.cores import available
-from judge.sandbox.static_builds import build_house_agents
 from scripts.benchmarks import contest as bench_contest
 from scripts.benchmarks import crowd as bench_crowd
 from scripts.benchmarks import tables as bench_tables
@@ -26,7 +26,7 @@ def bench(tmp_path: Path) -> Bench:
 @pytest.fixture
 def bench_in_containers(tmp_path: Path) -> Iterator[Bench]:
     build_house_agents()
-    images.build(["native"])
+    build_images(["native"])
     before = available()
     with slot_alone("docker") as slot:
         yield Bench(slot, tmp_path, {})

@@ -4,6 +4,8 @@ import pytest
 
 from judge.agents.agents import stage_agent
 from judge.games.types import Verdict
+from judge.host.build_images import build_images
+from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec
@@ -45,7 +47,7 @@ PATIENT = ("clock.turn_ms=30000", "clock.starved_share=1")
 @pytest.fixture(scope="module", autouse=True)
 def house() -> None:
     """The house agents, compiled."""
-    images.build_house_agents()
+    build_house_agents()
 
 
 def test_there_is_a_starter_for_each_protocol_and_language() -> None:
@@ -69,7 +71,7 @@ def test_the_check_finds_no_fault(built: Built, name: str, policy: str) -> None:
 def test_it_plays_in_its_container_without_a_fault(built: Built, name: str) -> None:
     if name.endswith("-java") and not any(s.id for s in images.listing() if s.name == "java"):
         pytest.skip("there is no image for Java here: judge images build java")
-    images.build(["native", "python"])
+    build_images(["native", "python"])
     protocol = protocol_of(name)
     house_agent, policy_name = OPPONENTS[protocol]
     policy = load_policy(policy_name, (*PATIENT, *SHORT.get(protocol, ())))

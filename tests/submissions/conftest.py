@@ -7,7 +7,8 @@ from pathlib import Path
 import docker
 import pytest
 
-from judge.sandbox import BoxPolicy, images
+from judge.host.build_images import build_images
+from judge.sandbox import BoxPolicy
 from judge.sandbox.owner import Owner, owned_directory
 from judge.submissions import build
 from judge.submissions.sandbox_task import Bench
@@ -16,7 +17,7 @@ from judge.submissions.sandbox_task import Bench
 @pytest.fixture(scope="session")
 def tools() -> None:
     """The images that uploads are unpacked and built in, and the runtimes of what comes of it."""
-    images.build(["native", "python", "java", "unpacker", "toolchain"])
+    build_images(["native", "python", "java", "unpacker", "toolchain"])
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ import pytest
 
 from judge.agents.store import AgentStore
 from judge.errors import HostError
+from judge.host.house_agents import build_house_agents
 from judge.referee.policy import Policy, load_policy
 from judge.resources import BUILD_DIRECTORY, IMAGES
 from judge.sandbox import images
@@ -50,7 +51,7 @@ Send = Callable[..., UploadOutcome]
 @pytest.fixture(scope="session", autouse=True)
 def house() -> None:
     """The house agents, of which one sits opposite at the gate."""
-    images.build_house_agents()
+    build_house_agents()
 
 
 @pytest.fixture(scope="session")
@@ -104,7 +105,7 @@ def test_sources_become_an_agent_that_passed_the_gate(send: Send, tmp_path: Path
     assert agent.program == AgentStore(tmp_path / "agents").get(agent.digest)
     assert images.runtime_image("native") == outcome.runtime_image
     origin = outcome.origin
-    assert images.content("toolchain") == origin.toolchain
+    assert images.image_content("toolchain") == origin.toolchain
     assert 64 == len(origin.upload) == len(origin.unpacker) == len(origin.runtime)
     assert '"commands": [["make"]]' in origin.recipe
 

@@ -15,8 +15,8 @@ from judge.cli.complete import policy_words
 from judge.contest.plan import NAME, PLAN_FILE, load_plan
 from judge.durable import write_durably
 from judge.errors import HostError, InputError
+from judge.host.house_agents import house_agent_names
 from judge.referee.policy import load_policy
-from judge.sandbox.static_builds import house_agent_names
 
 EXAMPLES = """
 Examples:

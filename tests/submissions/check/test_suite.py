@@ -8,9 +8,10 @@ import pytest
 
 from judge.agents.agents import stage_agent
 from judge.errors import InputError
+from judge.host.build_images import build_images
+from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
-from judge.sandbox import images
 from judge.sandbox.owner import owned_directory
 from judge.submissions.check import CheckReport, Finding, Grade, examine
 from judge.submissions.check.report import worst
@@ -36,8 +37,8 @@ Examine = Callable[..., CheckReport]
 @pytest.fixture(scope="module", autouse=True)
 def ready() -> None:
     """The runtimes and the house agents."""
-    images.build(["native", "python"])
-    images.build_house_agents()
+    build_images(["native", "python"])
+    build_house_agents()
 
 
 @pytest.fixture

@@ -6,15 +6,18 @@ from pathlib import Path
 import pytest
 
 from judge.errors import HostError
+from judge.host import house_agents
+from judge.host.house_agents import build_house_agents, house_agent_names
 from judge.sandbox import static_builds
-from judge.sandbox.static_builds import build_house_agents, digest_of, house_agent_names
+from judge.sandbox.static_builds import content_digest
 
 
 @pytest.fixture
 def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with one house agent in C and one in Python."""
-    monkeypatch.setattr(static_builds, "IMAGES", tmp_path / "images")
-    monkeypatch.setattr(static_builds, "BUILD_DIRECTORY", tmp_path / ".build")
+    monkeypatch.setattr(house_agents, "IMAGES", tmp_path / "images")
+    for module in (house_agents, static_builds):
+        monkeypatch.setattr(module, "BUILD_DIRECTORY", tmp_path / ".build")
     for name, file, text in (
         ("house-c", "main.c", '#include "answer.h"\nint main(void) { return ANSWER; }\n'),
         ("house-c", "answer.h", "#define ANSWER 0\n"),
@@ -82,8 +85,8 @@ def test_a_failed_build_shows_why_and_leaves_the_old_agent(sources: Path) -> Non
 def test_a_digest_counts_names_and_contents(tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "one" / "a").write_text("x")
-    before = digest_of(tmp_path / "one", "flag")
-    assert digest_of(tmp_path / "one", "flag") == before
-    assert digest_of(tmp_path / "one", "fla", "g") != before
+    before = content_digest(tmp_path / "one", "flag")
+    assert content_digest(tmp_path / "one", "flag") == before
+    assert content_digest(tmp_path / "one", "fla", "g") != before
     (tmp_path / "one" / "a").rename(tmp_path / "one" / "b")
-    assert digest_of(tmp_path / "one", "flag") != before
+    assert content_digest(tmp_path / "one", "flag") != before

@@ -12,7 +12,7 @@ from docker.errors import APIError, ImageNotFound
 from docker.models.images import Image
 
 from judge.sandbox.engine import doing
-from judge.sandbox.images import DERIVED
+from judge.sandbox.images import DERIVED, find_image
 from judge.sandbox.static_builds import build_lock
 
 SHORT = 12
@@ -54,7 +54,7 @@ class Pruned:
     kept: str = ""
 
 
-def prune(named: dict[str, str], *, is_trial: bool = False) -> list[Pruned]:
+def remove_unnamed(named: dict[str, str], *, is_trial: bool = False) -> list[Pruned]:
     """Remove all copies that nothing names; `named` has words that may name an image, each with who says it.
 
     In a trial nothing is removed. What was not made here, and the images that copies were made from, are let alone.
@@ -92,7 +92,7 @@ def _remove(client: docker.DockerClient, image: Derived) -> None:
 
 
 def _parent(client: docker.DockerClient, name: str) -> str:
-    image = _find(client, name)
+    image = find_image(client, name)
     return str(image.attrs.get("Parent") or "") if image else ""
 
 
@@ -100,7 +100,7 @@ def _all(client: docker.DockerClient) -> Iterator[Derived]:
     """The copies on this Engine, in the order of their sources."""
     found = client.images.list(filters={"label": "judge.derived"})
     for image in sorted(found, key=lambda each: str(each.labels["judge.derived"])):
-        source = _find(client, str(image.labels["judge.derived"]))
+        source = find_image(client, str(image.labels["judge.derived"]))
         if _is_ours(image, source):
             yield _derived(image, source)
 
@@ -127,13 +127,6 @@ def _derived(image: Image, source: Image | None) -> Derived:
         _names(image) | (_names(source) if source else frozenset()),
         size - (int(source.attrs["Size"]) if source else 0),
     )
-
-
-def _find(client: docker.DockerClient, name: str) -> Image | None:
-    try:
-        return client.images.get(name)
-    except ImageNotFound:
-        return None
 
 
 def _names(image: Image) -> frozenset[str]:

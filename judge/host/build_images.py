@@ -1,0 +1,142 @@
+"""Builds the images that boxes are made of, without a registry, from the packages of this host's distribution."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import platform
+import subprocess
+import tarfile
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import docker
+
+from judge.errors import HostError, InputError
+from judge.resources import BUILD_DIRECTORY
+from judge.sandbox.images import (
+    INIT_SOURCES,
+    RECIPES,
+    ImageRecipe,
+    ImageState,
+    engine_client,
+    find_image,
+    image_state,
+    remove_unused,
+)
+from judge.sandbox.static_builds import Progress, build_lock, compile_static, ignore_progress
+
+SETUID_BITS = 0o6000
+
+
+def build_images(
+    names: Sequence[str] = (), progress: Progress = ignore_progress, *, force: bool = False
+) -> list[ImageState]:
+    """Build those of the named images (none named: all but optional ones) that are not current; with `force`, all.
+
+    Returns their states. Raises `InputError` for a name that is none of ours and `HostError` where
+    the Engine, the mirror or the compiler fails.
+    """
+    recipes = _recipes(names)
+    with engine_client("build images") as client, build_lock("images"):
+        return [_build(client, recipe, progress, force) for recipe in recipes]
+
+
+def _build(client: docker.DockerClient, recipe: ImageRecipe, say: Progress, force: bool) -> ImageState:
+    codename = _codename()
+    digest = recipe.digest(codename)
+    old = find_image(client, recipe.tag)
+    if old is not None and old.labels.get("judge.recipe") == digest and not force:
+        say(f"{recipe.tag} is current")
+        return image_state(recipe, old)
+    say(f"{recipe.tag}: unpacking {', '.join(recipe.packages)} and what they need")
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as scratch:
+        tar = _make_rootfs(recipe, Path(scratch))
+        with tar.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        labels = {
+            "judge.image": recipe.name,
+            "judge.recipe": digest,
+            "judge.codename": codename,
+            "judge.content": content,
+            "judge.packages": str(check_rootfs(recipe, tar)),
+        }
+        say(f"{recipe.tag}: importing {tar.stat().st_size / 1e6:.0f} MB")
+        _import(client, recipe, tar, labels)
+    _remove_former(client, recipe)
+    state = image_state(recipe, client.images.get(recipe.tag))
+    took = time.monotonic() - started
+    say(f"{state}, built in {took:.0f} s")
+    return state
+
+
+def _codename() -> str:
+    """The host's distribution, whose packages the images are made of."""
+    codename = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
+    if not codename:
+        raise HostError("Images are built from Debian or Ubuntu packages, and this host is neither")
+    return codename
+
+
+def _make_rootfs(recipe: ImageRecipe, scratch: Path) -> Path:
+    """The root file system as a tar file in `scratch`."""
+    tar, init = scratch / "rootfs.tar", "-"
+    if recipe.has_init:
+        init = str(scratch / "init")
+        compile_static(sorted(INIT_SOURCES.glob("*.c")), Path(init))
+    command = [str(recipe.script), "build", str(tar), init, *recipe.packages]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode != 0:
+        tail = "\n".join(done.stderr.splitlines()[-12:])
+        raise HostError(f"The image {recipe.tag} could not be built; the last lines of it:\n{tail}")
+    with tarfile.open(tar, "a") as archive:
+        for program in recipe.programs:
+            data = program.read_bytes()
+            member = tarfile.TarInfo(f"./usr/bin/{program.name}")
+            member.size, member.mode = len(data), 0o555
+            archive.addfile(member, io.BytesIO(data))
+    return tar
+
+
+def check_rootfs(recipe: ImageRecipe, tar: Path) -> int:
+    """The number of packages in it; a file that would give an agent more rights is refused."""
+    with tarfile.open(tar) as archive:
+        for member in archive:
+            capability = any("security.capability" in key for key in member.pax_headers)
+            if capability or (member.mode & SETUID_BITS and not member.issym()):
+                raise HostError(f"{recipe.tag}: {member.name} has setuid, setgid or capabilities")
+        packages = archive.extractfile("./judge/packages.txt")
+        return len(packages.read().splitlines()) if packages else 0
+
+
+def _import(client: docker.DockerClient, recipe: ImageRecipe, tar: Path, labels: dict[str, str]) -> None:
+    repository, tag = recipe.tag.split(":")
+    changes = [
+        "ENV PATH=/usr/local/bin:/usr/bin:/bin",
+        "ENV LANG=C.UTF-8",
+        *(f"LABEL {key}={value}" for key, value in labels.items()),
+    ]
+    client.api.import_image_from_file(str(tar), repository=repository, tag=tag, changes=changes)
+
+
+def _remove_former(client: docker.DockerClient, recipe: ImageRecipe) -> None:
+    """Remove earlier builds; one that a box still runs in stays until the next build.
+
+    What somebody built upon ours has our labels too, but more layers than the one that we import.
+    """
+    labelled = {"dangling": True, "label": f"judge.image={recipe.name}"}
+    for image in client.images.list(filters=labelled):
+        if len(image.attrs["RootFS"]["Layers"]) == 1:
+            remove_unused(client, str(image.attrs["Id"]))
+
+
+def _recipes(names: Sequence[str]) -> list[ImageRecipe]:
+    unknown = sorted(set(names) - set(RECIPES))
+    if unknown:
+        raise InputError(f"There is no image {', '.join(unknown)}; there are {', '.join(RECIPES)}")
+    if names:
+        return [RECIPES[name] for name in RECIPES if name in names]
+    return [recipe for recipe in RECIPES.values() if not recipe.is_optional]
