@@ -1,6 +1,6 @@
 """Text for people: what strangers wrote made printable, and numbers, sizes and durations in words.
 
-No terminal, page or file obeys anything in a text that `printable`, `one_line` or `quote` returns.
+No terminal, page or file obeys anything in a text that `printable`, `one_line`, `plain_text` or `quote` returns.
 Only the standard library and no I/O: games import this module, and a box runs it to read archives.
 """
 
@@ -40,6 +40,14 @@ def one_line(text: str, limit: int = 200) -> str:
     return printable(words, limit, mark="?", cut="").rstrip()
 
 
+def plain_text(text: str, limit: int = 600) -> str:
+    """`text` as one printable line of at most `limit` characters, for a page or a table: a space for each tab or line
+    end, and U+FFFD in place of what is not printable.
+    """
+    spaced = text[: limit + 1].translate(dict.fromkeys(map(ord, "\r\n\t"), " "))
+    return printable(spaced, limit, mark="\N{REPLACEMENT CHARACTER}", cut="…")
+
+
 def quote(text: str, limit: int = 60) -> str:
     """`text` in quotes, safe to print: ASCII, one line, escaped, cut after `limit` characters."""
     return ascii(text) if len(text) <= limit else ascii(text[:limit]) + "..."
@@ -70,6 +78,14 @@ def number(value: float, decimals: int = 1) -> str:
     """A number without needless zeros: 3, 2.5."""
     text = f"{value:.{decimals}f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-", "\N{MINUS SIGN}")
+
+
+def points_text(value: float) -> str:
+    """A score as chess players write it: 3, ½, 2½; other fractions as decimals."""
+    whole = int(value)
+    if value - whole == 0.5:
+        return f"{whole or ''}½"
+    return number(value, 3)
 
 
 def mib(count: int | None, unknown: str = "?") -> str:

@@ -1,7 +1,7 @@
-"""Charts as numbers: where each bar, dot and line of a picture lies; the templates only write them down.
+"""Charts as numbers: the place of each bar, dot and line of a picture; the templates only print them.
 
-Lengths are in the picture's own units, a picture being `WIDTH` of them wide. Colours are the style sheet's, and no
-chart says anything by its colours alone.
+Lengths are in the picture's own units; a picture is `WIDTH` units wide. The style sheet has the colours, and no chart
+says anything by colours alone.
 """
 
 import math
@@ -9,25 +9,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judge.contest.ratings import Rating
-from judge.publish.formatting import LONGEST_NAME, halves, plain
-from judge.publish.publication import Publication
+from judge.publish.model import PublishedContest
+from judge.publish.pages import short_name
 from judge.records.steps import ReplayStep
-from judge.text import duration, number
+from judge.text import duration, number, plain_text, points_text
 
 WIDTH = 440
 NAMES, VALUES = 118, 48
-"""What the names on the left and the values on the right take."""
+"""The widths of the names on the left and of the values on the right."""
 
 ROW = 24
 MOST_ROWS = 60
-"""More agents than that are in no chart; the table has them all."""
+"""Agents in a chart; the table has all of them."""
 
 _NAME_LETTERS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A part of a bar: from `x`, so wide, what it counts and how many."""
+    """A part of a bar: its place and width, the kind of games it counts, and their number."""
 
     x: float
     width: float
@@ -37,27 +37,28 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """An agent's games as one bar: won, drawn, lost."""
+    """An agent's games as one bar: won, drawn, lost; `page` is the stem of the agent's page."""
 
     y: float
     name: str
-    page: int
+    page: str
     bars: Sequence[Bar]
     value: str
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
-    """The chart of points."""
+class ResultsChart:
+    """The chart of points; `left_out` agents are not in it."""
 
     height: float
     rows: Sequence[ResultRow]
     left_out: int
 
 
-def results_chart(publication: Publication) -> Results:
-    """Games won, drawn and lost, a bar an agent, in the order of the table; the value is the points."""
-    shown = publication.table[:MOST_ROWS]
+def results_chart(contest: PublishedContest) -> ResultsChart:
+    """Games won, drawn and lost: a bar for each agent, in the order of the table; the value is the points."""
+    lines = contest.table.lines
+    shown = lines[:MOST_ROWS]
     most = max((line.done.games for line in shown), default=0) or 1
     unit = (WIDTH - NAMES - VALUES) / most
     rows = []
@@ -71,21 +72,21 @@ def results_chart(publication: Publication) -> Results:
             ResultRow(
                 at * ROW,
                 _short(line.agent),
-                publication.by_name[line.agent].number,
+                contest.by_name[line.agent].stem,
                 [bar for bar in bars if bar.count],
-                halves(line.points),
+                points_text(line.points),
             )
         )
-    return Results(len(rows) * ROW, rows, len(publication.table) - len(rows))
+    return ResultsChart(len(rows) * ROW, rows, len(lines) - len(rows))
 
 
 @dataclass(frozen=True, slots=True)
 class RatingRow:
-    """An agent's rating: the dot, and the ends of its interval; one that games do not give runs out of the picture."""
+    """An agent's rating: the dot and the ends of its interval; an end that the games do not give is open."""
 
     y: float
     name: str
-    page: int
+    page: str
     dot: float
     low: float
     high: float
@@ -104,8 +105,8 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
-class Ratings:
-    """The chart of ratings, best first."""
+class RatingsChart:
+    """The chart of ratings, best first; `left_out` agents are not in it."""
 
     height: float
     rows: Sequence[RatingRow]
@@ -114,13 +115,13 @@ class Ratings:
     pools: int
 
 
-def ratings_chart(publication: Publication) -> Ratings | None:
-    """Ratings with their 95 % intervals; None where nobody is rated."""
-    if publication.ratings is None or not publication.ratings.ratings:
+def ratings_chart(contest: PublishedContest) -> RatingsChart | None:
+    """Ratings with their 95 % intervals; None if there are none."""
+    ratings = contest.ratings.ratings if contest.ratings else ()
+    if not ratings:
         return None
-    ratings = publication.ratings.ratings
     shown = ratings[:MOST_ROWS]
-    ends = [end for each in shown for end in (each.elo, each.low, each.high) if end is not None]
+    ends = [end for rating in shown for end in (rating.elo, rating.low, rating.high) if end is not None]
     step = _step(max(ends) - min(ends))
     first, last = math.floor(min(ends) / step) * step, math.ceil(max(ends) / step) * step
     if first == last:
@@ -133,28 +134,27 @@ def ratings_chart(publication: Publication) -> Ratings | None:
     rows = [
         RatingRow(
             at * ROW,
-            _short(each.agent),
-            publication.by_name[each.agent].number,
-            x(each.elo),
-            NAMES if each.low is None else x(each.low),
-            WIDTH - VALUES if each.high is None else x(each.high),
-            each.low is None,
-            each.high is None,
-            number(each.elo, 0),
-            interval_words(each),
+            _short(rating.agent),
+            contest.by_name[rating.agent].stem,
+            x(rating.elo),
+            NAMES if rating.low is None else x(rating.low),
+            WIDTH - VALUES if rating.high is None else x(rating.high),
+            rating.low is None,
+            rating.high is None,
+            number(rating.elo, 0),
+            interval_text(rating),
         )
-        for at, each in enumerate(shown)
+        for at, rating in enumerate(shown)
     ]
     ticks = [
-        Tick(x(elo), number(elo, 0))
-        for elo in (first + step * each for each in range(round((last - first) / step) + 1))
+        Tick(x(elo), number(elo, 0)) for elo in (first + step * at for at in range(round((last - first) / step) + 1))
     ]
-    pools = 1 + max(each.pool for each in ratings)
-    return Ratings(len(rows) * ROW, rows, ticks, len(ratings) - len(rows), pools)
+    pools = 1 + max(rating.pool for rating in ratings)
+    return RatingsChart(len(rows) * ROW, rows, ticks, len(ratings) - len(rows), pools)
 
 
-def interval_words(rating: Rating) -> str:
-    """A rating's interval in words."""
+def interval_text(rating: Rating) -> str:
+    """The interval of a rating as text: `-12 to 34`."""
     low = "no lower end" if rating.low is None else number(rating.low, 0)
     high = "no upper end" if rating.high is None else number(rating.high, 0)
     return f"{low} to {high}"
@@ -164,15 +164,15 @@ def _step(span: float) -> float:
     """A round number that goes four to eight times into `span`."""
     rough = max(span, 1.0) / 5
     size = 10.0 ** math.floor(math.log10(rough))
-    return next(size * each for each in (1, 2, 5, 10) if size * each >= rough)
+    return next(size * factor for factor in (1, 2, 5, 10) if size * factor >= rough)
 
 
-# --- a game ----------------------------------------------------------------------------------------------------------
+# --- a match ---------------------------------------------------------------------------------------------------------
 
 CLOCK_WIDTH, CLOCK_HEIGHT = 600, 120
 
 FEWEST_BARS = 30
-"""A chart of fewer moves is not wider for it."""
+"""A chart of fewer moves has bars of the same width."""
 
 _AXIS = CLOCK_HEIGHT / 2
 _MARGIN = 4
@@ -180,7 +180,7 @@ _MARGIN = 4
 
 @dataclass(frozen=True, slots=True)
 class ClockBar:
-    """The time of an answer: seat 0 upwards from the middle, seat 1 downwards."""
+    """The time of an answer: seat 0 up from the middle, seat 1 down."""
 
     x: float
     y: float
@@ -193,7 +193,7 @@ class ClockBar:
 
 @dataclass(frozen=True, slots=True)
 class ClockChart:
-    """The times of a game's answers; `most` is what a full bar means."""
+    """The times of a match's answers; `most` is the time of a full bar."""
 
     height: float
     axis: float
@@ -202,7 +202,7 @@ class ClockChart:
 
 
 def clock_chart(steps: Sequence[ReplayStep]) -> ClockChart | None:
-    """The time charged for each answer; None where nobody knows one."""
+    """The time charged for each answer; None if no time is known."""
     timed = [(at, step.seat, step.ms) for at, step in enumerate(steps) if step.ms is not None and step.seat is not None]
     if not timed:
         return None
@@ -226,4 +226,4 @@ def clock_chart(steps: Sequence[ReplayStep]) -> ClockChart | None:
 
 
 def _short(name: str) -> str:
-    return plain(plain(name, LONGEST_NAME), _NAME_LETTERS)
+    return plain_text(short_name(name), _NAME_LETTERS)

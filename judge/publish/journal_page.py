@@ -1,99 +1,91 @@
-"""The contest's log as a story: who beat whom and why, what was void and played again, what the organiser decided."""
+"""The journal of a contest as pages: who won and why, which attempts were void, and what the organiser decided."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from judge.games.types import Verdict
-from judge.publish.formatting import plain
-from judge.publish.publication import Publication, PublishedGame
+from judge.publish.model import PublishedContest, PublishedMatch
+from judge.publish.pages import Page, render_for
+from judge.records.outcome import outcome_sentence
 from judge.store.types import JournalLine
+from judge.text import plain_text
 
 PER_PAGE = 500
-"""Lines of the log on one page."""
+"""Entries on one page."""
 
-_QUIET = frozenset({"started"})
-"""What says nothing that its end does not say."""
+_HIDDEN = frozenset({"started"})
+"""Events that a later line repeats."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A line: when (UTC), what kind of event, in words, and the game it is about."""
+class JournalEntry:
+    """A line of the journal: its time (UTC), the kind of event, the event in words, and the match that it is about."""
 
     at: str
     kind: str
     text: str
-    game: PublishedGame | None
+    match: PublishedMatch | None
 
 
-def told(publication: Publication) -> Sequence[Told]:
-    """The log without what nobody would tell."""
-    games = {game.match: game for game in publication.games}
-    return [
-        Told(line.at, _kind(line), _words(line, games.get(line.match or "")), games.get(line.match or ""))
-        for line in publication.journal
-        if line.event not in _QUIET
-    ]
+def journal_pages(contest: PublishedContest) -> Iterator[Page]:
+    """The pages of the journal; there is one at least."""
+    entries = journal_entries(contest)
+    parts = max(1, -(-len(entries) // PER_PAGE))
+    for part in range(1, parts + 1):
+        days: dict[str, list[JournalEntry]] = {}
+        for entry in entries[(part - 1) * PER_PAGE : part * PER_PAGE]:
+            days.setdefault(entry.at[:10], []).append(entry)
+        values = {"days": days, "part": part, "parts": parts, "journal_name": _page_name}
+        yield _page_name(part), render_for(contest, "journal.html", "journal", values)
 
 
-def by_day(lines: Sequence[Told]) -> Iterator[tuple[str, Sequence[Told]]]:
-    """The lines of each day."""
-    days: dict[str, list[Told]] = {}
-    for line in lines:
-        days.setdefault(line.at[:10], []).append(line)
-    yield from days.items()
+def _page_name(part: int) -> str:
+    return "journal.html" if part == 1 else f"journal-{part}.html"
 
 
-def page_name(number: int) -> str:
-    """The page of this number, from 1."""
-    return "journal.html" if number == 1 else f"journal-{number}.html"
+def journal_entries(contest: PublishedContest) -> Sequence[JournalEntry]:
+    """The journal without the lines that a later one repeats."""
+    matches = {match.id: match for match in contest.matches}
+    entries = []
+    for line in contest.journal:
+        if line.event not in _HIDDEN:
+            match = matches.get(line.match or "")
+            # The kind is a class of the style sheet: letters only.
+            kind = "".join(letter for letter in line.event.lower() if "a" <= letter <= "z")
+            text = _describe(line) if match is None else _describe_match(line, match)
+            entries.append(JournalEntry(line.at, kind, text, match))
+    return entries
 
 
-def _kind(line: JournalLine) -> str:
-    """A class of the style sheet: letters only."""
-    return "".join(letter for letter in line.event.lower() if "a" <= letter <= "z")
+def _describe(line: JournalLine) -> str:
+    return f"{_EVENTS.get(line.event, line.event)}{': ' if line.text else ''}{line.text}"
 
 
-def _words(line: JournalLine, game: PublishedGame | None) -> str:
-    if game is None:
-        return f"{_HEADS.get(line.event, line.event)}{': ' if line.text else ''}{line.text}"
-    pair = f"{_name(game.first)} - {_name(game.second)}"
+def _describe_match(line: JournalLine, match: PublishedMatch) -> str:
+    names = (plain_text(match.first, 40), plain_text(match.second, 40))
     match line.event:
+        case "accepted" if match.ended is not None and line.attempt == match.attempt:
+            ended = match.ended
+            what = outcome_sentence(ended.verdict, ended.winner, names, ended.reason)
         case "accepted":
-            return _ending(game, line.attempt, pair)
+            what = f"attempt {line.attempt} ended; its result was annulled later"
         case "void":
-            return f"{pair}: attempt {line.attempt} is void and does not count: {line.text}"
+            what = f"attempt {line.attempt} is void and does not count: {line.text}"
         case "abandoned":
-            return f"{pair}: attempt {line.attempt} was broken off and is played again: {line.text}"
+            what = f"attempt {line.attempt} was interrupted and is played again: {line.text}"
         case "superseded":
-            return f"{pair}: attempt {line.attempt} ended after another had taken its place: kept, not counted"
+            what = f"attempt {line.attempt} ended after a later attempt had started; it does not count"
         case "annulled":
-            return f"{pair}: the organiser took the result of attempt {line.attempt} back: {line.text}"
+            what = f"the organiser annulled the result of attempt {line.attempt}: {line.text}"
         case _:
-            return f"{pair}: {line.event}{': ' if line.text else ''}{line.text}"
+            what = _describe(line)
+    return f"{names[0]} - {names[1]}: {what}"
 
 
-def _ending(game: PublishedGame, attempt: int | None, pair: str) -> str:
-    result = game.result
-    if result is None or attempt != game.attempt:
-        return f"{pair}: attempt {attempt} ended; its result was taken back later"
-    if result.is_draw:
-        return f"{pair} is drawn: {result.reason}"
-    if result.winner is None:
-        return f"{pair}: nobody wins: {result.reason}"
-    loser = game.second if result.winner == game.first else game.first
-    how = "" if result.verdict is Verdict.WIN else f"{result.verdict}, "
-    return f"{_name(result.winner)} beats {_name(loser)}: {how}{result.reason}"
-
-
-def _name(text: str) -> str:
-    return plain(text, 40)
-
-
-_HEADS = {
-    "created": "The contest is created",
+_EVENTS = {
+    "created": "Contest created",
     "scheduled": "Scheduled",
     "disqualified": "Disqualified",
-    "open": "The contest goes on",
-    "paused": "Paused",
-    "stopped": "Stopped",
+    "open": "Contest resumed",
+    "paused": "Contest paused",
+    "stopped": "Contest stopped",
 }

@@ -1,80 +1,40 @@
-"""What of an export is read as it stands: what was frozen, and what no record and no course tells.
+"""A published contest from a store, and from an export.
 
-That is the pairings (which are checked against the course), the states of games without a result, what the organiser
-decided, and the log. All other numbers are computed again by `judge.publish.verify_export`.
+A store is trusted. Of an export only this is read: the snapshot, the pairings, the journal, the organiser's decisions,
+and the states of matches. `judge.publish.verify_export` replays the records and computes everything else again.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from judge.contest.chance import commitment_to
+from judge.contest.contest import Contest
+from judge.contest.schedule import Tournament
 from judge.contest.snapshot import Frozen, thaw
 from judge.documents import parse_json
 from judge.errors import InputError
 from judge.publish.manifest import read_bounded
+from judge.publish.model import PublishedContest, PublishedMatch, UncountedAttempt
+from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
 from judge.referee.chance import Key
-from judge.store.types import JournalLine, Paired
+from judge.store.types import JournalLine, MatchState, Paired
 
 DOCUMENT, CHANCE = "contest.json", "chance.json"
 
 LARGEST_TABLE = 256 << 20
-"""Bytes; ten thousand games have a hundredth of that."""
+"""Bytes; ten thousand matches take a hundredth of that."""
 
-Rows = TypeVar("Rows")
+MOST_MATCHES = 1_000_000
 
-
-class _Row(BaseModel):
-    """What a table has beyond the columns that are read is compared later, as a whole."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
-
-
-class _PairingRow(_Row):
-    round: int
-    table: int
-    first: str
-    second: str | None
-    meeting: int
-    group: str
-
-
-class GameRow(_Row):
-    """What no record tells of a game."""
-
-    number: int
-    state: str
-    why: str
-    attempt: int | None
-
-
-class _OutRow(_Row):
-    agent: str
-    why: str
-
-
-class AttemptRow(_Row):
-    """What no record tells of an attempt that does not count."""
-
-    number: int
-    attempt: int
-    state: str
-    why: str
-
-
-class _LogRow(_Row):
-    at: str
-    event: str
-    match: str | None
-    attempt: int | None
-    text: str
+Row = TypeVar("Row")
 
 
 class Revealed(BaseModel):
-    """What `chance.json` says when a contest is over: the secret that all its chance follows from."""
+    """The contents of `chance.json`, which is written when a contest is over: the secret of all its chance."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -84,53 +44,94 @@ class Revealed(BaseModel):
     secret: Key
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
-    """The parts of an export that are not recomputed; `games` and `uncounted` by the number of the game.
+# --- from a store ----------------------------------------------------------------------------------------------------
 
-    `secret` is what the contest's chance follows from, once it was revealed.
+
+def load_store(contest: Contest) -> PublishedContest:
+    """A contest as its store has it now, also while it is played.
+
+    Reads children before parents, so that no row refers to a parent that was not read yet.
     """
+    store, name = contest.store, contest.name
+    attempts = store.attempts(name)
+    results = {result.match.id: result for result in store.results(name)}
+    pairings = store.paired(name)
+    paired = {(pairing.round, pairing.table) for pairing in pairings}
+    uncounted: dict[str, list[UncountedAttempt]] = {}
+    for attempt in attempts:
+        result = results.get(attempt.match)
+        if attempt.record is not None and (result is None or result.attempt != attempt.number):
+            uncounted.setdefault(attempt.match, []).append(
+                UncountedAttempt(attempt.number, attempt.state.value, attempt.why, attempt.record)
+            )
+    matches = []
+    for match, state, number, why in store.games(name):
+        if (match.round, match.table) not in paired:
+            continue
+        result, others = results.get(match.id), uncounted.get(match.id, ())
+        if result is not None:
+            done = PublishedMatch.of(match, MatchState.DONE.value, why, result.attempt, result.ended, others)
+        else:
+            # A match that is done ended after the results were read.
+            seen = MatchState.RUNNING if state is MatchState.DONE else state
+            done = PublishedMatch.of(match, seen.value, why, number, None, others)
+        matches.append(done)
+    journal = store.journal(name)
+    out = _in_order(contest.out(), journal)
+    published = PublishedContest(contest.frozen, store.plan(name), pairings, matches, out, journal)
+    return replace(published, secret=contest.secret) if published.is_over else published
 
-    directory: Path
-    frozen: Frozen
-    document: str
-    secret: Key | None
-    out: Mapping[str, str]
-    pairings: Sequence[Paired]
-    games: Mapping[int, GameRow]
-    uncounted: Mapping[int, Sequence[AttemptRow]]
-    journal: Sequence[JournalLine]
+
+def _in_order(out: Mapping[str, str], journal: Sequence[JournalLine]) -> Mapping[str, str]:
+    """The disqualified agents in the order of the journal."""
+    lines = [line.text for line in journal if line.event == "disqualified"]
+
+    def place(agent: str) -> int:
+        line = f"{agent}: {out[agent]}"
+        return lines.index(line) if line in lines else len(lines)
+
+    return {agent: out[agent] for agent in sorted(out, key=lambda agent: (place(agent), agent))}
 
 
-def read_export(directory: Path) -> Export:
-    """Read what is not recomputed; InputError names the file that is not what an export has there."""
+# --- from an export --------------------------------------------------------------------------------------------------
+
+
+def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
+    """The contest of an export, without results, and the numbers that schedule and table do not share, as problems.
+
+    Raises InputError that names the file if a file is not what an export has there.
+    """
     document = read_bounded(directory / DOCUMENT, LARGEST_TABLE).decode("utf-8", "replace")
     frozen = thaw(document)
-    games = _table(directory, "games", list[GameRow])
-    attempts: dict[int, list[AttemptRow]] = {}
-    for row in _table(directory, "attempts", list[AttemptRow]):
-        attempts.setdefault(row.number, []).append(row)
-    return Export(
-        directory=directory,
-        frozen=frozen,
-        document=document.removesuffix("\n"),
-        secret=_secret(directory / CHANCE, frozen),
-        out={row.agent: row.why for row in _table(directory, "disqualified", list[_OutRow])},
-        pairings=[
-            Paired(row.round, row.table, row.first, row.second, row.meeting, row.group)
-            for row in _table(directory, "pairings", list[_PairingRow])
-        ],
-        games={row.number: row for row in games},
-        uncounted=attempts,
-        journal=[
-            JournalLine(row.at, row.event, row.match, row.attempt, row.text)
-            for row in _table(directory, "journal", list[_LogRow])
-        ],
-    )
+    secret = _read_secret(directory / CHANCE, frozen)
+    pairings = [
+        Paired(row.round, row.table, row.first, row.second, row.meeting, row.group)
+        for row in _read_table(directory, "pairings", PairingRow)
+    ]
+    if len(pairings) * frozen.format.games > MOST_MATCHES:
+        raise InputError(f"{len(pairings)} pairings have more than {MOST_MATCHES} matches")
+    rows = {row.number: row for row in _read_table(directory, "games", GameRow)}
+    uncounted: dict[int, list[UncountedAttempt]] = {}
+    for attempt in _read_table(directory, "attempts", AttemptRow):
+        uncounted.setdefault(attempt.number, []).append(UncountedAttempt(attempt.attempt, attempt.state, attempt.why))
+    matches = []
+    for match in Tournament(frozen, secret).games(pairings):
+        row, others = rows.get(match.number), uncounted.get(match.number, ())
+        state, why, number = ("", "", 0) if row is None else (row.state, row.why, row.attempt or 0)
+        matches.append(PublishedMatch.of(match, state, why, number, None, others))
+    scheduled = {match.number for match in matches}
+    problems = [
+        f"game {number} is missing in {'games.json' if number in scheduled else 'the schedule'}"
+        for number in sorted(scheduled ^ rows.keys())
+    ]
+    out = {row.agent: row.why for row in _read_table(directory, "disqualified", DisqualifiedRow)}
+    journal = [JournalLine(*astuple(row)) for row in _read_table(directory, "journal", JournalRow)]
+    document = document.removesuffix("\n")
+    return PublishedContest(frozen, document, pairings, matches, out, journal, secret), problems
 
 
-def _secret(path: Path, frozen: Frozen) -> Key | None:
-    """The revealed secret; InputError where it is not the one that the contest has committed to."""
+def _read_secret(path: Path, frozen: Frozen) -> Key | None:
+    """The revealed secret, None if there is none; raises InputError if the contest committed to another one."""
     if not path.is_symlink() and not path.exists():
         return None
     data = read_bounded(path, LARGEST_TABLE)
@@ -141,6 +142,6 @@ def _secret(path: Path, frozen: Frozen) -> Key | None:
     return revealed.secret
 
 
-def _table(directory: Path, name: str, kind: type[Rows]) -> Rows:
+def _read_table(directory: Path, name: str, kind: type[Row]) -> list[Row]:
     path = directory / "data" / f"{name}.json"
-    return parse_json(kind, read_bounded(path, LARGEST_TABLE), f"{path}: not a table of an export")
+    return parse_json(list[kind], read_bounded(path, LARGEST_TABLE), f"{path}: not a table of an export")  # type: ignore[valid-type]

@@ -1,6 +1,6 @@
-"""Templates into pages: every value is made plain, cut and escaped on its way in, and no page may load from elsewhere.
+"""Renders templates: every value is made printable, cut and escaped, and no page may load anything from elsewhere.
 
-What a template prints is text unless it is marked up by a template, or is a picture of ours. So a template cannot
+What a template prints is text, unless a template marks it up or it is one of our own pictures. So a template cannot
 forget to escape; it can only choose a shorter length (`|name`).
 """
 
@@ -12,22 +12,28 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from judge.publish.formatting import LONGEST_NAME, LONGEST_TEXT, halves, plain
-from judge.text import duration, number
+from judge.publish.model import PublishedContest
+from judge.text import duration, number, plain_text, points_text
+
+Page = tuple[str, bytes]
+"""The path of a file from the top of the site, and its contents."""
+
+LONGEST_NAME = 48
+"""Characters of an agent's name on a page."""
 
 STYLE, VIEWER = "style.css", "viewer.js"
 ASSETS = (STYLE, VIEWER)
-"""Files of ours that every page uses; they lie at the top of the site."""
+"""Our own files that the pages use; they are at the top of the site."""
 
 POLICY = (
     "default-src 'none'; style-src 'self' file:; script-src 'self' file:; img-src data:; "
     "base-uri 'none'; form-action 'none'"
 )
-"""What a page may load: its two files, from where it lies itself (`file:` for a page that was opened from disk)."""
+"""What a page may load: these two files, from its own site (`file:` for a page that is opened from disk)."""
 
 
 def asset(name: str) -> bytes:
-    """A file of ours."""
+    """One of `ASSETS`."""
     return files(__package__).joinpath("templates", name).read_bytes()
 
 
@@ -39,25 +45,30 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_shown,
+        finalize=_print,
         auto_reload=False,
     )
-    environment.filters.update({"name": _name, "cut": plain, "halves": halves, "number": number, "duration": duration})
+    environment.filters |= {
+        "name": short_name,
+        "cut": plain_text,
+        "points": points_text,
+        "number": number,
+        "duration": duration,
+    }
     environment.globals["policy"] = POLICY
     return environment
 
 
-def _name(text: str) -> str:
-    return plain(text, LONGEST_NAME)
+def short_name(text: str) -> str:
+    """An agent's name as it is shown on a page."""
+    return plain_text(text, LONGEST_NAME)
 
 
-def _shown(value: object) -> object:
-    """For jinja2: what is printed of a value that is no markup."""
-    if isinstance(value, Markup):
-        return value
+def _print(value: object) -> object:
+    """For jinja2: what is printed of a value."""
     if isinstance(value, float):
         return f"{value:.2f}".rstrip("0").rstrip(".")
-    return plain(str(value), LONGEST_TEXT) if isinstance(value, str) else value
+    return plain_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def render(template: str, root: str, values: Mapping[str, Any]) -> bytes:
@@ -65,6 +76,12 @@ def render(template: str, root: str, values: Mapping[str, Any]) -> bytes:
     return _environment().get_template(template).render(root=root, **values).encode()
 
 
+def render_for(contest: PublishedContest, template: str, here: str, values: Mapping[str, Any], root: str = "") -> bytes:
+    """A page of a contest; `here` is its tab of the navigation, empty if it has none."""
+    common: dict[str, Any] = {"contest_name": contest.name, "here": here, "contest": contest}
+    return render(template, root, {**common, **values})
+
+
 def picture(svg: str) -> Markup:
-    """An SVG that was written by our own painters, which escape what they are given."""
+    """An SVG of our own painters, which escape what they are given."""
     return Markup(svg)  # noqa: S704 it is markup, and none of it is a stranger's

@@ -1,7 +1,7 @@
-"""What only its author may see of a game: taken out of the record that everybody gets, and handed to that author.
+"""Takes out of a record what only the author of an agent may see, and hands it to that author.
 
-DEBUG lines and stderr may hold what an author would not tell an opponent. The public record has their lengths, times
-and digests, so it verifies as the whole one does.
+DEBUG lines and stderr may contain what an author does not want an opponent to know. The public record has their
+lengths, times and digests instead, so it verifies as the whole one does.
 """
 
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from judge.referee.spec import RecordFile
-from judge.referee.transcript import Block, EntryKind, SealedTranscript, withhold
+from judge.referee.transcript import EntryKind, SealedTranscript, withhold
 
 Place = tuple[int, int]
 """The number of a block and of an entry in it, from 0."""
 
 
 class PrivateEntry(BaseModel):
-    """Something that was withheld. `text` is its bytes as Latin-1; `at` is its place in the transcript."""
+    """An entry that was withheld. `text` is its bytes as Latin-1; `at` is its place in the transcript."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -28,7 +28,7 @@ class PrivateEntry(BaseModel):
 
 
 class PrivatePart(BaseModel):
-    """All that was withheld of one seat of one game."""
+    """All entries that were withheld of one seat of one match."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -46,12 +46,12 @@ class PrivatePart(BaseModel):
 
 
 def public_part(file: RecordFile) -> RecordFile:
-    """The record without what is private to its agents' authors; it verifies."""
+    """The record without the entries that only the agents' authors may see; it verifies."""
     return RecordFile(record=file.record, transcript=withhold(file.transcript))
 
 
 def private_part(file: RecordFile, seat: int) -> PrivatePart:
-    """What `public_part` leaves out of what this seat wrote, and of no other."""
+    """The entries of this seat that `public_part` takes out."""
     record = file.record
     return PrivatePart(
         match=record.id,
@@ -64,13 +64,9 @@ def private_part(file: RecordFile, seat: int) -> PrivatePart:
 
 
 def _private_entries(sealed: SealedTranscript) -> Iterator[tuple[int, PrivateEntry]]:
+    """The private entries, each with its seat."""
     for number, block in enumerate(sealed.blocks):
-        yield from _of_block(number, block)
-
-
-def _of_block(number: int, block: Block) -> Iterator[tuple[int, PrivateEntry]]:
-    """What is private in a block, each with its seat."""
-    texts = iter(block.private or ())
-    for at, (ns, seat, kind, text) in enumerate(block.entries):
-        if isinstance(text, int) and block.private is not None:
-            yield seat, PrivateEntry(at=(number, at), ns=ns, kind=kind, text=next(texts))
+        texts = iter(block.private or ())
+        for at, (ns, seat, kind, text) in enumerate(block.entries):
+            if isinstance(text, int) and block.private is not None:
+                yield seat, PrivateEntry(at=(number, at), ns=ns, kind=kind, text=next(texts))

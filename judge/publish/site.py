@@ -1,7 +1,7 @@
-"""The site: pages that open from disk, need no network and no script, and grow no faster than the games.
+"""The site: pages that open from disk, need no network and no script, and grow no faster than the matches.
 
-Files are named by numbers, never by what an agent is called. A page of a game is made from its record alone, so it is
-made elsewhere, beside the record (`judge.publish.games`); the pages here need no record.
+Files are named by numbers, never by an agent's name. The page of a match is made from its record alone, beside the
+record (`judge.publish.match_files`); the pages here need no record.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,40 +11,36 @@ from typing import Any
 
 from judge.contest.results import FAILURES
 from judge.contest.standings import TableLine
-from judge.games.types import Verdict
-from judge.publish import journal_page
-from judge.publish.charts import interval_words, ratings_chart, results_chart
-from judge.publish.formatting import plain
-from judge.publish.pages import ASSETS, asset, render
-from judge.publish.publication import Participant, Publication, PublishedGame, score_of
-
-Page = tuple[str, bytes]
-"""A file's path from the top, and what stands in it."""
+from judge.publish.charts import interval_text, ratings_chart, results_chart
+from judge.publish.journal_page import journal_pages
+from judge.publish.model import Participant, PublishedContest, PublishedMatch, chance_words
+from judge.publish.pages import ASSETS, Page, asset, render_for
+from judge.text import duration, plain_text
 
 MOST_IN_CROSSTABLE = 100
-"""More agents than that make no table that anybody could read."""
+"""A table of more agents cannot be read."""
 
 MOST_IN_CELL = 6
-"""Games of a pair that a cell shows one by one."""
+"""Matches of a pair that a cell shows one by one."""
 
 PER_PAGE = 500
-"""Games on one page of a round."""
+"""Matches on one page of a round."""
 
 MOST_FAULTS = 20
-"""Faults that an agent's page tells before the list of games."""
+"""Faults that an agent's page lists before its matches."""
 
-SELF_SAID = 12
-"""How much of what an agent says of itself stands on its page."""
+MOST_ABOUT = 12
+"""Lines of what an agent says about itself on its page."""
 
 About = Mapping[str, Mapping[str, str]]
-"""What each agent said of itself in its last game."""
+"""What each agent said about itself in its last match."""
 
 CRITERIA = {
-    "ratio": ("Ratio", "games won by games lost"),
-    "direct": ("Direct", "points among those who are equal so far"),
+    "ratio": ("Ratio", "games won divided by games lost"),
+    "direct": ("Direct", "points among the agents that are equal so far"),
     "sonneborn-berger": ("SB", "Sonneborn-Berger: the points of each opponent times the score against it"),
     "buchholz": ("Buchholz", "the points of all opponents"),
-    "time": ("Time", "milliseconds a reply, as a loss"),
+    "time": ("Time", "milliseconds per answer, as a negative number"),
     "elo": ("Elo", "Gomocup's rating"),
 }
 """The heads of the criteria's columns, and what they mean."""
@@ -52,237 +48,220 @@ CRITERIA = {
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What the page on verifying shows: the public key, and digests of what was fixed before play, by name.
-
-    `commitment` is to the contest's chance, empty where the organiser fixed it; `secret` is empty until it is revealed.
-    """
+    """What the page on verifying shows: the public key, and digests of what was fixed before play, by name."""
 
     key_pem: str
     fingerprint: str
     digests: Sequence[tuple[str, str]]
-    commitment: str = ""
-    secret: str = ""
 
 
-def site(publication: Publication, about: About, proof: Proof) -> Iterator[Page]:
-    """All pages but those of the games, and the files that they use."""
+def site(contest: PublishedContest, about: About, proof: Proof) -> Iterator[Page]:
+    """All pages but those of the matches, and the files that the pages use."""
     for name in ASSETS:
         yield name, asset(name)
-    yield "index.html", _index(publication, bool(proof.secret))
-    yield "crosstable.html", _crosstable(publication)
-    yield "rounds.html", _rounds(publication)
-    yield from _round_pages(publication)
-    yield from _journal(publication)
-    for participant in publication.participants:
-        path = f"agents/{agent_stem(participant)}.html"
-        yield path, _agent(publication, participant, about.get(participant.name, {}))
-    yield "verify.html", _page("verify.html", publication, "verify", _proven(proof))
-
-
-def agent_stem(participant: Participant) -> str:
-    """What an agent's page is called, without ending."""
-    return f"{participant.number:03d}"
-
-
-def _page(template: str, publication: Publication, here: str, values: Mapping[str, Any], root: str = "") -> bytes:
-    common: dict[str, Any] = {"contest": publication.name, "here": here, "publication": publication}
-    return render(template, root, {**common, **values})
-
-
-def _proven(proof: Proof) -> Mapping[str, Any]:
-    return {
-        "key_lines": proof.key_pem.splitlines(),
-        "key_fingerprint": proof.fingerprint,
-        "digests": proof.digests,
-        "commitment": proof.commitment,
-        "secret": proof.secret,
-    }
+    yield "index.html", _index(contest)
+    yield "crosstable.html", _crosstable(contest)
+    yield "rounds.html", _rounds(contest)
+    yield from _round_pages(contest)
+    yield from journal_pages(contest)
+    for participant in contest.participants:
+        page = _agent(contest, participant, about.get(participant.name, {}))
+        yield f"agents/{participant.stem}.html", page
+    yield "verify.html", render_for(contest, "verify.html", "verify", {"proof": proof})
 
 
 # --- standings -------------------------------------------------------------------------------------------------------
 
 
-def _index(publication: Publication, is_revealed: bool) -> bytes:
-    ranking = [(at, name) for at, name in enumerate(publication.ranking) if name not in ("points", "wins")]
-    is_rated = bool(publication.rated)
-    shown = [(at, name) for at, name in ranking if not (name == "elo" and is_rated)]
+def _index(contest: PublishedContest) -> bytes:
+    hidden = {"points", "wins"} | ({"elo"} if contest.rated else set())
+    shown = [(at, name) for at, name in enumerate(contest.table.ranking) if name not in hidden]
 
-    def ranking_of(line: TableLine) -> Sequence[tuple[str, float]]:
-        return [(name, line.values[at]) for at, name in shown] if line.values else []
+    def ranking_of(line: TableLine) -> Sequence[float]:
+        return [line.values[at] for at, _ in shown] if line.values else []
 
-    played = publication.played
-    return _page(
-        "index.html",
-        publication,
-        "index",
-        {
-            "revealed": is_revealed,
-            "moves": sum(sum(game.result.replies) for game in played if game.result is not None),
-            "open_games": sum(game.state not in ("done", "cancelled") for game in publication.games),
-            "criteria": [CRITERIA.get(name, (name, name)) for _, name in shown],
-            "ranking_of": ranking_of,
-            "out": [participant for participant in publication.participants if participant.out],
-            "results": results_chart(publication),
-            "ratings": ratings_chart(publication),
-        },
-    )
+    values = {
+        "moves": sum(sum(match.result.replies) for match in contest.matches if match.result is not None),
+        "criteria": [CRITERIA.get(name, (name, name)) for _, name in shown],
+        "ranking_of": ranking_of,
+        "out": [participant for participant in contest.participants if participant.out],
+        "results": results_chart(contest),
+        "ratings": ratings_chart(contest),
+        "facts": _facts(contest),
+    }
+    return render_for(contest, "index.html", "index", values)
+
+
+def _facts(contest: PublishedContest) -> Mapping[str, str]:
+    """What was played, how, and on which machine."""
+    frozen, policy = contest.frozen, contest.frozen.policy
+    clock = policy.clock
+    form = frozen.format.model_dump(mode="json", exclude={"ranking"})
+    facts = {
+        "Game": _with_options(policy.game.name, policy.game.options),
+        "Policy": policy.name,
+        "Format": _with_options(form.pop("name"), form),
+        "Time": f"{duration(clock.turn_ms)} a move"
+        + (f", {duration(clock.match_ms)} a game" if clock.match_ms else ""),
+        "Memory": f"{policy.enforced().memory_bytes >> 20} MiB",
+        "Openings": "" if frozen.openings == ((),) else str(len(frozen.openings)),
+        "Chance": chance_words(frozen, contest.secret),
+        "Frozen": frozen.frozen_at.replace("T", " ").removesuffix("+00:00") + " UTC",
+        "Judge": frozen.judge,
+    }
+    facts |= {f"Image {name}": image.content or image.id for name, image in frozen.images.items()}
+    facts |= {f"Host {name}": _text(value) for name, value in frozen.host.items()}
+    return {name: value for name, value in facts.items() if value}
+
+
+def _with_options(head: str, options: Mapping[str, Any]) -> str:
+    text = ", ".join(f"{name} {_text(value)}" for name, value in options.items() if value is not None)
+    return f"{head} ({text})" if text else head
+
+
+def _text(value: object) -> str:
+    """A value of TOML or JSON in words."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_text, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_text(inner)}" for key, inner in value.items())
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 # --- crosstable ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
-    """A cell: its games with the row's score, or only their sum; pages of row and column."""
+class _CrossCell:
+    """A cell: its matches with the score of the row's agent and a title, or only the sum of the scores.
 
-    games: Sequence[tuple[PublishedGame, float, str]]
-    points: float
+    `row` is the stem of that agent's page, `column` the number of the other agent.
+    """
+
+    matches: Sequence[tuple[PublishedMatch, float, str]]
+    score: float
     played: int
-    row: int
+    row: str
     column: int
 
 
-def _crosstable(publication: Publication) -> bytes:
-    values: dict[str, Any] = {"rows": None, "bounded": False}
-    if len(publication.table) <= MOST_IN_CROSSTABLE:
-        rows = [
-            (line, [_cell(publication, line.agent, other.agent) for other in publication.table])
-            for line in publication.table
-        ]
-        cells = [cell for _, row in rows for cell in row if cell is not None]
-        values = {"rows": rows, "bounded": any(not cell.games for cell in cells)}
-    return _page("crosstable.html", publication, "crosstable", values)
+def _crosstable(contest: PublishedContest) -> bytes:
+    lines = contest.table.lines
+    values: dict[str, Any] = {"rows": None, "has_sums": False}
+    if len(lines) <= MOST_IN_CROSSTABLE:
+        rows = [(line, [_cell(contest, line.agent, other.agent) for other in lines]) for line in lines]
+        has_sums = any(cell is not None and not cell.matches for _, row in rows for cell in row)
+        values = {"rows": rows, "has_sums": has_sums}
+    return render_for(contest, "crosstable.html", "crosstable", values)
 
 
-def _cell(publication: Publication, agent: str, other: str) -> _Shown | None:
-    met = publication.meetings.get(frozenset({agent, other}), ()) if agent != other else ()
-    scored = [(game, score) for game in met if (score := score_of(game, agent)) is not None]
+def _cell(contest: PublishedContest, agent: str, other: str) -> _CrossCell | None:
+    met = contest.meetings.get(frozenset({agent, other}), ()) if agent != other else ()
+    scored = [
+        (match, score, _title(match, match.result.verdict))
+        for match in met
+        if match.result is not None and (score := match.score_of(agent)) is not None
+    ]
     if not scored:
         return None
-    row, column = publication.by_name[agent].number, publication.by_name[other].number
-    total = sum(score for _, score in scored)
-    if len(scored) > MOST_IN_CELL:
-        return _Shown((), total, len(scored), row, column)
-    games = [(game, score, _title(game)) for game, score in scored]
-    return _Shown(games, total, len(scored), row, column)
+    total = sum(score for _, score, _ in scored)
+    shown = scored if len(scored) <= MOST_IN_CELL else ()
+    return _CrossCell(shown, total, len(scored), contest.by_name[agent].stem, contest.by_name[other].number)
 
 
-def _title(game: PublishedGame) -> str:
-    verdict = "" if game.result is None else f", {game.result.verdict}"
-    return f"game {game.number}: {plain(game.first, 30)} - {plain(game.second, 30)}{verdict}"
+def _title(match: PublishedMatch, verdict: str) -> str:
+    return f"game {match.number}: {plain_text(match.first, 30)} - {plain_text(match.second, 30)}, {verdict}"
 
 
 # --- rounds ----------------------------------------------------------------------------------------------------------
 
 
-def _rounds(publication: Publication) -> bytes:
-    rounds = [_summary(number, games) for number, games in publication.rounds.items()]
-    return _page("rounds.html", publication, "rounds", {"rounds": rounds})
+def _rounds(contest: PublishedContest) -> bytes:
+    rounds = []
+    for number, matches in contest.rounds.items():
+        results = [match.result for match in matches if match.result is not None]
+        rounds.append(
+            {
+                "number": number,
+                "games": len(matches),
+                "played": len(results),
+                "first": sum(result.winner == result.first for result in results),
+                "drawn": sum(result.is_draw for result in results),
+                "second": sum(result.winner == result.second for result in results),
+                "failed": sum(result.verdict in FAILURES for result in results),
+            }
+        )
+    return render_for(contest, "rounds.html", "rounds", {"rounds": rounds})
 
 
-def _summary(number: int, games: Sequence[PublishedGame]) -> Mapping[str, int]:
-    results = [game.result for game in games if game.result is not None]
-    return {
-        "number": number,
-        "games": len(games),
-        "played": len(results),
-        "first": sum(result.winner == result.first for result in results),
-        "drawn": sum(result.is_draw for result in results),
-        "second": sum(result.winner == result.second for result in results),
-        "failed": sum(result.verdict in FAILURES for result in results),
-    }
-
-
-def _round_pages(publication: Publication) -> Iterator[Page]:
-    """A page a round, or several where it has many games; each leads to the ones before and after it."""
+def _round_pages(contest: PublishedContest) -> Iterator[Page]:
+    """A page a round, or several if it has many matches; each has links to the pages before and after it."""
     pages: list[tuple[str, str, dict[str, Any]]] = []
-    for number, games in publication.rounds.items():
-        parts = max(1, -(-len(games) // PER_PAGE))
-        for part in range(parts):
-            name = f"{number:03d}{f'-{part + 1}' if part else ''}.html"
-            text = f"Round {number}{f', part {part + 1}' if parts > 1 else ''}"
-            byes = publication.byes.get(number, ()) if part == parts - 1 else ()
+    for number, matches in contest.rounds.items():
+        parts = max(1, -(-len(matches) // PER_PAGE))
+        for part in range(1, parts + 1):
+            name = f"{number:03d}{f'-{part}' if part > 1 else ''}.html"
+            title = f"Round {number}{f', part {part}' if parts > 1 else ''}"
+            byes = contest.byes.get(number, ()) if part == parts else ()
             values = {
                 "number": number,
-                "part": part + 1,
-                "parts_of": parts,
-                "games": games[part * PER_PAGE : (part + 1) * PER_PAGE],
-                "byes": [publication.by_name[agent] for agent in byes],
-                "by_name": publication.by_name,
+                "part": part,
+                "parts": parts,
+                "matches": matches[(part - 1) * PER_PAGE : part * PER_PAGE],
+                "byes": [contest.by_name[agent] for agent in byes],
             }
-            pages.append((name, text, values))
-    nobody = ("", "", dict[str, Any]())
-    for before, (this, after) in zip([nobody, *pages], pairwise([*pages, nobody]), strict=False):
+            pages.append((name, title, values))
+    none = ("", "", dict[str, Any]())
+    for before, (this, after) in zip([none, *pages], pairwise([*pages, none]), strict=False):
         name, _, values = this
-        values |= {"before": before[0], "before_text": before[1]}
-        values |= {"after": after[0], "after_text": after[1]}
-        yield f"rounds/{name}", _page("round.html", publication, "rounds", values, "../")
-
-
-# --- journal ---------------------------------------------------------------------------------------------------------
-
-
-def _journal(publication: Publication) -> Iterator[Page]:
-    lines = journal_page.told(publication)
-    parts = max(1, -(-len(lines) // journal_page.PER_PAGE))
-    for part in range(parts):
-        shown = lines[part * journal_page.PER_PAGE : (part + 1) * journal_page.PER_PAGE]
-        values = {
-            "days": list(journal_page.by_day(shown)),
-            "part": part + 1,
-            "parts_of": parts,
-            "journal_name": journal_page.page_name,
-        }
-        yield (journal_page.page_name(part + 1), _page("journal.html", publication, "journal", values))
+        values |= {"before": before[:2], "after": after[:2]}
+        yield f"rounds/{name}", render_for(contest, "round.html", "rounds", values, "../")
 
 
 # --- an agent --------------------------------------------------------------------------------------------------------
 
 
-def _agent(publication: Publication, agent: Participant, about: Mapping[str, str]) -> bytes:
-    opponents: dict[str, list[Mapping[str, Any]]] = {}
-    for other in publication.participants:
-        games = publication.meetings.get(frozenset({agent.name, other.name}), ())
-        if games and other.name != agent.name:
-            opponents[other.name] = [_row(game, agent.name) for game in games]
-    rows = [row for games in opponents.values() for row in games]
-    faults = [(row["game"], row["fault"], row["game"].result.reason) for row in rows if row["fault"]]
-    rating = publication.rated.get(agent.name)
-    return _page(
-        "agent.html",
-        publication,
-        "",
-        {
-            "participant": agent,
-            "line": publication.lines.get(agent.name),
-            "rating": rating,
-            "interval": "" if rating is None else interval_words(rating),
-            "facts": [
-                ("Author", agent.author),
-                ("Protocol", agent.protocol),
-                ("Runtime", agent.runtime),
-                ("Seed", str(agent.seed or "")),
-                ("Files", agent.digest),
-                ("Description", agent.description),
-            ],
-            "about": list(about.items())[:SELF_SAID],
-            "faults": faults[:MOST_FAULTS],
-            "more_faults": max(0, len(faults) - MOST_FAULTS),
-            "opponents": [(publication.by_name[name], games) for name, games in opponents.items()],
-        },
-        "../",
-    )
+def _agent(contest: PublishedContest, agent: Participant, about: Mapping[str, str]) -> bytes:
+    opponents = []
+    faults = []
+    for other in contest.participants:
+        matches = contest.meetings.get(frozenset({agent.name, other.name}), ()) if other != agent else ()
+        if matches:
+            opponents.append((other, [_row(match, agent.name) for match in matches]))
+        for match in matches:
+            fault = None if match.result is None else match.result.faults[agent.name != match.first]
+            if match.result is not None and fault is not None:
+                faults.append((match, fault.value, match.result.reason))
+    rating = contest.rated.get(agent.name)
+    seat = agent.entry.seat
+    values = {
+        "participant": agent,
+        "line": contest.lines.get(agent.name),
+        "rating": rating,
+        "interval": "" if rating is None else interval_text(rating),
+        "facts": [
+            ("Author", seat.author),
+            ("Protocol", seat.protocol),
+            ("Runtime", seat.runtime),
+            ("Seed", str(agent.entry.rank or "")),
+            ("Files", seat.digest),
+            ("Description", agent.entry.description),
+        ],
+        "about": list(about.items())[:MOST_ABOUT],
+        "faults": faults[:MOST_FAULTS],
+        "more_faults": max(0, len(faults) - MOST_FAULTS),
+        "opponents": opponents,
+    }
+    return render_for(contest, "agent.html", "", values, "../")
 
 
-def _row(game: PublishedGame, agent: str) -> Mapping[str, Any]:
-    seat = int(agent != game.first)
-    result = game.result
-    fault: Verdict | None = None if result is None else result.faults[seat]
+def _row(match: PublishedMatch, agent: str) -> Mapping[str, Any]:
+    seat = int(agent != match.first)
+    result = match.result
     return {
-        "game": game,
+        "match": match,
         "seat": seat,
-        "score": score_of(game, agent),
-        "fault": "" if fault is None else fault.value,
+        "score": match.score_of(agent),
         "replies": 0 if result is None else result.replies[seat],
         "ms": 0.0 if result is None else result.charged_ms[seat],
     }

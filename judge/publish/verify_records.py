@@ -1,4 +1,4 @@
-"""One published record, checked: it is of the match that the schedule has there, and it replays to what it says."""
+"""Checks one published record: it is of the match that the schedule has there, and its replay gives what it says."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,28 +24,29 @@ States = Mapping[FolderKind, str]
 
 @dataclass(frozen=True, slots=True)
 class RecordJob:
-    """A record to be replayed: its file, the match that it must be of (JSON), and the attempt.
+    """A record to replay: its file, the spec of the match that it must be of (JSON), and its attempt.
 
-    `seed` is that of the attempt, None while the contest has not revealed its chance; `openings` are those that the
-    game may have begun from.
+    `counts` is false for an attempt that does not count. `seed` is the attempt's, None while the contest's chance is
+    not revealed. `openings` are those that the match may have started from.
     """
 
     number: int
     directory: Path
     name: str
     spec: str
-    attempt: int | None
+    attempt: int
+    counts: bool
     names: tuple[str, str]
-    """What each seat's agent calls itself: the name of its temporary folder."""
+    """The name that each agent gives itself, by seat: the name of its temporary folder."""
     seed: Seed | None
     openings: Sequence[Opening]
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedRecord:
-    """What a record says; `ended` None where it says nothing that could count.
+    """A record that was replayed; `ended` is None if there is a problem.
 
-    `begun` and `left` are, by seat, the states of kept folders before and after the game.
+    `begun` and `left` are the states of the kept folders before and after the match, by seat.
     """
 
     job: RecordJob
@@ -55,8 +56,8 @@ class VerifiedRecord:
     left: tuple[States, ...] = ()
 
 
-def replay(job: RecordJob) -> VerifiedRecord:
-    """Read and replay one record. What is wrong with it is a problem of it, never an error."""
+def replay_record(job: RecordJob) -> VerifiedRecord:
+    """Read and replay one record. Raises nothing: whatever is wrong with the record is a problem of the result."""
     try:
         data = read_bounded(job.directory / job.name, LARGEST_RECORD)
     except InputError as error:
@@ -66,7 +67,7 @@ def replay(job: RecordJob) -> VerifiedRecord:
     except InputError as error:
         return VerifiedRecord(job, None, [str(error)])
     record = file.record
-    # A spec may ask for anything, so one that nobody scheduled is not played again.
+    # A spec may demand anything, so only a scheduled one is replayed.
     if bare(record.spec) != bare(MatchSpec.model_validate_json(job.spec)):
         return VerifiedRecord(job, None, [f"{job.name}: of another match than was scheduled here"])
     if wrong := _chance_problem(record.spec, job):
@@ -83,7 +84,7 @@ def replay(job: RecordJob) -> VerifiedRecord:
 
 
 def _chance_problem(spec: MatchSpec, job: RecordJob) -> str:
-    """What of its chance does not follow from the contest's; empty where all does."""
+    """Which part of its chance does not follow from the contest's; empty if all of it does."""
     if spec.opening not in job.openings:
         return "begins from another opening than the contest's chance gives"
     is_due = isinstance(spec.seed, str) if job.seed is None else spec.seed == job.seed
@@ -96,7 +97,7 @@ def _attempt_problems(record: MatchRecord, job: RecordJob) -> Iterator[str]:
 
 
 def _folder_problems(record: MatchRecord, job: RecordJob) -> Iterator[str]:
-    """Which folders are kept is the policy's, what they are called is the agent's; their states come later."""
+    """The policy says which folders are kept, the agent how they are called; `chain_problems` checks their states."""
     kinds = set(record.spec.policy.folders.kept)
     for seat, name in zip(record.spec.seats, job.names, strict=True):
         folders = seat.folders or KeptFolders(name=name)
@@ -107,11 +108,11 @@ def _folder_problems(record: MatchRecord, job: RecordJob) -> Iterator[str]:
 def chain_problems(
     replayed: Sequence[VerifiedRecord], agents: Sequence[tuple[str, str]], begins: Mapping[str, str]
 ) -> list[str]:
-    """Folders that start from a state that no game of the agent before it left.
+    """Folders that start from a state that no earlier match of the agent left.
 
-    `replayed` are games by number, `agents` who sat in them. Usually it is the last one before; where the organiser
-    took a result back, an earlier one. `begins` are the states of the persistent folders that did not begin empty, by
-    agent.
+    `replayed` are matches in the order of their numbers, `agents` the agents of each. A match usually starts from the
+    state that the last one left, and from an earlier one if the organiser annulled a result. `begins` are the first
+    states of the persistent folders that did not start empty, by agent.
     """
     known = {(name, FolderKind.PERSISTENT): {state} for name, state in begins.items()}
     problems = []

@@ -5,8 +5,7 @@ this module makes it printable first.
 """
 
 from judge.games.types import Verdict
-
-_SCORES = {0.0: "0", 0.5: "½", 1.0: "1"}
+from judge.text import points_text
 
 
 def match_scores(verdict: str, winner: int | None) -> tuple[float, float]:
@@ -20,7 +19,7 @@ def score_text(verdict: str, winner: int | None, between: str = " : ") -> str:
     """The score of both seats as text, such as `1 : 0` or `½ : ½`; `void` for a match that does not count."""
     if verdict == Verdict.VOID:
         return "void"
-    return between.join(_SCORES[score] for score in match_scores(verdict, winner))
+    return between.join(map(points_text, match_scores(verdict, winner)))
 
 
 def outcome_text(verdict: str, winner: int | None, names: tuple[str, str]) -> str:

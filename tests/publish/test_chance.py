@@ -165,7 +165,7 @@ def test_an_unfinished_export_verifies_and_promises_nothing_of_chance(
 
     assert [] == list(report.problems)
     assert not report.is_over
-    assert (7, 14) == (report.replayed, report.open_games)
+    assert (7, 14) == (report.replayed, report.unfinished)
     assert report.chance.startswith("secret until the contest is over; its SHA-256 is ")
 
 
@@ -358,7 +358,7 @@ def test_an_export_of_before_there_were_secrets_verifies(old: Path) -> None:
     report = verify_export(old / "published", None)
 
     assert [] == list(report.problems)
-    assert (3, 1, 4) == (report.replayed, report.uncounted, report.open_games)
+    assert (3, 1, 4) == (report.replayed, report.uncounted, report.unfinished)
 
 
 def test_a_store_of_before_there_were_secrets_goes_on_and_verifies(old: Path) -> None:

@@ -39,7 +39,7 @@ def test_an_organiser_makes_a_key_and_exports_and_a_stranger_verifies(cup: Cup, 
 def test_an_export_is_never_written_over(cup: Cup, exported: Public, tmp_path: Path) -> None:
     make_key(tmp_path / "my.key")
 
-    with pytest.raises(InputError, match="an export is never written over"):
+    with pytest.raises(InputError, match="an export is never overwritten"):
         export(exported.directory, cup.folder, tmp_path / "my.key", tmp_path / "private")
 
 

@@ -129,6 +129,6 @@ def test_stderr_is_handed_over_byte_by_byte(exported: Public) -> None:
 def test_what_is_private_never_lies_in_what_is_public(cup: Cup, tmp_path: Path, private: str) -> None:
     key = make_key(tmp_path / "organiser.key")
 
-    with pytest.raises(InputError, match="may not lie in what is public"):
+    with pytest.raises(InputError, match="the private directory may not be in the public one"):
         publish(cup.contest, tmp_path / "public", tmp_path / private, key)
     assert not (tmp_path / "public").exists()

@@ -1,26 +1,26 @@
 """The site as files: every link leads somewhere, nothing comes from elsewhere, and no stranger's word is markup."""
 
-import dataclasses
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from judge.catalog.steps import steps_of
-from judge.contest.ratings import rate
-from judge.contest.results import GameResult, SideScore
-from judge.contest.standings import Cell, TableLine
+from judge.contest.formats.round_robin import RoundRobin
+from judge.contest.plan import FailuresPlan
+from judge.contest.snapshot import Frozen, FrozenEntry, FrozenImage
 from judge.games.types import Verdict
-from judge.publish.match_page import Frame, game_page
+from judge.publish.match_page import MatchContext, match_page
+from judge.publish.model import PublishedContest, PublishedMatch
 from judge.publish.pages import POLICY
-from judge.publish.publication import Participant, Publication, PublishedGame
 from judge.publish.redaction import public_part
 from judge.publish.site import Proof, site
-from judge.referee.spec import RecordFile
+from judge.referee.policy import load_policy
+from judge.referee.spec import RecordFile, SeatSpec
 from judge.render.svg_player import spans, write_film
-from judge.store.types import JournalLine as LogLine
+from judge.store.types import Ended, JournalLine, Paired, Seat
 from tests.publish.conftest import Public
 from tests.records import recorded
 from tests.records.recorded import HOSTILE
@@ -29,8 +29,6 @@ LONG = "x" * 10_000
 
 STRANGE = [HOSTILE, LONG, "<script>alert(1)</script>", "{{ 7 * 7 }}", "' onload='x", "\x1b[31mred"]
 """Names that no contest lets in; a page must not depend on that."""
-
-FRAME = Frame("cup", 1, "00001", "0" * 20, 1, 1, ("001", "002"))
 
 
 class Page(HTMLParser):
@@ -97,35 +95,65 @@ def test_our_files_load_nothing(exported: Public) -> None:
 # --- strangers -------------------------------------------------------------------------------------------------------
 
 
-def strange_publication() -> Publication:
-    """Everybody is called something evil, and everything that was said is."""
-    names = STRANGE
-    games, number = [], 0
-    for first in names:
-        for second in names:
-            if first < second:
-                number += 1
-                result = GameResult(first, second, first, Verdict.CRASH, HOSTILE, HOSTILE, (None, Verdict.CRASH))
-                games.append(PublishedGame(number, HOSTILE, 1, number, 0, first, second, "done", result=result))
-    side = SideScore(wins=1, losses=1, failures=1, replies=3, charged_ms=5.0)
-    return Publication(
-        name=HOSTILE,
-        about=LONG + HOSTILE,
-        facts={HOSTILE: LONG},
-        participants=[
-            Participant(at, name, HOSTILE, at, HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)
-            for at, name in enumerate(names, 1)
-        ],
-        games=games,
-        table=[TableLine(at, name, 1.5, 0, side, (1.5,)) for at, name in enumerate(names, 1)],
-        cells=[[Cell(1.0, side) if a != b else None for a in names] for b in names],
-        ranking=("points",),
-        ratings=rate([game.result for game in games if game.result is not None]),
-        journal=[
-            LogLine("2024-01-01T00:00:00.000", event, HOSTILE, 1, HOSTILE + LONG)
-            for event in ("accepted", "void", HOSTILE)
-        ],
+def a_contest(
+    names: Sequence[str], matches: Sequence[PublishedMatch], journal: Sequence[JournalLine] = (), said: str = ""
+) -> PublishedContest:
+    """A contest of these agents and matches; `said` stands in each text that a stranger may choose."""
+    policy = load_policy("gomocup-standard")
+    entries = tuple(
+        FrozenEntry.model_construct(
+            name=name,
+            rank=rank,
+            seat=SeatSpec.model_construct(
+                name=name, digest=said, command=("./a",), runtime=said, protocol=said, author=said
+            ),
+            calls_itself=name,
+            description=said,
+            submission=None,
+            persistent=None,
+        )
+        for rank, name in enumerate(names, 1)
     )
+    frozen = Frozen.model_construct(
+        judge=said,
+        name=said or "cup",
+        about=said,
+        frozen_at=said,
+        plan_sha256=said,
+        policy=policy,
+        format=RoundRobin(games=1),
+        failures=FailuresPlan(),
+        seed=1,
+        openings=((),),
+        shuffle=False,
+        transform=False,
+        entries=entries,
+        images={said: FrozenImage(id=said, content=said)} if said else {},
+        host={said: said} if said else {},
+    )
+    pairings = [Paired(match.round, match.table, match.first, match.second, 0, "") for match in matches]
+    out = {names[-1]: said} if said else {}
+    return PublishedContest(frozen, "{}", pairings, matches, out, journal)
+
+
+def a_match(number: int, first: str, second: str, verdict: Verdict, said: str, replies: int = 20) -> PublishedMatch:
+    """A match that the first agent has won."""
+    fault = verdict.value if verdict is Verdict.CRASH else None
+    seats = (Seat(None, replies, 5.0), Seat(fault, replies, 5.0))
+    ended = Ended(verdict.value, 0, said, said, "", 1.0, seats)
+    return PublishedMatch(f"{number:020d}", number, 1, number, 0, first, second, "{}", "done", "", 1, ended)
+
+
+def strange_contest() -> PublishedContest:
+    """Everybody is called something evil, and everything that was said is."""
+    pairs = [(first, second) for first in STRANGE for second in STRANGE if first < second]
+    matches = [a_match(number, *pair, Verdict.CRASH, HOSTILE) for number, pair in enumerate(pairs, 1)]
+    journal = [
+        JournalLine("2024-01-01T00:00:00.000", event, match, 1, HOSTILE + LONG)
+        for event in ("accepted", "void", HOSTILE)
+        for match in (HOSTILE, matches[0].id)
+    ]
+    return a_contest(STRANGE, matches, journal, HOSTILE + LONG)
 
 
 def assert_harmless(text: str) -> None:
@@ -141,7 +169,7 @@ def assert_harmless(text: str) -> None:
 def test_whatever_an_agent_is_called_it_stays_text() -> None:
     said = {name: {HOSTILE: LONG} for name in STRANGE}
     proof = Proof("-----BEGIN\nx", "0" * 64, [(HOSTILE, LONG)])
-    pages = dict(site(strange_publication(), said, proof))
+    pages = dict(site(strange_contest(), said, proof))
 
     assert {"index.html", "crosstable.html", "journal.html", "agents/001.html"} <= pages.keys()
     for path, data in pages.items():
@@ -163,8 +191,8 @@ def test_whatever_an_agent_says_in_a_game_stays_text(game: Callable[[], RecordFi
         for seat in record.seats
     )
     strange = record.model_copy(update={"seats": seats, "reason": HOSTILE + LONG, "result": HOSTILE})
-    frame = dataclasses.replace(FRAME, contest=HOSTILE)
-    page = game_page(RecordFile(record=strange, transcript=public_part(file).transcript), frame)
+    context = MatchContext(HOSTILE, a_match(1, HOSTILE, HOSTILE, Verdict.WIN, HOSTILE), ("001", "002"))
+    page = match_page(RecordFile(record=strange, transcript=public_part(file).transcript), context)
 
     assert_harmless(page.decode())
 
@@ -201,31 +229,20 @@ def test_a_span_is_as_long_as_something_stays() -> None:
 # --- size ------------------------------------------------------------------------------------------------------------
 
 
-def many_games(agents: int, games: int) -> Publication:
+def many_games(agents: int, games: int) -> PublishedContest:
     names = [f"agent-{number}" for number in range(agents)]
-    played = []
+    matches = []
     for number in range(1, games + 1):
         first, second = names[number % agents], names[(number + 1 + number // agents) % agents]
         if first == second:
             second = names[(number + 2 + number // agents) % agents]
-        result = GameResult(first, second, first, Verdict.WIN, "5 in a row", replies=(20, 20))
-        played.append(PublishedGame(number, f"{number:020d}", 1, number, 0, first, second, "done", result=result))
-    side = SideScore(wins=games // agents)
-    return Publication(
-        name="large",
-        about="",
-        facts={},
-        participants=[Participant(at, name) for at, name in enumerate(names, 1)],
-        games=played,
-        table=[TableLine(at, name, 1.0, 0, side) for at, name in enumerate(names, 1)],
-        cells=[[None] * agents for _ in names],
-        ranking=(),
-        journal=[
-            LogLine("2024-01-01T00:00:00.000", event, game.match, 1, "")
-            for game in played
-            for event in ("started", "accepted")
-        ],
-    )
+        matches.append(a_match(number, first, second, Verdict.WIN, "5 in a row"))
+    journal = [
+        JournalLine("2024-01-01T00:00:00.000", event, match.id, 1, "")
+        for match in matches
+        for event in ("started", "accepted")
+    ]
+    return a_contest(names, matches, journal)
 
 
 def test_the_site_grows_with_the_games_and_no_page_with_all_of_them() -> None:

@@ -43,7 +43,7 @@ def test_an_untouched_export_verifies(exported: Public) -> None:
         report.contest,
         report.replayed,
         report.uncounted,
-        report.open_games,
+        report.unfinished,
     )
 
 
@@ -108,7 +108,7 @@ def test_a_point_more_in_the_csv_is_found(copy: Public) -> None:
     path.write_text(path.read_text().replace("\n5,crash.test,1,", "\n5,crash.test,9,"))
 
     (problem,) = signed_again(copy).problems
-    assert problem == "data/standings.csv: not what the records give: line 6: '9', '1' is right"
+    assert problem == "data/standings.csv: not what the records give: line 6, column 3 is '9', '1' is right"
 
 
 def test_a_forged_winner_of_a_record_is_found(copy: Public) -> None:
@@ -154,7 +154,7 @@ def test_a_lost_game_that_is_said_to_be_unplayed_shows_as_an_open_one(copy: Publ
     change(copy.directory / "data/games.json", unplay)
     report = signed_again(copy)
 
-    assert 1 == report.open_games
+    assert 1 == report.unfinished
     assert not report.is_over
     assert any("standings" in each for each in report.problems)
 
@@ -241,7 +241,7 @@ def test_a_contest_that_goes_on_says_how_much_is_missing(tmp_path: Path) -> None
 
     assert () == tuple(report.problems)
     assert not report.is_over
-    assert (6, 14) == (report.replayed, report.open_games)
+    assert (6, 14) == (report.replayed, report.unfinished)
     assert "14 of 20 scheduled games have no result" in (public.directory / "index.html").read_text()
 
 
@@ -264,7 +264,35 @@ def test_numbers_of_another_machine_may_differ_in_their_last_digits() -> None:
     assert "" == difference("a.json", b'[{"elo": 12.3000001}]', b'[{"elo": 12.3}]')
     assert "" == difference("a.csv", b"elo\r\n12.3000001\r\n", b"elo\r\n12.3\r\n")
     assert "[0].elo is 12.4, 12.3 is right" == difference("a.json", b'[{"elo": 12.4}]', b'[{"elo": 12.3}]')
-    assert "line 2: '', '12.3' is right" == difference("a.csv", b'a\r\n""\r\n', b"a\r\n12.3\r\n")
+    assert "line 2, column 1 is '', '12.3' is right" == difference("a.csv", b'a\r\n""\r\n', b"a\r\n12.3\r\n")
+
+
+@pytest.mark.parametrize(
+    ("table", "found"),
+    [
+        (b'[{"elo": 1}, {"elo": 1}]', "the length of the table is 2, 1 is right"),
+        (b'[{"elo": 1, "more": 2}]', "the list of keys of [0] is 'elo, more', 'elo' is right"),
+        (b'[{"elo": [1]}]', "the length of [0].elo is there, [0].elo is right"),
+        (b'[{"elo": true}]', "[0].elo is True, 1 is right"),
+        (b'[{"elo": NaN}]', "[0].elo is nan, 1 is right"),
+        (b'[{"elo": 1' + b"0" * 400 + b"}]", "it cannot be read: int too large to convert to float"),
+        (b"[" * 100_000, "it cannot be read: maximum recursion depth exceeded"),
+        (b'[{"elo": 1}', "it cannot be read: Expecting ',' delimiter"),
+    ],
+)
+def test_the_first_difference_of_a_table_is_named(table: bytes, found: str) -> None:
+    assert difference("a.json", table, b'[{"elo": 1}]').startswith(found)
+
+
+def test_a_row_or_a_cell_too_many_is_a_difference() -> None:
+    assert "the end is there, line 3, column 1 is right" == difference("a.csv", b"a\r\n1\r\n", b"a\r\n1\r\n2\r\n")
+    assert "line 1, column 2 is there, line 2, column 1 is right" == difference("a.csv", b"a,b\r\n", b"a\r\n1\r\n")
+
+
+def test_the_description_of_the_columns_may_be_that_of_another_version(copy: Public) -> None:
+    (copy.directory / "data/README.md").write_text("# Columns, as an earlier judge described them")
+
+    assert () == tuple(signed_again(copy).problems)
 
 
 def test_the_public_key_is_the_one_that_signed(exported: Public) -> None:

@@ -12,7 +12,7 @@ from judge.cli.show import print_evidence, show_game
 from judge.cli.text import note
 from judge.contest.contest import Contest, find_match
 from judge.errors import HostError, InputError
-from judge.publish.games import read_stored
+from judge.publish.match_files import read_stored
 from judge.publish.redaction import public_part
 from judge.store.types import Attempt, MatchState, Scheduled
 from judge.text import printable

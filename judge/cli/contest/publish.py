@@ -61,9 +61,9 @@ def export(
     with opened(contest) as found:
         signing = load_key(key or found.planned.folder / KEY_FILE)
         exported = publish(found, directory, authors, signing)
-    if exported.open_games:
-        note(f"judge: {exported.open_games} games have no result yet; the export says so")
-    print(f"{directory}: {exported.games} games; open {directory}/index.html")
+    if exported.unfinished:
+        note(f"judge: {exported.unfinished} games have no result yet; the export says so")
+    print(f"{directory}: {exported.played} games; open {directory}/index.html")
     print(f"{authors}: what each author alone may see")
     print(f"manifest {exported.digest}")
     print(f"key      {exported.fingerprint}")
@@ -105,7 +105,7 @@ def _warn(report: VerificationReport) -> None:
             "each other, NOT who published them: get the organiser's key from elsewhere and give it with --key FILE"
         )
     if not report.is_over:
-        open_games = f"{report.open_games} games have no result" if report.open_games else "no end"
+        open_games = f"{report.unfinished} games have no result" if report.unfinished else "no end"
         note(f"judge: the contest is not shown to be over: {open_games}")
 
 

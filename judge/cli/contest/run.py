@@ -26,7 +26,7 @@ from judge.contest.snapshot import images_of
 from judge.errors import HostError, InputError
 from judge.locks import try_lock
 from judge.logs import redirected
-from judge.publish.source import chance_words
+from judge.publish.model import chance_words
 from judge.referee.play import Slot
 from judge.sandbox.reaper import reap
 from judge.store.types import Issued

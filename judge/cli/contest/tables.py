@@ -16,7 +16,7 @@ from judge.contest.formats.sequential import Sequential
 from judge.contest.ratings import rate
 from judge.contest.sprt import SprtState
 from judge.contest.standings import Cell, TableLine
-from judge.publish.source import chance_words
+from judge.publish.model import chance_words
 from judge.store.types import MatchState
 from judge.text import printable
 

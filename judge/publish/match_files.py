@@ -1,6 +1,6 @@
-"""One game's part of an export: its public record, its page, its PGN, and what goes to its authors alone.
+"""One match's part of an export: its public record, its page, its PGN, and what only its authors get.
 
-Each game is done by itself and needs nothing of the others, so many are done at once, in processes of their own.
+A match needs nothing of the others, so many are published at once, in processes of their own.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from pathlib import Path
 from judge.catalog import game_entry
 from judge.documents import parse_json
 from judge.games.types import SEATS, Verdict
-from judge.publish.match_page import Frame, game_page
+from judge.publish.match_page import MatchContext, match_page
 from judge.publish.redaction import private_part, public_part
 from judge.records.gomoku.pgn import write_pgn
 from judge.records.gomoku.record import FiveRecord
@@ -20,51 +20,50 @@ from judge.store.files import Files
 
 
 @dataclass(frozen=True, slots=True)
-class GameJob:
-    """A game to publish: where its record is, its page's frame, and where the agents' private files go, by seat."""
+class MatchJob:
+    """A match to publish: where the store's files are, the digest of the record, the context of its page, the export,
+    and the directories of its agents' private files, by seat."""
 
     files: Path
     record: str
-    frame: Frame
+    context: MatchContext
     target: Path
     private: tuple[Path, Path]
 
 
 @dataclass(frozen=True, slots=True)
-class GameDone:
-    """What the rest of the export needs of it: its game in PGN, and what each agent said of itself."""
+class MatchFiles:
+    """What the rest of the export needs of a match: its game in PGN, and what each agent said of itself."""
 
-    number: int
     pgn: bytes
     about: Mapping[str, Mapping[str, str]]
 
 
-def publish_game(job: GameJob) -> GameDone:
-    """Write the files of a game; InputError where its record is missing or was changed."""
-    stem = job.frame.stem
+def publish_match(job: MatchJob) -> MatchFiles:
+    """Write the files of a match. Raises InputError if its record is missing or was changed."""
+    context, match = job.context, job.context.match
     file = read_stored(job.files, job.record)
-    public = write_public(file, job.target / f"records/{stem}.json")
-    write_private(file, job.private, stem)
-    (job.target / f"games/{stem}.html").write_bytes(game_page(public, job.frame))
-    record = file.record
-    return GameDone(job.frame.number, pgn_of(public, job.frame), {seat.name: dict(seat.about) for seat in record.seats})
+    public = write_public(file, job.target / match.record_path)
+    write_private(file, job.private, match.stem)
+    (job.target / f"games/{match.stem}.html").write_bytes(match_page(public, context))
+    return MatchFiles(pgn_of(public, context), {seat.name: dict(seat.about) for seat in file.record.seats})
 
 
 def read_stored(files: Path, digest: str) -> RecordFile:
-    """A record of the store; InputError names its file."""
+    """A record of the store. Raises InputError that names the file if it is not one."""
     stored = Files(files)
     return parse_json(RecordFile, stored.get(digest), f"{stored.path(digest)}: not a record of a match")
 
 
 def write_public(file: RecordFile, path: Path) -> RecordFile:
-    """Write what everybody may see of a record, and return it."""
+    """Write the public part of a record, and return it."""
     public = public_part(file)
     path.write_bytes(public.to_json(as_read=True))
     return public
 
 
 def write_private(file: RecordFile, folders: tuple[Path, Path], stem: str) -> None:
-    """Write what was withheld of each seat into its own folder, stderr also as it was; nothing where there is none."""
+    """Write what was withheld of each seat into the directory of its agent, with a file of its stderr as it was."""
     for seat in SEATS:
         part = private_part(file, seat)
         if not part.entries:
@@ -79,19 +78,19 @@ def write_private(file: RecordFile, folders: tuple[Path, Path], stem: str) -> No
             (folder / f"{name}.stderr").write_bytes(stderr)
 
 
-def pgn_of(file: RecordFile, frame: Frame) -> bytes:
-    """The game for programs that rate: five in a row with its moves, other games with their result alone."""
+def pgn_of(file: RecordFile, context: MatchContext) -> bytes:
+    """The match for rating programs: five in a row with its moves, other games with their result alone."""
     record = file.record
     five = game_entry(record.spec.policy.game.name).pgn(file) or _bare(record)
-    named = replace(five, event=frame.contest, round=f"{frame.round}.{frame.table}.{frame.number}")
-    return write_pgn(named)
+    match = context.match
+    return write_pgn(replace(five, event=context.contest, round=f"{match.round}.{match.table}.{match.number}"))
 
 
 def _bare(record: MatchRecord) -> FiveRecord:
     if record.verdict is Verdict.DRAW:
         outcome = "draw"
     else:
-        # Nobody wins where both are at fault: of that a rating program is told nothing.
+        # If both are at fault, nobody wins; rating programs have no result for that.
         outcome = "" if record.winner is None else ("black", "white")[record.winner]
     return FiveRecord(
         width=0,

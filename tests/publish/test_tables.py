@@ -9,10 +9,10 @@ import pytest
 
 from judge.contest.chance import commitment_to
 from judge.contest.schedule import bare
-from judge.publish.data import COLUMNS, CRITERION, cell_text, write_csv
-from judge.publish.formatting import halves, plain
+from judge.publish.tables import COLUMNS, CRITERION, cell_text, write_csv
 from judge.records.gomoku.pgn import read_pgn
 from judge.referee.spec import read_record
+from judge.text import plain_text, points_text
 from tests.contest.cups import CHANCE
 from tests.publish.conftest import Public
 from tests.publish.cups import STRONG_TO_WEAK
@@ -109,6 +109,6 @@ def test_a_cell_may_have_everything_that_csv_means_something_by() -> None:
 
 
 def test_words_are_plain_and_short() -> None:
-    assert "a b\ufffdc" == plain("a\nb\x1bc")
-    assert "abc…" == plain("abcdef", 4)
-    assert ("3", "½", "2½", "0", "0.25") == tuple(map(halves, (3, 0.5, 2.5, 0, 0.25)))
+    assert "a b\ufffdc" == plain_text("a\nb\x1bc")
+    assert "abc…" == plain_text("abcdef", 4)
+    assert ("3", "½", "2½", "0", "0.25") == tuple(map(points_text, (3, 0.5, 2.5, 0, 0.25)))

@@ -1,0 +1,227 @@
+"""A published contest: what it was frozen with and what was played, and everything that an export says of it.
+
+`judge.publish.load` builds it from a store or from an export. Tables and pages contain nothing else.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from judge.contest.points import Points, points_table
+from judge.contest.ratings import Rating, RatingList, rate
+from judge.contest.results import GameResult, without
+from judge.contest.schedule import Table, Tournament, game_result
+from judge.contest.snapshot import Frozen, FrozenEntry
+from judge.contest.standings import TableLine
+from judge.referee.chance import Key
+from judge.store.types import Ended, JournalLine, MatchState, Paired, Result, Scheduled
+
+OPEN = (MatchState.PENDING, MatchState.RUNNING, MatchState.HELD)
+"""The states of a match that may still be played."""
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """An agent of the contest. `number` counts from 1; `out` says why it is disqualified, empty if it is not."""
+
+    number: int
+    entry: FrozenEntry
+    out: str = ""
+
+    @property
+    def name(self) -> str:
+        """The agent's name in the contest."""
+        return self.entry.name
+
+    @property
+    def stem(self) -> str:
+        """The name of its page without the ending; made of digits, whatever the agent's name is."""
+        return f"{self.number:03d}"
+
+
+@dataclass(frozen=True, slots=True)
+class UncountedAttempt:
+    """An attempt that has a record and does not count: its number, its state, why, and the digest of its record.
+
+    An attempt that was read from an export has no digest.
+    """
+
+    number: int
+    state: str
+    why: str
+    record: str = ""
+
+
+@dataclass(frozen=True)
+class PublishedMatch(Scheduled):
+    """A match of the schedule: its state, the reason for that state, and the result of the attempt that counts.
+
+    `state` is a `MatchState`, or any text if it was read from an export. `attempt` is 0 if none counts.
+    """
+
+    state: str
+    why: str = ""
+    attempt: int = 0
+    ended: Ended | None = None
+    uncounted: tuple[UncountedAttempt, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        match: Scheduled,
+        state: str,
+        why: str,
+        attempt: int,
+        ended: Ended | None,
+        uncounted: Sequence[UncountedAttempt],
+    ) -> "PublishedMatch":
+        """A match of the schedule with its state."""
+        place = (match.id, match.number, match.round, match.table, match.game, match.first, match.second)
+        return cls(*place, match.spec, state, why, attempt, ended, tuple(uncounted))
+
+    @property
+    def stem(self) -> str:
+        """The name of its files without the ending; made of digits, whatever the agents' names are."""
+        return f"{self.number:05d}"
+
+    @property
+    def record_path(self) -> str:
+        """Where its record is in an export."""
+        return f"records/{self.stem}.json"
+
+    def attempt_path(self, attempt: int) -> str:
+        """Where the record of an attempt that does not count is in an export."""
+        return f"records/{self.stem}.attempt-{attempt}.json"
+
+    @cached_property
+    def result(self) -> GameResult | None:
+        """The result by agents' names; None if there is none."""
+        return None if self.ended is None else game_result(Result(self, self.attempt, self.ended))
+
+    def score_of(self, agent: str) -> float | None:
+        """1, a half or 0 for one of the two agents; None if there is no result."""
+        return None if self.result is None else self.result.scores[agent != self.first]
+
+
+@dataclass(frozen=True)
+class PublishedContest:
+    """A contest as its store or its export has it; everything else is computed from these fields.
+
+    `document` is the JSON text of `frozen`. `pairings` are all pairings so far, with byes. `out` gives the reason for
+    each disqualified agent, in the order of the decisions. `secret` is None until the contest is over.
+    """
+
+    frozen: Frozen
+    document: str
+    pairings: Sequence[Paired]
+    matches: Sequence[PublishedMatch]
+    out: Mapping[str, str]
+    journal: Sequence[JournalLine]
+    secret: Key | None = None
+
+    @property
+    def name(self) -> str:
+        """The contest's name."""
+        return self.frozen.name
+
+    # --- the schedule ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def tournament(self) -> Tournament:
+        """The rules by which it is paired and scored; InputError for another secret than the committed one."""
+        return Tournament(self.frozen, self.secret)
+
+    @cached_property
+    def participants(self) -> Sequence[Participant]:
+        """All agents, in the order of the entries."""
+        entries = enumerate(self.frozen.entries, 1)
+        return [Participant(number, entry, self.out.get(entry.name, "")) for number, entry in entries]
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Participant]:
+        """The agents by their names."""
+        return {participant.name: participant for participant in self.participants}
+
+    @cached_property
+    def byes(self) -> Mapping[int, Sequence[str]]:
+        """The agents without an opponent, for each round that was paired."""
+        byes: dict[int, list[str]] = {pairing.round: [] for pairing in self.pairings}
+        for pairing in self.pairings:
+            if pairing.second is None:
+                byes[pairing.round].append(pairing.first)
+        return byes
+
+    @cached_property
+    def rounds(self) -> Mapping[int, Sequence[PublishedMatch]]:
+        """The matches of each round, in the order of the schedule."""
+        rounds: dict[int, list[PublishedMatch]] = {number: [] for number in self.byes}
+        for match in self.matches:
+            rounds.setdefault(match.round, []).append(match)
+        return dict(sorted(rounds.items()))
+
+    @cached_property
+    def meetings(self) -> Mapping[frozenset[str], Sequence[PublishedMatch]]:
+        """The matches of every two agents that met, in the order of the schedule."""
+        meetings: dict[frozenset[str], list[PublishedMatch]] = {}
+        for match in self.matches:
+            meetings.setdefault(frozenset({match.first, match.second}), []).append(match)
+        return meetings
+
+    # --- what was played ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def results(self) -> Sequence[Result]:
+        """The results so far as a store has them, in the order of the schedule."""
+        return [Result(match, match.attempt, match.ended) for match in self.matches if match.ended is not None]
+
+    @property
+    def played(self) -> Sequence[PublishedMatch]:
+        """The matches that have a result."""
+        return [match for match in self.matches if match.ended is not None]
+
+    @property
+    def unfinished(self) -> Sequence[PublishedMatch]:
+        """The matches that may still be played."""
+        return [match for match in self.matches if match.state in OPEN]
+
+    @cached_property
+    def is_over(self) -> bool:
+        """Whether no match may still be played and no round follows."""
+        return not self.unfinished and not self.tournament.next(self.pairings, self.results, self.out).games
+
+    @cached_property
+    def table(self) -> Table:
+        """Standings and crosstable."""
+        return self.tournament.table(self.tournament.played(self.pairings, self.results), self.out)
+
+    @cached_property
+    def lines(self) -> Mapping[str, TableLine]:
+        """The lines of the standings by agent."""
+        return {line.agent: line for line in self.table.lines}
+
+    @cached_property
+    def ratings(self) -> RatingList | None:
+        """The ratings from the matches of all agents that are not disqualified; None if there are none."""
+        pairings = without(self.tournament.played(self.pairings, self.results), self.out)
+        counted = [game for pairing in pairings for game in pairing.games]
+        return rate(counted) if counted else None
+
+    @cached_property
+    def rated(self) -> Mapping[str, Rating]:
+        """The ratings by agent."""
+        return {rating.agent: rating for rating in self.ratings.ratings} if self.ratings else {}
+
+    def points(self) -> Iterator[Points | None]:
+        """What each match scored, in order of seats; None without a result, or if a pairing is scored as a whole."""
+        table = None if self.frozen.duel is not None else points_table(self.frozen.policy)
+        for match in self.matches:
+            yield None if table is None or match.result is None else table.of(match.result)
+
+
+def chance_words(frozen: Frozen, secret: Key | None) -> str:
+    """Where a contest's chance comes from; `secret` None: not revealed yet."""
+    if frozen.commitment is None:
+        return f"fixed by the organiser: seed {frozen.seed}; whoever knows it can foretell all chance"
+    if secret is None:
+        return f"secret until the contest is over; its SHA-256 is {frozen.commitment}"
+    return f"revealed: {secret}; its SHA-256, {frozen.commitment}, was published from the start"

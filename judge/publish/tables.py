@@ -1,0 +1,325 @@
+"""The tables of an export, as CSV for spreadsheets and as JSON for programs; each row class is a table.
+
+The fields of a row class are the columns of its table, and each field says what the column contains. The names and
+their order are the format of the files: an export of an earlier version must verify, so they do not change.
+
+In CSV a text that a spreadsheet would take for a formula begins with an apostrophe, and control characters are
+replaced. JSON has every text as it is.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any, ClassVar, get_type_hints
+
+from pydantic import ConfigDict
+
+from judge.contest.standings import TableLine
+from judge.publish.model import PublishedContest, PublishedMatch
+from judge.text import plain_text
+
+LONGEST_CELL = 10_000
+"""Characters of a text in CSV; spreadsheets take 32,767."""
+
+CRITERION = "criterion:NAME"
+"""The column of each criterion of the ranking, after the other columns of the standings."""
+
+FORMULA = frozenset("=+-@＝＋－＠")  # noqa: RUF001 some spreadsheets take the wide ones too
+"""How a formula begins. What follows a tab or a line end may be one too, but `plain_text` makes those spaces."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row; keys that are not columns are ignored when it is read."""
+
+    __pydantic_config__: ClassVar = ConfigDict(strict=True, extra="ignore")
+
+
+@dataclass(frozen=True, slots=True)
+class StandingsRow(_Row):
+    """An agent."""
+
+    place: Annotated[int, "from 1; agents that share a place leave the next ones out"]
+    agent: Annotated[str, "the agent's name"]
+    points: Annotated[float, "as the contest scores"]
+    games: Annotated[int, "played"]
+    wins: Annotated[int, "games won"]
+    draws: Annotated[int, "games drawn"]
+    losses: Annotated[int, "games lost, with those that both lost by a fault"]
+    byes: Annotated[int, "rounds without an opponent"]
+    failures: Annotated[
+        int, "games lost by the agent's failure: illegal, unreadable, time, memory, output, crash, refused"
+    ]
+    replies: Annotated[int, "answers in all games"]
+    charged_ms: Annotated[float, "time charged to its match clocks in all games, milliseconds"]
+    elo: Annotated[float | None, "rating relative to the mean of its pool; empty if it has none"]
+    elo_low: Annotated[float | None, "lower end of the 95 % interval; empty if the games give none"]
+    elo_high: Annotated[float | None, "upper end of the 95 % interval; empty if the games give none"]
+    pool: Annotated[
+        int | None, "agents connected through games have the same number; ratings of two pools do not compare"
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow(_Row):
+    """An agent and one opponent that it met."""
+
+    agent: Annotated[str, "the agent whose points these are"]
+    opponent: Annotated[str, "its opponent"]
+    points: Annotated[float, "of their pairings"]
+    games: Annotated[int, "played"]
+    wins: Annotated[int, "won by the agent"]
+    draws: Annotated[int, "drawn"]
+    losses: Annotated[int, "lost by the agent"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameRow(_Row):
+    """A match of the schedule; what a result says is None if there is none."""
+
+    number: Annotated[int, "place in the schedule, from 1"]
+    round: Annotated[int, "from 1"]
+    table: Annotated[int, "in the round, from 1"]
+    game: Annotated[int, "at the table, from 0"]
+    first: Annotated[str, "the agent in seat 0"]
+    second: Annotated[str, "the agent in seat 1"]
+    state: Annotated[str, "done, pending, running, held or cancelled"]
+    why: Annotated[str, "the reason for that state, if it is not done"]
+    winner: Annotated[str | None, "empty for a draw, and if both were at fault"] = None
+    verdict: Annotated[str | None, "how it ended, in one word"] = None
+    reason: Annotated[str | None, "how it ended, in words"] = None
+    result: Annotated[str | None, "the result line of the field's own manager"] = None
+    first_points: Annotated[float | None, "points of seat 0; empty if the games of a pairing are scored as one"] = None
+    second_points: Annotated[float | None, "points of seat 1, likewise"] = None
+    first_fault: Annotated[str | None, "the verdict by which seat 0 lost, if it was at fault"] = None
+    second_fault: Annotated[str | None, "the verdict by which seat 1 lost, if it was at fault"] = None
+    first_replies: Annotated[int | None, "answers of seat 0"] = None
+    second_replies: Annotated[int | None, "answers of seat 1"] = None
+    first_charged_ms: Annotated[float | None, "time charged to seat 0, milliseconds"] = None
+    second_charged_ms: Annotated[float | None, "time charged to seat 1, milliseconds"] = None
+    seconds: Annotated[float | None, "duration of the game by the judge's clock"] = None
+    attempt: Annotated[int | None, "number of the attempt that counts; those before it were void"] = None
+    match: Annotated[str, "the match's id: a digest of all that was fixed before it, without the states of folders"]
+    record: Annotated[str | None, "file of its record"] = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairingRow(_Row):
+    """A pairing or a bye."""
+
+    round: Annotated[int, "from 1"]
+    table: Annotated[int, "in the round, from 1"]
+    first: Annotated[str, "the agent in the first seat of the first game"]
+    second: Annotated[str | None, "its opponent; empty for a bye"]
+    meeting: Annotated[int, "how many times the two have met before"]
+    group: Annotated[str, "the group or league in which they meet"]
+
+
+@dataclass(frozen=True, slots=True)
+class DisqualifiedRow(_Row):
+    """A disqualified agent."""
+
+    agent: Annotated[str, "the agent's name, in the order of the decisions"]
+    why: Annotated[str, "the reason"]
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow(_Row):
+    """An attempt that has a record and does not count."""
+
+    number: Annotated[int, "the game's place in the schedule"]
+    attempt: Annotated[int, "from 1"]
+    state: Annotated[str, "void, annulled or superseded"]
+    why: Annotated[str, "the reason"]
+    record: Annotated[str, "file of its record"]
+
+
+@dataclass(frozen=True, slots=True)
+class JournalRow(_Row):
+    """A line of the contest's journal."""
+
+    at: Annotated[str, "UTC"]
+    event: Annotated[str, "what happened, in one word"]
+    match: Annotated[str | None, "the match's id, if the line is about one"]
+    attempt: Annotated[int | None, "the number of the attempt, if the line is about one"]
+    text: Annotated[str, "what happened, in words"]
+
+
+def _columns(row: type[_Row]) -> Mapping[str, str]:
+    hints = get_type_hints(row, include_extras=True)
+    return {field.name: hints[field.name].__metadata__[0] for field in fields(row)}
+
+
+COLUMNS: Mapping[str, Mapping[str, str]] = {
+    "standings": {**_columns(StandingsRow), CRITERION: "a criterion of the ranking, in its order; more is better"},
+    "crosstable": {
+        "agent": "the row; rows and columns are in the order of the standings",
+        "(a name)": "the row's points against that agent; empty if the two never met",
+    },
+    "pairs": _columns(PairRow),
+    "games": _columns(GameRow),
+    "pairings": _columns(PairingRow),
+    "disqualified": _columns(DisqualifiedRow),
+    "attempts": _columns(AttemptRow),
+    "journal": _columns(JournalRow),
+}
+"""The columns of each table: the head of its CSV in this order, and the keys of its JSON."""
+
+
+def tables(contest: PublishedContest) -> Mapping[str, bytes]:
+    """Every file of the folder `data`, by its name."""
+    files: dict[str, bytes] = {}
+    rows_by_table: dict[str, Sequence[_Row]] = {
+        "standings": [_standing(contest, line) for line in contest.table.lines],
+        "pairs": _pairs(contest),
+        "games": [_game(match, points) for match, points in zip(contest.matches, contest.points(), strict=True)],
+        "pairings": [
+            PairingRow(each.round, each.table, each.first, each.second, each.meeting, each.league)
+            for each in contest.pairings
+        ],
+        "disqualified": [DisqualifiedRow(agent, why) for agent, why in contest.out.items()],
+        "attempts": [
+            AttemptRow(match.number, each.number, each.state, each.why, match.attempt_path(each.number))
+            for match in contest.matches
+            for each in match.uncounted
+        ],
+        "journal": [JournalRow(line.at, line.event, line.match, line.attempt, line.text) for line in contest.journal],
+    }
+    for name, rows in rows_by_table.items():
+        columns = [column for column in COLUMNS[name] if column != CRITERION]
+        values = [{column: getattr(row, column) for column in columns} for row in rows]
+        if name == "standings":
+            criteria = [CRITERION.replace("NAME", criterion) for criterion in contest.table.ranking]
+            columns += criteria
+            for row, line in zip(values, contest.table.lines, strict=True):
+                row |= zip(criteria, line.values, strict=True)
+        files[f"{name}.csv"] = write_csv(columns, values)
+        files[f"{name}.json"] = write_json(values)
+    agents = [line.agent for line in contest.table.lines]
+    points = [[None if cell is None else cell.points for cell in row] for row in contest.table.crosstable]
+    files["crosstable.csv"] = _write_rows(
+        [["agent", *agents], *([name, *row] for name, row in zip(agents, points, strict=True))]
+    )
+    files["crosstable.json"] = write_json({"agents": agents, "points": points})
+    files[README] = _readme().encode()
+    return files
+
+
+README = "README.md"
+"""Describes the columns; its text may change from version to version."""
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+
+def _standing(contest: PublishedContest, line: TableLine) -> StandingsRow:
+    done, rating = line.done, contest.rated.get(line.agent)
+    return StandingsRow(
+        place=line.place,
+        agent=line.agent,
+        points=line.points,
+        games=done.games,
+        wins=done.wins,
+        draws=done.draws,
+        losses=done.losses,
+        byes=line.byes,
+        failures=done.failures,
+        replies=done.replies,
+        charged_ms=round(done.charged_ms, 3),
+        elo=None if rating is None else _elo(rating.elo),
+        elo_low=None if rating is None else _elo(rating.low),
+        elo_high=None if rating is None else _elo(rating.high),
+        pool=None if rating is None else rating.pool,
+    )
+
+
+def _elo(elo: float | None) -> float | None:
+    """With one decimal: no contest has an interval that is narrower; -0.0 becomes 0.0."""
+    return None if elo is None else round(elo, 1) + 0.0
+
+
+def _pairs(contest: PublishedContest) -> list[PairRow]:
+    agents = [line.agent for line in contest.table.lines]
+    return [
+        PairRow(agent, other, cell.points, cell.done.games, cell.done.wins, cell.done.draws, cell.done.losses)
+        for agent, row in zip(agents, contest.table.crosstable, strict=True)
+        for other, cell in zip(agents, row, strict=True)
+        if cell is not None
+    ]
+
+
+def _game(match: PublishedMatch, points: tuple[float, float] | None) -> GameRow:
+    row = GameRow(
+        number=match.number,
+        round=match.round,
+        table=match.table,
+        game=match.game,
+        first=match.first,
+        second=match.second,
+        state=match.state,
+        why=match.why,
+        match=match.id,
+    )
+    result, ended = match.result, match.ended
+    if result is None or ended is None:
+        return row
+    return replace(
+        row,
+        winner=result.winner,
+        verdict=result.verdict.value,
+        reason=result.reason,
+        result=result.result,
+        first_points=None if points is None else points[0],
+        second_points=None if points is None else points[1],
+        first_fault=result.faults[0],
+        second_fault=result.faults[1],
+        first_replies=result.replies[0],
+        second_replies=result.replies[1],
+        first_charged_ms=result.charged_ms[0],
+        second_charged_ms=result.charged_ms[1],
+        seconds=ended.seconds,
+        attempt=match.attempt,
+        record=match.record_path,
+    )
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def write_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """A table with a head, as CSV."""
+    return _write_rows([columns, *([row[column] for column in columns] for row in rows)])
+
+
+def _write_rows(rows: Iterable[Sequence[object]]) -> bytes:
+    """UTF-8, commas, CRLF as in RFC 4180; None is empty."""
+    out = io.StringIO(newline="")
+    csv.writer(out).writerows(map(cell_text, row) for row in rows)
+    return out.getvalue().encode()
+
+
+def cell_text(value: object) -> str:
+    """A cell of CSV; a text is never a formula (OWASP, CSV injection)."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return repr(value).removesuffix(".0")
+    if not isinstance(value, str):
+        return str(value)
+    text = plain_text(value, LONGEST_CELL)
+    return f"'{text}" if FORMULA.intersection(text.lstrip()[:1]) else text
+
+
+def write_json(value: object) -> bytes:
+    """Readable, ASCII, a line feed at the end."""
+    return f"{json.dumps(value, indent=1, allow_nan=False)}\n".encode()
+
+
+def _readme() -> str:
+    parts = ["# Columns\n\nEach table is there as `.csv` and as `.json`. An empty cell is `null` in JSON.\n"]
+    for name, columns in COLUMNS.items():
+        lines = "\n".join(f"| `{column}` | {text} |" for column, text in columns.items())
+        parts.append(f"\n## {name}\n\n| column | meaning |\n|---|---|\n{lines}\n")
+    return "".join(parts)
