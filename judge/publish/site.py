@@ -106,7 +106,7 @@ def _facts(contest: PublishedContest) -> Mapping[str, str]:
         "Memory": f"{policy.enforced().memory_bytes >> 20} MiB",
         "Openings": "" if frozen.openings == ((),) else str(len(frozen.openings)),
         "Chance": chance_words(frozen, contest.secret),
-        "Frozen": frozen.frozen_at.replace("T", " ").removesuffix("+00:00") + " UTC",
+        "Snapshot": frozen.frozen_at.replace("T", " ").removesuffix("+00:00") + " UTC",
         "Judge": frozen.judge,
     }
     facts |= {f"Image {name}": image.content or image.id for name, image in frozen.images.items()}

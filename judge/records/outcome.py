@@ -32,5 +32,6 @@ def outcome_text(verdict: str, winner: int | None, names: tuple[str, str]) -> st
 
 
 def outcome_sentence(verdict: str, winner: int | None, names: tuple[str, str], reason: str) -> str:
-    """Who won, by which verdict and why: `anna wins (crash): bert: the process ended with signal 11`."""
-    return f"{outcome_text(verdict, winner, names)} ({verdict}): {reason}"
+    """Who won and why: `anna wins: 5 in a row`, or with the verdict of a fault: `anna wins (crash): ended by ...`."""
+    fault = "" if verdict in (Verdict.WIN, Verdict.DRAW, Verdict.VOID) else f" ({verdict})"
+    return f"{outcome_text(verdict, winner, names)}{fault}: {reason}"

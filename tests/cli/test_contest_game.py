@@ -44,7 +44,7 @@ def test_a_game_is_shown_as_judge_show_shows_it(running: Cup, capsys: Told) -> N
     assert first.startswith("gomocup-standard, ")
     assert first.endswith(": bert - crash.test")
     assert second.split()[:2] == ["1.", "bert"]
-    assert rest[-1].startswith("bert wins (")
+    assert rest[-1].startswith("bert wins (crash): ")
 
 
 def test_its_record_goes_into_a_file_without_what_is_private(running: Cup, tmp_path: Path) -> None:

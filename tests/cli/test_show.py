@@ -41,7 +41,7 @@ def test_a_game_is_listed_in_a_pipe(judge: Judge, game: str) -> None:
     assert lines[0].endswith(": anna - bert")
     assert "   1. anna                 0,0                 3.0 ms" == lines[1]
     assert " 1(●|●|●|●|●)· · · · · · · · · ·" == lines[11].rstrip()
-    assert ["9. 9. e1", "anna wins (win): 5 in a row, a1 to e1"] == lines[-2:]
+    assert ["9. 9. e1", "anna wins: 5 in a row, a1 to e1"] == lines[-2:]
 
 
 def test_one_position(judge: Judge, game: str) -> None:

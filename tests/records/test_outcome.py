@@ -28,4 +28,7 @@ def test_every_outcome_has_a_score_and_words(
 
 def test_a_sentence_says_who_won_by_what_and_why() -> None:
     assert "bert wins (crash): signal 11" == outcome_sentence(Verdict.CRASH, 1, NAMES, "signal 11")
+    assert "anna wins: 5 in a row" == outcome_sentence(Verdict.WIN, 0, NAMES, "5 in a row")
+    assert "drawn: the board is full" == outcome_sentence(Verdict.DRAW, None, NAMES, "the board is full")
+    assert "void: does not count: no Engine" == outcome_sentence(Verdict.VOID, None, NAMES, "no Engine")
     assert "1-0" == score_text(Verdict.WIN, 0, "-")

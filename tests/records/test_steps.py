@@ -35,7 +35,7 @@ def test_a_stone_more_at_every_step_and_the_row_at_the_end() -> None:
     assert list(range(10)) == [len(step.view.tokens) for step in game.steps]
     assert {(0, 1): Mark.LAST} == game.steps[2].view.marks
     assert {Mark.ROW} == set(game.steps[-1].view.marks.values())
-    assert "anna wins (win): 5 in a row, a1 to e1" == game.result
+    assert "anna wins: 5 in a row, a1 to e1" == game.result
 
 
 def test_what_was_said_beside_an_answer_belongs_to_it() -> None:
@@ -66,7 +66,7 @@ def test_a_void_game_is_there_as_far_as_it_went() -> None:
     game = steps_of(RecordFile(record=record, transcript=seal(entries[: len(entries) * 2 // 3])))
 
     assert 1 < len(game.steps) < 10
-    assert ("", "void: does not count (void): the Engine is gone") == (game.problem, game.result)
+    assert ("", "void: does not count: the Engine is gone") == (game.problem, game.result)
 
 
 def test_a_record_that_departs_from_the_rules_says_so() -> None:
