@@ -23,7 +23,7 @@ from judge.catalog.steps import result_words
 from judge.cli import live_pipe
 from judge.cli.live_games import Audience, Follower
 from judge.cli.screen import Screen
-from judge.games.types import Verdict
+from judge.records.outcome import match_scores
 from judge.referee.spec import MatchRecord, MatchSpec
 
 INTERVAL_S = 0.1
@@ -90,12 +90,9 @@ class LiveView:
 
 
 def points_of(record: MatchRecord, name: str) -> float | None:
-    """1, 0.5 or 0 for the agent `name`; None for a void."""
-    if record.verdict is Verdict.VOID:
-        return None
-    if record.winner is None:
-        return 0.5
-    return float(record.seats[record.winner].name == name)
+    """1, 0.5 or 0 for the agent `name`; None if neither agent scores: a void, or both are at fault."""
+    scores = match_scores(record.verdict, record.winner)
+    return scores[record.seats[0].name != name] if any(scores) else None
 
 
 def view(console: Console, source: int) -> None:

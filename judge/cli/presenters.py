@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from judge.cli.live import LiveView
 from judge.games.types import Verdict
+from judge.records.outcome import outcome_text
 from judge.referee.play import BoxBuilder
 from judge.referee.side import Ply
 from judge.referee.spec import MatchRecord, MatchSpec
@@ -67,12 +68,9 @@ class LinePresenter(Presenter):
 
     def end(self, record: MatchRecord, path: Path, *, is_last: bool) -> None:  # noqa: ARG002 a void is said too
         """Result, the line that the field's own manager would print of it where it has one, and record."""
-        if record.verdict is Verdict.VOID:
-            text, colour = "void: does not count", "yellow"
-        elif record.winner is None:
-            text, colour = "drawn", "cyan"
-        else:
-            text, colour = f"{escape(record.seats[record.winner].name)} wins", "green"
+        without_winner = "yellow" if record.verdict is Verdict.VOID else "cyan"
+        colour = without_winner if record.winner is None else "green"
+        text = escape(outcome_text(record.verdict, record.winner, self._names))
         reason = escape(printable(record.reason, 300))
         self._print(f"[{colour}]{text}[/] ({record.verdict}): {reason}")
         if record.result:
@@ -83,7 +81,8 @@ class LinePresenter(Presenter):
         """Who won how often, where there was more than one game."""
         if len(records) < 2:
             return
-        wins = [sum(_won(record, name) for record in records) for name in self._agents]
+        winners = [record.seats[record.winner].name for record in records if record.winner is not None]
+        wins = [winners.count(name) for name in self._agents]
         draws = sum(record.verdict is Verdict.DRAW for record in records)
         first, second = map(escape, self._agents)
         self._print(f"[bold]score[/]: {first} {wins[0]} - {wins[1]} {second}, {draws} drawn")
@@ -125,7 +124,3 @@ class Shown(Presenter):
             self._view = None
         while self._said:
             self._said.pop(0)()
-
-
-def _won(record: MatchRecord, name: str) -> bool:
-    return record.winner is not None and record.seats[record.winner].name == name

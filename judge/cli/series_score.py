@@ -10,7 +10,7 @@ Z95 = 1.96
 
 @dataclass(frozen=True, slots=True)
 class SeriesScore:
-    """A series between two agents. `results` are the first one's: 1, 0.5, 0, or None for a void."""
+    """A series between two agents. `results` are the first one's: 1, 0.5, 0, or None if neither agent scores."""
 
     names: tuple[str, str]
     games: int

@@ -8,6 +8,7 @@ import typer
 
 from judge.catalog.steps import replayed_log
 from judge.errors import InputError
+from judge.records.outcome import outcome_text
 from judge.referee.spec import MatchRecord, read_record
 from judge.referee.verify import verify
 from judge.text import printable
@@ -53,6 +54,7 @@ def _failed(path: Path, problems: Sequence[str]) -> int:
 
 
 def _summary(record: MatchRecord) -> str:
-    winner = "" if record.winner is None else f", {printable(record.seats[record.winner].name)} wins"
+    names = (record.seats[0].name, record.seats[1].name)
+    winner = "" if record.winner is None else f", {printable(outcome_text(record.verdict, record.winner, names))}"
     digest = record.transcript_sha256[:16]
     return f"{record.verdict}{winner}, {len(record.plies)} moves, transcript {digest}"
