@@ -5,7 +5,7 @@ from pathlib import Path
 
 from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Observed
 from judge.attacks.cpu import FARMED, LATE, LONGER, PATIENT, SPAN, TURN
-from judge.catalog.exports import write_exports
+from judge.catalog.files import write_exports
 from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
 

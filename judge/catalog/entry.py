@@ -9,8 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from judge.errors import InputError
 from judge.games import GameRules
 from judge.games.types import Decision, Game, Reply, Request
+from judge.records.formats import FileFormats
 from judge.records.steps import Stepped
 from judge.records.views import BoardView
 from judge.referee.spec import RecordFile
@@ -103,26 +105,22 @@ class GameEntry(GameRules):
     def view(self, game: Game, seat: int | None = None) -> BoardView:
         """A game of `new` as it stands, or what `seat` may see of it."""
 
-    def exports(self, file: RecordFile) -> Mapping[str, bytes]:  # noqa: ARG002 a game may have none
-        """The files of the field that stand beside a record, by their endings; without it there is none."""
-        return {}
+    def formats(self) -> FileFormats[Any] | None:
+        """The formats of the field; None: a game is in its record only."""
+        return None
 
     def pgn(self, file: RecordFile) -> "FiveRecord | None":  # noqa: ARG002 a game may have none
         """The game as the PGN of an export has it; None: names and result alone."""
         return None
 
-    def is_log(self, data: bytes) -> bool:  # noqa: ARG002 a game may have none
-        """Whether a file that begins with `data` is a log of the field that `read_log` reads."""
-        return False
-
-    def read_log(self, data: bytes, source: str) -> Stepped:
-        """The game of such a log, for `judge show`; InputError names `source` and the line. Called where `is_log`."""
-        raise NotImplementedError  # of an entry that says `is_log` and does not read it
+    def read_log(self, data: bytes, source: str) -> Stepped:  # noqa: ARG002 a game may have none
+        """The game of a file in one of `formats`, for `judge show`; raises InputError with `source` and the line."""
+        raise InputError(f"{source}: games of {self.name} are shown from records only")
 
     def replay_log(self, data: bytes, source: str) -> str | None:  # noqa: ARG002 a log may hold no proof
         """By which rules a log was replayed and how its game ended, for `judge verify`; None: a log proves nothing.
 
-        InputError names `source` and the line that contradicts the rules. Called where `is_log`.
+        Called for a file in one of `formats`. Raises InputError with `source` and the line that contradicts the rules.
         """
         return None
 

@@ -7,6 +7,7 @@ from judge.catalog.entry import GameEntry, Openings, Partner, Questions
 from judge.games.gomoku import Gomoku
 from judge.games.person import PersonWords
 from judge.games.types import Game
+from judge.records.formats import FileFormats
 from judge.records.steps import Stepped
 from judge.records.views import BoardView
 from judge.referee.spec import RecordFile
@@ -32,24 +33,17 @@ class GomokuEntry(GameEntry):
 
         return stones_view(_gomoku(game))
 
-    def exports(self, file: RecordFile) -> Mapping[str, bytes]:
-        """The file of Piskvork."""
-        from judge.records.gomoku.psq import write_psq
-        from judge.records.replay import five_of
+    def formats(self) -> "FileFormats[FiveRecord]":
+        """Those of Piskvork, Gomocup, SGF, PGN and Renlib."""
+        from judge.records.gomoku.formats import GOMOKU_FORMATS
 
-        return {".psq": write_psq(five_of(file))}
+        return GOMOKU_FORMATS
 
     def pgn(self, file: RecordFile) -> "FiveRecord":
         """The stones."""
-        from judge.records.replay import five_of
+        from judge.records.gomoku.replay import five_of
 
         return five_of(file)
-
-    def is_log(self, data: bytes) -> bool:
-        """Whether one of the formats of five in a row looks like this."""
-        from judge.records.formats import is_five
-
-        return is_five(data)
 
     def read_log(self, data: bytes, source: str) -> Stepped:
         """Of a file that holds many games the first one."""

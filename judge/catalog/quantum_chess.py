@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judge.catalog.entry import GameEntry, Partner, ResultWord, ResultWords
 from judge.games.person import PersonWords
 from judge.games.quantum_chess import QuantumChess
 from judge.games.types import Game
+from judge.records.formats import FileFormat, FileFormats
 from judge.records.steps import Stepped
 from judge.records.views import BoardView
-from judge.referee.spec import RecordFile
+
+if TYPE_CHECKING:
+    from judge.records.quantum_chess.log import QchessLog
 
 _LOG = re.compile(rb"# (Log starts|Short log)")
 
@@ -36,16 +39,19 @@ class QuantumChessEntry(GameEntry):
 
         return chess_view(_chess(game), seat)
 
-    def exports(self, file: RecordFile) -> Mapping[str, bytes]:
+    def formats(self) -> "FileFormats[QchessLog]":
         """The log of UCC's manager."""
-        from judge.records.quantum_chess.log import write_log
-        from judge.records.quantum_chess.replay import log_of
+        from judge.records.quantum_chess.log import read_log, write_log
+        from judge.records.quantum_chess.replay import qchess_log
 
-        return {".log": write_log(log_of(file.record))}
-
-    def is_log(self, data: bytes) -> bool:
-        """Whether it begins as UCC's manager begins one."""
-        return _LOG.match(data) is not None
+        log = FileFormat(
+            ".log",
+            write_log,
+            lambda data, source: (read_log(data, source),),
+            lambda data: _LOG.match(data) is not None,
+            is_export=True,
+        )
+        return FileFormats(lambda file: qchess_log(file.record), {"log": log}, lambda game: game.result is not None)
 
     def read_log(self, data: bytes, source: str) -> Stepped:
         """The game, chance answered from the log."""

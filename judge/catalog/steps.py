@@ -7,7 +7,7 @@ be played to its end (a void, a changed record) is there as far as it goes, and 
 from pathlib import Path
 
 from judge.catalog import GAMES, game_entry
-from judge.catalog.entry import GameEntry
+from judge.catalog.files import is_record, read_bytes, recognise
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.records.outcome import outcome_sentence
@@ -19,15 +19,15 @@ from judge.referee.transcript import unseal
 
 
 def read_steps(path: Path) -> Stepped:
-    """The game of a record, or of a log that a game's entry reads; InputError names what is wrong."""
-    data = _read(path)
-    if data.lstrip()[:1] == b"{":
+    """The game of a record, or of a file in a format of a game; raises InputError that names the file and the fault."""
+    data = read_bytes(path)
+    if is_record(data):
         return steps_of(read_record(path))
-    entry = _entry_of_log(data)
-    if entry is None:
+    found = recognise(data)
+    if found is None:
         games = ", ".join(GAMES.names())
         raise InputError(f"{path}: neither a record nor a log of a game that is installed ({games})")
-    return entry.read_log(data, str(path))
+    return found[0].read_log(data, str(path))
 
 
 def replayed_log(path: Path) -> str | None:
@@ -35,21 +35,9 @@ def replayed_log(path: Path) -> str | None:
 
     InputError names the line where the log contradicts the rules.
     """
-    data = _read(path)
-    entry = None if data.lstrip()[:1] == b"{" else _entry_of_log(data)
-    return None if entry is None else entry.replay_log(data, str(path))
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
-
-
-def _entry_of_log(data: bytes) -> GameEntry | None:
-    """The first game, by name, that knows the log; games that cannot be loaded are not asked."""
-    return next((entry for entry in GAMES.working() if entry.is_log(data)), None)
+    data = read_bytes(path)
+    found = None if is_record(data) else recognise(data)
+    return None if found is None else found[0].replay_log(data, str(path))
 
 
 def steps_of(file: RecordFile) -> Stepped:

@@ -1,16 +1,16 @@
 """Stratego: its entry among the games."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge.catalog.entry import GameEntry, Partner, ResultWord, ResultWords
 from judge.games.person import PersonWords
 from judge.games.stratego import Stratego
 from judge.games.types import Game
+from judge.records.formats import FileFormat, FileFormats
 from judge.records.steps import Stepped
 from judge.records.views import BoardView
-from judge.referee.spec import RecordFile
 
 _LOG = re.compile(rb"\S+ (RED|BLUE) SETUP|An illegal setup|Controller for Player")
 
@@ -32,15 +32,17 @@ class StrategoEntry(GameEntry):
 
         return stratego_view(_stratego(game), seat)
 
-    def exports(self, file: RecordFile) -> Mapping[str, bytes]:
-        """The log of UCC's manager."""
-        from judge.records.stratego.replay import log_of
+    def formats(self) -> FileFormats[bytes]:
+        """The log of UCC's managers; a game is the bytes of its log."""
+        from judge.records.stratego.log import read_log
+        from judge.records.stratego.replay import log_of_record
 
-        return {".log": log_of(file.record)}
+        def read(data: bytes, source: str) -> Sequence[bytes]:
+            read_log(data, source)
+            return (data,)
 
-    def is_log(self, data: bytes) -> bool:
-        """Whether it begins as the managers of 2011 and 2012, or this judge, begin one."""
-        return _LOG.match(data) is not None
+        log = FileFormat(".log", bytes, read, lambda data: _LOG.match(data) is not None, is_export=True)
+        return FileFormats(lambda file: log_of_record(file.record), {"log": log})
 
     def read_log(self, data: bytes, source: str) -> Stepped:
         """The game by the first rule set that the log does not contradict."""

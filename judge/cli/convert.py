@@ -1,14 +1,14 @@
-"""`judge convert`: games of five in a row from any format of the field, or from a judge's record, to another."""
+"""`judge convert`: finished games from a record, or from any format of their game, to another format of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from judge.catalog.files import FileContent, format_names, read_games
 from judge.errors import HostError, InputError
-from judge.records.formats import FORMATS, FileFormat, read_games, write_games
-from judge.records.gomoku.record import FiveRecord
 from judge.text import printable
 
 EXAMPLES = """
@@ -21,24 +21,26 @@ judge convert game.psq --to sgf
 
 
 def convert(
-    files: Annotated[list[Path], typer.Argument(help=".psq, .rec, .sgf, .pgn or a judge's .json, by content.")],
-    to: Annotated[str, typer.Option(help=f"{', '.join(FORMATS)}.", autocompletion=lambda: list(FORMATS))],
+    files: Annotated[list[Path], typer.Argument(help="Records, or files in a format of a game, whatever their names.")],
+    to: Annotated[str, typer.Option(help=f"Format: {', '.join(format_names())}.", autocompletion=format_names)],
     output: Annotated[
         str, typer.Option("-o", "--output", help="File for all games, or directory; else beside the source.")
     ] = "",
     force: Annotated[bool, typer.Option("--force", help="Write over files that exist.")] = False,
 ) -> None:
-    """Write games of five in a row in another format.
+    """Write finished games in another format.
 
-    What a format has no words for is lost: a .psq has no rule, PGN no times. Nothing is written
-    where anything is wrong.
+    What a format has no words for is lost: a .psq has no rule, PGN no times. If anything is wrong, no file is written.
     """
-    form = FORMATS.get(to)
-    if form is None:
-        raise InputError(f"--to {printable(to)}: it is one of {', '.join(FORMATS)}")
+    if to not in format_names():
+        raise InputError(f"--to {printable(to)}: it is one of {', '.join(format_names())}")
     sources = {path: read_games(path) for path in files}
-    planned = _targets(sources, form, output)
-    written = {target: _written(target, records, to) for target, records in planned.items()}
+    for path, content in sources.items():
+        if to not in content.formats.by_name:
+            names = ", ".join(content.formats.by_name)
+            raise InputError(f"{path}: a game of {content.entry.name} cannot be written as {to}, only as {names}")
+    planned = _targets(sources, to, output)
+    written = {target: _written(target, content, to) for target, content in planned.items()}
     if not force:
         _refuse_to_overwrite(written)
     for target, data in written.items():
@@ -46,29 +48,35 @@ def convert(
         print(f"{printable(str(target), 500)}: {_summary(planned[target])}")
 
 
-def _targets(
-    sources: Mapping[Path, Sequence[FiveRecord]], form: FileFormat, output: str
-) -> Mapping[Path, Sequence[FiveRecord]]:
-    """What is written where. Several games of one file get numbers where the format holds one."""
+def _targets(sources: Mapping[Path, FileContent], to: str, output: str) -> Mapping[Path, FileContent]:
+    """The games of each file that is to be written. Several games of one file get numbers if the format holds one."""
     is_folder = output.endswith("/") or Path(output or ".").is_dir()
     if not is_folder:
-        return {Path(output): [record for records in sources.values() for record in records]}
-    targets: dict[Path, Sequence[FiveRecord]] = {}
-    for source, records in sources.items():
+        first = next(iter(sources.values()))
+        for path, content in sources.items():
+            if content.entry is not first.entry:
+                raise InputError(f"{path}: {content.entry.name} and {first.entry.name} cannot be in one file")
+        return {Path(output): replace(first, games=[game for content in sources.values() for game in content.games])}
+    targets: dict[Path, FileContent] = {}
+    for source, content in sources.items():
+        form = content.formats.by_name[to]
         place = (Path(output) if output else source.parent) / source.with_suffix(form.ending).name
-        if form.holds_many or len(records) == 1:
-            parts = {place: records}
+        if form.holds_many or len(content.games) == 1:
+            parts = {place: content}
         else:
-            parts = {place.with_stem(f"{place.stem}-{n}"): [record] for n, record in enumerate(records, 1)}
+            parts = {
+                place.with_stem(f"{place.stem}-{number}"): replace(content, games=[game])
+                for number, game in enumerate(content.games, 1)
+            }
         for target in parts.keys() & targets.keys():
             raise InputError(f"{target}: two of the files would be written here; give them another -o")
         targets |= parts
     return targets
 
 
-def _written(target: Path, records: Sequence[FiveRecord], to: str) -> bytes:
+def _written(target: Path, content: FileContent, to: str) -> bytes:
     try:
-        return write_games(records, to)
+        return content.formats.write(content.games, to)
     except InputError as error:
         raise InputError(f"{target}: {error}") from None
 
@@ -88,7 +96,7 @@ def _write(target: Path, data: bytes, force: bool) -> None:
         raise HostError(f"{target}: not written: {error.strerror}") from None
 
 
-def _summary(records: Sequence[FiveRecord]) -> str:
-    games = "1 game" if len(records) == 1 else f"{len(records)} games"
-    unknown = sum(not record.outcome for record in records)
+def _summary(content: FileContent) -> str:
+    games = "1 game" if len(content.games) == 1 else f"{len(content.games)} games"
+    unknown = sum(not content.formats.has_result(game) for game in content.games)
     return f"{games}, {unknown} without a result" if unknown else games

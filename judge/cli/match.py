@@ -16,7 +16,7 @@ from judge.agents.agents import ME, Agent
 from judge.agents.folder_states import FolderStore
 from judge.catalog import game_entry
 from judge.catalog.entry import NOT_TURNED, Opening, Turn
-from judge.catalog.exports import write_exports
+from judge.catalog.files import write_exports
 from judge.cli.complete import agent_words, policy_words
 from judge.cli.kept import KeptThroughRun
 from judge.cli.live import LiveView

@@ -1,106 +1,80 @@
-"""The formats of games of five in a row, in one table: what reads and writes each, and how its files are known."""
+"""Formats of finished games: each game's entry lists those of its field (`judge.catalog.entry.GameEntry.formats`)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Generic, NoReturn, TypeVar
 
 from judge.errors import InputError
-from judge.records.gomoku.pgn import looks_like_pgn, read_pgn, write_pgn
-from judge.records.gomoku.psq import looks_like_psq, read_psq, write_psq, write_psq_gomocupjudge
-from judge.records.gomoku.rec import looks_like_rec, read_rec, write_rec
-from judge.records.gomoku.record import FiveRecord
-from judge.records.gomoku.sgf import looks_like_sgf, read_sgf, write_sgf
-from judge.records.replay import five_of
-from judge.referee.spec import read_record
+from judge.referee.spec import RecordFile
 
 LARGEST_FILE = 32 << 20
-"""Bytes: a cup's games in one PGN file have a tenth of that."""
+"""In bytes: the games of a whole cup in one PGN file take a tenth of it."""
 
 HEAD = 64 << 10
-"""How many bytes of a file tell what it is."""
+"""How many bytes of a file are enough to recognise its format."""
+
+FormatGame = TypeVar("FormatGame")
+"""A finished game as all formats of its field see it; each game has a type of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileFormat:
-    """A format of records.
+def _refuse(data: bytes, source: str) -> NoReturn:  # noqa: ARG001 a format that is only written
+    raise InputError(f"{source}: this format is only written, not read")
 
-    `read(data, source)` gives the games of a file, InputError naming `source` and the line;
-    `looks_like` tells its files by their first bytes. Where a file `holds_many`, games written one
-    after the other are a file of them all.
-    """
+
+def _is_unknown(data: bytes) -> bool:  # noqa: ARG001 a format that is only written
+    return False
+
+
+def _is_complete(game: object) -> bool:  # noqa: ARG001 most formats have no games without a result
+    return True
+
+
+@dataclass(frozen=True)
+class FileFormat(Generic[FormatGame]):
+    """One format; without `looks_like` and `read` it is only written."""
 
     ending: str
-    holds_many: bool
-    looks_like: Callable[[bytes], bool]
-    read: Callable[[bytes, str], Sequence[FiveRecord]]
-    write: Callable[[FiveRecord], bytes]
+    write: Callable[[FormatGame], bytes]
+    """A file of one game; raises InputError for a game that the format cannot hold."""
+    read: Callable[[bytes, str], Sequence[FormatGame]] = _refuse
+    """The games of a file; raises InputError with its name, which comes second, and the line."""
+    looks_like: Callable[[bytes], bool] = _is_unknown
+    """Whether the first bytes of a file are those of this format."""
+    holds_many: bool = False
+    """Whether files of one game, joined, are a file of many."""
+    is_export: bool = False
+    """Whether such a file is written beside each record."""
 
 
-def _read_psq(data: bytes, source: str) -> Sequence[FiveRecord]:
-    return (read_psq(data, source),)
+@dataclass(frozen=True)
+class FileFormats(Generic[FormatGame]):
+    """The formats of a game by name, in the order in which a file is tried: the surest first."""
 
+    of_record: Callable[[RecordFile], FormatGame]
+    """The game of a record; raises InputError for a record that cannot be replayed."""
+    by_name: Mapping[str, FileFormat[FormatGame]]
+    has_result: Callable[[FormatGame], bool] = _is_complete
 
-def _read_rec(data: bytes, source: str) -> Sequence[FiveRecord]:
-    return (read_rec(data, source),)
+    def recognise(self, data: bytes) -> FileFormat[FormatGame] | None:
+        """The format of a file that begins with `data`; None if it is none of these."""
+        return next((form for form in self.by_name.values() if form.looks_like(data[:HEAD])), None)
 
+    def read(self, data: bytes, source: str) -> Sequence[FormatGame]:
+        """The games of a file in the format that it looks like; raises InputError that names `source`."""
+        if len(data) > LARGEST_FILE:
+            raise InputError(f"{source}: larger than {LARGEST_FILE} bytes; split it")
+        form = self.recognise(data)
+        if form is None:
+            raise InputError(f"{source}: in no format that can be read ({', '.join(self.endings())})")
+        return form.read(data, source)
 
-FORMATS: Mapping[str, FileFormat] = {
-    "psq": FileFormat(".psq", False, looks_like_psq, _read_psq, write_psq),
-    "psq-gomocupjudge": FileFormat(".psq", False, looks_like_psq, _read_psq, write_psq_gomocupjudge),
-    "sgf": FileFormat(".sgf", True, looks_like_sgf, read_sgf, write_sgf),
-    "pgn": FileFormat(".pgn", True, looks_like_pgn, read_pgn, write_pgn),
-    "rec": FileFormat(".rec", False, looks_like_rec, _read_rec, write_rec),
-}
-"""By name, in the order in which a file is tried: two names before a stone prove less than a header."""
+    def write(self, games: Sequence[FormatGame], name: str) -> bytes:
+        """One file of all `games` in the format called `name`; raises InputError if it cannot hold them."""
+        form = self.by_name[name]
+        if len(games) != 1 and not form.holds_many:
+            raise InputError(f"a {form.ending} file holds one game, not {len(games)}")
+        return b"".join(form.write(game) for game in games)
 
-
-def is_five(data: bytes) -> bool:
-    """Whether a file that begins with `data` looks like a game of five in a row in one of the formats."""
-    return any(form.looks_like(data[:HEAD]) for form in FORMATS.values())
-
-
-def read_games(path: Path) -> Sequence[FiveRecord]:
-    """The games of a file in any of the formats or of a judge record, told apart by content.
-
-    InputError names the file, and the line where it has lines.
-    """
-    data = _read_bytes(path)
-    if data.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
-        return (_read_record(path),)
-    return read_data(data, str(path))
-
-
-def read_data(data: bytes, source: str) -> Sequence[FiveRecord]:
-    """The games of a file in any of the formats, told apart by content; InputError names `source`."""
-    if len(data) > LARGEST_FILE:
-        raise InputError(f"{source}: larger than {LARGEST_FILE} bytes; split it")
-    for form in FORMATS.values():
-        if form.looks_like(data[:HEAD]):
-            return form.read(data, source)
-    names = ", ".join(dict.fromkeys(form.ending for form in FORMATS.values()))
-    raise InputError(f"{source}: no game of five in a row; it may be {names} or a judge's .json")
-
-
-def write_games(records: Sequence[FiveRecord], name: str) -> bytes:
-    """One file of all `records` in the format called `name`; InputError where it has no room for them."""
-    form = FORMATS[name]
-    if len(records) != 1 and not form.holds_many:
-        raise InputError(f"a {form.ending} file holds one game, not {len(records)}")
-    return b"".join(form.write(record) for record in records)
-
-
-def _read_bytes(path: Path) -> bytes:
-    """The file, or so much of it that it is seen to be too large; a record may be larger than any game."""
-    try:
-        with path.open("rb") as stream:
-            return stream.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
-
-
-def _read_record(path: Path) -> FiveRecord:
-    file = read_record(path)
-    try:
-        return five_of(file)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+    def endings(self) -> Sequence[str]:
+        """The endings of the files, each once."""
+        return list(dict.fromkeys(form.ending for form in self.by_name.values()))

@@ -7,13 +7,17 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from judge.catalog.files import read_games
 from judge.cli import app
 from judge.errors import InputError
-from judge.records.formats import FORMATS, read_games, write_games
+from judge.records.gomoku.formats import GOMOKU_FORMATS
 from judge.referee.spec import write_record
+from tests.records import recorded
+from tests.records.gomoku.test_formats import GAME
 from tests.records.kept import record_file
-from tests.records.test_formats import GAME
 from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play
+
+FORMATS = GOMOKU_FORMATS.by_name
 
 
 def convert(*words: str | Path) -> Sequence[str]:
@@ -27,7 +31,7 @@ def convert(*words: str | Path) -> Sequence[str]:
 def game(tmp_path: Path) -> Path:
     """A game as a `.psq`."""
     path = tmp_path / "game.psq"
-    path.write_bytes(write_games([GAME], "psq"))
+    path.write_bytes(GOMOKU_FORMATS.write([GAME], "psq"))
     return path
 
 
@@ -44,7 +48,7 @@ def cup(tmp_path: Path) -> Path:
     """Three games in one SGF file, the last without a result."""
     path = tmp_path / "cup.sgf"
     games = [GAME, replace(GAME, round="4"), replace(GAME, outcome="", verdict="void")]
-    path.write_bytes(write_games(games, "sgf"))
+    path.write_bytes(GOMOKU_FORMATS.write(games, "sgf"))
     return path
 
 
@@ -54,12 +58,12 @@ def test_a_game_is_written_beside_its_source(game: Path, to: str) -> None:
     words = ["--force"] if target == game else []
 
     assert [f"{target}: 1 game"] == convert(game, "--to", to, *words)
-    assert [GAME.outcome] == [read.outcome for read in read_games(target)]
+    assert [GAME.outcome] == [read.outcome for read in read_games(target).games]
 
 
 def test_a_record_of_the_judge_is_a_source(record: Path) -> None:
     convert(record, "--to", "sgf")
-    (game,) = read_games(record.with_suffix(".sgf"))
+    (game,) = read_games(record.with_suffix(".sgf")).games
 
     assert (("black", "white"), "black", "win") == (game.names, game.outcome, game.verdict)
 
@@ -69,7 +73,7 @@ def test_all_games_go_to_one_file(record: Path, game: Path, cup: Path, tmp_path:
     target = tmp_path / "all.pgn"
 
     assert [f"{target}: 5 games, 1 without a result"] == convert(record, game, cup, "--to", "pgn", "-o", target)
-    assert ["black", "white", "white", "white", ""] == [read.outcome for read in read_games(target)]
+    assert ["black", "white", "white", "white", ""] == [read.outcome for read in read_games(target).games]
 
 
 def test_games_are_numbered_where_a_file_holds_one(cup: Path) -> None:
@@ -86,6 +90,19 @@ def test_a_directory_takes_them_all(game: Path, cup: Path, tmp_path: Path) -> No
     assert ["cup.pgn", "game.pgn", "game.sgf"] == sorted(path.name for path in (tmp_path / "new").iterdir())
 
 
+def test_a_game_is_written_in_the_formats_of_its_own_kind(game: Path, tmp_path: Path) -> None:
+    """Of every game, by what its entry says; no format takes two kinds."""
+    path = tmp_path / "chess.json"
+    write_record(path, recorded.chess())
+
+    assert [f"{path.with_suffix('.log')}: 1 game"] == convert(path, "--to", "log")
+    assert ["quantum-chess"] == [read_games(path.with_suffix(".log")).entry.name]
+    convert(path.with_suffix(".log"), "--to", "log", "-o", tmp_path / "again.log")
+    assert path.with_suffix(".log").read_bytes() == (tmp_path / "again.log").read_bytes()
+    with pytest.raises(InputError, match=r"chess.json: a game of quantum-chess cannot be written as sgf, only as log"):
+        convert(game, path, "--to", "sgf")
+
+
 def test_nothing_is_overwritten_unless_it_is_said(game: Path) -> None:
     target = game.with_suffix(".sgf")
     target.write_text("mine")
@@ -94,7 +111,7 @@ def test_nothing_is_overwritten_unless_it_is_said(game: Path) -> None:
         convert(game, "--to", "sgf")
     assert "mine" == target.read_text()
     convert(game, "--to", "sgf", "--force")
-    assert GAME.moves == read_games(target)[0].moves
+    assert GAME.moves == read_games(target).games[0].moves
 
 
 def test_nothing_is_written_where_anything_is_wrong(game: Path, cup: Path, tmp_path: Path) -> None:
@@ -102,7 +119,7 @@ def test_nothing_is_written_where_anything_is_wrong(game: Path, cup: Path, tmp_p
     bad = tmp_path / "bad.psq"
     bad.write_bytes(b"Piskvorky 15x15, 11:11, 0\n99,1,0\n")
     small = tmp_path / "small.sgf"
-    small.write_bytes(write_games([replace(GAME, width=15, height=15, moves=(), opening=0)], "sgf"))
+    small.write_bytes(GOMOKU_FORMATS.write([replace(GAME, width=15, height=15, moves=(), opening=0)], "sgf"))
     twin = tmp_path / "game.other"
     twin.write_bytes(game.read_bytes())
     before = sorted(tmp_path.iterdir())

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from judge.catalog.exports import write_exports
+from judge.catalog.files import write_exports
 from judge.cli.browse import Place, keys_of
 from judge.referee.spec import RecordFile, write_record
 from tests.cli.brains import write_brain

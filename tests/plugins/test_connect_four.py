@@ -63,6 +63,8 @@ def test_a_match_in_processes_is_shown_drawn_and_verified(site: Path, here: Path
 
     assert [("win", "four in a line")] * 2 == [(game["verdict"], game["reason"]) for game in games]
     assert "4 4 4 4 3 3 3 3 3 3 5 2 6\n" == (here / record).with_suffix(".c4").read_text()
+    assert "again.c4: 1 game" in judge(site, here, "convert", record, "--to", "c4", "-o", "again.c4")
+    assert (here / record).with_suffix(".c4").read_bytes() == (here / "again.c4").read_bytes()
     assert "ok: win" in judge(site, here, "verify", record)
     assert "15. column 6" in judge(site, here, "show", record)
     judge(site, here, "show", record, "--ply", "3", "--svg", "position.svg")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.catalog import exports
+from judge.catalog import files
 from judge.catalog.steps import read_steps, steps_of
 from judge.errors import InputError
 from judge.games.types import Verdict
@@ -79,7 +79,7 @@ def test_a_record_that_departs_from_the_rules_says_so() -> None:
 
 def test_a_psq_is_stepped_through_without_knowing_its_rule(tmp_path: Path) -> None:
     path = tmp_path / "game.psq"
-    exports.write_exports(recorded.gomoku(), path.with_suffix(".json"))
+    files.write_exports(recorded.gomoku(), path.with_suffix(".json"))
 
     game = read_steps(path)
 
@@ -106,7 +106,7 @@ def test_a_log_of_stratego_leads_to_the_same_positions(tmp_path: Path) -> None:
 def exported(file: RecordFile, directory: Path) -> Stepped:
     path = directory / "game.json"
     write_record(path, file)
-    exports.write_exports(file, path)
+    files.write_exports(file, path)
     return read_steps(path.with_suffix(".log"))
 
 

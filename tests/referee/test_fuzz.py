@@ -15,7 +15,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from judge.catalog.exports import write_exports
+from judge.catalog.files import write_exports
 from judge.errors import InputError
 from judge.protocols import PROTOCOLS, protocol_entry
 from judge.publish.redaction import public_part

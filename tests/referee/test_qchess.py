@@ -7,7 +7,7 @@ import pytest
 
 from judge.games.types import Verdict
 from judge.records.quantum_chess.log import read_log, write_log
-from judge.records.quantum_chess.replay import log_of, replay
+from judge.records.quantum_chess.replay import qchess_log, replay
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, SeatSpec
 from judge.referee.transcript import EntryKind
@@ -231,7 +231,7 @@ def test_the_log_of_a_record_says_what_both_were_told(white: Agent, policy: str)
     """Nature's answers come from the seed again; the log stands for itself when it is replayed."""
     match_spec = spec(policy)
     played = play(white, player(*PAWN), match_spec)
-    log = log_of(a_record(match_spec, played.end, played.referee))
+    log = qchess_log(a_record(match_spec, played.end, played.referee))
 
     questions = ("SELECTION?", "MOVE?", "QUIT", "black")
     told = [line for line in played.world.bodies[1].heard if line.split()[0] not in questions]
@@ -248,7 +248,7 @@ def test_a_void_game_has_a_log_without_a_result() -> None:
     lost: list[Act] = [Say(b""), Do(EntryKind.REPORT, ProcessReport("lost").encode())]
     match_spec = spec()
     played = play(player("4 6", MOVE=lost), player(), match_spec)
-    log = log_of(a_record(match_spec, played.end, played.referee))
+    log = qchess_log(a_record(match_spec, played.end, played.referee))
 
     assert Verdict.VOID is played.verdict
     assert ["4 6 0 pawn"] == [said.text for said in log.events]

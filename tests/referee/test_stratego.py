@@ -8,7 +8,7 @@ import pytest
 from judge.games.stratego import Stratego
 from judge.games.types import BothAtFault, RuleResult, Verdict
 from judge.records.stratego.log import read_log, write_log
-from judge.records.stratego.replay import game_of, log_of, replay
+from judge.records.stratego.replay import game_of, log_of_record, replay
 from judge.referee.policy import Policy, load_policy
 from judge.referee.spec import MatchRecord, MatchSpec, SeatSpec
 from judge.referee.transcript import EntryKind
@@ -267,7 +267,7 @@ def test_the_log_of_a_match_is_made_from_its_record(policy: str) -> None:
     for red_agent, blue_agent in fighters:
         played = Game(red_agent, blue_agent, spec(policy))
         record = MatchRecord.model_validate_json(played.record().model_dump_json())
-        data = log_of(record)
+        data = log_of_record(record)
         assert write_log(played.rules, NAMES) == data
         assert played.rules.half_moves == game_of(record).half_moves
         if None not in (log := read_log(data)).setups:
@@ -285,7 +285,7 @@ def test_a_void_game_has_a_log_without_an_end() -> None:
         }
     )
 
-    assert log_of(void).endswith(b"\n1 RED: 0 3 DOWN OK\n")
+    assert log_of_record(void).endswith(b"\n1 RED: 0 3 DOWN OK\n")
 
 
 @pytest.mark.parametrize(

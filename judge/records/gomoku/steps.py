@@ -1,7 +1,7 @@
 """The steps of a game of five in a row in a format of the field."""
 
 from judge.errors import InputError
-from judge.records.formats import read_data
+from judge.records.gomoku.formats import GOMOKU_FORMATS
 from judge.records.gomoku.record import FiveRecord
 from judge.records.gomoku.view import bare_stones_view
 from judge.records.steps import ReplayStep, Stepped
@@ -9,7 +9,7 @@ from judge.records.steps import ReplayStep, Stepped
 
 def first_game(data: bytes, source: str) -> Stepped:
     """Of a file that holds many games the first one; InputError names `source` and the line."""
-    game = read_data(data, source)[0]
+    game = GOMOKU_FORMATS.read(data, source)[0]
     if not game.has_board:
         raise InputError(f"{source}: it holds results alone, no moves")
     return _steps_of(game)

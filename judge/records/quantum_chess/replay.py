@@ -288,7 +288,7 @@ class Moments:
     ended: datetime
 
 
-def log_of(record: MatchRecord) -> QchessLog:
+def qchess_log(record: MatchRecord) -> QchessLog:
     """The log of a match; the moment of an answer is the start and all the time that was charged until then."""
     started = datetime.fromisoformat(record.started_at)
     charged, moments = 0.0, []

@@ -134,7 +134,7 @@ def _check_end(log: StrategoLog, game: Stratego) -> None:
 # --- records of this judge -------------------------------------------------------------------------------------------
 
 
-def log_of(record: MatchRecord) -> bytes:
+def log_of_record(record: MatchRecord) -> bytes:
     """The log of a played match."""
     names = (record.seats[0].name, record.seats[1].name)
     return write_log(game_of(record), names, record.spec.policy.clock.turn_ms / 1000)

@@ -8,8 +8,8 @@ from judge.catalog.entry import GameEntry, Openings, Partner, Question, Question
 from judge.errors import InputError
 from judge.games.person import PersonWords, UnclearError
 from judge.games.types import Decision, Event, Game, Reply, Request, RuleResult, Verdict, decided
+from judge.records.formats import FileFormat, FileFormats
 from judge.records.views import BoardView, Mark, Surface, Token
-from judge.referee.spec import RecordFile
 from judge.text import quote
 
 from .rules import COLUMNS, ROWS, Column, ConnectFour, Drop, Dropped, from_options
@@ -44,10 +44,10 @@ class ConnectFourEntry(GameEntry):
             caption=f"{len(game.played)}. column {game.played[-1] + 1}" if game.played else "",
         )
 
-    def exports(self, file: RecordFile) -> Mapping[str, bytes]:
-        """The columns in one line."""
-        said = [ply.said for ply in file.record.plies]
-        return {".c4": (" ".join(said) + "\n").encode()}
+    def formats(self) -> FileFormats[str]:
+        """The columns in one line, which is written beside each record."""
+        columns = FileFormat(".c4", str.encode, is_export=True)
+        return FileFormats(lambda file: " ".join(ply.said for ply in file.record.plies) + "\n", {"c4": columns})
 
     def person(self) -> PersonWords:
         """What a person is asked, and what the person types."""

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.catalog.exports import write_exports
+from judge.catalog.files import write_exports
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.records.gomoku.psq import read_psq
 from judge.records.gomoku.record import FiveRecord
-from judge.records.replay import five_of, game_of
+from judge.records.gomoku.replay import five_of, game_of
 from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
 from judge.referee.transcript import (
     Entry,

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judge.catalog.files import read_games
 from judge.errors import InputError
-from judge.records.formats import FORMATS, read_games, write_games
+from judge.records.gomoku.formats import GOMOKU_FORMATS
 from judge.records.gomoku.rec import SIDE
 from judge.records.gomoku.record import FiveRecord
 from judge.text import one_line
@@ -23,6 +24,8 @@ from tests.records.games import (
     as_sgf_keeps,
     records,
 )
+
+FORMATS = GOMOKU_FORMATS.by_name
 
 KEEPS: Mapping[str, Callable[[FiveRecord], FiveRecord]] = {
     "psq": as_psq_keeps,
@@ -159,17 +162,17 @@ def test_a_file_is_known_by_its_content(
     written = FORMATS[name].write(record)
     path.write_bytes(written)
 
-    assert read(written, name) == read_games(path)[0]
+    assert read(written, name) == read_games(path).games[0]
 
 
 @pytest.mark.parametrize("name", ["sgf", "pgn"])
 def test_a_file_may_hold_many_games(name: str) -> None:
     games = [replace(GAME, round=str(number)) for number in range(3)]
-    written = write_games(games, name)
+    written = GOMOKU_FORMATS.write(games, name)
 
     assert ["0", "1", "2"] == [game.round for game in FORMATS[name].read(written, "game")]
     with pytest.raises(InputError, match=r"a \.psq file holds one game, not 3"):
-        write_games(games, "psq")
+        GOMOKU_FORMATS.write(games, "psq")
 
 
 def test_a_result_without_a_board_fits_pgn_alone(tmp_path: Path) -> None:
@@ -185,8 +188,8 @@ def test_a_result_without_a_board_fits_pgn_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "no game of five in a row"),
-        (b"\x89PNG\r\n", "no game of five in a row; it may be .psq, .sgf, .pgn, .rec or a judge's"),
+        (b"", "neither a record"),
+        (b"\x89PNG\r\n", r"neither a record \(.json\) nor a game in a known format: .psq, .sgf, .pgn, .rec \(gomoku\)"),
         (b"{}", "not a record of a match"),
         (b" {nonsense", "not a record of a match"),
     ],

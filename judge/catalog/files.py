@@ -1,0 +1,84 @@
+"""Files of finished games: records, the formats of each game, and the files that are written beside a record."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judge.catalog import GAMES, game_entry
+from judge.catalog.entry import GameEntry
+from judge.durable import write_durably
+from judge.errors import InputError
+from judge.records.formats import FileFormats
+from judge.referee.spec import RecordFile, read_record
+
+
+@dataclass(frozen=True, slots=True)
+class FileContent:
+    """The finished games of a file, as the `formats` of their game have them."""
+
+    entry: GameEntry
+    formats: FileFormats[Any]
+    games: Sequence[Any]
+
+
+def read_games(path: Path) -> FileContent:
+    """The games of a record, or of a file in a format of an installed game, which is recognised by its content.
+
+    Raises InputError that names the file and, if it has lines, the line.
+    """
+    data = read_bytes(path)
+    if is_record(data):
+        file = read_record(path)
+        entry = game_entry(file.record.spec.policy.game.name)
+        formats = entry.formats()
+        if formats is None:
+            raise InputError(f"{path}: games of {entry.name} are in records only")
+        try:
+            return FileContent(entry, formats, (formats.of_record(file),))
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
+    found = recognise(data)
+    if found is None:
+        endings = [f"{', '.join(formats.endings())} ({entry.name})" for entry, formats in _with_formats()]
+        raise InputError(f"{path}: neither a record (.json) nor a game in a known format: {'; '.join(endings)}")
+    entry, formats = found
+    return FileContent(entry, formats, formats.read(data, str(path)))
+
+
+def recognise(data: bytes) -> tuple[GameEntry, FileFormats[Any]] | None:
+    """The first game, by name, with a format that a file looks like; games that cannot be loaded are not asked."""
+    return next((found for found in _with_formats() if found[1].recognise(data) is not None), None)
+
+
+def format_names() -> list[str]:
+    """The names of all formats of the installed games."""
+    return list(dict.fromkeys(name for _, formats in _with_formats() for name in formats.by_name))
+
+
+def is_record(data: bytes) -> bool:
+    """Whether a file that begins with `data` can only be a record."""
+    return data.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file; raises InputError that names it."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+
+
+def write_exports(file: RecordFile, path: Path) -> None:
+    """Write the game in each format that is exported, beside the record file `path`; raises OSError."""
+    formats = game_entry(file.record.spec.policy.game.name).formats()
+    exported = [form for form in formats.by_name.values() if form.is_export] if formats else []
+    if formats and exported:
+        game = formats.of_record(file)
+        for form in exported:
+            write_durably(path.with_suffix(form.ending), form.write(game))
+
+
+def _with_formats() -> list[tuple[GameEntry, FileFormats[Any]]]:
+    found = [(entry, entry.formats()) for entry in GAMES.working()]
+    return [(entry, formats) for entry, formats in found if formats is not None]
