@@ -1,6 +1,6 @@
-"""The organiser's key: whoever has the public half can tell what the organiser published from what somebody else did.
+"""The organiser's key pair: the public key proves that the organiser published an export.
 
-Ed25519 in PEM files, so that other tools read them too. The secret half is in a file that only its owner may read.
+Ed25519 in PEM files, which other tools read too. The private key is in a file that only its owner may read.
 """
 
 import hashlib
@@ -20,15 +20,15 @@ _LARGEST_PEM = 10_000
 
 
 def make_key(path: Path) -> Ed25519PrivateKey:
-    """A new key in a new file at `path` (mode 0600); InputError where there is a file already."""
+    """Make a private key in a new file (mode 0600). Raises InputError if the file exists."""
     key = Ed25519PrivateKey.generate()
     pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise InputError(f"{path}: exists; a key is never written over, name another file") from None
+        raise InputError(f"{path}: exists; a key is never overwritten, name another file") from None
     except OSError as error:
-        raise HostError(f"{path}: {error.strerror}: the key could not be written") from None
+        raise HostError(f"{path}: {error.strerror}: the key is not written") from None
     with os.fdopen(descriptor, "wb") as file:
         file.write(pem)
         sync_file(file)
@@ -36,7 +36,7 @@ def make_key(path: Path) -> Ed25519PrivateKey:
 
 
 def load_key(path: Path) -> Ed25519PrivateKey:
-    """The organiser's key; InputError where the file is none, or others may read it."""
+    """The private key in a file. Raises InputError if it is not one, or if others may read it."""
     pem = _read(path, "make one with: judge contest key FILE")
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
@@ -44,43 +44,43 @@ def load_key(path: Path) -> Ed25519PrivateKey:
     try:
         key = serialization.load_pem_private_key(pem, password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise InputError(f"{path}: no key without a password in PEM: {error}") from None
+        raise InputError(f"{path}: not a PEM key without a password: {error}") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise InputError(f"{path}: a key of another kind; make one with: judge contest key FILE")
+        raise InputError(f"{path}: not an Ed25519 key; make one with: judge contest key FILE")
     return key
 
 
 def load_public_key(path: Path) -> Ed25519PublicKey:
-    """The public half in a file; InputError where it is none."""
+    """The public key in a file. Raises InputError if it is not one."""
     return read_public_key(_read(path, "give the organiser's public key"), str(path))
 
 
 def read_public_key(pem: bytes, source: str) -> Ed25519PublicKey:
-    """The public half; InputError names `source` where it is none."""
+    """The public key in PEM. Raises InputError that names `source` if it is not one."""
     if b"PRIVATE KEY" in pem:
-        raise InputError(f"{source}: this is the secret half of a key; give the public one")
+        raise InputError(f"{source}: this is a private key; give the public one")
     try:
         key = serialization.load_pem_public_key(pem)
     except (ValueError, UnsupportedAlgorithm) as error:
-        raise InputError(f"{source}: no public key in PEM: {error}") from None
+        raise InputError(f"{source}: not a public key in PEM: {error}") from None
     if not isinstance(key, Ed25519PublicKey):
-        raise InputError(f"{source}: a public key of another kind than Ed25519")
+        raise InputError(f"{source}: not an Ed25519 public key")
     return key
 
 
 def public_pem(key: Ed25519PublicKey) -> bytes:
-    """The public half as a PEM file."""
+    """The public key as a PEM file."""
     return key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
 
 
 def fingerprint(key: Ed25519PublicKey) -> str:
-    """SHA-256 of the 32 bytes of a public key: what two people read to each other."""
+    """SHA-256 of the 32 bytes of a public key, for people to compare."""
     raw = key.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
     return hashlib.sha256(raw).hexdigest()
 
 
 def is_signed(key: Ed25519PublicKey, signature: bytes, data: bytes) -> bool:
-    """Whether the owner of `key` signed `data`."""
+    """Whether `signature` is that of `data` by `key`."""
     try:
         key.verify(signature, data)
     except InvalidSignature:

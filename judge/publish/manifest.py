@@ -1,10 +1,10 @@
-"""The manifest: every published file with its size and SHA-256, signed, so that one digest stands for all of them.
+"""The manifest: a signed list of all published files with their sizes and SHA-256, so one digest covers all of them.
 
     {"contest":"cup","files":[{"path":"data/games.csv","sha256":"...","size":123},...],"format":"judge-manifest-1"}
 
-Sorted by path, without spaces, ASCII, one line feed at the end. The signature lies beside it: the 64 bytes of Ed25519
-over exactly the bytes of the manifest. A manifest may come from anybody, so its names are compared with what lies in
-the directory and never opened.
+It is sorted by path, without spaces, ASCII, with one line feed at the end. The signature is in the file beside it: the
+64 bytes of Ed25519 over exactly the bytes of the manifest. A manifest may come from anybody, so its names are compared
+with the files of the directory and never opened.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import BaseModel, ConfigDict, Field
 
 from judge.documents import parse_json
@@ -31,7 +31,7 @@ LARGEST_MANIFEST = 64 << 20
 """Bytes: half a million files."""
 
 MOST_PROBLEMS = 50
-"""How many problems are told one by one."""
+"""Problems that are listed; the rest is counted."""
 
 _SIGNATURE_BYTES = 64
 _CHUNK = 1 << 20
@@ -43,7 +43,7 @@ class _Strict(BaseModel):
 
 
 class ListedFile(_Strict):
-    """A file by its path from the directory's top, with `/` between the parts."""
+    """A file by its path from the top of the directory, with `/` between the parts."""
 
     path: str = Field(max_length=400)
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
@@ -51,26 +51,27 @@ class ListedFile(_Strict):
 
 
 class ExportManifest(_Strict):
-    """Everything that was published, but for the manifest itself and its signature."""
+    """All published files without the manifest itself and its signature."""
 
     format: Literal["judge-manifest-1"] = "judge-manifest-1"
     contest: str
     files: tuple[ListedFile, ...]
 
     def encoded(self) -> bytes:
-        """The one way to write it."""
+        """Its bytes; a manifest with other bytes is refused."""
         text = json.dumps(self.model_dump(), sort_keys=True, separators=(",", ":"))
         return f"{text}\n".encode()
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """What a manifest and its signature were found to prove. `digest` is the SHA-256 of the manifest's bytes.
+class ManifestCheck:
+    """The result of checking a manifest and its signature. `digest` is the SHA-256 of the manifest's bytes.
 
-    `is_own_key`: the key lies in the directory itself, so whoever wrote the directory may have made it.
+    `contest` is None if the manifest cannot be read. `is_own_key`: the key is in the directory itself, so it proves
+    nothing about who wrote the directory.
     """
 
-    manifest: ExportManifest | None
+    contest: str | None
     digest: str
     fingerprint: str
     is_own_key: bool
@@ -78,9 +79,9 @@ class Checked:
 
 
 def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey) -> str:
-    """List and sign all that lies in `directory`; the digest of the manifest. The public key is put beside it.
+    """List and sign all files of `directory`, add the public key, and return the digest of the manifest.
 
-    InputError where something there could not be checked later (a link, a name with odd characters).
+    Raises InputError for a file that cannot be checked later: a link, or a name with other characters than `_PART`.
     """
     (directory / PUBLIC_KEY).write_bytes(public_pem(key.public_key()))
     problems: list[str] = []
@@ -97,11 +98,11 @@ def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey) -> str
     return hashlib.sha256(data).hexdigest()
 
 
-def check_manifest(directory: Path, public_key: Path | None) -> Checked:
+def check_manifest(directory: Path, public_key: Path | None) -> ManifestCheck:
     """Compare `directory` with its manifest, and the manifest with its signature.
 
-    `public_key` None takes the key that lies in the directory; that one proves no origin, also where it is named.
-    InputError where there is nothing to check: no directory, no manifest, no key.
+    `public_key` None takes the key in the directory. A key from there never proves who signed, also if it is given by
+    name. Raises InputError if the directory, the manifest or the key is missing.
     """
     data = read_bounded(directory / MANIFEST, LARGEST_MANIFEST)
     signature = read_bounded(directory / SIGNATURE, _SIGNATURE_BYTES)
@@ -112,23 +113,18 @@ def check_manifest(directory: Path, public_key: Path | None) -> Checked:
         key = read_public_key(read_bounded(inside, _CHUNK), str(inside))
     problems: list[str] = []
     if not is_signed(key, signature, data):
-        problems.append(f"{SIGNATURE}: not signed by {_whose(key, public_key)}")
+        where = "the key in the directory" if public_key is None else f"the key {public_key}"
+        problems.append(f"{SIGNATURE}: not signed by {where} (fingerprint {fingerprint(key)[:16]})")
     manifest = _parsed(data, problems)
     if manifest is not None:
         problems += _differences(directory, manifest)
-    return Checked(
-        manifest=manifest,
+    return ManifestCheck(
+        contest=None if manifest is None else manifest.contest,
         digest=hashlib.sha256(data).hexdigest(),
         fingerprint=fingerprint(key),
         is_own_key=public_key is None or public_key.resolve().is_relative_to(directory.resolve()),
         problems=_bounded(problems),
     )
-
-
-def _whose(key: Ed25519PublicKey, public_key: Path | None) -> str:
-    """A key in words."""
-    where = "the key in the directory" if public_key is None else f"the key {public_key}"
-    return f"{where} (fingerprint {fingerprint(key)[:16]})"
 
 
 # --- comparing -------------------------------------------------------------------------------------------------------
@@ -143,34 +139,29 @@ def _parsed(data: bytes, problems: list[str]) -> ExportManifest | None:
     names = [file.path for file in manifest.files]
     bad = [name for name in names if not _is_plain(name)]
     if bad:
-        problems.append(f"{MANIFEST}: {bad[0]!r} is no name of a file in this directory")
+        problems.append(f"{MANIFEST}: {bad[0]!r} cannot be the name of a published file")
         return None
     if names != sorted(set(names)) or data != manifest.encoded():
-        problems.append(f"{MANIFEST}: not written as a judge writes it: sorted, each file once")
+        problems.append(f"{MANIFEST}: not in the form that a judge writes: sorted, each file once")
     return manifest
 
 
 def _differences(directory: Path, manifest: ExportManifest) -> list[str]:
     problems: list[str] = []
     listed = {file.path: file for file in manifest.files}
-    there = set(_names(directory, problems)) - _UNLISTED
-    problems += [f"{name}: missing" for name in sorted(listed.keys() - there)]
-    problems += [f"{name}: not in the manifest" for name in sorted(there - listed.keys())]
-    problems += [
-        f"{name}: changed"
-        for name in sorted(there & listed.keys())
-        if not _is_as_listed(directory / name, listed[name])
-    ]
+    names = set(_names(directory, problems)) - _UNLISTED
+    problems += [f"{name}: missing" for name in sorted(listed.keys() - names)]
+    problems += [f"{name}: not in the manifest" for name in sorted(names - listed.keys())]
+    for name in sorted(names & listed.keys()):
+        path, file = directory / name, listed[name]
+        # A file of another size is not read.
+        if path.stat().st_size != file.size or _digest(path) != file.sha256:
+            problems.append(f"{name}: changed")
     return problems
 
 
-def _is_as_listed(path: Path, file: ListedFile) -> bool:
-    """A file of another size is not read."""
-    return path.stat().st_size == file.size and _digest(path) == file.sha256
-
-
 def _names(directory: Path, problems: list[str]) -> Iterator[str]:
-    """The files below `directory`; what is no plain file, or has no plain name, is a problem."""
+    """The names of the files below `directory`; a link, a special file or an unusual name is a problem."""
     waiting = [directory]
     while waiting:
         folder = waiting.pop()
@@ -178,13 +169,13 @@ def _names(directory: Path, problems: list[str]) -> Iterator[str]:
             for entry in entries:
                 name = Path(entry.path).relative_to(directory).as_posix()
                 if not _is_plain(name):
-                    problems.append(f"{name!r}: a name that nothing published has")
+                    problems.append(f"{name!r}: no published file has such a name")
                 elif entry.is_dir(follow_symlinks=False):
                     waiting.append(Path(entry.path))
                 elif entry.is_file(follow_symlinks=False):
                     yield name
                 else:
-                    problems.append(f"{name}: a link or a special file, which proves nothing")
+                    problems.append(f"{name}: a link or a special file; an export has none")
 
 
 def _is_plain(name: str) -> bool:
@@ -206,14 +197,14 @@ def _digest(path: Path) -> str:
 
 
 def read_bounded(path: Path, most: int) -> bytes:
-    """A plain file of at most `most` bytes; InputError for a larger one, a link, or none."""
+    """A regular file of at most `most` bytes. Raises InputError if it is larger, a link, or missing."""
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
-            raise InputError(f"{path}: a link or a special file; a contest's export has none")
+            raise InputError(f"{path}: a link or a special file; an export has none")
         with path.open("rb") as stream:
             data = stream.read(most + 1)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; give a directory that judge contest export wrote") from None
     if len(data) > most:
-        raise InputError(f"{path}: larger than {most} bytes: nothing that a judge writes")
+        raise InputError(f"{path}: larger than {most} bytes; a judge writes no such file")
     return data

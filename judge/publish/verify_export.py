@@ -18,7 +18,7 @@ from pathlib import Path
 from judge.contest.snapshot import ranks_of
 from judge.errors import InputError
 from judge.publish.load import CHANCE, LARGEST_TABLE, load_export
-from judge.publish.manifest import Checked, check_manifest, read_bounded
+from judge.publish.manifest import ManifestCheck, check_manifest, read_bounded
 from judge.publish.model import OPEN, PublishedContest, PublishedMatch, chance_words
 from judge.publish.tables import README, tables
 from judge.publish.verify_records import RecordJob, VerifiedRecord, chain_problems, replay_record
@@ -37,7 +37,7 @@ class VerificationReport:
     `chance` says where it comes from; chance that is not revealed yet was not checked.
     """
 
-    checked: Checked
+    manifest: ManifestCheck
     problems: Sequence[str]
     contest: str = ""
     replayed: int = 0
@@ -50,12 +50,11 @@ class VerificationReport:
 
 def verify_export(directory: Path, public_key: Path | None) -> VerificationReport:
     """Check an export. Raises InputError without an export or a key; anything else wrong is a problem of the report."""
-    checked = check_manifest(directory, public_key)
+    manifest = check_manifest(directory, public_key)
     try:
         contest, problems = load_export(directory)
-        signed = contest.name if checked.manifest is None else checked.manifest.contest
-        if signed != contest.name:
-            problems.insert(0, f"the manifest is of {signed!r}, the contest is {contest.name!r}")
+        if manifest.contest not in (contest.name, None):
+            problems.insert(0, f"the manifest is of {manifest.contest!r}, the contest is {contest.name!r}")
         records = list(in_parallel(replay_record, _jobs(directory, contest)))
         problems += [problem for record in records for problem in record.problems]
         problems += _chain_problems(contest, records)
@@ -69,10 +68,10 @@ def verify_export(directory: Path, public_key: Path | None) -> VerificationRepor
             problems += _failure_problems(contest)
         problems += [*_chance_problems(contest), *_table_problems(directory, contest)]
     except (InputError, ValueError, LookupError) as error:
-        return VerificationReport(checked, [*checked.problems, f"not an export that a judge wrote: {error}"])
+        return VerificationReport(manifest, [*manifest.problems, f"not an export that a judge wrote: {error}"])
     return VerificationReport(
-        checked=checked,
-        problems=[*checked.problems, *problems],
+        manifest=manifest,
+        problems=[*manifest.problems, *problems],
         contest=contest.name,
         replayed=len(records),
         uncounted=len(records) - len(ended),

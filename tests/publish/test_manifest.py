@@ -55,8 +55,9 @@ def test_what_nobody_changed_is_whole(signed: Signed) -> None:
         checked.digest,
         checked.fingerprint,
     )
-    assert checked.manifest is not None
-    assert ["a.txt", "data/b.txt", PUBLIC_KEY] == [file.path for file in checked.manifest.files]
+    assert "cup" == checked.contest
+    listed = json.loads((signed.directory / MANIFEST).read_bytes())["files"]
+    assert ["a.txt", "data/b.txt", PUBLIC_KEY] == [file["path"] for file in listed]
 
 
 def test_signing_twice_gives_the_same_bytes(signed: Signed) -> None:
@@ -106,9 +107,9 @@ def _hide(directory: Path) -> None:
         (_grow, ["a.txt: changed"]),
         (_remove, ["a.txt: missing"]),
         (_add, ["data/c.txt: not in the manifest"]),
-        (_link, ["a.txt: a link or a special file, which proves nothing", "a.txt: missing"]),
-        (_link_folder, ["data: a link or a special file, which proves nothing", "data/b.txt: missing"]),
-        (_hide, ["'.hidden': a name that nothing published has"]),
+        (_link, ["a.txt: a link or a special file; an export has none", "a.txt: missing"]),
+        (_link_folder, ["data: a link or a special file; an export has none", "data/b.txt: missing"]),
+        (_hide, ["'.hidden': no published file has such a name"]),
     ],
 )  # fmt: skip
 def test_what_was_changed_is_named(signed: Signed, change: Callable[[Path], None], problems: list[str]) -> None:
@@ -126,7 +127,7 @@ def test_a_manifest_that_leads_out_of_its_directory_is_none(signed: Signed, path
     signed.sign(json.dumps(document).encode())
 
     (problem,) = signed.problems()
-    assert problem.endswith("is no name of a file in this directory")
+    assert problem.endswith("cannot be the name of a published file")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +151,7 @@ def test_a_file_that_is_listed_twice_is_found(signed: Signed) -> None:
     document["files"].insert(0, document["files"][0] | {"sha256": "0" * 64})
     signed.sign(json.dumps(document, sort_keys=True, separators=(",", ":")).encode() + b"\n")
 
-    assert "not written as a judge writes it: sorted, each file once" in signed.problems()[0]
+    assert "not in the form that a judge writes: sorted, each file once" in signed.problems()[0]
 
 
 def test_a_signature_of_something_else_is_none(signed: Signed) -> None:
@@ -218,7 +219,7 @@ def test_a_key_comes_back_and_only_its_owner_may_read_it(tmp_path: Path) -> None
 def test_a_key_is_never_written_over(tmp_path: Path) -> None:
     make_key(tmp_path / "organiser.key")
 
-    with pytest.raises(InputError, match="never written over"):
+    with pytest.raises(InputError, match="never overwritten"):
         make_key(tmp_path / "organiser.key")
 
 
@@ -252,5 +253,5 @@ def test_the_secret_half_is_not_taken_for_the_public_one(tmp_path: Path) -> None
     key = Ed25519PrivateKey.generate()
     path.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
 
-    with pytest.raises(InputError, match="this is the secret half"):
+    with pytest.raises(InputError, match="this is a private key"):
         load_public_key(path)

@@ -38,7 +38,7 @@ def test_an_untouched_export_verifies(exported: Public) -> None:
 
     assert () == tuple(report.problems)
     assert report.is_over
-    assert not report.checked.is_own_key
+    assert not report.manifest.is_own_key
     assert ("spring-cup", 21, 1, 0) == (
         report.contest,
         report.replayed,
@@ -51,8 +51,8 @@ def test_the_key_that_lies_in_the_directory_is_said_to_be_that(exported: Public)
     """Named or not: it proves that nothing was changed, and not by whom."""
     inside = verify_export(exported.directory, exported.directory / PUBLIC_KEY)
 
-    assert verify_export(exported.directory, None).checked.is_own_key
-    assert inside.checked.is_own_key
+    assert verify_export(exported.directory, None).manifest.is_own_key
+    assert inside.manifest.is_own_key
     assert () == tuple(inside.problems)
 
 

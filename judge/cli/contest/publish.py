@@ -1,4 +1,4 @@
-"""`judge contest key`, `export` and `verify`: what the world gets of a contest, and whether it is true."""
+"""`judge contest key`, `export` and `verify`: publish a contest, and check what was published."""
 
 from pathlib import Path
 from typing import Annotated
@@ -28,21 +28,27 @@ judge contest export public cup/contest.toml --key ~/organiser.key --private aut
 }
 
 SHOWN = 50
-"""How many problems are printed."""
+"""Problems that are printed."""
 
-KeyFile = Annotated[Path | None, typer.Option("--key", help=f"Your key; else {KEY_FILE} beside the contest.toml.")]
+KeyFile = Annotated[
+    Path | None, typer.Option("--key", help=f"Your private key. Default: {KEY_FILE} beside the contest.toml.")
+]
 
 
-def key(path: Annotated[Path, typer.Argument(metavar="FILE", help="The new file; keep it secret.")]) -> None:
-    """Make the key that exports are signed with; the public half goes into a .pem beside it, to be announced."""
-    half = path.with_suffix(".pem")
-    if half.exists() or half == path:
-        raise InputError(f"{half} is there already, or is FILE itself; give another name")
+def key(path: Annotated[Path, typer.Argument(metavar="FILE", help="The new file for the private key.")]) -> None:
+    """Make a key pair to sign exports with.
+
+    FILE gets the private key; the public key goes to a .pem file beside it. Announce the public key where only you can
+    write.
+    """
+    pem = path.with_suffix(".pem")
+    if pem.exists() or pem == path:
+        raise InputError(f"{pem} exists, or is FILE itself; give another name")
     public = make_key(path).public_key()
-    half.write_bytes(public_pem(public))
-    print(f"{half}: the public half; announce it where nobody else can write")
+    pem.write_bytes(public_pem(public))
+    print(f"{pem}: the public key; announce it where only you can write")
     print(f"fingerprint {fingerprint(public)}")
-    note(f"judge: {path} is the secret half: whoever has it can sign in your name")
+    note(f"judge: {path} is the private key: keep it secret, anybody who has it can sign in your name")
 
 
 def export(
@@ -50,35 +56,35 @@ def export(
     contest: ContestFile = HERE,
     key: KeyFile = None,
     private: Annotated[
-        Path | None, typer.Option(help="A new directory for what only authors may see; else DIR-private.")
+        Path | None, typer.Option(help="A new directory for what only authors may see. Default: DIR-private.")
     ] = None,
 ) -> None:
-    """Write tables, records, site and signed manifest of a contest, for everybody to have and to check.
+    """Write the tables, records, pages and signed manifest of a contest for everybody to read and to check.
 
-    DEBUG lines and stderr are their author's own: they go into a directory for each agent, apart from the rest.
+    DEBUG lines and stderr are not published: they go to a separate directory for each agent, for its author.
     """
     authors = private or directory.with_name(f"{directory.name}-private")
     with opened(contest) as found:
         signing = load_key(key or found.planned.folder / KEY_FILE)
         exported = publish(found, directory, authors, signing)
     if exported.unfinished:
-        note(f"judge: {exported.unfinished} games have no result yet; the export says so")
+        note(f"judge: {exported.unfinished} games have no result yet; the pages say so")
     print(f"{directory}: {exported.played} games; open {directory}/index.html")
-    print(f"{authors}: what each author alone may see")
+    print(f"{authors}: for each author what only he may see")
     print(f"manifest {exported.digest}")
     print(f"key      {exported.fingerprint}")
-    print("Announce both, where nobody else can write.")
+    print("Announce both where only you can write.")
 
 
 def verify(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="What was exported.")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The export.")],
     key: Annotated[
-        Path | None, typer.Option(help="The organiser's public key, from elsewhere than the directory.")
+        Path | None, typer.Option(help="The organiser's public key; get it from another source than the export.")
     ] = None,
 ) -> None:
-    """Check an export: files and signature, every game replayed, schedule and tables computed again."""
+    """Check an export: compare files and signature, replay every game, compute schedule and tables again."""
     if not directory.is_dir():
-        raise InputError(f"{directory}: no directory; give one that judge contest export wrote")
+        raise InputError(f"{directory}: not a directory; give one that judge contest export wrote")
     report = verify_export(directory, key)
     _warn(report)
     for problem in report.problems[:SHOWN]:
@@ -87,9 +93,8 @@ def verify(
         print(f"  and {len(report.problems) - SHOWN} more")
     for decision in report.decisions:
         print(f"decided by the organiser: {printable(decision, 300)}")
-    checked = report.checked
-    print(f"manifest {checked.digest}")
-    print(f"key      {checked.fingerprint}")
+    print(f"manifest {report.manifest.digest}")
+    print(f"key      {report.manifest.fingerprint}")
     if report.chance:
         print(f"chance   {report.chance}")
     print(_summary(directory, report))
@@ -98,15 +103,17 @@ def verify(
 
 
 def _warn(report: VerificationReport) -> None:
-    """What a good answer does not mean."""
-    if report.checked.is_own_key:
+    """Say what a good result does not prove."""
+    if report.manifest.is_own_key:
         note(
-            "judge: WARNING: this is the key that lies in the directory itself. It shows that the files fit "
-            "each other, NOT who published them: get the organiser's key from elsewhere and give it with --key FILE"
+            "judge: WARNING: this key is from the directory itself. It proves that the files belong together, "
+            "NOT who published them: get the organiser's key from another source and give it with --key FILE"
         )
     if not report.is_over:
-        open_games = f"{report.unfinished} games have no result" if report.unfinished else "no end"
-        note(f"judge: the contest is not shown to be over: {open_games}")
+        why = "there are problems" if report.problems else "another round follows"
+        if report.unfinished:
+            why = f"{report.unfinished} games have no result"
+        note(f"judge: this does not prove that the contest is over: {why}")
 
 
 def _summary(directory: Path, report: VerificationReport) -> str:
