@@ -22,11 +22,14 @@ class Refusal(Protocol):
 
 
 def parse(kind: type[T], data: object, what: str) -> T:
-    """The `kind`, a model or a container of models, that plain values hold; InputError begins with `what`."""
+    """The `kind`, a model or a container of models, that plain values hold.
+
+    Raises InputError that begins with `what` and names every field that is wrong.
+    """
     try:
         return _reader(kind).validate_python(data)
     except ValidationError as error:
-        raise InputError(f"{what}: {complaint(error, kind)}") from None
+        raise InputError(f"{what}: {complaints(error, kind)}") from None
 
 
 def parse_json(kind: type[T], data: bytes | str, what: str) -> T:
@@ -43,7 +46,23 @@ def complaint(error: Refusal, kind: object = None, keys: Sequence[str] | None = 
     Of a key that the model does not have it says which key of the `kind` is like it. `keys` are the
     field as a person wrote it, where that is not as pydantic has it.
     """
-    found = first_of(error)
+    return _said(first_of(error), kind, keys)
+
+
+def complaints(error: Refusal, kind: object = None) -> str:
+    """Everything that is wrong, each field of the top level once, on one printable line."""
+    by_field: dict[object, Any] = {}
+    for found in error.errors():
+        by_field.setdefault(found["loc"][:1], found)
+    return printable("; ".join(_said(found, kind) for found in by_field.values()), LONGEST)
+
+
+def first_of(error: Refusal) -> Any:
+    """The first of the things that are wrong, as pydantic describes it."""
+    return error.errors()[0]
+
+
+def _said(found: Any, kind: object, keys: Sequence[str] | None = None) -> str:
     where = [str(key) for key in found["loc"]]
     field = ".".join(where if keys is None else keys)
     message = found["msg"].removeprefix("Value error, ")
@@ -56,11 +75,6 @@ def complaint(error: Refusal, kind: object = None, keys: Sequence[str] | None = 
     else:
         said = f"{field}: {message}"
     return printable(said, LONGEST)
-
-
-def first_of(error: Refusal) -> Any:
-    """The first of the things that are wrong, as pydantic describes it."""
-    return error.errors()[0]
 
 
 def _reader(kind: type[T]) -> TypeAdapter[T]:

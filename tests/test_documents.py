@@ -55,6 +55,15 @@ def test_the_first_thing_that_is_wrong_is_said(data: object, said: str) -> None:
     assert f"table.toml: {said}" == str(refused.value)
 
 
+def test_every_field_of_a_value_that_is_wrong_is_said_once() -> None:
+    with pytest.raises(InputError) as refused:
+        parse(Table, {"colour": "red", "clock": {"turn_ms": "x", "turn": 1}, "size": 15}, "table")
+
+    said = str(refused.value)
+    assert said.startswith("table: the key 'name' is missing; colour: Input should be 'black' or 'white'; clock.turn")
+    assert said.endswith("; unknown key 'size'; there are clock, colour, name")
+
+
 def test_a_key_in_a_list_is_named_with_its_place() -> None:
     with pytest.raises(InputError) as refused:
         parse_json(list[Table], b'[{"name": "x"}, {"name": "x", "colr": 1}]', "tables")

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -44,11 +45,11 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         (info / "entry_points.txt").write_text(f"[{group}]\n{name} = {package}_module:{what}\n")
         (tmp_path / f"{package}_module.py").write_text(source)
         monkeypatch.delitem(sys.modules, f"{package}_module", raising=False)
-        registry._registered.cache_clear()
+        registry._scan.cache_clear()
 
-    registry._registered.cache_clear()
+    registry._scan.cache_clear()
     yield install
-    registry._registered.cache_clear()
+    registry._scan.cache_clear()
 
 
 def refused(name: str) -> str:
@@ -151,13 +152,13 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
 def test_an_installation_that_is_older_than_the_registry_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(registry, "entry_points", lambda group: ())
-    registry._registered.cache_clear()
+    monkeypatch.setattr(registry, "entry_points", lambda: SimpleNamespace(select=lambda group: ()))
+    registry._scan.cache_clear()
     try:
         with pytest.raises(HostError) as error:
             PROTOCOLS.names()
     finally:
-        registry._registered.cache_clear()
+        registry._scan.cache_clear()
 
     assert str(error.value) == (
         "the judge's own entries of judge.protocols are not registered: it was installed before they were added; "
