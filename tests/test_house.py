@@ -35,7 +35,8 @@ MAY_IMPORT = {
     "records": {"errors", "documents", "text", "games", "referee"},
     "catalog": {"errors", "text", "durable", "registry", "games", "referee", "records"},
     "render": {"errors", "text", "records"},
-    "store": {"errors", "text", "durable", "locks"},
+    "matches": {"games", "records"},
+    "store": {"errors", "text", "durable", "locks", "games", "matches"},
     "testing": {"errors", "games", "protocols", "sandbox", "referee"},
     "agents": {
         "errors", "documents", "resources", "text", "durable", "locks", "games", "protocols", "sandbox",
@@ -46,22 +47,22 @@ MAY_IMPORT = {
     },
     "contest": {
         "errors", "toml_files", "text", "documents", "durable", "locks", "logs", "workers", "games",
-        "sandbox", "referee", "records", "catalog", "store", "agents", "submissions", "host",
+        "sandbox", "referee", "catalog", "store", "agents", "submissions", "host", "matches",
     },
     "cluster": {
         "errors", "resources", "durable", "locks", "logs", "sandbox", "host", "referee", "store",
-        "agents", "contest",
+        "agents", "contest", "matches",
     },
     "publish": {
         "errors", "catalog", "documents", "durable", "text", "workers", "games", "sandbox", "referee",
-        "records", "render", "store", "contest",
+        "records", "render", "store", "contest", "matches",
     },
     "intake": {"errors", "documents", "logs", "workers", "store", "submissions"},
     "attacks": {"errors", "resources", "games", "sandbox", "host", "referee", "catalog", "agents"},
     "cli": {
         "errors", "resources", "durable", "locks", "logs", "games", "protocols", "sandbox", "host",
         "referee", "records", "catalog", "render", "store", "agents", "submissions", "contest", "cluster",
-        "publish", "intake", "attacks", "text",
+        "publish", "intake", "attacks", "text", "matches",
     },
 }  # fmt: skip
 """For each room the rooms that it imports: no more, and no fewer."""

@@ -98,7 +98,7 @@ def _look_at_contest(path: Path, named: Named) -> None:
     with closing(open_store(planned)) as store:
         if not has_begun(store, planned):
             return
-        frozen = thaw(store.plan(planned.name))
+        frozen = thaw(store.document(planned.name))
     named.add((image.id for image in frozen.images.values()), f"contest {planned.name}")
     named.add(frozen.images, f"contest {planned.name}")
     named.add(_images_of(frozen.policy), f"contest {planned.name}")

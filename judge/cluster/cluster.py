@@ -7,7 +7,7 @@ after such an error is told too; the store knows that it is late.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -24,17 +24,17 @@ from judge.cluster.host import code_digest, refuse_other_images
 from judge.cluster.messages import HostFacts, Key, RemoteJob
 from judge.cluster.scheduler_client import ANSWER_S, SchedulerClient, SchedulerLostError
 from judge.cluster.security import parse_address, security_of
-from judge.contest.slots import Finished
+from judge.contest.executor import JobEnd
 from judge.contest.worker import Job, JobResult
 from judge.errors import HostError, InputError
+from judge.matches import Match
 from judge.sandbox.images import image_contents
 from judge.store.store import Store
-from judge.store.types import Issued
 
 LAST_WORDS_S = 5.0
 """How long workers are waited for that are told of a contest's end."""
 
-Ends = list[Finished[Issued]]
+Ends = list[JobEnd]
 
 log = structlog.get_logger()
 
@@ -59,7 +59,7 @@ class _Worker:
 class _Running:
     """An attempt that the loop waits for; `adrift` since the scheduler was lost, None while it is not."""
 
-    tag: Issued
+    match: Match
     host: str
     adrift: float | None = None
 
@@ -74,16 +74,16 @@ class Terms:
     """What the images of its runtimes hold, by name: workers must have the same."""
     lost_after_s: float
     """How long a worker has to come back after the scheduler was lost."""
-    issued: Callable[[str, int], Issued | None]
+    attempt: Callable[[str, int], Match | None]
     """Its attempts again, by match and number."""
     tell: Callable[[str], None]
     """Takes sentences about workers for its journal."""
 
 
 class Cluster:
-    """The slots of all workers of a scheduler: see `judge.contest.slots.Players`."""
+    """The slots of all workers of a scheduler: see `judge.contest.executor.Executor`."""
 
-    def __init__(self, line: SchedulerClient[Finished[Issued]], terms: Terms) -> None:
+    def __init__(self, line: SchedulerClient[JobEnd], terms: Terms) -> None:
         self._line = line
         self._terms = terms
         self._code = code_digest()
@@ -109,20 +109,21 @@ class Cluster:
         worker = self._freest()
         return worker.name if worker else ""
 
-    def start(self, tag: Issued, job: Job) -> None:
-        """Give a game to the worker with most free slots. IndexError where none has one."""
+    def start(self, job: Job) -> None:
+        """Give a match to the worker with most free slots. Raises IndexError if none has one."""
         worker = self._freest()
         if worker is None or worker.facts is None:
             raise IndexError("no worker has a free slot")
-        key = Key(self._terms.contest, tag.match.id, tag.attempt)
+        match = job.match
+        key = Key(self._terms.contest, match.id, match.attempt)
         taken = self._ship(worker, worker.facts, job.programs)
         worker.busy.add(key)
-        self._running[key] = _Running(tag, worker.name)
+        self._running[key] = _Running(match, worker.name)
         self._line.ask(
             worker.address,
-            lambda future: self._ended(worker, key, tag, future),
+            lambda future: self._ended(worker, key, match, future),
             worker_tasks.play_remotely,
-            RemoteJob(key, job.spec, tuple(job.programs), job.states, self._terms.images, job.contest),
+            RemoteJob(key, job, self._terms.images),
             *taken,
             name=str(key),
             resources={CORE: worker.facts.cores_per_slot},
@@ -137,9 +138,9 @@ class Cluster:
         found = [*self._look_around(), *self._given_up()]
         return [*found, *self._line.hear(0 if found else timeout_s)]
 
-    def kill(self) -> list[Issued]:
+    def kill(self) -> list[Match]:
         """End every game now; the games that were running. A worker that is out of reach plays on, for nothing."""
-        tags = [run.tag for run in self._running.values()]
+        running = [run.match for run in self._running.values()]
         told = [
             self._line.ask(worker.address, _unheard, worker_tasks.stop, frozenset(worker.busy))
             for worker in self._workers.values()
@@ -147,7 +148,7 @@ class Cluster:
         ]
         self._running.clear()
         self._line.wait_for(told, LAST_WORDS_S)
-        return tags
+        return running
 
     def close(self) -> None:
         """Let the workers go; they wait for the next contest."""
@@ -235,7 +236,7 @@ class Cluster:
     def _without(self, why: str, is_so: Callable[[Key, _Running], bool]) -> Ends:
         """The games of which something is so have no end."""
         keys = [key for key, run in self._running.items() if is_so(key, run)]
-        return [Finished(self._running.pop(key).tag, None, HostError(why)) for key in keys]
+        return [JobEnd(self._running.pop(key).match, None, HostError(why)) for key in keys]
 
     # --- games come and go -------------------------------------------------------------------------------------------
 
@@ -261,25 +262,25 @@ class Cluster:
     def _fetch(self, worker: _Worker, key: Key) -> None:
         """Have a game handed over that the worker began before we met."""
         run = self._running.get(key)
-        tag = run.tag if run else self._terms.issued(key.match, key.attempt)
-        if tag is None:
+        match = run.match if run else self._terms.attempt(key.match, key.attempt)
+        if match is None:
             return
         if run is not None:
             run.adrift = None
         worker.busy.add(key)
         self._line.ask(
-            worker.address, lambda future: self._ended(worker, key, tag, future), worker_tasks.hand_over, key
+            worker.address, lambda future: self._ended(worker, key, match, future), worker_tasks.hand_over, key
         )
 
-    def _ended(self, worker: _Worker, key: Key, tag: Issued, future: Future[Any]) -> Ends:
+    def _ended(self, worker: _Worker, key: Key, match: Match, future: Future[Any]) -> Ends:
         """A game is over; one that nobody waits for any more is told only if it was played."""
-        played: JobResult | None = None
+        result: JobResult | None = None
         error: Exception | None = None
         try:
-            played = future.result(timeout=ANSWER_S)
+            result = future.result(timeout=ANSWER_S)
         except TimeoutError:
             # The record cannot be had now: whether its worker is lost, the next look around says.
-            self._line.follow(worker.address, lambda again: self._ended(worker, key, tag, again), future)
+            self._line.follow(worker.address, lambda again: self._ended(worker, key, match, again), future)
             return []
         except CancelledError:
             return []  # with its scheduler, which the next look around finds lost
@@ -290,7 +291,7 @@ class Cluster:
         worker.busy.discard(key)
         self._taken.append((worker.address, key))
         is_late = self._running.pop(key, None) is None
-        return [] if is_late and played is None else [Finished(tag, played, error)]
+        return [] if is_late and result is None else [JobEnd(match, result, error)]
 
     def _let_forget(self) -> Sequence[Future[Any] | None]:
         """What the loop was given is in the store by now."""
@@ -329,16 +330,17 @@ def open_cluster(
         contest=f"{contest}, created {store.journal(contest)[0].at}",
         images=image_contents(runtimes) if runtimes else {},
         lost_after_s=lost_after_s,
-        issued=lambda match, attempt: _issued(store, contest, match, attempt),
+        attempt=lambda match, attempt: _attempt(store, contest, match, attempt),
         tell=lambda text: store.remark(contest, "worker", text),
     )
     return Cluster(SchedulerClient(where, security), terms)
 
 
-def _issued(store: Store, contest: str, match: str, attempt: int) -> Issued | None:
-    for scheduled, _, attempts, _ in store.games(contest):
-        if scheduled.id == match and attempt <= attempts:
-            return Issued(scheduled, attempt)
+def _attempt(store: Store, contest: str, match_id: str, attempt: int) -> Match | None:
+    """A match as it was when it was issued for an attempt."""
+    for match in store.matches(contest):
+        if match.id == match_id and attempt <= match.attempt:
+            return replace(match, attempt=attempt)
     return None
 
 

@@ -7,6 +7,7 @@ is played once, however often it is asked for, and whether or not anybody can be
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from typing import IO
@@ -16,7 +17,7 @@ import structlog
 from judge.agents.store import AgentStore
 from judge.cluster.messages import HostFacts, Key, RemoteJob
 from judge.cluster.unacknowledged import Spool
-from judge.contest.slots import Slots
+from judge.contest.executor import LocalExecutor
 from judge.contest.worker import Job, JobResult
 from judge.errors import HostError, InputError
 from judge.host.host import in_one_line
@@ -47,9 +48,9 @@ class WorkerHost:
         self._spool = Spool(folder / "played")
         # These threads last as long as the host: a slot's process dies with the thread that started it.
         self._threads = ThreadPoolExecutor(len(slots), thread_name_prefix="slot")
-        self._idle: SimpleQueue[Slots[Key]] = SimpleQueue()
+        self._idle: SimpleQueue[LocalExecutor] = SimpleQueue()
         for slot in slots:
-            self._idle.put(Slots([slot], ahead=0))
+            self._idle.put(LocalExecutor([slot], ahead=0))
         self._games: dict[Key, Future[JobResult]] = {}
         self._unwanted: set[Key] = set()
         self._lock = threading.Lock()
@@ -139,15 +140,15 @@ class WorkerHost:
 
     def _play(self, job: RemoteJob) -> JobResult:
         refuse_other_images(self.name, job.images, image_contents(job.images) if job.images else {})
-        programs = {digest: self._program(digest) for digest in job.programs}
+        programs = {digest: self._program(digest) for digest in job.job.programs}
         try:
-            played = self._in_a_slot(job.key, Job(job.spec, job.key.attempt, programs, job.states, job.contest))
+            result = self._in_a_slot(job.key, replace(job.job, programs=programs))
         except Exception:
             # What a lost process leaves of its game would sit on the slot's cores until the next start.
             self._clear_away(containers=bool(job.images))
             raise
-        self._spool.put(job.key, played)
-        return played
+        self._spool.put(job.key, result)
+        return result
 
     def _program(self, digest: str) -> Path:
         """The files of an agent. Files that were changed are removed, so that they come again with the next game."""
@@ -160,19 +161,19 @@ class WorkerHost:
     def _in_a_slot(self, key: Key, job: Job) -> JobResult:
         slots = self._idle.get()
         try:
-            slots.start(key, job)
+            slots.start(job)
             while not (ended := slots.wait(LOOK_S)):
                 if key in self._unwanted:
                     slots.kill()
                     slots.close()
-                    slots = Slots(slots.slots, ahead=0)
+                    slots = LocalExecutor(slots.slots, ahead=0)
                     raise HostError(f"the game {key} was stopped")
-            (finished,) = ended
+            (end,) = ended
         finally:
             self._idle.put(slots)
-        if finished.played is None:
-            raise finished.error or HostError(f"the game {key} has no end")
-        return finished.played
+        if end.result is None:
+            raise end.error or HostError(f"the game {key} has no end")
+        return end.result
 
     def _clear_away(self, *, containers: bool) -> None:
         try:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from judge.contest.worker import Job
+
 
 @dataclass(frozen=True, slots=True)
 class Key:
@@ -19,19 +21,15 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class RemoteJob:
-    """A game to play elsewhere: see `Job`. The agents' files are at the worker by then, known by digest.
+    """A job for a worker, which has the files of its agents under other paths, known by digest.
 
-    `images` has what the images of the agents' runtimes hold on the contest's host, by name; none where no container is
+    `images` has what the images of the agents' runtimes hold on the contest's host, by name; none if no container is
     used.
     """
 
     key: Key
-    spec: str
-    programs: tuple[str, ...]
-    states: Mapping[str, bytes]
+    job: Job
     images: Mapping[str, str]
-    contest: str
-    """For the log."""
 
 
 @dataclass(frozen=True, slots=True)

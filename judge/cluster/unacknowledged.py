@@ -10,7 +10,7 @@ from judge.cluster.messages import Key
 from judge.contest.worker import JobResult
 from judge.durable import write_durably
 from judge.errors import HostError
-from judge.store.types import Ended
+from judge.matches import Outcome
 
 
 class _Kept(BaseModel):
@@ -19,7 +19,7 @@ class _Kept(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, ser_json_bytes="base64", val_json_bytes="base64")
 
     key: Key
-    ended: Ended
+    outcome: Outcome
     record: bytes
     states: dict[str, bytes]
 
@@ -31,9 +31,9 @@ class Spool:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
 
-    def put(self, key: Key, played: JobResult) -> None:
+    def put(self, key: Key, result: JobResult) -> None:
         """Keep a game; it is on disk when this returns. Raises HostError."""
-        kept = _Kept(key=key, ended=played.ended, record=played.record, states=dict(played.states))
+        kept = _Kept(key=key, outcome=result.outcome, record=result.record, states=dict(result.states))
         path = self._path(key)
         try:
             path.parent.mkdir(exist_ok=True)
@@ -46,7 +46,7 @@ class Spool:
         kept = _read(self._path(key))
         if kept is None or kept.key != key:
             return None
-        return JobResult(kept.ended, kept.record, kept.states)
+        return JobResult(kept.outcome, kept.record, kept.states)
 
     def keys(self, contest: str) -> frozenset[Key]:
         """The games of a contest that are here."""

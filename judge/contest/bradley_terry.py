@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.contest.results import GameResult
+from judge.matches import ResultRow
 
 ELO = 400 / math.log(10)
 """Elo for one unit of the logistic scale."""
@@ -75,7 +75,7 @@ class PairCounts:
     """Of each agent: games won, draws as halves."""
 
     @classmethod
-    def of(cls, games: Sequence[GameResult]) -> Self:
+    def of(cls, games: Sequence[ResultRow]) -> Self:
         """Add `games` up; places follow the ids, so that nothing depends on the order of games."""
         agents = sorted({agent for game in games for agent in game.agents})
         place = {agent: at for at, agent in enumerate(agents)}

@@ -14,22 +14,23 @@ from typing import Any
 
 from judge.agents.store import AgentStore
 from judge.contest.chance import new_secret
+from judge.contest.executor import Executor
 from judge.contest.folder_transfer import brought, folder_words
 from judge.contest.plan import Planned
 from judge.contest.results import PlayedPairing
 from judge.contest.runner import ContestRunner
 from judge.contest.schedule import Table, Tournament
-from judge.contest.slots import Players
-from judge.contest.snapshot import Frozen, freeze, thaw
+from judge.contest.snapshot import Frozen, FrozenEntry, freeze, thaw
 from judge.contest.worker import Job
 from judge.errors import InputError
-from judge.referee.spec import KeptFolders, MatchSpec, RecordFile, SeatSpec
+from judge.matches import Match, MatchState, ResultRow
+from judge.referee.spec import KeptFolders, RecordFile
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.folders import FolderKind
 from judge.sandbox.owner import owned_directory
 from judge.store.files import Files
 from judge.store.store import Store
-from judge.store.types import EntryRow, Issued, MatchState, Result, Scheduled
+from judge.store.types import EntryRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Contest:
         self.name = planned.name
         self.planned = planned
         self.files = Files(planned.files)
-        self.frozen: Frozen = thaw(store.plan(planned.name))
+        self.frozen: Frozen = thaw(store.document(planned.name))
         self.secret = store.secret(planned.name)
         """What its chance follows from; nobody may see it before the contest is over. None where a seed was given."""
         self.course = Tournament(self.frozen, self.secret)
@@ -66,16 +67,16 @@ class Contest:
 
     # --- what is played -------------------------------------------------------------------------------
 
-    def round(self, players: Players[Issued]) -> ContestRunner:
-        """The loop that plays it."""
+    def runner(self, executor: Executor) -> ContestRunner:
+        """What plays it."""
         return ContestRunner(
             self.store,
             self.files,
             self.name,
-            players,
+            executor,
             job_of=self.job,
-            more=self.more,
-            allowed_voids=VOIDS,
+            schedule_next=self.schedule_next,
+            attempts=self.frozen.policy.attempts,
             alone=self.alone,
         )
 
@@ -87,35 +88,41 @@ class Contest:
             return frozenset()
         return frozenset(entry.name for entry in self.frozen.entries)
 
-    def more(self) -> Sequence[Scheduled]:
-        """Schedule the next round, when all that was scheduled has ended; its games, none when the contest is over.
+    def schedule_next(self) -> bool:
+        """Schedule the next round, when all matches of the schedule have ended; False if the contest is over.
 
-        Before it, who has failed in too many games is disqualified.
+        Agents that have failed in too many matches are disqualified before it.
         """
-        results = self.store.briefs(self.name)
+        results = self.store.results(self.name)
         for agent, share in self.course.failed(results, self.out()).items():
             limit = self.frozen.failures.limit
             self.store.disqualify(self.name, agent, f"failed in {share:.0%} of its games; {limit:.0%} are allowed")
-        drawn = self.course.next(self.store.paired(self.name), results, self.out())
-        self.store.schedule(self.name, drawn.games, drawn.pairings)
-        return drawn.games
+        drawn = self.course.next(self.store.pairings(self.name), results, self.out())
+        self.store.schedule(self.name, drawn.matches, drawn.pairings)
+        return bool(drawn.matches)
 
-    def job(self, issued: Issued) -> Job:
-        """What a worker needs to play a game. InputError where an agent's files or folders are not what they were."""
-        spec = MatchSpec.model_validate_json(issued.match.spec)
-        seed = self.course.seed_of(issued.match, issued.attempt)
-        spec = spec.model_copy(update={"seed": seed})
-        if self.frozen.policy.folders.kept:
-            seats = tuple(self._with_folders(seat, issued) for seat in spec.seats)
-            spec = spec.model_copy(update={"seats": seats})
+    def job(self, match: Match) -> Job:
+        """What a worker needs to play a match as its current attempt.
+
+        Raises InputError if the files or folders of an agent are not what they were.
+        """
+        entries = self.frozen.by_name()
+        agents = [entries[name] for name in (match.first, match.second)]
+        first, second = (self._folders(agent, match.number) for agent in agents)
         states = {
             digest: self.files.get(digest)
-            for seat in spec.seats
-            for digest in (seat.folders.digests.values() if seat.folders else ())
+            for folders in (first, second)
+            for digest in (folders.digests.values() if folders else ())
             if digest != EMPTY.digest
         }
-        programs = {seat.digest: self.program(seat.digest) for seat in spec.seats}
-        return Job(spec.model_dump_json(), issued.attempt, programs, states, self.name)
+        return Job(
+            match=match,
+            programs={agent.seat.digest: self.program(agent.seat.digest) for agent in agents},
+            seed=self.course.seed_of(match, match.attempt),
+            folders=(first, second),
+            states=states,
+            contest=self.name,
+        )
 
     def program(self, digest: str) -> Path:
         """The files of a frozen agent, looked at once."""
@@ -130,21 +137,21 @@ class Contest:
             if entry.name not in out:
                 self.program(entry.seat.digest)
 
-    def _with_folders(self, seat: SeatSpec, issued: Issued) -> SeatSpec:
-        heads = self._heads(seat.name, issued.match.number)
-        kept = {kind.value: heads.get(kind, EMPTY.digest) for kind in self.frozen.policy.folders.kept}
-        name = self.frozen.by_name()[seat.name].calls_itself
-        return seat.model_copy(update={"folders": KeptFolders(name=name, **kept)})
-
-    def _heads(self, agent: str, number: int) -> Mapping[FolderKind, str]:
-        """The states that an agent's game starts from: those that its game before it ended with."""
-        last = self.store.last_record(self.name, agent, number) if self.frozen.policy.folders.round == "each" else None
-        if last is None:
-            begun = self.frozen.by_name()[agent].persistent
-            return {} if begun is None else {FolderKind.PERSISTENT: begun}
-        digest, seat = last
-        record = self.record(digest).record
-        return {kind: folder.digest for kind, folder in record.seats[seat].folders.items()}
+    def _folders(self, agent: FrozenEntry, number: int) -> KeptFolders | None:
+        """What the folders of an agent start from in a match: what its match before it left, or what they began with;
+        None if the policy keeps no folders."""
+        policy = self.frozen.policy.folders
+        if not policy.kept:
+            return None
+        last = self.store.last_record(self.name, agent.name, number) if policy.round == "each" else None
+        heads: Mapping[FolderKind, str] = {}
+        if last is not None:
+            digest, seat = last
+            heads = {kind: folder.digest for kind, folder in self.record(digest).record.seats[seat].folders.items()}
+        elif agent.persistent is not None:
+            heads = {FolderKind.PERSISTENT: agent.persistent}
+        kept = {kind.value: heads.get(kind, EMPTY.digest) for kind in policy.kept}
+        return KeptFolders(name=agent.calls_itself, **kept)
 
     @property
     def folders_said(self) -> str:
@@ -167,7 +174,7 @@ class Contest:
             entry.name: entry.disqualified for entry in self.store.entries(self.name) if entry.disqualified is not None
         }
 
-    def results(self) -> list[Result]:
+    def results(self) -> list[ResultRow]:
         """The results so far, in the order of the schedule."""
         return self.store.results(self.name)
 
@@ -175,7 +182,7 @@ class Contest:
         """The table as it is now."""
         out = self.out()
         with _uncollected():
-            played = self.course.played(self.store.paired(self.name), self.store.briefs(self.name))
+            played = self.course.played(self.store.pairings(self.name), self.results())
             return Standing(self.course.table(played, out), played, out)
 
     def is_over(self) -> bool:
@@ -183,8 +190,7 @@ class Contest:
         counts = self.store.counts(self.name)
         if counts[MatchState.PENDING] or counts[MatchState.RUNNING] or counts[MatchState.HELD]:
             return False
-        paired, results = self.store.paired(self.name), self.store.briefs(self.name)
-        return not self.course.next(paired, results, self.out()).games
+        return not self.course.next(self.store.pairings(self.name), self.results(), self.out()).matches
 
 
 @contextmanager
@@ -197,10 +203,6 @@ def _uncollected() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
-
-
-VOIDS = 2
-"""How many voids in a row of one game stop the contest (facts/runners.md 3.3)."""
 
 
 def open_store(planned: Planned) -> Store:
@@ -225,8 +227,8 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any]) -> Contest:
         if frozen.policy.folders.persistent:
             store.remark(planned.name, "folders", _story(frozen))
     contest = Contest(store, planned)
-    if not store.paired(planned.name):
-        contest.more()
+    if not store.pairings(planned.name):
+        contest.schedule_next()
     return contest
 
 
@@ -248,9 +250,9 @@ def _story(frozen: Frozen) -> str:
     return f"{words}: {said}" if said else words
 
 
-def find_match(contest: Contest, word: str) -> Scheduled:
-    """The game that an organiser means by its number or the beginning of its id; InputError for none or several."""
-    games = [match for match, *_ in contest.store.games(contest.name)]
+def find_match(contest: Contest, word: str) -> Match:
+    """The match with a number, or whose id begins so; InputError for none or several."""
+    games = contest.store.matches(contest.name)
     found = [match for match in games if str(match.number) == word]
     if not found and len(word) >= 4:
         found = [match for match in games if match.id.startswith(word)]

@@ -12,12 +12,13 @@ from judge.agents.agents import Agent
 from judge.contest.entries import entrants
 from judge.contest.folder_transfer import brought, folder_words
 from judge.contest.formats import all_rounds
-from judge.contest.pairings import Competitor, Pairing
+from judge.contest.pairings import Competitor
 from judge.contest.plan import Planned
 from judge.contest.points import points_table
 from judge.contest.results import PlayedPairing
 from judge.contest.snapshot import distinct
 from judge.errors import HostError, InputError
+from judge.matches import Pairing
 from judge.referee.policy import Policy
 from judge.referee.setup import check
 from judge.referee.spec import MatchSpec

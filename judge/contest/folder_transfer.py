@@ -27,6 +27,7 @@ from judge.contest.plan import PLAN_FILE, Planned, load_plan
 from judge.contest.snapshot import Frozen, thaw
 from judge.durable import exchange_durably, move_durably, write_durably
 from judge.errors import HostError, InputError
+from judge.matches import MatchState
 from judge.referee.policy import Policy
 from judge.referee.spec import read_record
 from judge.sandbox.archive import EMPTY, Archive, Room, UnkeptError, measure, parse
@@ -34,7 +35,6 @@ from judge.sandbox.folders import FolderKind
 from judge.sandbox.owner import owned_directory
 from judge.store.files import Files
 from judge.store.reading import Reader
-from judge.store.types import MatchState
 
 IMPORTED = "folders.json"
 """The file of a contest's folder that says what was imported, until the contest begins."""
@@ -239,7 +239,7 @@ def _of_contest(path: Path) -> Sequence[AgentFolder]:
         if planned.name not in store.contest_names():
             raise InputError(f"the contest {planned.name!r} of {planned.path} has not begun")
         refuse_while_running(store, planned)
-        return left_by(store, thaw(store.plan(planned.name)), Files(planned.files))
+        return left_by(store, thaw(store.document(planned.name)), Files(planned.files))
 
 
 def _stored(files: Files, digest: str) -> Archive:

@@ -1,4 +1,4 @@
-"""Who meets whom: entries, pairings, and the games that a pairing consists of, two from each opening.
+"""Who meets whom: entries, the tables of a round, and the seats and openings of the matches of a pairing.
 
 Agents are known here by their ids alone. All of it is plain data: a row of the store or a line of a schedule.
 """
@@ -6,6 +6,8 @@ Agents are known here by their ids alone. All of it is plain data: a row of the 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from judge.matches import Pairing
 
 
 class Status(StrEnum):
@@ -32,64 +34,23 @@ class Competitor:
         return self.status is Status.PLAYING
 
 
-@dataclass(frozen=True, slots=True)
-class Pairing:
-    """Two agents who meet in a round. `first` has the first seat in its first game; `second` None is a bye for `first`.
+def seats(pairing: Pairing, game: int) -> tuple[str, str]:
+    """Who has seat 0 and who seat 1 in a match of a pairing, counted from 0: they change with each.
 
-    `round` and `table` count from 1 and name the pairing; `meeting` counts from 0 how often the two have met before;
-    `group` is the group or the league they meet in, empty where the format has none.
-    """
-
-    first: str
-    second: str | None
-    round: int
-    table: int
-    meeting: int = 0
-    group: str = ""
-
-    @property
-    def agents(self) -> frozenset[str]:
-        """Whoever takes part: two, or one with a bye."""
-        return frozenset({self.first} if self.second is None else {self.first, self.second})
-
-
-@dataclass(frozen=True, slots=True)
-class Fixture:
-    """A game that is to be played: `first` in seat 0, `second` in seat 1.
-
-    `game` counts the games of its pairing from 0. `opening` is the number of its pair of games, which share an opening;
-    `judge.contest.openings.schedule` says which.
-    """
-
-    first: str
-    second: str
-    round: int
-    table: int
-    game: int
-    opening: int
-
-
-def fixtures(pairing: Pairing, games: int, start: int = 0) -> list[Fixture]:
-    """The `games` games of a pairing, seats changing with each; none for a bye.
-
-    Two games that follow each other share an opening, over meetings too: when an odd number ends in the middle of one,
-    the next meeting of the two begins with its other half. `start` is the number of the opening with which the two
-    begin, the same in all their meetings; 0 for everybody lets all pairings play the same openings, as Gomocup does.
+    ValueError for a bye, which has no matches.
     """
     if pairing.second is None:
-        return []
-    seats = (pairing.first, pairing.second)
-    return [
-        Fixture(
-            first=seats[game % 2],
-            second=seats[1 - game % 2],
-            round=pairing.round,
-            table=pairing.table,
-            game=game,
-            opening=start + (pairing.meeting * games + game) // 2,
-        )
-        for game in range(games)
-    ]
+        raise ValueError("a bye has no matches")
+    return (pairing.second, pairing.first) if game % 2 else (pairing.first, pairing.second)
+
+
+def opening_number(pairing: Pairing, game: int, games: int) -> int:
+    """The number of the opening of a match, from 0; `judge.contest.openings.schedule` says which opening that is.
+
+    Two matches that follow each other share an opening, over meetings too: if an odd number ends in the middle of one,
+    the next meeting of the two begins with its other half. All pairings play the same openings, as at Gomocup.
+    """
+    return (pairing.meeting * games + game) // 2
 
 
 def by_seed(entries: Iterable[Competitor]) -> list[Competitor]:

@@ -12,7 +12,6 @@ from judge.catalog.entry import Opening
 from judge.contest.formats import AnyFormat
 from judge.contest.openings import read_openings
 from judge.contest.points import Duel
-from judge.contest.results import FAILURE_LIMIT
 from judge.errors import InputError
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import Policy, load_policy
@@ -60,7 +59,7 @@ class FoldersPlan(_Table):
 class FailuresPlan(_Table):
     """When an agent is disqualified for failing by itself (facts/gomoku.md 1.3: Gomocup's 10 %)."""
 
-    limit: float = Field(default=FAILURE_LIMIT, ge=0, le=1)
+    limit: float = Field(default=0.1, ge=0, le=1)
     """The share of its games that it may fail in; 1: nobody is disqualified."""
     after: int = Field(default=20, ge=1)
     """How many games it must have played before its share means something."""

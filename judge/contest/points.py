@@ -12,10 +12,10 @@ from pydantic import BaseModel, ConfigDict
 
 from judge.catalog import game_entry
 from judge.catalog.entry import ResultWord, ResultWords
-from judge.contest.pairings import Pairing
-from judge.contest.results import GameResult, PlayedPairing, games_by_table
+from judge.contest.results import PlayedPairing, games_by_table
 from judge.errors import InputError
 from judge.games.types import Verdict
+from judge.matches import Pairing, ResultRow
 from judge.referee.policy import Policy
 from judge.text import quote
 
@@ -26,7 +26,7 @@ Points = tuple[float, float]
 """Of two sides: the named and the other in a table, first and second seat in a game."""
 
 
-Reader = Callable[[GameResult], ResultWord | None]
+Reader = Callable[[ResultRow], ResultWord | None]
 """The word of a game; None where its result line is none of its field."""
 
 
@@ -51,7 +51,7 @@ VERDICT_POINTS: Mapping[str, Points] = {
 _VERDICTS: frozenset[str] = frozenset(Verdict) - {Verdict.VOID}
 
 
-def _read_verdict(game: GameResult) -> ResultWord:
+def _read_verdict(game: ResultRow) -> ResultWord:
     """A win is said of the winner, a fault of whoever is at fault."""
     if game.is_draw:
         return ResultWord(game.verdict, 0)
@@ -73,7 +73,7 @@ class PointsTable:
         """The most that a game can give: what a bye gives for each."""
         return max(max(points) for points in self.by_word.values())
 
-    def of(self, game: GameResult) -> Points:
+    def of(self, game: ResultRow) -> Points:
         """The points of the first and the second seat. Where both sides are named, each has the named side's."""
         outcome = self.read(game)
         points = None if outcome is None else self.by_word.get(outcome.word)
@@ -134,7 +134,7 @@ class Scoring:
     table: PointsTable
     duel: Duel | None = None
 
-    def of(self, pairing: Pairing, games: Sequence[GameResult], due: int) -> Points:
+    def of(self, pairing: Pairing, games: Sequence[ResultRow], due: int) -> Points:
         """The points of a pairing of `due` games; a duel of which games are missing scores nothing yet."""
         if pairing.second is None:
             return (due * self.table.best if self.duel is None else self.duel.win), 0
@@ -157,7 +157,7 @@ def _weigh(duel: Duel, difference: float) -> Points:
 
 
 def score(
-    pairings: Iterable[Pairing], results: Iterable[GameResult], scoring: Scoring, games: int
+    pairings: Iterable[Pairing], results: Iterable[ResultRow], scoring: Scoring, games: int
 ) -> list[PlayedPairing]:
     """Each pairing with its results and points, in the order of `pairings`; `games` is how many a pairing has.
 

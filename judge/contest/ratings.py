@@ -14,7 +14,7 @@ from typing import Any
 import networkx as nx
 
 from judge.contest.bradley_terry import ELO, Fit, PairCounts, RatingModel
-from judge.contest.results import GameResult
+from judge.matches import ResultRow
 
 CONFIDENCE_95 = NormalDist().inv_cdf(0.975)
 """Standard errors to either side of a 95 % interval."""
@@ -82,7 +82,7 @@ class RatingList:
         return [[self.superiority(agent, other) for other in names] for agent in names]
 
 
-def rate(results: Iterable[GameResult], model: RatingModel | None = None) -> RatingList:
+def rate(results: Iterable[ResultRow], model: RatingModel | None = None) -> RatingList:
     """The ratings of everybody in `results`; a game that both lost by faults says nothing of who is stronger."""
     model = model or RatingModel()
     counted = [game for game in results if game.is_draw or game.winner is not None]
@@ -123,13 +123,13 @@ def _covariances(tally: PairCounts, fit: Fit, pools: Sequence[set[str]]) -> dict
 # --- who can be compared -----------------------------------------------------------------------------------------
 
 
-def _graph_of(games: Sequence[GameResult]) -> "nx.Graph[str]":
+def _graph_of(games: Sequence[ResultRow]) -> "nx.Graph[str]":
     graph: nx.Graph[str] = nx.Graph()
     graph.add_edges_from(game.agents for game in games)
     return graph
 
 
-def _open_ends(games: Sequence[GameResult], pools: Sequence[set[str]]) -> tuple[set[str], set[str]]:
+def _open_ends(games: Sequence[ResultRow], pools: Sequence[set[str]]) -> tuple[set[str], set[str]]:
     """Whose rating has no lower, and whose no upper end without the prior.
 
     The maximum of the likelihood is finite where everybody took something from everybody else, if only through others

@@ -4,10 +4,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from judge.contest.pairings import Fixture, Pairing
 from judge.games.types import Verdict
-from judge.records.outcome import match_scores
-from judge.referee.spec import MatchRecord
+from judge.matches import Pairing, ResultRow
 
 FAILURES = frozenset(
     {
@@ -23,74 +21,6 @@ FAILURES = frozenset(
     }
 )
 """What an agent fails by. A foul is lost by the rules and a resignation by choice; Gomocup counts neither."""
-
-FAILURE_LIMIT = 0.1
-"""Gomocup disqualifies who fails in a greater share of its games (facts/gomoku.md 1.3, 3.6)."""
-
-
-@dataclass(frozen=True, slots=True)
-class GameResult:
-    """A finished game. `first` sat in seat 0, `winner` is one of the two, or None for a draw or when both are at fault.
-
-    Pairs stand in order of seats: the word for which each lost, how often it answered, and the time charged to it in
-    milliseconds. `result` is the line of the field's own manager. `round`, `table` and `game` are the fixture's.
-    """
-
-    first: str
-    second: str
-    winner: str | None
-    verdict: Verdict
-    reason: str = ""
-    result: str = ""
-    faults: tuple[Verdict | None, Verdict | None] = (None, None)
-    replies: tuple[int, int] = (0, 0)
-    charged_ms: tuple[float, float] = (0.0, 0.0)
-    round: int = 1
-    table: int = 1
-    game: int = 0
-
-    def __post_init__(self) -> None:
-        """ValueError for a void, which is played again, and for a winner who did not play."""
-        if self.verdict is Verdict.VOID:
-            raise ValueError("a void is no result: it is played again")
-        if self.winner not in (self.first, self.second, None):
-            raise ValueError(f"{self.winner!r} won a game of {self.first!r} and {self.second!r}")
-
-    @property
-    def agents(self) -> tuple[str, str]:
-        """In order of seats."""
-        return self.first, self.second
-
-    @property
-    def is_draw(self) -> bool:
-        """Nobody won and nobody is at fault."""
-        return self.verdict is Verdict.DRAW
-
-    @property
-    def scores(self) -> tuple[float, float]:
-        """1 for a win, a half for a draw, 0 for a loss; 0 for both where both are at fault."""
-        return match_scores(self.verdict, None if self.winner is None else self.agents.index(self.winner))
-
-
-def result_of(fixture: Fixture, record: MatchRecord) -> GameResult:
-    """What `record` says of the game `fixture`; ValueError for a void."""
-    agents = (fixture.first, fixture.second)
-    said = [ply.seat for ply in record.plies]
-    first, second = record.seats
-    return GameResult(
-        first=fixture.first,
-        second=fixture.second,
-        winner=None if record.winner is None else agents[record.winner],
-        verdict=record.verdict,
-        reason=record.reason,
-        result=record.result,
-        faults=(first.fault, second.fault),
-        replies=(said.count(0), said.count(1)),
-        charged_ms=(first.charged_ms, second.charged_ms),
-        round=fixture.round,
-        table=fixture.table,
-        game=fixture.game,
-    )
 
 
 @dataclass(slots=True)
@@ -114,7 +44,7 @@ class SideScore:
         """Games won, draws as halves, whatever the points."""
         return self.wins + self.draws / 2
 
-    def count(self, game: GameResult, seat: int) -> None:
+    def count(self, game: ResultRow, seat: int) -> None:
         """Add a game in which this side had `seat`."""
         if game.is_draw:
             self.draws += 1
@@ -141,7 +71,7 @@ class PlayedPairing:
     """A pairing with its games so far, and the points of `first` and `second`; a bye may have points without games."""
 
     pairing: Pairing
-    games: tuple[GameResult, ...]
+    games: tuple[ResultRow, ...]
     points: tuple[float, float]
 
     @cached_property
@@ -163,9 +93,9 @@ class PlayedPairing:
         return self.sides[agent != self.pairing.first]
 
 
-def games_by_table(results: Iterable[GameResult]) -> dict[tuple[int, int], list[GameResult]]:
+def games_by_table(results: Iterable[ResultRow]) -> dict[tuple[int, int], list[ResultRow]]:
     """The games of each pairing, named by its round and table, in their order."""
-    tables: dict[tuple[int, int], list[GameResult]] = {}
+    tables: dict[tuple[int, int], list[ResultRow]] = {}
     for result in results:
         tables.setdefault((result.round, result.table), []).append(result)
     for games in tables.values():
@@ -173,7 +103,7 @@ def games_by_table(results: Iterable[GameResult]) -> dict[tuple[int, int], list[
     return tables
 
 
-def failure_shares(results: Iterable[GameResult]) -> dict[str, float]:
+def failure_shares(results: Iterable[ResultRow]) -> dict[str, float]:
     """For each agent the share of its games, 0 to 1, that it lost by a failure of its own."""
     games: dict[str, int] = {}
     failures: dict[str, int] = {}
@@ -182,12 +112,6 @@ def failure_shares(results: Iterable[GameResult]) -> dict[str, float]:
             games[agent] = games.get(agent, 0) + 1
             failures[agent] = failures.get(agent, 0) + (fault in FAILURES)
     return {agent: failures[agent] / games[agent] for agent in games}
-
-
-def disqualified(results: Iterable[GameResult], limit: float = FAILURE_LIMIT) -> frozenset[str]:
-    """Who failed in more than `limit` of its games; a matter of whole rounds, for the first game of all may fail."""
-    shares = failure_shares(results)
-    return frozenset(agent for agent, share in shares.items() if share > limit)
 
 
 def without(played: Sequence[PlayedPairing], agents: Collection[str]) -> list[PlayedPairing]:

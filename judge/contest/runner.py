@@ -4,18 +4,19 @@ Nothing of a contest is kept here: the store says which games there are and whic
 is begun again from the store. What was running then is rolled back and played again.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from threading import Event
 
 import structlog
 
-from judge.contest.slots import Finished, Players
-from judge.contest.worker import Job, JobResult, lost
+from judge.contest.executor import Executor, JobEnd
+from judge.contest.worker import Job, JobResult, describe_loss
+from judge.matches import Match, MatchState, Outcome
 from judge.store.files import Files
 from judge.store.store import Store
-from judge.store.types import AttemptState, Ended, Issued, MatchState, Scheduled
+from judge.store.types import AttemptState
 
 LOOK_S = 1.0
 """How long the loop waits for a game to end before it looks whether somebody wants it to stop."""
@@ -41,42 +42,42 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MatchEvent:
-    """A game ended, as far as the contest is concerned: `state` is what became of its attempt."""
+    """An attempt of a match ended, and the contest has taken note: `state` is the state of the attempt."""
 
-    issued: Issued
-    ended: Ended | None
+    match: Match
+    outcome: Outcome | None
     state: AttemptState
     why: str
 
 
 class ContestRunner:
-    """One contest, on whatever plays its games."""
+    """Plays one contest on an executor."""
 
     def __init__(
         self,
         store: Store,
         files: Files,
         contest: str,
-        players: Players[Issued],
+        executor: Executor,
         *,
-        job_of: Callable[[Issued], Job],
-        more: Callable[[], Sequence[Scheduled]],
-        allowed_voids: int,
+        job_of: Callable[[Match], Job],
+        schedule_next: Callable[[], bool],
+        attempts: int,
         alone: frozenset[str] = frozenset(),
     ) -> None:
-        """`files` gets the records and the states of folders, each before the row that counts on it.
+        """`files` gets the records and the states of folders, each before the row that refers to it.
 
-        `more` gives the games that follow from the results so far, when all that were scheduled have ended.
-        `allowed_voids` attempts of a game may be void in a row; then the whole contest stops and says why. Of the
-        agents `alone` no two games are played at once.
+        `schedule_next` is called when all matches that were scheduled have ended: it schedules those that follow from
+        the results, and returns whether there are any. After so many void `attempts` of a match in a row the whole
+        contest stops and says why. No two matches of an agent in `alone` are played at once.
         """
         self._store = store
         self._files = files
         self._contest = contest
-        self._players = players
+        self._executor = executor
         self._job_of = job_of
-        self._more = more
-        self._allowed_voids = allowed_voids
+        self._schedule_next = schedule_next
+        self._attempts = attempts
         self._alone = alone
         self._log = structlog.get_logger().bind(contest=contest)
         self.drain = Event()
@@ -86,36 +87,31 @@ class ContestRunner:
 
     def run(self, tell: Callable[[MatchEvent], None]) -> StopReason:
         """Play until nothing is left to play, or somebody stops it; `tell` hears of every game that ended."""
-        rolled_back = self._store.roll_back(self._contest, "its judge was gone")
+        rolled_back = self._store.roll_back(self._contest, "the judge that played it was stopped")
         if rolled_back:
             self._log.info("rolled back", games=rolled_back)
         self._files.sweep()
         while not self.abandon.is_set():
             self._fill()
-            if not self._players.running:
+            if not self._executor.running:
                 reason = self._why_nothing_runs()
                 if reason is not None:
                     return reason
-                if self._players.free:
+                if self._executor.free:
                     continue
-            for finished in self._players.wait(LOOK_S):
-                tell(self._settle(finished))
-        self._players.kill()
+            for end in self._executor.wait(LOOK_S):
+                tell(self._settle(end))
+        self._executor.kill()
         self._store.roll_back(self._contest, "abandoned by the organiser")
         return StopReason.ABANDONED
 
     def _fill(self) -> None:
-        while self._players.free and not self.drain.is_set():
-            issued = self._store.issue(self._contest, self._players.host, self._alone)
-            if issued is None:
+        while self._executor.free and not self.drain.is_set():
+            match = self._store.issue(self._contest, self._executor.host, self._alone)
+            if match is None:
                 return
-            self._log.info(
-                "started",
-                match=issued.match.id,
-                attempt=issued.attempt,
-                seats=(issued.match.first, issued.match.second),
-            )
-            self._players.start(issued, self._job_of(issued))
+            self._log.info("started", match=match.id, attempt=match.attempt, seats=(match.first, match.second))
+            self._executor.start(self._job_of(match))
 
     def _why_nothing_runs(self) -> StopReason | None:
         """None: there is more to play."""
@@ -128,47 +124,40 @@ class ContestRunner:
             return None
         if counts[MatchState.HELD]:
             return StopReason.HELD
-        games = self._more()
-        if not games:
-            return StopReason.FINISHED
-        self._store.schedule(self._contest, games)
-        return None
+        return None if self._schedule_next() else StopReason.FINISHED
 
-    def _settle(self, finished: Finished[Issued]) -> MatchEvent:
-        """Fix a result, or give the game back. Raises HostError where the record cannot be kept."""
-        issued, played = finished.tag, finished.played
-        if played is not None:
-            self._keep(played)
-        if played is not None and not played.is_void:
-            ended = played.ended
-            state = self._store.accept(issued.match.id, issued.attempt, ended)
-            self._log.info(state, match=issued.match.id, attempt=issued.attempt, verdict=ended.verdict)
-            return MatchEvent(issued, ended, state, ended.reason)
-        return self._void(issued, played, finished.error)
+    def _settle(self, end: JobEnd) -> MatchEvent:
+        """Accept a result, or give the match back. Raises HostError if the record cannot be stored."""
+        match, result = end.match, end.result
+        if result is not None:
+            for data in (*result.states.values(), result.record):
+                self._files.put(data)
+        if result is None or result.is_void:
+            return self._void(match, result, end.error)
+        outcome = result.outcome
+        state = self._store.accept(match.id, match.attempt, outcome)
+        self._log.info(state, match=match.id, attempt=match.attempt, verdict=outcome.verdict)
+        return MatchEvent(match, outcome, state, outcome.reason)
 
-    def _keep(self, played: JobResult) -> None:
-        for data in (*played.states.values(), played.record):
-            self._files.put(data)
+    def _void(self, match: Match, result: JobResult | None, error: BaseException | None) -> MatchEvent:
+        outcome = result.outcome if result is not None else None
+        why = outcome.reason if outcome is not None else describe_loss(error or RuntimeError("no end"))
+        record = outcome.record if outcome is not None else None
+        state = self._store.void(match.id, match.attempt, why, record, self._attempts)
+        self._log.warning("void", match=match.id, attempt=match.attempt, why=why)
+        if state is MatchState.HELD:
+            self._stop(match, why, record)
+        return MatchEvent(match, outcome, AttemptState.VOID, why)
 
-    def _void(self, issued: Issued, played: JobResult | None, error: BaseException | None) -> MatchEvent:
-        ended = played.ended if played is not None else None
-        why = ended.reason if ended is not None else lost(error or RuntimeError("no end"))
-        record = ended.record if ended is not None else None
-        now = self._store.void(issued.match.id, issued.attempt, why, record, self._allowed_voids)
-        self._log.warning("void", match=issued.match.id, attempt=issued.attempt, why=why)
-        if now is MatchState.HELD:
-            self._stop(issued, why, record)
-        return MatchEvent(issued, ended, AttemptState.VOID, why)
-
-    def _stop(self, issued: Issued, why: str, record: str | None) -> None:
-        """Stop the contest over a game that stays void; say of an agent that it is not the first time."""
-        pair = (issued.match.first, issued.match.second)
+    def _stop(self, match: Match, why: str, record: str | None) -> None:
+        """Stop the contest because a match stays void; say if an agent of it has stopped the contest before."""
+        pair = (match.first, match.second)
         stops = [
             line.text.partition(":")[0].split(" - ")
             for line in self._store.journal(self._contest)
             if line.event == STOPPED
         ]
-        text = f"{' - '.join(pair)}: void {self._allowed_voids} times in a row: {why}"
+        text = f"{' - '.join(pair)}: void {self._attempts} times in a row: {why}"
         if record is not None:
             text += f"; record {record}"
         for name in pair:

@@ -4,32 +4,32 @@ All of it is pure: the same document, pairings and results give the same games a
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from judge.catalog import game_entry
 from judge.catalog.entry import NOT_TURNED, Opening, Turn
 from judge.contest.chance import commitment_to, contest_key, game_seed
 from judge.contest.formats import all_rounds
 from judge.contest.openings import schedule
-from judge.contest.pairings import Competitor, Fixture, Pairing, Status, fixtures
+from judge.contest.pairings import Competitor, Status, opening_number, seats
 from judge.contest.points import Scoring, points_table, score
-from judge.contest.results import GameResult, PlayedPairing, failure_shares, without
+from judge.contest.results import PlayedPairing, failure_shares, without
 from judge.contest.snapshot import Frozen
 from judge.contest.standings import Cell, TableLine, crosstable, records_of, standings
 from judge.errors import InputError
-from judge.games.types import Verdict
+from judge.matches import Match, Pairing, ResultRow
 from judge.referee.chance import Key, Seed
 from judge.referee.spec import MatchSpec
-from judge.store.types import Brief, Paired, Result, Scheduled
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnRound:
-    """Games to be scheduled, and the pairings that they are of."""
+    """Matches to be scheduled, and the pairings that they are of."""
 
-    pairings: tuple[Paired, ...]
-    games: tuple[Scheduled, ...]
+    pairings: tuple[Pairing, ...]
+    matches: tuple[Match, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,90 +65,90 @@ class Tournament:
 
     def next(
         self,
-        paired: Sequence[Paired],
-        results: Iterable[Result | Brief],
+        earlier: Sequence[Pairing],
+        results: Iterable[ResultRow],
         out: Collection[str] = (),
         lots: Seed | None = None,
     ) -> DrawnRound:
         """The next round, or all of them where none depends on a result; nothing when the contest is over.
 
-        `paired` are all pairings so far, played as far as they ever will be; `out` are the disqualified. `lots` decides
-        what is drawn by lot where the contest's own seed is not known: never how many games there are.
+        `earlier` are all pairings so far, played as far as they ever will be; `out` are the disqualified. `lots` is the
+        seed of what is drawn by lot if the contest's own is not known: it never decides how many matches there are.
         """
         frozen, entries = self.frozen, self.entries(out)
         seed = self.seed if self.seed is not None else lots or 0
-        if frozen.format.in_advance and not paired:
+        if frozen.format.in_advance and not earlier:
             rounds = all_rounds(frozen.format, entries, seed)
         else:
-            played = self.played(paired, results)
+            played = self.played(earlier, results)
             rounds = [frozen.format.next_round(entries, played, seed)]
-        return self._drawn([pairing for each in rounds for pairing in each], len(paired))
+        pairings = [pairing for each in rounds for pairing in each]
+        return DrawnRound(tuple(pairings), self.matches(pairings, len(earlier)))
 
-    def games(self, paired: Iterable[Paired]) -> tuple[Scheduled, ...]:
-        """Every game of `paired`, which are all pairings from the first on."""
-        return self._drawn(list(map(_pairing, paired)), 0).games
+    def matches(self, pairings: Iterable[Pairing], earlier: int = 0) -> tuple[Match, ...]:
+        """Every match of some pairings, before which `earlier` pairings have their numbers already."""
+        return tuple(self._match(*place) for place in self._places(pairings, earlier))
 
-    def _drawn(self, pairings: Sequence[Pairing], earlier: int) -> DrawnRound:
-        """`earlier` pairings have their numbers already."""
-        found = [self._scheduled(*each) for each in self._fixtures(pairings, earlier)]
-        return DrawnRound(tuple(map(_stored, pairings)), tuple(found))
-
-    def _fixtures(self, pairings: Iterable[Pairing], earlier: int) -> Iterator[tuple[Fixture, int]]:
-        """Every game with its number."""
+    def _places(self, pairings: Iterable[Pairing], earlier: int = 0) -> Iterator[tuple[Pairing, int, int]]:
+        """Every match as its pairing, its place in it from 0, and its number in the schedule."""
         games = self.frozen.format.games
-        for place, pairing in enumerate(pairings, earlier):
-            for fixture in fixtures(pairing, games):
-                yield fixture, place * games + fixture.game + 1
+        for before, pairing in enumerate(pairings, earlier):
+            if pairing.second is not None:
+                for game in range(games):
+                    yield pairing, game, before * games + game + 1
 
-    def _scheduled(self, fixture: Fixture, number: int) -> Scheduled:
-        spec = self.spec(fixture, number)
-        # Everybody is told the id before the game: a hidden opening could be tried out from it.
+    def _match(self, pairing: Pairing, game: int, number: int) -> Match:
+        spec = self.spec(pairing, game, number)
+        # Everybody is told the id before the match: a hidden opening could be tried out from it.
         told = spec.model_copy(update={"opening": ()}) if self.frozen.hides_openings else spec
-        return Scheduled(
+        first, second = seats(pairing, game)
+        return Match(
             id=told.id_as_read,
             number=number,
-            round=fixture.round,
-            table=fixture.table,
-            game=fixture.game,
-            first=fixture.first,
-            second=fixture.second,
+            round=pairing.round,
+            table=pairing.table,
+            game=game,
+            first=first,
+            second=second,
             spec=spec.model_dump_json(),
         )
 
-    def spec(self, fixture: Fixture, number: int) -> MatchSpec:
-        """The match that a game of the schedule is, but for the states of its agents' folders.
+    def spec(self, pairing: Pairing, game: int, number: int) -> MatchSpec:
+        """The spec of a match of the schedule, without the states of its agents' folders.
 
-        Where the contest has committed to its chance, the commitment stands for the seed, which each attempt has of its
-        own (`seed_of`); an opening that is not known yet is left out.
+        If the contest has committed to its chance, the commitment is in the place of the seed, because each attempt has
+        its own (`seed_of`); an opening that is not known yet is left out.
         """
         frozen = self.frozen
-        possible = self._openings(fixture)
+        possible = self._openings(pairing, game)
+        first, second = seats(pairing, game)
         return MatchSpec(
-            seats=(self._entries[fixture.first].seat, self._entries[fixture.second].seat),
+            seats=(self._entries[first].seat, self._entries[second].seat),
             policy=frozen.policy,
             opening=possible[0] if len(possible) == 1 else (),
-            seed=frozen.commitment or _fixed_seed(frozen, fixture),
+            seed=frozen.commitment or _fixed_seed(frozen, pairing.round, pairing.table, game),
             number=number,
             box=frozen.box,
         )
 
-    def seed_of(self, match: Scheduled, attempt: int) -> Seed | None:
-        """The seed of one attempt of a game; None where the contest's own is not known."""
+    def seed_of(self, match: Match, attempt: int) -> Seed | None:
+        """The seed of one attempt of a match; None if the contest's own is not known."""
         if isinstance(self.seed, str):
             return game_seed(self.seed, match.round, match.table, match.game, attempt)
-        return None if self.seed is None else _fixed_seed(self.frozen, match)
+        return None if self.seed is None else _fixed_seed(self.frozen, match.round, match.table, match.game)
 
-    def openings(self, paired: Iterable[Paired]) -> Mapping[int, Sequence[Opening]]:
-        """For each game by its number the openings that it may begin from: one, unless the order is not known."""
-        return {number: self._openings(fixture) for fixture, number in self._fixtures(map(_pairing, paired), 0)}
+    def openings(self, pairings: Iterable[Pairing]) -> Mapping[int, Sequence[Opening]]:
+        """For each match by its number the openings that it may begin from: one, unless the order is not known."""
+        return {number: self._openings(pairing, game) for pairing, game, number in self._places(pairings)}
 
-    def _openings(self, fixture: Fixture) -> Sequence[Opening]:
+    def _openings(self, pairing: Pairing, game: int) -> Sequence[Opening]:
         frozen = self.frozen
+        number = opening_number(pairing, game, frozen.format.games)
         if frozen.hides_openings and self.seed is None:
-            pass_, count = fixture.opening // len(frozen.openings), len(frozen.openings)
+            pass_, count = number // len(frozen.openings), len(frozen.openings)
             return [schedule(frozen.openings, pass_ * count + place, None, self._turns) for place in range(count)]
         seed = self.seed if frozen.shuffle else None
-        return [schedule(frozen.openings, fixture.opening, seed, self._turns)]
+        return [schedule(frozen.openings, number, seed, self._turns)]
 
     # --- what was -----------------------------------------------------------------------------------
 
@@ -159,11 +159,9 @@ class Tournament:
             for entry in self.frozen.entries
         ]
 
-    def played(self, paired: Iterable[Paired], results: Iterable[Result | Brief]) -> list[PlayedPairing]:
-        """Each pairing with its games so far and their points; InputError for a game that no pairing has."""
-        pairings = list(map(_pairing, paired))
-        games = [game_result(each) for each in results]
-        return score(pairings, games, self._scoring, self.frozen.format.games)
+    def played(self, pairings: Iterable[Pairing], results: Iterable[ResultRow]) -> list[PlayedPairing]:
+        """Each pairing with its results so far and their points; InputError for a result that no pairing has."""
+        return score(pairings, results, self._scoring, self.frozen.format.games)
 
     def table(self, played: Sequence[PlayedPairing], out: Collection[str] = ()) -> Table:
         """The standings; the games of who is disqualified count for nobody, and it stands last whatever it reached."""
@@ -178,17 +176,13 @@ class Tournament:
         cells = crosstable([line.agent for line in lines], counted)
         return Table(tuple(ranking), tuple(lines), tuple(map(tuple, cells)))
 
-    def failed(self, results: Iterable[Result | Brief], out: Collection[str] = ()) -> Mapping[str, float]:
-        """Who is to be disqualified for failing by itself, with the share of its games; they are not `out` yet."""
-        games = [game_result(each) for each in results]
+    def failed(self, results: Sequence[ResultRow], out: Collection[str] = ()) -> Mapping[str, float]:
+        """The agents to be disqualified because they fail too often, with their shares; none of them is `out` yet."""
         failures = self.frozen.failures
-        counts: dict[str, int] = {}
-        for game in games:
-            for agent in game.agents:
-                counts[agent] = counts.get(agent, 0) + 1
+        counts = Counter(agent for result in results for agent in result.agents)
         return {
             agent: share
-            for agent, share in failure_shares(games).items()
+            for agent, share in failure_shares(results).items()
             if share > failures.limit and counts[agent] >= failures.after and agent not in out
         }
 
@@ -199,49 +193,6 @@ def bare(spec: MatchSpec) -> MatchSpec:
     return spec.model_copy(update={"seats": seats, "seed": 0, "opening": ()})
 
 
-def game_result(result: Result | Brief) -> GameResult:
-    """A result of the store by agents' names; a brief one does not say why it ended so."""
-    if isinstance(result, Result):
-        return replace(game_result(result.brief), reason=result.ended.reason)
-    first, second, winner = result.first, result.second, result.winner
-    return GameResult(
-        first=first,
-        second=second,
-        winner=None if winner is None else second if winner else first,
-        verdict=_VERDICTS[result.verdict],
-        result=result.outcome,
-        faults=(_verdict(result.fault_0), _verdict(result.fault_1)),
-        replies=(result.replies_0, result.replies_1),
-        charged_ms=(result.charged_ms_0, result.charged_ms_1),
-        round=result.round,
-        table=result.table,
-        game=result.game,
-    )
-
-
-# Looked up: an enum's own way from a word to its member takes ten times as long, three times a game.
-_VERDICTS: Mapping[str, Verdict] = {each.value: each for each in Verdict}
-
-
-def _verdict(fault: str | None) -> Verdict | None:
-    return None if fault is None else _VERDICTS[fault]
-
-
-def _stored(pairing: Pairing) -> Paired:
-    return Paired(pairing.round, pairing.table, pairing.first, pairing.second, pairing.meeting, pairing.group)
-
-
-def _pairing(paired: Paired) -> Pairing:
-    return Pairing(
-        first=paired.first,
-        second=paired.second,
-        round=paired.round,
-        table=paired.table,
-        meeting=paired.meeting,
-        group=paired.league,
-    )
-
-
 def _turns(frozen: Frozen) -> Sequence[Turn]:
     if not frozen.transform:
         return NOT_TURNED
@@ -250,8 +201,8 @@ def _turns(frozen: Frozen) -> Sequence[Turn]:
     return NOT_TURNED if openings is None else openings.turns
 
 
-def _fixed_seed(frozen: Frozen, game: Fixture | Scheduled) -> int:
-    """A game's seed where the organiser fixed the contest's, which also tells it from the same game of another contest;
+def _fixed_seed(frozen: Frozen, round_number: int, table: int, game: int) -> int:
+    """The seed of a match if the organiser fixed the contest's, other than that of the same match of another contest;
     below 2**53, for JSON's sake."""
-    text = f"{frozen.name} {frozen.seed} {game.round} {game.table} {game.game}"
+    text = f"{frozen.name} {frozen.seed} {round_number} {table} {game}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])

@@ -15,7 +15,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from judge.contest.results import GameResult
+from judge.matches import ResultRow
 
 GAME_SCORES = (0.0, 0.5, 1.0)
 """Of a game: loss, draw, win."""
@@ -87,7 +87,7 @@ class Sprt(BaseModel):
         return SprtState(ratio, lower, upper, decision)
 
 
-def count_games(results: Iterable[GameResult], agent: str) -> tuple[int, int, int]:
+def count_games(results: Iterable[ResultRow], agent: str) -> tuple[int, int, int]:
     """The losses, draws and wins of `agent`."""
     counts = [0, 0, 0]
     for result in results:
@@ -95,7 +95,7 @@ def count_games(results: Iterable[GameResult], agent: str) -> tuple[int, int, in
     return counts[0], counts[1], counts[2]
 
 
-def count_pairs(results: Iterable[GameResult], agent: str) -> list[int]:
+def count_pairs(results: Iterable[ResultRow], agent: str) -> list[int]:
     """How many pairs of games (games 0 and 1 of a pairing, 2 and 3, ...) `agent` scored 0, a half, ... 2 in.
 
     Pairs of which a game is missing are not counted.

@@ -1,4 +1,4 @@
-"""One game in a process of its own: a job goes in, how it ended and its record come out; nothing is kept here."""
+"""One match in a process of its own: a job goes in, its outcome and its record come out; nothing is stored here."""
 
 import hashlib
 import os
@@ -15,44 +15,59 @@ from judge.errors import HostError, InputError
 from judge.games.types import Verdict
 from judge.locks import locked
 from judge.logs import to_json
+from judge.matches import Match, Outcome, SeatOutcome
+from judge.referee.chance import Seed
 from judge.referee.play import Slot, Venue, play
-from judge.referee.spec import MatchSpec, RecordFile
+from judge.referee.spec import KeptFolders, MatchSpec, RecordFile
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure
 from judge.sandbox.core_locks import CoreLocks
 from judge.sandbox.reaper import alone_on
-from judge.store.types import Ended, Seat
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A game to play: its spec as JSON, its attempt, the agents' staged files by digest, and the states of the folders
-    that its seats start from, by digest."""
+    """A match to play, as its current attempt: the agents' staged files by digest, and what the spec does not say.
 
-    spec: str
-    attempt: int
+    `seed` is the attempt's own; None if the spec has it. `folders` are the folders that each seat starts with, `states`
+    the archives of them by digest.
+    """
+
+    match: Match
     programs: Mapping[str, Path]
+    seed: Seed | None = None
+    folders: tuple[KeptFolders | None, KeptFolders | None] = (None, None)
     states: Mapping[str, bytes] = field(default_factory=dict)
     contest: str = ""
     """For the log."""
 
+    def spec(self) -> MatchSpec:
+        """What is played."""
+        spec = MatchSpec.model_validate_json(self.match.spec)
+        seats = tuple(
+            seat if folders is None else seat.model_copy(update={"folders": folders})
+            for seat, folders in zip(spec.seats, self.folders, strict=True)
+        )
+        seed = spec.seed if self.seed is None else self.seed
+        return spec.model_copy(update={"seats": seats, "seed": seed})
+
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """A game that was played: how it ended, its record as JSON, and the states that its folders were left in.
+    """A job that was played: how the match ended, its record as JSON, and the states that its folders were left in.
 
-    `ended.record` is the digest of `record`; `states` are by digest too, without those that the job had.
+    `outcome.record` is the digest of `record`; `states` are by digest too, without those that the job had.
     """
 
-    ended: Ended
+    outcome: Outcome
     record: bytes
     states: Mapping[str, bytes]
 
     @property
     def is_void(self) -> bool:
         """Whether nothing was scored."""
-        return self.ended.verdict == Verdict.VOID.value
+        return self.outcome.verdict == Verdict.VOID.value
 
 
 @dataclass(slots=True)
@@ -94,14 +109,14 @@ def play_job(job: Job, slot: Slot, lock: Path | None = None, *, is_had: bool = F
     """
     if slot.judge_cores:
         os.sched_setaffinity(0, slot.judge_cores)
-    spec = MatchSpec.model_validate_json(job.spec)
+    spec = job.spec()
     shelf = JobShelf(job.states)
     shared = spec.policy.box.sharing > 1
     cores = CoreLocks(() if is_had else slot.cores, log.info, shared=shared)
-    with bound_contextvars(contest=job.contest, match=spec.id, attempt=job.attempt):
+    with bound_contextvars(contest=job.contest, match=spec.id, attempt=job.match.attempt):
         venue = Venue(slot, shelf, partial(_turn, lock, cores))
-        file = play(spec, job.programs, job.attempt, venue)
-    return played(file, shelf.left)
+        file = play(spec, job.programs, job.match.attempt, venue)
+    return job_result(file, shelf.left)
 
 
 @contextmanager
@@ -111,24 +126,26 @@ def _turn(lock: Path | None, cores: CoreLocks) -> Iterator[None]:
         yield
 
 
-def played(file: RecordFile, states: Mapping[str, bytes]) -> JobResult:
-    """What a job gives back."""
+def job_result(file: RecordFile, states: Mapping[str, bytes]) -> JobResult:
+    """What a job that left this record and these folder states gives back."""
     data = file.to_json()
-    return JobResult(ended_by(file, hashlib.sha256(data).hexdigest()), data, states)
+    return JobResult(outcome_of(file, hashlib.sha256(data).hexdigest()), data, states)
 
 
-def ended_by(file: RecordFile, digest: str) -> Ended:
-    """What the store keeps of a record."""
+def outcome_of(file: RecordFile, digest: str) -> Outcome:
+    """What the store says of an attempt, by its record and the digest of that."""
     record = file.record
-    said = [ply.seat for ply in record.plies]
-    first, second = (Seat(seat.fault, said.count(number), seat.charged_ms) for number, seat in enumerate(record.seats))
-    return Ended(
+    replies = [ply.seat for ply in record.plies]
+    first, second = (
+        SeatOutcome(seat.fault, replies.count(number), seat.charged_ms) for number, seat in enumerate(record.seats)
+    )
+    return Outcome(
         record.verdict.value, record.winner, record.result, record.reason, digest, record.seconds, (first, second)
     )
 
 
-def lost(error: BaseException) -> str:
-    """Why a job has no end, for the log: the worker's own words where it had any."""
+def describe_loss(error: BaseException) -> str:
+    """Why a job has no result, for the log: the worker's own words if it had any."""
     if isinstance(error, HostError | InputError):
         return str(error)
     return f"the worker of this game was lost ({type(error).__name__}: {error})"

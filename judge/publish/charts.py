@@ -36,7 +36,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class ResultRow:
+class ResultBar:
     """An agent's games as one bar: won, drawn, lost; `page` is the stem of the agent's page."""
 
     y: float
@@ -51,7 +51,7 @@ class ResultsChart:
     """The chart of points; `left_out` agents are not in it."""
 
     height: float
-    rows: Sequence[ResultRow]
+    rows: Sequence[ResultBar]
     left_out: int
 
 
@@ -69,7 +69,7 @@ def results_chart(contest: PublishedContest) -> ResultsChart:
             bars.append(Bar(x, count * unit, kind, count))
             x += count * unit
         rows.append(
-            ResultRow(
+            ResultBar(
                 at * ROW,
                 _short(line.agent),
                 contest.by_name[line.agent].stem,

@@ -112,7 +112,7 @@ def _write_matches(contest: PublishedContest, files: Path, target: Path, private
             write_public(file, target / match.attempt_path(attempt.number))
             folders = (private / match.first, private / match.second)
             write_private(file, folders, f"{match.stem}.attempt-{attempt.number}")
-    played = [(match, match.ended.record) for match in contest.matches if match.ended is not None]
+    played = [(match, match.result.record) for match in contest.matches if match.result is not None]
     stems = ["", *(match.stem for match, _ in played), ""]
     jobs = []
     for (match, record), before, after in zip(played, stems, stems[2:], strict=False):

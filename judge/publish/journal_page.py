@@ -63,9 +63,9 @@ def _describe(line: JournalLine) -> str:
 def _describe_match(line: JournalLine, match: PublishedMatch) -> str:
     names = (plain_text(match.first, 40), plain_text(match.second, 40))
     match line.event:
-        case "accepted" if match.ended is not None and line.attempt == match.attempt:
-            ended = match.ended
-            what = outcome_sentence(ended.verdict, ended.winner, names, ended.reason)
+        case "accepted" if match.result is not None and line.attempt == match.attempt:
+            result = match.result
+            what = outcome_sentence(result.verdict, result.winning_seat, names, result.reason)
         case "accepted":
             what = f"attempt {line.attempt} ended; its result was annulled later"
         case "void":

@@ -17,11 +17,12 @@ from judge.contest.schedule import Tournament
 from judge.contest.snapshot import Frozen, thaw
 from judge.documents import parse_json
 from judge.errors import InputError
+from judge.matches import MatchState, Pairing
 from judge.publish.manifest import read_bounded
 from judge.publish.model import PublishedContest, PublishedMatch, UncountedAttempt
 from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
 from judge.referee.chance import Key
-from judge.store.types import JournalLine, MatchState, Paired
+from judge.store.types import JournalLine
 
 DOCUMENT, CHANCE = "contest.json", "chance.json"
 
@@ -54,8 +55,8 @@ def load_store(contest: Contest) -> PublishedContest:
     """
     store, name = contest.store, contest.name
     attempts = store.attempts(name)
-    results = {result.match.id: result for result in store.results(name)}
-    pairings = store.paired(name)
+    results = {result.match: result for result in store.results(name)}
+    pairings = store.pairings(name)
     paired = {(pairing.round, pairing.table) for pairing in pairings}
     uncounted: dict[str, list[UncountedAttempt]] = {}
     for attempt in attempts:
@@ -65,20 +66,20 @@ def load_store(contest: Contest) -> PublishedContest:
                 UncountedAttempt(attempt.number, attempt.state.value, attempt.why, attempt.record)
             )
     matches = []
-    for match, state, number, why in store.games(name):
+    for match in store.matches(name):
         if (match.round, match.table) not in paired:
             continue
         result, others = results.get(match.id), uncounted.get(match.id, ())
         if result is not None:
-            done = PublishedMatch.of(match, MatchState.DONE.value, why, result.attempt, result.ended, others)
+            done = PublishedMatch.of(match, result, others, state=MatchState.DONE, attempt=result.attempt)
         else:
             # A match that is done ended after the results were read.
-            seen = MatchState.RUNNING if state is MatchState.DONE else state
-            done = PublishedMatch.of(match, seen.value, why, number, None, others)
+            state = MatchState.RUNNING if match.state == MatchState.DONE else match.state
+            done = PublishedMatch.of(match, None, others, state=state)
         matches.append(done)
     journal = store.journal(name)
     out = _in_order(contest.out(), journal)
-    published = PublishedContest(contest.frozen, store.plan(name), pairings, matches, out, journal)
+    published = PublishedContest(contest.frozen, store.document(name), pairings, matches, out, journal)
     return replace(published, secret=contest.secret) if published.is_over else published
 
 
@@ -105,7 +106,7 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     frozen = thaw(document)
     secret = _read_secret(directory / CHANCE, frozen)
     pairings = [
-        Paired(row.round, row.table, row.first, row.second, row.meeting, row.group)
+        Pairing(row.first, row.second, row.round, row.table, row.meeting, row.group)
         for row in _read_table(directory, "pairings", PairingRow)
     ]
     if len(pairings) * frozen.format.games > MOST_MATCHES:
@@ -115,10 +116,10 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     for attempt in _read_table(directory, "attempts", AttemptRow):
         uncounted.setdefault(attempt.number, []).append(UncountedAttempt(attempt.attempt, attempt.state, attempt.why))
     matches = []
-    for match in Tournament(frozen, secret).games(pairings):
+    for match in Tournament(frozen, secret).matches(pairings):
         row, others = rows.get(match.number), uncounted.get(match.number, ())
         state, why, number = ("", "", 0) if row is None else (row.state, row.why, row.attempt or 0)
-        matches.append(PublishedMatch.of(match, state, why, number, None, others))
+        matches.append(PublishedMatch.of(match, None, others, state=state, why=why, attempt=number))
     scheduled = {match.number for match in matches}
     problems = [
         f"game {number} is missing in {'games.json' if number in scheduled else 'the schedule'}"

@@ -3,18 +3,21 @@
 `judge.publish.load` builds it from a store or from an export. Tables and pages contain nothing else.
 """
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from judge.contest.points import Points, points_table
 from judge.contest.ratings import Rating, RatingList, rate
-from judge.contest.results import GameResult, without
-from judge.contest.schedule import Table, Tournament, game_result
+from judge.contest.results import without
+from judge.contest.schedule import Table, Tournament
 from judge.contest.snapshot import Frozen, FrozenEntry
 from judge.contest.standings import TableLine
+from judge.matches import Match, MatchState, Pairing, ResultRow
 from judge.referee.chance import Key
-from judge.store.types import Ended, JournalLine, MatchState, Paired, Result, Scheduled
+from judge.store.types import JournalLine
 
 OPEN = (MatchState.PENDING, MatchState.RUNNING, MatchState.HELD)
 """The states of a match that may still be played."""
@@ -53,31 +56,23 @@ class UncountedAttempt:
 
 
 @dataclass(frozen=True)
-class PublishedMatch(Scheduled):
-    """A match of the schedule: its state, the reason for that state, and the result of the attempt that counts.
+class PublishedMatch(Match):
+    """A match of the schedule with its result and its attempts that have a record and do not count.
 
-    `state` is a `MatchState`, or any text if it was read from an export. `attempt` is 0 if none counts.
+    `attempt` is the one that counts if there is a result, else the last one; 0 if there is none.
     """
 
-    state: str
-    why: str = ""
-    attempt: int = 0
-    ended: Ended | None = None
+    result: ResultRow | None = None
     uncounted: tuple[UncountedAttempt, ...] = ()
 
     @classmethod
     def of(
-        cls,
-        match: Scheduled,
-        state: str,
-        why: str,
-        attempt: int,
-        ended: Ended | None,
-        uncounted: Sequence[UncountedAttempt],
+        cls, match: Match, result: ResultRow | None, uncounted: Sequence[UncountedAttempt], **changes: Any
     ) -> "PublishedMatch":
-        """A match of the schedule with its state."""
-        place = (match.id, match.number, match.round, match.table, match.game, match.first, match.second)
-        return cls(*place, match.spec, state, why, attempt, ended, tuple(uncounted))
+        """A match of the schedule with what it became; `changes` are values of its fields that are not those of
+        `match`."""
+        fields = {field.name: getattr(match, field.name) for field in dataclasses.fields(match)}
+        return cls(**fields | changes, result=result, uncounted=tuple(uncounted))
 
     @property
     def stem(self) -> str:
@@ -92,11 +87,6 @@ class PublishedMatch(Scheduled):
     def attempt_path(self, attempt: int) -> str:
         """Where the record of an attempt that does not count is in an export."""
         return f"records/{self.stem}.attempt-{attempt}.json"
-
-    @cached_property
-    def result(self) -> GameResult | None:
-        """The result by agents' names; None if there is none."""
-        return None if self.ended is None else game_result(Result(self, self.attempt, self.ended))
 
     def score_of(self, agent: str) -> float | None:
         """1, a half or 0 for one of the two agents; None if there is no result."""
@@ -113,7 +103,7 @@ class PublishedContest:
 
     frozen: Frozen
     document: str
-    pairings: Sequence[Paired]
+    pairings: Sequence[Pairing]
     matches: Sequence[PublishedMatch]
     out: Mapping[str, str]
     journal: Sequence[JournalLine]
@@ -170,14 +160,14 @@ class PublishedContest:
     # --- what was played ---------------------------------------------------------------------------------------------
 
     @cached_property
-    def results(self) -> Sequence[Result]:
-        """The results so far as a store has them, in the order of the schedule."""
-        return [Result(match, match.attempt, match.ended) for match in self.matches if match.ended is not None]
+    def results(self) -> Sequence[ResultRow]:
+        """The results so far, in the order of the schedule."""
+        return [match.result for match in self.matches if match.result is not None]
 
     @property
     def played(self) -> Sequence[PublishedMatch]:
         """The matches that have a result."""
-        return [match for match in self.matches if match.ended is not None]
+        return [match for match in self.matches if match.result is not None]
 
     @property
     def unfinished(self) -> Sequence[PublishedMatch]:
@@ -187,7 +177,7 @@ class PublishedContest:
     @cached_property
     def is_over(self) -> bool:
         """Whether no match may still be played and no round follows."""
-        return not self.unfinished and not self.tournament.next(self.pairings, self.results, self.out).games
+        return not self.unfinished and not self.tournament.next(self.pairings, self.results, self.out).matches
 
     @cached_property
     def table(self) -> Table:

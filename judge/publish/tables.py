@@ -176,7 +176,7 @@ def tables(contest: PublishedContest) -> Mapping[str, bytes]:
         "pairs": _pairs(contest),
         "games": [_game(match, points) for match, points in zip(contest.matches, contest.points(), strict=True)],
         "pairings": [
-            PairingRow(each.round, each.table, each.first, each.second, each.meeting, each.league)
+            PairingRow(each.round, each.table, each.first, each.second, each.meeting, each.group)
             for each in contest.pairings
         ],
         "disqualified": [DisqualifiedRow(agent, why) for agent, why in contest.out.items()],
@@ -262,8 +262,8 @@ def _game(match: PublishedMatch, points: tuple[float, float] | None) -> GameRow:
         why=match.why,
         match=match.id,
     )
-    result, ended = match.result, match.ended
-    if result is None or ended is None:
+    result = match.result
+    if result is None:
         return row
     return replace(
         row,
@@ -279,7 +279,7 @@ def _game(match: PublishedMatch, points: tuple[float, float] | None) -> GameRow:
         second_replies=result.replies[1],
         first_charged_ms=result.charged_ms[0],
         second_charged_ms=result.charged_ms[1],
-        seconds=ended.seconds,
+        seconds=result.seconds,
         attempt=match.attempt,
         record=match.record_path,
     )

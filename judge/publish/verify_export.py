@@ -17,12 +17,12 @@ from pathlib import Path
 
 from judge.contest.snapshot import ranks_of
 from judge.errors import InputError
+from judge.matches import MatchState, Outcome, Pairing, ResultRow
 from judge.publish.load import CHANCE, LARGEST_TABLE, load_export
 from judge.publish.manifest import ManifestCheck, check_manifest, read_bounded
 from judge.publish.model import OPEN, PublishedContest, PublishedMatch, chance_words
 from judge.publish.tables import README, tables
 from judge.publish.verify_records import RecordJob, VerifiedRecord, chain_problems, replay_record
-from judge.store.types import MatchState, Paired
 from judge.workers import in_parallel
 
 TOLERANCE = 1e-3
@@ -58,8 +58,8 @@ def verify_export(directory: Path, public_key: Path | None) -> VerificationRepor
         records = list(in_parallel(replay_record, _jobs(directory, contest)))
         problems += [problem for record in records for problem in record.problems]
         problems += _chain_problems(contest, records)
-        ended = {record.job.number: record.ended for record in records if record.job.counts}
-        matches = [replace(match, ended=ended.get(match.number)) for match in contest.matches]
+        outcomes = {record.job.number: record.outcome for record in records if record.job.counts}
+        matches = [replace(match, result=_result(match, outcomes.get(match.number))) for match in contest.matches]
         contest = replace(contest, matches=matches)
         problems += [*_state_problems(contest), *_pairing_problems(contest)]
         # Only a contest without a problem is known to be over.
@@ -74,7 +74,7 @@ def verify_export(directory: Path, public_key: Path | None) -> VerificationRepor
         problems=[*manifest.problems, *problems],
         contest=contest.name,
         replayed=len(records),
-        uncounted=len(records) - len(ended),
+        uncounted=len(records) - len(outcomes),
         unfinished=len(contest.unfinished),
         is_over=is_over,
         decisions=[f"{agent} disqualified: {why}" for agent, why in contest.out.items()],
@@ -123,6 +123,10 @@ def _chain_problems(contest: PublishedContest, records: Sequence[VerifiedRecord]
 # --- schedule --------------------------------------------------------------------------------------------------------
 
 
+def _result(match: PublishedMatch, outcome: Outcome | None) -> ResultRow | None:
+    return None if outcome is None else outcome.row(match, match.attempt)
+
+
 def _state_problems(contest: PublishedContest) -> Iterator[str]:
     for match in contest.matches:
         if match.state not in (*OPEN, MatchState.DONE, MatchState.CANCELLED):
@@ -134,7 +138,7 @@ def _state_problems(contest: PublishedContest) -> Iterator[str]:
 def _pairing_problems(contest: PublishedContest) -> Iterator[str]:
     """Every round must follow from the results before it and from the agents that were disqualified by then."""
     pairings, gone = list(contest.pairings), 0
-    paired: list[Paired] = []
+    paired: list[Pairing] = []
     while len(paired) < len(pairings):
         left = tuple(pairings[len(paired) :])
         following = _next_pairings(contest, paired, left, gone)
@@ -146,12 +150,12 @@ def _pairing_problems(contest: PublishedContest) -> Iterator[str]:
 
 
 def _next_pairings(
-    contest: PublishedContest, paired: Sequence[Paired], left: Sequence[Paired], gone: int
-) -> tuple[int, Sequence[Paired]] | None:
+    contest: PublishedContest, paired: Sequence[Pairing], left: Sequence[Pairing], gone: int
+) -> tuple[int, Sequence[Pairing]] | None:
     """How many agents were disqualified when `left` was paired, and its first pairings; None if they do not follow."""
     tournament, out = contest.tournament, list(contest.out)
     rounds = {pairing.round for pairing in paired}
-    results = [result for result in contest.results if result.match.round in rounds]
+    results = [result for result in contest.results if result.round in rounds]
     for count in range(gone, len(out) + 1):
         for lots in _LOTS if tournament.seed is None else (None,):
             pairs = tournament.next(paired, results, out[:count], lots).pairings

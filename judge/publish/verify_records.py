@@ -6,9 +6,10 @@ from pathlib import Path
 
 from judge.catalog.entry import Opening
 from judge.contest.schedule import bare
-from judge.contest.worker import ended_by
+from judge.contest.worker import outcome_of
 from judge.documents import parse_json
 from judge.errors import InputError
+from judge.matches import Outcome
 from judge.publish.manifest import read_bounded
 from judge.referee.bounds import LARGEST_RECORD
 from judge.referee.chance import Seed
@@ -16,7 +17,6 @@ from judge.referee.spec import KeptFolders, MatchRecord, MatchSpec, RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.folders import FolderKind
-from judge.store.types import Ended
 
 States = Mapping[FolderKind, str]
 """Digests of the states of an agent's folders."""
@@ -44,13 +44,13 @@ class RecordJob:
 
 @dataclass(frozen=True, slots=True)
 class VerifiedRecord:
-    """A record that was replayed; `ended` is None if there is a problem.
+    """A record that was replayed; `outcome` is None if there is a problem.
 
     `begun` and `left` are the states of the kept folders before and after the match, by seat.
     """
 
     job: RecordJob
-    ended: Ended | None
+    outcome: Outcome | None
     problems: Sequence[str]
     begun: tuple[States, ...] = ()
     left: tuple[States, ...] = ()
@@ -76,7 +76,7 @@ def replay_record(job: RecordJob) -> VerifiedRecord:
     problems += verify(file).problems
     return VerifiedRecord(
         job,
-        None if problems else ended_by(file, ""),
+        None if problems else outcome_of(file, ""),
         [f"{job.name}: {problem}" for problem in problems],
         tuple(seat.folders.digests if seat.folders else {} for seat in record.spec.seats),
         tuple({kind: folder.digest for kind, folder in seat.folders.items()} for seat in record.seats),

@@ -6,28 +6,19 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, Select, func, select
 
 from judge.errors import InputError
+from judge.matches import Match, MatchState, Pairing, ResultRow, result_row
 from judge.store.connection import connect
 from judge.store.tables import attempts, contests, entries, journal, matches, pairings, results
-from judge.store.types import (
-    Attempt,
-    AttemptState,
-    Brief,
-    Ended,
-    EntryRow,
-    JournalLine,
-    MatchState,
-    Paired,
-    Result,
-    Scheduled,
-    Seat,
-)
+from judge.store.types import Attempt, AttemptState, EntryRow, JournalLine
 
-_BRIEF = (
-    *(matches.c[name] for name in ("round", "board", "game", "first", "second")),
-    *(results.c[name] for name in ("winner", "verdict", "outcome", "fault_0", "fault_1")),
+_RESULT = (
+    *(matches.c.first, matches.c.second),
+    *(results.c[name] for name in ("winner", "verdict", "reason", "result", "fault_0", "fault_1")),
     *(results.c[name] for name in ("replies_0", "replies_1", "charged_ms_0", "charged_ms_1")),
+    *(matches.c[name] for name in ("round", "table", "game", "id", "number")),
+    *(results.c[name] for name in ("attempt", "record", "seconds")),
 )
-"""The columns of a `Brief`, in its order."""
+"""The columns that `result_row` takes."""
 
 
 class Reader:
@@ -47,10 +38,10 @@ class Reader:
             rows = connection.execute(select(contests.c.name).order_by(contests.c.created_at))
             return [name for (name,) in rows]
 
-    def plan(self, contest: str) -> str:
-        """What the contest was created from; InputError if there is none of that name."""
+    def document(self, contest: str) -> str:
+        """The document that the contest was created with; InputError if there is no contest of that name."""
         with self._engine.connect() as connection:
-            return str(contest_row(connection, contest).plan)
+            return str(contest_row(connection, contest).document)
 
     def secret(self, contest: str) -> str | None:
         """What its chance follows from, which nobody may see before it is over; None where its plan has a seed."""
@@ -66,14 +57,14 @@ class Reader:
     def entries(self, contest: str) -> list[EntryRow]:
         """Who takes part, in the order of entry."""
         with self._engine.connect() as connection:
-            rows = connection.execute(select(entries).where(entries.c.contest == contest).order_by(entries.c.place))
-            return [EntryRow(row.name, row.place, row.entry, row.disqualified) for row in rows]
+            rows = connection.execute(select(entries).where(entries.c.contest == contest).order_by(entries.c.rank))
+            return [EntryRow(row.name, row.rank, row.entry, row.disqualified) for row in rows]
 
-    def paired(self, contest: str) -> list[Paired]:
+    def pairings(self, contest: str) -> list[Pairing]:
         """The pairings so far, byes too, in the order of rounds and tables."""
         with self._engine.connect() as connection:
             return [
-                Paired(row.round, row.board, row.first, row.second, row.meeting, row.league)
+                Pairing(row.first, row.second, row.round, row.table, row.meeting, row.group)
                 for row in pairing_rows(connection, contest)
             ]
 
@@ -94,37 +85,22 @@ class Reader:
             row = connection.execute(query).first()
         return None if row is None else (row.record, int(row.first != agent))
 
-    def results(self, contest: str) -> list[Result]:
-        """The results so far, in the order of the schedule."""
+    def results(self, contest: str) -> list[ResultRow]:
+        """The results so far, in the order of the schedule; there may be a hundred thousand, so no spec is read."""
         query = (
-            select(
-                matches,
-                results.c.attempt.label("counted"),
-                *(column for column in results.c if column.name not in ("match", "attempt")),
-            )
+            select(*_RESULT)
             .join(results, results.c.match == matches.c.id)
             .where(matches.c.contest == contest)
             .order_by(matches.c.number)
         )
         with self._engine.connect() as connection:
-            return [Result(scheduled(row), row.counted, _ended(row)) for row in connection.execute(query)]
+            return [result_row(row) for row in connection.execute(query)]
 
-    def briefs(self, contest: str) -> list[Brief]:
-        """The same as tables need them: a spec is two kilobytes, and there may be a hundred thousand."""
-        query = (
-            select(*_BRIEF)
-            .join(results, results.c.match == matches.c.id)
-            .where(matches.c.contest == contest)
-            .order_by(matches.c.number)
-        )
-        with self._engine.connect() as connection:
-            return list(map(Brief._make, connection.execute(query).all()))
-
-    def games(self, contest: str) -> list[tuple[Scheduled, MatchState, int, str]]:
-        """Every game with its state, its attempts so far and what was said of it last, in the order of the schedule."""
+    def matches(self, contest: str) -> list[Match]:
+        """Every match of the schedule, in its order."""
         query = select(matches).where(matches.c.contest == contest).order_by(matches.c.number)
         with self._engine.connect() as connection:
-            return [(scheduled(row), MatchState(row.state), row.attempt, row.why) for row in connection.execute(query)]
+            return [match_of(row) for row in connection.execute(query)]
 
     def attempts(self, contest: str) -> list[Attempt]:
         """Every attempt of every game, in the order of the schedule."""
@@ -169,15 +145,22 @@ def contest_row(connection: Connection, name: str, *, locked: bool = False) -> R
 def pairing_rows(connection: Connection, contest: str) -> Sequence[Row[Any]]:
     """By round and table."""
     return connection.execute(
-        select(pairings).where(pairings.c.contest == contest).order_by(pairings.c.round, pairings.c.board)
+        select(pairings).where(pairings.c.contest == contest).order_by(pairings.c.round, pairings.c.table)
     ).all()
 
 
-def scheduled(row: Row[Any]) -> Scheduled:
+def match_of(row: Row[Any]) -> Match:
     """The match of a row."""
-    return Scheduled(row.id, row.number, row.round, row.board, row.game, row.first, row.second, row.spec)
-
-
-def _ended(row: Row[Any]) -> Ended:
-    seats = (Seat(row.fault_0, row.replies_0, row.charged_ms_0), Seat(row.fault_1, row.replies_1, row.charged_ms_1))
-    return Ended(row.verdict, row.winner, row.outcome, row.reason, row.record, row.seconds, seats)
+    return Match(
+        id=row.id,
+        number=row.number,
+        round=row.round,
+        table=row.table,
+        game=row.game,
+        first=row.first,
+        second=row.second,
+        spec=row.spec,
+        state=MatchState(row.state),
+        attempt=row.attempt,
+        why=row.why,
+    )

@@ -6,7 +6,7 @@ Every method is one transaction, and what it says has happened is on disk.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Any
@@ -14,9 +14,11 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select, update
 
 from judge.errors import InputError
-from judge.store.reading import Reader, contest_row, pairing_rows, scheduled
+from judge.games.types import Verdict
+from judge.matches import Match, MatchState, Outcome, Pairing
+from judge.store.reading import Reader, contest_row, match_of, pairing_rows
 from judge.store.tables import attempts, contests, entries, journal, matches, pairings, results
-from judge.store.types import AttemptState, Ended, EntryRow, Issued, MatchState, Paired, Scheduled
+from judge.store.types import AttemptState, EntryRow
 
 
 class Store(Reader):
@@ -24,20 +26,20 @@ class Store(Reader):
 
     # --- a contest and its schedule ----------------------------------------------------------------------------------
 
-    def create(self, name: str, plan: str, entered: Sequence[EntryRow], secret: str | None = None) -> None:
+    def create(self, name: str, document: str, entered: Sequence[EntryRow], secret: str | None = None) -> None:
         """Begin a contest with its entries, which are frozen from now on; InputError if there is one of that name.
 
-        `secret` is what its chance follows from, where the plan has only a commitment to it.
+        `secret` is what its chance follows from, if the document has only a commitment to it.
         """
         with self._engine.begin() as connection:
             if connection.scalar(select(contests.c.name).where(contests.c.name == name)):
                 raise InputError(f"there is a contest {name!r} already; go on with it or take another name")
             connection.execute(
-                insert(contests).values(name=name, plan=plan, created_at=_now(), state="open", secret=secret)
+                insert(contests).values(name=name, document=document, created_at=_now(), state="open", secret=secret)
             )
             for entry in entered:
                 connection.execute(
-                    insert(entries).values(contest=name, name=entry.name, place=entry.place, entry=entry.entry)
+                    insert(entries).values(contest=name, name=entry.name, rank=entry.rank, entry=entry.entry)
                 )
             _tell(connection, name, "created", f"{len(entered)} entries")
 
@@ -65,34 +67,26 @@ class Store(Reader):
             _cancel(connection, contest)
             _tell(connection, contest, "disqualified", f"{agent}: {why}")
 
-    def schedule(self, contest: str, games: Sequence[Scheduled], paired: Sequence[Paired] = ()) -> None:
-        """Add games and the pairings that they are of; what is there already is left as it is."""
+    def schedule(self, contest: str, new: Sequence[Match], pairs: Sequence[Pairing] = ()) -> None:
+        """Add matches and the pairings that they are of; what is there already is left as it is."""
         with self._engine.begin() as connection:
             contest_row(connection, contest)
-            known = {(row.round, row.board) for row in pairing_rows(connection, contest)}
-            for pair in paired:
-                if (pair.round, pair.table) not in known:
-                    connection.execute(
-                        insert(pairings).values(
-                            contest=contest,
-                            round=pair.round,
-                            board=pair.table,
-                            first=pair.first,
-                            second=pair.second,
-                            meeting=pair.meeting,
-                            league=pair.league,
-                        )
-                    )
+            known = {(row.round, row.table) for row in pairing_rows(connection, contest)}
+            pair_rows = [
+                {"contest": contest, **asdict(pair)} for pair in pairs if (pair.round, pair.table) not in known
+            ]
+            if pair_rows:
+                connection.execute(insert(pairings), pair_rows)
             there = set(connection.scalars(select(matches.c.id).where(matches.c.contest == contest)))
-            new = [game for game in games if game.id not in there]
-            if new:
-                connection.execute(insert(matches), [_match_values(contest, game) for game in new])
-                _tell(connection, contest, "scheduled", f"{len(new)} games")
+            match_rows = [{"contest": contest, **asdict(match)} for match in new if match.id not in there]
+            if match_rows:
+                connection.execute(insert(matches), match_rows)
+                _tell(connection, contest, "scheduled", f"{len(match_rows)} games")
 
     # --- issue, fix, roll back ---------------------------------------------------------------------------------------
 
-    def issue(self, contest: str, host: str, alone: frozenset[str] = frozenset()) -> Issued | None:
-        """Give out the next game of the schedule as a new attempt; None where there is none to give.
+    def issue(self, contest: str, host: str, alone: frozenset[str] = frozenset()) -> Match | None:
+        """Give out the next match of the schedule as a new attempt; None if there is none to give.
 
         Agents in `alone` play one game at a time, in the order of the schedule: no later game of theirs is given out
         before an earlier one.
@@ -112,7 +106,7 @@ class Store(Reader):
                 busy |= {row.first, row.second} & set(alone)
             return None
 
-    def _start(self, connection: Connection, contest: str, row: Row[Any], host: str) -> Issued:
+    def _start(self, connection: Connection, contest: str, row: Row[Any], host: str) -> Match:
         attempt = row.attempt + 1
         connection.execute(
             update(matches).where(matches.c.id == row.id).values(state=MatchState.RUNNING, attempt=attempt)
@@ -123,34 +117,37 @@ class Store(Reader):
             )
         )
         _tell(connection, contest, "started", f"{row.first} - {row.second}", row.id, attempt)
-        return Issued(scheduled(row), attempt)
+        return replace(match_of(row), state=MatchState.RUNNING, attempt=attempt)
 
-    def accept(self, match: str, attempt: int, ended: Ended) -> AttemptState:
+    def accept(self, match: str, attempt: int, outcome: Outcome) -> AttemptState:
         """Fix the result of an attempt, if it is the current one and nothing was fixed before.
 
         ACCEPTED, also when this very attempt was accepted already; SUPERSEDED otherwise, and nothing has changed.
+        ValueError for a void, which is no result.
         """
+        if outcome.verdict == Verdict.VOID:
+            raise ValueError("a void is no result: it is played again")
         with self._engine.begin() as connection:
             row = _match(connection, match)
             done = connection.execute(select(results).where(results.c.match == match)).first()
             if done is not None and done.attempt == attempt:
                 return AttemptState.ACCEPTED
             if row.attempt != attempt or row.state != MatchState.RUNNING:
-                self._end(connection, row, attempt, AttemptState.SUPERSEDED, ended.reason, ended.record)
+                self._end(connection, row, attempt, AttemptState.SUPERSEDED, outcome.reason, outcome.record)
                 return AttemptState.SUPERSEDED
-            self._end(connection, row, attempt, AttemptState.ACCEPTED, _story(row, ended), ended.record)
+            self._end(connection, row, attempt, AttemptState.ACCEPTED, _story(row, outcome), outcome.record)
             connection.execute(
                 insert(results).values(
                     match=match,
                     attempt=attempt,
-                    verdict=ended.verdict,
-                    winner=ended.winner,
-                    outcome=ended.outcome,
-                    reason=ended.reason,
-                    record=ended.record,
-                    seconds=ended.seconds,
+                    verdict=outcome.verdict,
+                    winner=outcome.winner,
+                    result=outcome.result,
+                    reason=outcome.reason,
+                    record=outcome.record,
+                    seconds=outcome.seconds,
                     finished_at=_now(),
-                    **_seat_values(ended),
+                    **_seat_values(outcome),
                 )
             )
             connection.execute(update(matches).where(matches.c.id == match).values(state=MatchState.DONE, why=""))
@@ -249,23 +246,6 @@ def _match(connection: Connection, match: str) -> Row[Any]:
     return row
 
 
-def _match_values(contest: str, game: Scheduled) -> dict[str, Any]:
-    return {
-        "id": game.id,
-        "contest": contest,
-        "number": game.number,
-        "round": game.round,
-        "board": game.table,
-        "game": game.game,
-        "first": game.first,
-        "second": game.second,
-        "spec": game.spec,
-        "state": MatchState.PENDING,
-        "attempt": 0,
-        "why": "",
-    }
-
-
 def _cancel(connection: Connection, contest: str) -> None:
     """No game of who is disqualified is to be played any more."""
     # Whoever disqualifies and whoever gives a game back wait for each other here, so that one of the two sees both.
@@ -283,12 +263,12 @@ def _cancel(connection: Connection, contest: str) -> None:
         )
 
 
-def _story(match: Row[Any], ended: Ended) -> str:
+def _story(match: Row[Any], outcome: Outcome) -> str:
     """How a game ended, by names, for the log."""
-    if ended.winner is None:
-        return f"{match.first} - {match.second}: nobody won: {ended.reason}"
-    winner = match.first if ended.winner == 0 else match.second
-    return f"{winner} won: {ended.reason}"
+    if outcome.winner is None:
+        return f"{match.first} - {match.second}: nobody won: {outcome.reason}"
+    winner = match.first if outcome.winner == 0 else match.second
+    return f"{winner} won: {outcome.reason}"
 
 
 def _voids_in_a_row(connection: Connection, match: str) -> int:
@@ -310,7 +290,7 @@ def _playing(connection: Connection, contest: str) -> set[str]:
     return {agent for row in rows for agent in row}
 
 
-def _seat_values(ended: Ended) -> dict[str, Any]:
+def _seat_values(outcome: Outcome) -> dict[str, Any]:
     return {
-        f"{name}_{number}": value for number, seat in enumerate(ended.seats) for name, value in asdict(seat).items()
+        f"{name}_{number}": value for number, seat in enumerate(outcome.seats) for name, value in asdict(seat).items()
     }

@@ -1,6 +1,6 @@
 """The tables of the store, as SQLAlchemy sees them; `migrations/` makes them and changes them.
 
-contests    a round and what it was planned from
+contests    a contest, and the document that says all that decides it
 entries     who takes part, frozen at the start
 pairings    who meets whom at which table of which round, byes too; each has so many matches
 matches     a row a game of the schedule: pending -> running (attempt n) -> done, or held, or cancelled
@@ -37,7 +37,7 @@ contests = Table(
     "contests",
     metadata,
     Column("name", String(128), primary_key=True),
-    Column("plan", Text, nullable=False),
+    Column("document", Text, nullable=False),
     Column("created_at", String(32), nullable=False),
     Column("state", String(16), nullable=False),
     # What its chance follows from; nobody but the judge reads it before the contest is over.
@@ -49,7 +49,7 @@ entries = Table(
     metadata,
     Column("contest", ForeignKey("contests.name"), primary_key=True),
     Column("name", String(128), primary_key=True),
-    Column("place", Integer, nullable=False),
+    Column("rank", Integer, nullable=False),
     Column("entry", Text, nullable=False),
     Column("disqualified", Text),
 )
@@ -59,11 +59,11 @@ pairings = Table(
     metadata,
     Column("contest", ForeignKey("contests.name"), primary_key=True),
     Column("round", Integer, primary_key=True),
-    Column("board", Integer, primary_key=True),
+    Column("table", Integer, primary_key=True),
     Column("first", String(128), nullable=False),
     Column("second", String(128)),
     Column("meeting", Integer, nullable=False),
-    Column("league", String(128), nullable=False),
+    Column("group", String(128), nullable=False),
 )
 
 matches = Table(
@@ -73,7 +73,7 @@ matches = Table(
     Column("contest", ForeignKey("contests.name"), nullable=False, index=True),
     Column("number", Integer, nullable=False),
     Column("round", Integer, nullable=False),
-    Column("board", Integer, nullable=False),
+    Column("table", Integer, nullable=False),
     Column("game", Integer, nullable=False),
     Column("first", String(128), nullable=False),
     Column("second", String(128), nullable=False),
@@ -83,7 +83,7 @@ matches = Table(
     Column("why", Text, nullable=False),
     UniqueConstraint("contest", "number"),
     # All that a table of the contest needs of a match, read without the spec beside it.
-    Index("ix_matches_brief", "contest", "number", "id", "round", "board", "game", "first", "second"),
+    Index("ix_matches_rows", "contest", "number", "id", "round", "table", "game", "first", "second"),
 )
 
 attempts = Table(
@@ -106,7 +106,7 @@ results = Table(
     Column("attempt", Integer, nullable=False),
     Column("verdict", String(16), nullable=False),
     Column("winner", Integer),
-    Column("outcome", Text, nullable=False),
+    Column("result", Text, nullable=False),
     Column("reason", Text, nullable=False),
     Column("record", String(64), nullable=False),
     Column("seconds", Float, nullable=False),

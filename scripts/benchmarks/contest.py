@@ -12,17 +12,18 @@ from contextlib import closing
 from pathlib import Path
 
 from judge.agents.agents import Agent
+from judge.contest.executor import LocalExecutor
 from judge.contest.runner import ContestRunner, MatchEvent
-from judge.contest.slots import Slots
 from judge.contest.worker import Job
 from judge.errors import HostError
 from judge.logs import set_level
+from judge.matches import Match
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.transcript import unseal
 from judge.store.files import Files
 from judge.store.store import Store
-from judge.store.types import AttemptState, EntryRow, Issued, Scheduled
+from judge.store.types import AttemptState, EntryRow
 from scripts.benchmarks.crowd import crowd
 from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure, clock_errors_ms, share_of
 from scripts.benchmarks.tables import large_tables
@@ -86,29 +87,30 @@ def _played(bench: Bench, agent: Agent, games: int, ahead: int) -> list[tuple[fl
     folder = Path(tempfile.mkdtemp(dir=bench.staging))
     files = Files(folder / "files")
     store = Store(f"sqlite:///{folder / 'bench.db'}")
-    players: Slots[Issued] = Slots([bench.slot], ahead, are_had=True)
+    executor = LocalExecutor([bench.slot], ahead, are_had=True)
     ended: list[tuple[float, str]] = []
 
     def tell(happened: MatchEvent) -> None:
-        if happened.ended is None or happened.state is not AttemptState.ACCEPTED:
+        if happened.outcome is None or happened.state is not AttemptState.ACCEPTED:
             raise HostError(f"a game of the measurement is void: {happened.why}")
-        ended.append((time.monotonic(), happened.ended.record))
+        ended.append((time.monotonic(), happened.outcome.record))
 
-    def job(issued: Issued) -> Job:
-        return Job(issued.match.spec, issued.attempt, {agent.digest: agent.program})
+    def job(match: Match) -> Job:
+        return Job(match, {agent.digest: agent.program})
 
-    with closing(store), closing(players):
+    with closing(store), closing(executor):
         store.create("bench", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
         store.schedule("bench", [_game(agent, number) for number in range(1, games + 1)])
         try:
-            ContestRunner(store, files, "bench", players, job_of=job, more=tuple, allowed_voids=1).run(tell)
+            runner = ContestRunner(store, files, "bench", executor, job_of=job, schedule_next=lambda: False, attempts=1)
+            runner.run(tell)
         finally:
-            players.kill()
+            executor.kill()
     return [(at, RecordFile.model_validate_json(files.get(record))) for at, record in ended]
 
 
-def _game(agent: Agent, number: int) -> Scheduled:
+def _game(agent: Agent, number: int) -> Match:
     policy = load_policy(GOMOKU)
     first, second = (agent.seat(policy).model_copy(update={"name": name}) for name in ("one", "two"))
     spec = MatchSpec(seats=(first, second), policy=policy, number=number)
-    return Scheduled(spec.id, number, 1, 1, number - 1, first.name, second.name, spec.model_dump_json())
+    return Match(spec.id, number, 1, 1, number - 1, first.name, second.name, spec.model_dump_json())

@@ -15,10 +15,11 @@ from judge.contest.plan import FailuresPlan, Plan, Planned
 from judge.contest.schedule import Tournament
 from judge.contest.snapshot import Frozen, FrozenEntry
 from judge.games.types import Verdict
+from judge.matches import Match, MatchState
 from judge.referee.policy import load_policy
 from judge.referee.spec import SeatSpec
 from judge.store.tables import attempts, matches, results
-from judge.store.types import AttemptState, EntryRow, MatchState, Scheduled
+from judge.store.types import AttemptState, EntryRow
 from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure
 
 SIZES = (10_000, 30_000, 100_000)
@@ -78,9 +79,9 @@ def _played_out(bench: Bench, size: int) -> Iterator[tuple[Contest, int]]:
             [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in frozen.entries],
         )
         drawn = Tournament(frozen).next((), ())
-        store.schedule(plan.name, drawn.games, drawn.pairings)
-        _fill(planned.store_url, drawn.games)
-        yield Contest(store, planned), len(drawn.games)
+        store.schedule(plan.name, drawn.matches, drawn.pairings)
+        _fill(planned.store_url, drawn.matches)
+        yield Contest(store, planned), len(drawn.matches)
 
 
 def _entry(rank: int) -> FrozenEntry:
@@ -89,7 +90,7 @@ def _entry(rank: int) -> FrozenEntry:
     return FrozenEntry(name=name, rank=rank, seat=seat, calls_itself=name)
 
 
-def _fill(url: str, games: tuple[Scheduled, ...]) -> None:
+def _fill(url: str, games: tuple[Match, ...]) -> None:
     """End all games at once: a transaction each, as when they are played, would take minutes."""
     chance = random.Random(0)
     engine = create_engine(url)
@@ -101,7 +102,7 @@ def _fill(url: str, games: tuple[Scheduled, ...]) -> None:
     engine.dispose()
 
 
-def _attempt(game: Scheduled) -> dict[str, Any]:
+def _attempt(game: Match) -> dict[str, Any]:
     return {
         "match": game.id,
         "number": 1,
@@ -114,7 +115,7 @@ def _attempt(game: Scheduled) -> dict[str, Any]:
     }
 
 
-def _result(game: Scheduled, chance: random.Random) -> dict[str, Any]:
+def _result(game: Match, chance: random.Random) -> dict[str, Any]:
     winner = chance.choice((0, 0, 1, None))
     fails = winner is not None and chance.random() < 0.02
     verdict = Verdict.DRAW if winner is None else Verdict.TURN_TIME if fails else Verdict.WIN
@@ -123,7 +124,7 @@ def _result(game: Scheduled, chance: random.Random) -> dict[str, Any]:
         "attempt": 1,
         "verdict": verdict,
         "winner": winner,
-        "outcome": "",
+        "result": "",
         "reason": "",
         "record": "0" * 64,
         "seconds": 60.0,

@@ -14,9 +14,7 @@ from docker.models.containers import Container
 
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
-from judge.referee.spec import MatchSpec
 from judge.sandbox.owner import directories, started_ticks
-from judge.store.types import Issued
 from tests.cli.brains import write_brain
 from tests.cli.conftest import owner_of
 from tests.cli.terminal import PATIENCE_S
@@ -115,8 +113,8 @@ def is_of(box: Container, folder: Path, number: int) -> bool:
     planned = load_plan(folder)
     with closing(open_store(planned)) as store:
         contest = Contest(store, planned)
-        jobs = {match.number: contest.job(Issued(match, attempt)) for match, _, attempt, _ in store.games(planned.name)}
-    spec = MatchSpec.model_validate_json(jobs[number].spec)
+        jobs = {match.number: contest.job(match) for match in store.matches(planned.name)}
+    spec = jobs[number].spec()
     return bool(box.labels["judge.match"] == spec.id)
 
 

@@ -133,7 +133,7 @@ def counted(folder: Path) -> dict[str, list[str]]:
     try:
         contest = Contest(store, planned)
         for result in contest.results():
-            for seat in contest.record(result.ended.record).record.seats:
+            for seat in contest.record(result.record).record.seats:
                 found.setdefault(seat.name, []).append(seat.about["name"])
     finally:
         store.close()

@@ -17,12 +17,13 @@ from judge.cluster.cluster import Cluster, open_cluster
 from judge.contest.runner import ContestRunner, MatchEvent, StopReason
 from judge.contest.worker import Job
 from judge.host.house_agents import build_house_agents
+from judge.matches import Match
 from judge.referee.policy import load_policy
 from judge.referee.spec import BoxKind, MatchSpec, RecordFile
 from judge.sandbox.core_locks import VARIABLE
 from judge.store.files import Files
 from judge.store.store import Store
-from judge.store.types import AttemptState, EntryRow, Issued, Scheduled
+from judge.store.types import AttemptState, EntryRow
 from tests.cli.brains import write_brain
 
 PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "60"))
@@ -157,10 +158,10 @@ class Cup:
         for _ in range(games):
             issued = self.store.issue("cup", cluster.host)
             assert issued
-            cluster.start(issued, self.job(issued))
+            cluster.start(self.job(issued))
         until(lambda: self.waiting() >= games, "all games have begun")
 
-    def games(self, first: int, last: int) -> list[Scheduled]:
+    def games(self, first: int, last: int) -> list[Match]:
         found = []
         for number in range(first, last + 1):
             one, two = (
@@ -168,12 +169,12 @@ class Cup:
                 for agent, name in zip(self.agents, ("one", "two"), strict=True)
             )
             spec = MatchSpec(seats=(one, two), policy=self.policy, number=number, box=self.box)
-            found.append(Scheduled(spec.id, number, 1, 1, number - 1, "one", "two", spec.model_dump_json()))
+            found.append(Match(spec.id, number, 1, 1, number - 1, "one", "two", spec.model_dump_json()))
         return found
 
-    def job(self, issued: Issued) -> Job:
+    def job(self, issued: Match) -> Job:
         programs = {agent.digest: agent.program for agent in self.agents}
-        return Job(issued.match.spec, issued.attempt, programs)
+        return Job(issued, programs)
 
     def cluster(self, machines: Machines, runtimes: Sequence[str] = ()) -> Cluster:
         return open_cluster(machines.address, machines.keys, self.store, "cup", runtimes, lost_after_s=30)
@@ -182,7 +183,7 @@ class Cup:
         self,
         cluster: Cluster,
         meanwhile: Callable[[], None] = lambda: None,
-        more: Callable[[], Sequence[Scheduled]] = lambda: (),
+        more: Callable[[], Sequence[Match]] = lambda: (),
     ) -> StopReason:
         """Play to the end; `meanwhile` is called about once a second, and after each game."""
         self_cup = self
@@ -197,8 +198,16 @@ class Cup:
                 return super().wait(timeout_s)  # type: ignore[return-value]
 
         cluster.__class__ = Watched
-        loop = ContestRunner(self.store, self.files, "cup", cluster, job_of=self.job, more=more, allowed_voids=2)
-        return loop.run(self.told.append)
+
+        def schedule_next() -> bool:
+            found = more()
+            self.store.schedule("cup", found)
+            return bool(found)
+
+        runner = ContestRunner(
+            self.store, self.files, "cup", cluster, job_of=self.job, schedule_next=schedule_next, attempts=2
+        )
+        return runner.run(self.told.append)
 
     def play_while_lost(self, cluster: Cluster, lose: Callable[[], None], bring_back: Callable[[], None]) -> None:
         """Play three games on three workers, of which one is lost for a while, until the lost game has come too."""
@@ -214,7 +223,7 @@ class Cup:
 
         numbers = iter(range(4, 1000))
 
-        def until_it_is_back() -> list[Scheduled]:
+        def until_it_is_back() -> list[Match]:
             number = next(numbers)
             return [] if AttemptState.SUPERSEDED in self.states() else self.games(number, number)
 
@@ -223,15 +232,13 @@ class Cup:
     def late_attempts(self) -> list[tuple[int | str, ...]]:
         """The attempts of the match of which one came late, whose record is there; each match has one result."""
         (late,) = [told for told in self.told if told.state is AttemptState.SUPERSEDED]
-        assert late.ended
-        record = RecordFile.model_validate_json(self.files.get(late.ended.record)).record
-        assert (late.issued.match.id, late.issued.attempt) == (record.id, record.attempt)
+        assert late.outcome
+        record = RecordFile.model_validate_json(self.files.get(late.outcome.record)).record
+        assert (late.match.id, late.match.attempt) == (record.id, record.attempt)
         results = self.store.results("cup")
-        assert len(results) == len({result.match.id for result in results})
+        assert len(results) == len({result.match for result in results})
         return [
-            row[1:] if row[2] == "superseded" else row[1:3]
-            for row in self.attempts()
-            if row[0] == late.issued.match.number
+            row[1:] if row[2] == "superseded" else row[1:3] for row in self.attempts() if row[0] == late.match.number
         ]
 
     def attempts(self) -> list[tuple[int, int, str, str]]:

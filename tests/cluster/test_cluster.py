@@ -67,7 +67,7 @@ def test_every_worker_plays_and_gets_an_agent_once(cup: Cup, machines: Machines,
     assert [1] * 6 == [attempt for _, attempt, _, _ in cup.attempts()]
     assert set(WORKERS) == {host for *_, host in cup.attempts()}
     for result in cup.store.results("cup"):
-        record = RecordFile.model_validate_json(cup.files.get(result.ended.record))
+        record = RecordFile.model_validate_json(cup.files.get(result.record))
         assert () == tuple(verify(record).problems)
     for name in WORKERS:
         agents = {path.name for path in (machines.folder / name / "agents").iterdir()}

@@ -47,8 +47,8 @@ def test_a_worker_that_is_killed_removes_its_containers_when_it_starts_again(
             cluster.wait(1.0)
         issued = cup.store.issue("cup", cluster.host)
         assert issued
-        cluster.start(issued, cup.job(issued))
-        until(lambda: len(boxes(issued.match.id)) == 2, "two boxes")
+        cluster.start(cup.job(issued))
+        until(lambda: len(boxes(issued.id)) == 2, "two boxes")
         machines.workers["w1"].kill()
         machines.workers["w1"].wait()
         while not (lost := cluster.wait(1.0)):
@@ -56,7 +56,7 @@ def test_a_worker_that_is_killed_removes_its_containers_when_it_starts_again(
         assert "the worker w1 of this game was lost" in str(lost[0].error)
 
         machines.start_worker("w1")
-        until(lambda: not boxes(issued.match.id), "the boxes are gone")
+        until(lambda: not boxes(issued.id), "the boxes are gone")
 
 
 @pytest.mark.docker

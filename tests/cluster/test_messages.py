@@ -10,10 +10,10 @@ from judge.agents.store import pack_agent
 from judge.cluster.host import WorkerHost, refuse_other_images
 from judge.cluster.messages import Key, RemoteJob
 from judge.cluster.unacknowledged import Spool
-from judge.contest.worker import JobResult
+from judge.contest.worker import Job, JobResult
 from judge.errors import HostError, InputError
+from judge.matches import Match, Outcome, SeatOutcome
 from judge.referee.play import Slot
-from judge.store.types import Ended, Seat
 
 KEY = Key("cup, created then", "0123456789abcdef0123", 2)
 
@@ -38,7 +38,8 @@ def test_an_agent_that_was_changed_does_not_play_and_comes_again(program: Path, 
         book.chmod(0o644)
         book.write_bytes(b"other")
 
-        error = host.play(RemoteJob(KEY, "", (digest,), {}, {}, "cup")).exception()
+        match = Match(KEY.match, 1, 1, 1, 0, "one", "two", "")
+        error = host.play(RemoteJob(KEY, Job(match, {digest: program}), {})).exception()
 
         assert isinstance(error, HostError)
         assert "were changed" in str(error)
@@ -48,8 +49,8 @@ def test_an_agent_that_was_changed_does_not_play_and_comes_again(program: Path, 
 
 
 def _played() -> JobResult:
-    seat = Seat(None, 3, 1.5)
-    ended = Ended("draw", None, "1/2", "full board", "f" * 64, 2.5, (seat, seat))
+    seat = SeatOutcome(None, 3, 1.5)
+    ended = Outcome("draw", None, "1/2", "full board", "f" * 64, 2.5, (seat, seat))
     return JobResult(ended, b'{"record": "\xff\x00"}', {"e" * 64: bytes(range(256))})
 
 

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 from judge.cli import app
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
+from judge.matches import MatchState
 from judge.publish.verify_export import verify_export
 from judge.referee.spec import read_record
 from judge.referee.verify import verify
-from judge.store.types import MatchState
 
 THERE = Path(__file__).parent / "v0.1.0"
 RECORDS = sorted(path.name.removesuffix(".json.xz") for path in (THERE / "records").iterdir())
@@ -52,7 +52,7 @@ def test_a_contest_that_is_over_has_its_table(tmp_path: Path) -> None:
         }
         assert 6 == len(contest.results())
         for result in contest.results():
-            assert result.ended.reason == contest.record(result.ended.record).record.reason
+            assert result.reason == contest.record(result.record).record.reason
 
 
 def test_a_contest_whose_judge_was_killed_goes_on(tmp_path: Path) -> None:
@@ -66,9 +66,9 @@ def test_a_contest_whose_judge_was_killed_goes_on(tmp_path: Path) -> None:
         issued = contest.store.issue("stopped", "here", contest.alone)
 
         assert issued is not None
-        assert (2, 2) == (issued.match.number, issued.attempt)
+        assert (2, 2) == (issued.number, issued.attempt)
         job = contest.job(issued)
-        assert {"house-python", "stubborn"} == {issued.match.first, issued.match.second}
+        assert {"house-python", "stubborn"} == {issued.first, issued.second}
         assert job.states.keys()
 
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ from judge.contest.contest import Contest
 from judge.contest.formats import AnyFormat
 from judge.contest.plan import FailuresPlan, Plan, Planned
 from judge.contest.snapshot import Frozen, FrozenEntry
+from judge.matches import Match, MatchState, Outcome, ResultRow, SeatOutcome
 from judge.referee.policy import load_policy
 from judge.referee.spec import SeatSpec
 from judge.store.store import Store
-from judge.store.types import Ended, EntryRow, Result, Scheduled, Seat
+from judge.store.types import EntryRow
 
 POLICY = load_policy("gomocup-standard")
 
@@ -24,23 +26,23 @@ CHANCE = "5c" * 32
 COMMITTED: Mapping[str, Any] = {"seed": None, "commitment": commitment_to(CHANCE)}
 """What of a document says so."""
 
-Rule = Callable[[Scheduled], Ended]
+Rule = Callable[[Match], Outcome]
 """How a game ends."""
 
 
-def won_by(seat: int | None, fault: str | None = None) -> Ended:
+def won_by(seat: int | None, fault: str | None = None) -> Outcome:
     """A game that a seat won, by the other's `fault` if there is one; None: a draw."""
     word = fault or ("draw" if seat is None else "win")
-    seats = tuple(Seat(fault if seat is not None and number != seat else None, 10, 100.0) for number in range(2))
-    return Ended(word, seat, "", "", "0" * 64, 1.0, (seats[0], seats[1]))
+    seats = tuple(SeatOutcome(fault if seat is not None and number != seat else None, 10, 100.0) for number in range(2))
+    return Outcome(word, seat, "", "", "0" * 64, 1.0, (seats[0], seats[1]))
 
 
-def better_seed(game: Scheduled) -> Ended:
+def better_seed(game: Match) -> Outcome:
     """The field as everybody expects it: agents are named by their seeds."""
     return won_by(int(int(game.first) > int(game.second)))
 
 
-def first_seat(_game: Scheduled) -> Ended:
+def first_seat(_game: Match) -> Outcome:
     """Whoever sits first wins: a pairing with an even number of games ends equal."""
     return won_by(0)
 
@@ -48,7 +50,7 @@ def first_seat(_game: Scheduled) -> Ended:
 def by_chance(seed: int) -> Rule:
     """Won, drawn or lost as the game's own id decides: the same game always ends the same."""
 
-    def rule(game: Scheduled) -> Ended:
+    def rule(game: Match) -> Outcome:
         return won_by((0, 1, None)[(int(game.id, 16) + seed) % 3])
 
     return rule
@@ -88,7 +90,7 @@ def enter(store: Store, document: Frozen, folder: Path = Path("nowhere"), secret
     secret = None if document.commitment is None else secret
     store.create(document.name, document.model_dump_json(), entered, secret)
     contest = reopen(store, document, folder)
-    contest.more()
+    contest.schedule_next()
     return contest
 
 
@@ -105,23 +107,28 @@ def cup(chosen: AnyFormat, count: int, **changes: Any) -> Iterator[Contest]:
         yield enter(store, frozen(chosen, count, **changes))
 
 
-def play(contest: Contest, rule: Rule, games: int = sys.maxsize) -> list[Scheduled]:
+def play(contest: Contest, rule: Rule, games: int = sys.maxsize) -> list[Match]:
     """Play so many games one after another, or all; which they were."""
-    played: list[Scheduled] = []
+    played: list[Match] = []
     while len(played) < games:
         assert len(played) < 2000, "the contest does not end"
         issued = contest.store.issue(contest.name, "here")
         if issued is not None:
-            contest.store.accept(issued.match.id, issued.attempt, rule(issued.match))
-            played.append(issued.match)
-        elif not contest.more():
+            contest.store.accept(issued.id, issued.attempt, rule(issued))
+            played.append(as_scheduled(issued))
+        elif not contest.schedule_next():
             break
     return played
 
 
-def scheduled(contest: Contest) -> list[Scheduled]:
+def scheduled(contest: Contest) -> list[Match]:
     """Every game so far."""
-    return [match for match, *_ in contest.store.games(contest.name)]
+    return [as_scheduled(match) for match in contest.store.matches(contest.name)]
+
+
+def as_scheduled(match: Match) -> Match:
+    """A match as it was before it was played."""
+    return replace(match, state=MatchState.PENDING, attempt=0, why="")
 
 
 def places(contest: Contest) -> dict[str, tuple[int, float]]:
@@ -129,6 +136,6 @@ def places(contest: Contest) -> dict[str, tuple[int, float]]:
     return {line.agent: (line.place, line.points) for line in contest.standing().table.lines}
 
 
-def of_table(results: Sequence[Result], round_number: int, table: int) -> list[Result]:
+def of_table(results: Sequence[ResultRow], round_number: int, table: int) -> list[ResultRow]:
     """The games of one pairing."""
-    return [each for each in results if (each.match.round, each.match.table) == (round_number, table)]
+    return [each for each in results if (each.round, each.table) == (round_number, table)]

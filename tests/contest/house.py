@@ -10,8 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from judge.agents.agents import stage_agent
-from judge.contest.slots import Slots
+from judge.contest.executor import LocalExecutor
 from judge.contest.worker import Job
+from judge.matches import Match
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
 from judge.referee.spec import BoxKind, KeptFolders, MatchSpec
@@ -56,7 +57,8 @@ class House:
         )
         spec = MatchSpec(seats=(first, second), policy=policy, box=box)
         programs = {agent.digest: agent.program for agent in agents}
-        return Job(spec.model_dump_json(), 1, programs)
+        match = Match(name, 1, 1, 1, 0, first.name, second.name, spec.model_dump_json(), attempt=1)
+        return Job(match, programs)
 
     def let_go(self, name: str) -> None:
         """Let the first agent of a held game go on."""
@@ -101,17 +103,17 @@ def agents_alive(folder: Path) -> list[int]:
     return found
 
 
-def pids(slots: Slots[str]) -> Mapping[str, int]:
-    """The processes of the games that run, by their tags."""
-    return {tag: process.worker.pid for process, tag in slots._running.items() if process.worker.pid}
+def pids(slots: LocalExecutor) -> Mapping[str, int]:
+    """The processes of the games that run, by their ids."""
+    return {match.id: process.worker.pid for process, match in slots._running.items() if process.worker.pid}
 
 
 def main() -> None:
     """Play two games that are never let go."""
     house = House(Path(sys.argv[1]))
-    slots: Slots[str] = Slots([Slot()])
+    slots = LocalExecutor([Slot()])
     for name in ("one", "two"):
-        slots.start(name, house.held(name))
+        slots.start(house.held(name))
     sys.stdout.write(" ".join(map(str, pids(slots).values())) + "\n")
     sys.stdout.flush()
     while True:

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 
 from judge.contest.formats import TournamentFormat
-from judge.contest.pairings import Competitor, Pairing, Status
-from judge.contest.results import GameResult, PlayedPairing
+from judge.contest.pairings import Competitor, Status
+from judge.contest.results import PlayedPairing
 from judge.games.types import Verdict
+from judge.matches import Pairing, ResultRow
 
 Points = tuple[float, float]
 Play = Callable[[Pairing], Points]
@@ -60,18 +61,18 @@ def leans(played: Sequence[PlayedPairing]) -> dict[str, int]:
     return lean
 
 
-def game(text: str, verdict: Verdict = Verdict.WIN, number: int = 0) -> GameResult:
+def game(text: str, verdict: Verdict = Verdict.WIN, number: int = 0) -> ResultRow:
     """A game such as `a>b` (a, who sat first, won), `a<b` or `a=b`."""
     sign = next(letter for letter in text if letter in "<>=")
     first, second = text.split(sign)
     winner = {">": first, "<": second, "=": None}[sign]
     word = Verdict.DRAW if sign == "=" else verdict
-    return GameResult(first, second, winner, word, game=number)
+    return ResultRow(first, second, winner, word, game=number)
 
 
-def games(text: str) -> list[GameResult]:
+def games(text: str) -> list[ResultRow]:
     """Games such as `a>b a=c`; `a>b*3` is one that came three times."""
-    found: list[GameResult] = []
+    found: list[ResultRow] = []
     for word in text.split():
         one, _, times = word.partition("*")
         found += [game(one)] * int(times or 1)

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from judge.contest.contest import Contest, find_match, open_store
+from judge.contest.executor import LocalExecutor
 from judge.contest.plan import load_plan
 from judge.contest.runner import StopReason
-from judge.contest.slots import Slots
 from judge.errors import InputError
 from judge.host.house_agents import build_house_agents
+from judge.matches import Match, MatchState, Outcome
 from judge.referee.play import Slot
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 from judge.store.store import Store
-from judge.store.types import Ended, Issued, MatchState, Scheduled
 from tests.cli.test_folders import COUNTS
 from tests.contest.cups import enter, play, won_by
 from tests.contest.racers import AT_ONCE, begin_in_processes, write_contest
@@ -43,9 +43,9 @@ games = 2
 
 
 @pytest.fixture
-def slots() -> Iterator[Slots[Issued]]:
+def slots() -> Iterator[LocalExecutor]:
     """Two slots, which must not change what comes of it."""
-    made: Slots[Issued] = Slots([Slot(), Slot()])
+    made: LocalExecutor = LocalExecutor([Slot(), Slot()])
     yield made
     made.kill()
     made.close()
@@ -57,11 +57,11 @@ def opened(folder: Path) -> tuple[Store, Contest]:
     return store, begin_in_processes(store, planned)
 
 
-def play_on(folder: Path, slots: Slots[Issued], games: int = 0) -> StopReason:
+def play_on(folder: Path, slots: LocalExecutor, games: int = 0) -> StopReason:
     """Go on with a contest, as a judge that knows nothing of it, to its end or until so many games have ended."""
     store, contest = opened(folder)
     with closing(store):
-        loop = contest.round(slots)
+        loop = contest.runner(slots)
         left = games
 
         def count(_: object) -> None:
@@ -80,7 +80,7 @@ def told(contest: Contest) -> list[tuple[object, ...]]:
     ]
 
 
-def race(idle: Mapping[str, int]) -> Callable[[Scheduled], Ended]:
+def race(idle: Mapping[str, int]) -> Callable[[Match], Outcome]:
     """How a game of racers must end."""
     return lambda game: won_by(int(idle[game.first] > idle[game.second]))
 
@@ -88,7 +88,7 @@ def race(idle: Mapping[str, int]) -> Callable[[Scheduled], Ended]:
 def test_a_contest_is_the_same_on_every_database(
     tmp_path: Path,
     url: str,
-    slots: Slots[Issued],
+    slots: LocalExecutor,
 ) -> None:
     """Four games, then another judge goes on; what it comes to is worked out without playing."""
     idle = (0, 0, 1, 2, 3)
@@ -104,8 +104,8 @@ def test_a_contest_is_the_same_on_every_database(
         expected = enter(other, contest.frozen, secret=contest.secret)
         play(expected, race({f"racer-{number}": each for number, each in enumerate(idle)}))
         assert [r.match for r in expected.results()] == [r.match for r in contest.results()]
-        assert [r.ended.winner for r in expected.results()] == [r.ended.winner for r in contest.results()]
-        assert contest.store.paired("cup") == other.paired("cup")
+        assert [r.winner for r in expected.results()] == [r.winner for r in contest.results()]
+        assert contest.store.pairings("cup") == other.pairings("cup")
         assert told(expected) == told(contest)
         assert 12 == store.counts("cup")[MatchState.DONE]
 
@@ -114,7 +114,7 @@ def test_a_contest_is_the_same_on_every_database(
     ("change", "told"), [("", 2), ('"protocol.gomocup.game_type=3"', 3)], ids=["contest", "policy"]
 )
 def test_a_contest_is_a_tournament_unless_the_policy_says_otherwise(
-    tmp_path: Path, slots: Slots[Issued], change: str, told: int
+    tmp_path: Path, slots: LocalExecutor, change: str, told: int
 ) -> None:
     """Its brains are told INFO game_type 2 (a match says 1: tests/protocols), and the replay tells them the same."""
     plan = SWISS.replace("STORE", "sqlite:///contest.db").replace("rounds = 3", "rounds = 1")
@@ -127,7 +127,7 @@ def test_a_contest_is_a_tournament_unless_the_policy_says_otherwise(
         results = contest.results()
         assert 2 == len(results)
         for result in results:
-            file = RecordFile.model_validate_json(contest.files.get(result.ended.record))
+            file = RecordFile.model_validate_json(contest.files.get(result.record))
             written = b"".join(each.data for each in unseal(file.transcript) if each.kind is EntryKind.WROTE)
             assert 2 == written.count(b"INFO game_type") == written.count(b"INFO game_type %d" % told)
             assert [] == list(verify(file).problems)
@@ -142,7 +142,7 @@ sys.stdin.read()
 """
 
 
-def test_what_no_database_takes_is_kept_as_it_can_be_shown(tmp_path: Path, url: str, slots: Slots[Issued]) -> None:
+def test_what_no_database_takes_is_kept_as_it_can_be_shown(tmp_path: Path, url: str, slots: LocalExecutor) -> None:
     """An agent refuses to start with a NUL, half a surrogate pair and an escape sequence; the contest goes on."""
     folder = write_contest(tmp_path / "cup", SWISS.replace("STORE", url), (0, 1))
     (folder / "racer-1" / "racer.py").write_text(RAW)
@@ -152,7 +152,7 @@ def test_what_no_database_takes_is_kept_as_it_can_be_shown(tmp_path: Path, url: 
     store, contest = opened(folder)
     with closing(store):
         assert [(1, "racer-0", 6.0), (2, "racer-1", 0.0)] == [line[:3] for line in told(contest)]
-        reasons = {result.ended.reason for result in contest.results()}
+        reasons = {result.reason for result in contest.results()}
         assert all("owned" in reason and reason.isprintable() for reason in reasons), reasons
         assert all(line.text.isprintable() for line in store.journal("cup"))
 
@@ -177,12 +177,12 @@ def counted(contest: Contest) -> dict[str, list[str]]:
     """What each agent found in its folders, in the order of the schedule."""
     found: dict[str, list[str]] = {}
     for result in contest.results():
-        for seat in contest.record(result.ended.record).record.seats:
+        for seat in contest.record(result.record).record.seats:
             found.setdefault(seat.name, []).append(seat.about["name"])
     return found
 
 
-def test_each_game_starts_from_what_the_one_before_it_left(tmp_path: Path, slots: Slots[Issued]) -> None:
+def test_each_game_starts_from_what_the_one_before_it_left(tmp_path: Path, slots: LocalExecutor) -> None:
     """Four agents, two games at once where nobody waits; one judge begins and another ends."""
     folder = counting(tmp_path / "cup", ("a", "b", "c", "d"))
 
@@ -201,7 +201,7 @@ def test_each_game_starts_from_what_the_one_before_it_left(tmp_path: Path, slots
         assert dict.fromkeys("abcd", in_order) == counted(contest)
 
 
-def test_where_all_games_start_from_the_first_state_none_waits(tmp_path: Path, slots: Slots[Issued]) -> None:
+def test_where_all_games_start_from_the_first_state_none_waits(tmp_path: Path, slots: LocalExecutor) -> None:
     folder = counting(tmp_path / "cup", ("a", "b"))
     toml = folder / "contest.toml"
     toml.write_text('change = ["folders.round=first"]\n' + toml.read_text())
@@ -217,7 +217,7 @@ def test_where_all_games_start_from_the_first_state_none_waits(tmp_path: Path, s
 def test_a_game_is_meant_by_its_number_or_the_beginning_of_its_id(tmp_path: Path) -> None:
     store, contest = opened(write_contest(tmp_path / "cup", SWISS.replace("STORE", "sqlite:///cup.db"), (0, 1)))
     with closing(store):
-        first, second = (match for match, *_ in store.games("cup"))
+        first, second = store.matches("cup")
 
         assert first == find_match(contest, "1") == find_match(contest, first.id[:8])
         assert second == find_match(contest, second.id)
@@ -231,10 +231,10 @@ def test_a_number_is_a_number_whatever_the_ids_are(tmp_path: Path) -> None:
     folder = write_contest(tmp_path / "cup", SWISS.replace("STORE", "sqlite:///cup.db"), (0, 1))
     store, contest = opened(folder)
     with closing(store):
-        spec = store.games("cup")[0][0].spec
+        spec = store.matches("cup")[0].spec
         games = [
-            Scheduled("1234" + "0" * 16, 3, 9, 1, 0, "racer-0", "racer-1", spec),
-            Scheduled("abcd" + "0" * 16, 1234, 9, 1, 1, "racer-1", "racer-0", spec),
+            Match("1234" + "0" * 16, 3, 9, 1, 0, "racer-0", "racer-1", spec),
+            Match("abcd" + "0" * 16, 1234, 9, 1, 1, "racer-1", "racer-0", spec),
         ]
         store.schedule("cup", games)
 

@@ -1,28 +1,27 @@
 """From a pairing to its games, and who sits where when two meet again."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.contest.pairings import Fixture, Pairing, fixtures, set_tables
+from judge.contest.pairings import opening_number, seats, set_tables
+from judge.matches import Pairing
+
+
+def matches(pairing: Pairing, games: int) -> list[tuple[str, str, int]]:
+    """Who sits where, and the number of the opening, for each match of a pairing."""
+    return [(*seats(pairing, game), opening_number(pairing, game, games)) for game in range(games)]
 
 
 def test_two_games_share_an_opening_with_seats_changed() -> None:
     pairing = Pairing("a", "b", 3, 2)
 
-    assert [
-        Fixture("a", "b", 3, 2, 0, 0),
-        Fixture("b", "a", 3, 2, 1, 0),
-        Fixture("a", "b", 3, 2, 2, 1),
-        Fixture("b", "a", 3, 2, 3, 1),
-    ] == fixtures(pairing, 4)
+    assert [("a", "b", 0), ("b", "a", 0), ("a", "b", 1), ("b", "a", 1)] == matches(pairing, 4)
 
 
 def test_a_bye_is_no_game() -> None:
-    assert [] == fixtures(Pairing("a", None, 1, 4), 2)
-
-
-def test_openings_begin_where_the_caller_says() -> None:
-    assert [5, 5, 6] == [each.opening for each in fixtures(Pairing("a", "b", 1, 1), 3, start=5)]
+    with pytest.raises(ValueError, match="a bye has no matches"):
+        seats(Pairing("a", None, 1, 4), 0)
 
 
 @settings(deadline=None)
@@ -30,17 +29,17 @@ def test_openings_begin_where_the_caller_says() -> None:
 def test_over_all_meetings_each_opening_is_played_from_both_sides(games: int, meetings: int) -> None:
     """With an odd number of games too, where an opening's second half comes in the next meeting."""
     earlier: list[Pairing] = []
-    seats: dict[int, list[str]] = {}
+    seated: dict[int, list[str]] = {}
     for number in range(1, meetings + 1):
         [pairing] = set_tables([("a", "b", "")], number, earlier)
         earlier.append(pairing)
-        for fixture in fixtures(pairing, games):
-            seats.setdefault(fixture.opening, []).append(fixture.first)
+        for first, _, opening in matches(pairing, games):
+            seated.setdefault(opening, []).append(first)
 
     whole, half = divmod(games * meetings, 2)
-    assert list(range(whole + half)) == sorted(seats)
+    assert list(range(whole + half)) == sorted(seated)
     # With an even number of games nobody need change seats between meetings, yet both halves are played.
-    assert all(sorted(seats[opening]) == ["a", "b"] for opening in range(whole))
+    assert all(sorted(seated[opening]) == ["a", "b"] for opening in range(whole))
 
 
 def test_who_meets_again_changes_seats() -> None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from judge.contest.bradley_terry import ELO, GOMOCUP_MODEL, RatingModel
 from judge.contest.ratings import RatingList, rate
-from judge.contest.results import GameResult
 from judge.games.types import Verdict
+from judge.matches import ResultRow
 from tests.contest.rounds import game, games
 
 PLAIN = RatingModel(advantage=0, draw_elo=0)
@@ -193,7 +193,7 @@ def test_a_pool_does_not_depend_on_the_other_pools() -> None:
 
 
 def test_a_game_that_both_lost_says_nothing_of_who_is_stronger() -> None:
-    both_bad = GameResult("a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL))
+    both_bad = ResultRow("a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL))
 
     assert elos(rate([*games("a>b*2"), both_bad])) == elos(rate(games("a>b*2")))
     assert 2 == rate([*games("a>b*2"), both_bad]).of("a").games
@@ -222,7 +222,7 @@ SOME_GAMES = st.lists(
 
 @settings(deadline=None, max_examples=60)
 @given(SOME_GAMES, st.permutations(NAMES))
-def test_names_and_the_order_of_games_do_not_matter(played: list[GameResult], names: list[str]) -> None:
+def test_names_and_the_order_of_games_do_not_matter(played: list[ResultRow], names: list[str]) -> None:
     new = dict(zip(NAMES, names, strict=True))
     renamed = [
         game(new[each.first] + ("=" if each.is_draw else ">" if each.winner == each.first else "<") + new[each.second])
@@ -240,7 +240,7 @@ def test_names_and_the_order_of_games_do_not_matter(played: list[GameResult], na
 
 @settings(deadline=None, max_examples=60)
 @given(SOME_GAMES, st.data())
-def test_a_better_result_never_lowers_a_rating(played: list[GameResult], data: st.DataObject) -> None:
+def test_a_better_result_never_lowers_a_rating(played: list[ResultRow], data: st.DataObject) -> None:
     """A loss that becomes a win: the winner rises against everybody of its pool, the loser falls."""
     at = data.draw(st.integers(0, len(played) - 1))
     first, second = played[at].first, played[at].second
@@ -255,7 +255,7 @@ def test_a_better_result_never_lowers_a_rating(played: list[GameResult], data: s
 
 @settings(deadline=None, max_examples=60)
 @given(SOME_GAMES)
-def test_every_end_is_finite_and_on_its_side(played: list[GameResult]) -> None:
+def test_every_end_is_finite_and_on_its_side(played: list[ResultRow]) -> None:
     rated = rate(played)
 
     for rating in rated.ratings:

@@ -3,22 +3,24 @@
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from judge.agents.agents import Agent, stage_agent
+from judge.contest.executor import JobEnd, LocalExecutor
 from judge.contest.runner import ContestRunner, MatchEvent, StopReason
-from judge.contest.slots import Finished, Slots
 from judge.contest.worker import Job
 from judge.host.house_agents import build_house_agents
+from judge.matches import Match, MatchState
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.verify import verify
 from judge.store.files import Files
 from judge.store.store import Store
-from judge.store.types import AttemptState, EntryRow, Issued, MatchState, Scheduled
+from judge.store.types import AttemptState, EntryRow
 
 pytestmark = pytest.mark.slow
 
@@ -34,10 +36,10 @@ class Cup:
         self.policy = load_policy("gomocup-standard", ["clock.turn_ms=2000"])
         self.store = Store(f"sqlite:///{folder / 'cup.db'}")
         self.files = Files(folder / "files")
-        self.slots: Slots[Issued] = Slots([Slot() for _ in range(slots)])
+        self.slots: LocalExecutor = LocalExecutor([Slot() for _ in range(slots)])
         self.store.create("cup", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
 
-    def games(self, first: int, last: int) -> list[Scheduled]:
+    def games(self, first: int, last: int) -> list[Match]:
         found = []
         for number in range(first, last + 1):
             seats = tuple(
@@ -45,16 +47,25 @@ class Cup:
                 for agent, name in zip(self.agents, ("one", "two"), strict=True)
             )
             spec = MatchSpec(seats=seats, policy=self.policy, number=number, box="process")  # type: ignore[arg-type]
-            game = Scheduled(spec.id, number, 1, 1, number - 1, "one", "two", spec.model_dump_json())
+            game = Match(spec.id, number, 1, 1, number - 1, "one", "two", spec.model_dump_json())
             found.append(game)
         return found
 
-    def job(self, issued: Issued) -> Job:
+    def job(self, issued: Match) -> Job:
         programs = {agent.digest: agent.program for agent in self.agents}
-        return Job(issued.match.spec, issued.attempt, programs)
+        return Job(issued, programs)
 
-    def round(self, more: Callable[[], Sequence[Scheduled]] = lambda: ()) -> ContestRunner:
-        return ContestRunner(self.store, self.files, "cup", self.slots, job_of=self.job, more=more, allowed_voids=2)
+    def runner(self, more: Callable[[], Sequence[Match]] = lambda: ()) -> ContestRunner:
+        """`more` gives the matches that follow when all others have ended."""
+
+        def schedule_next() -> bool:
+            found = more()
+            self.store.schedule("cup", found)
+            return bool(found)
+
+        return ContestRunner(
+            self.store, self.files, "cup", self.slots, job_of=self.job, schedule_next=schedule_next, attempts=2
+        )
 
     def record(self, digest: str) -> RecordFile:
         return RecordFile.model_validate_json(self.files.get(digest))
@@ -75,14 +86,14 @@ def test_every_game_has_its_result_and_its_record(cup: Cup) -> None:
     follow = [cup.games(4, 4), []]
     told: list[MatchEvent] = []
 
-    assert StopReason.FINISHED is cup.round(lambda: follow.pop(0)).run(told.append)
+    assert StopReason.FINISHED is cup.runner(lambda: follow.pop(0)).run(told.append)
 
     results = cup.store.results("cup")
-    assert [1, 2, 3, 4] == [result.match.number for result in results]
+    assert [1, 2, 3, 4] == [result.number for result in results]
     assert {AttemptState.ACCEPTED} == {happened.state for happened in told}
     for result in results:
-        assert () == tuple(verify(cup.record(result.ended.record)).problems)
-        assert result.ended.seats[0].replies > 4
+        assert () == tuple(verify(cup.record(result.record)).problems)
+        assert result.replies[0] > 4
 
 
 def test_a_killed_worker_costs_its_attempt_and_nothing_else(cup: Cup) -> None:
@@ -90,8 +101,8 @@ def test_a_killed_worker_costs_its_attempt_and_nothing_else(cup: Cup) -> None:
     cup.store.schedule("cup", cup.games(1, 4))
     killed: list[int] = []
 
-    class Killing(Slots[Issued]):
-        def wait(self, timeout_s: float) -> list[Finished[Issued]]:
+    class Killing(LocalExecutor):
+        def wait(self, timeout_s: float) -> list[JobEnd]:
             if not killed:
                 pid = next(iter(self._running)).worker.pid
                 if pid:
@@ -103,31 +114,31 @@ def test_a_killed_worker_costs_its_attempt_and_nothing_else(cup: Cup) -> None:
     cup.slots = Killing([Slot(), Slot()])
     told: list[MatchEvent] = []
 
-    assert StopReason.FINISHED is cup.round().run(told.append)
+    assert StopReason.FINISHED is cup.runner().run(told.append)
 
     assert 4 == len(cup.store.results("cup"))
     (void,) = [happened for happened in told if happened.state is AttemptState.VOID]
     assert "worker of this game was lost" in void.why
-    assert [2] == [result.attempt for result in cup.store.results("cup") if result.match.id == void.issued.match.id]
+    assert [2] == [result.attempt for result in cup.store.results("cup") if result.match == void.match.id]
 
 
 def test_what_runs_is_finished_and_nothing_is_started_when_somebody_asks(cup: Cup) -> None:
     cup.store.schedule("cup", cup.games(1, 6))
-    loop = cup.round()
+    loop = cup.runner()
 
     assert StopReason.DRAINED is loop.run(lambda _: loop.drain.set())
 
     counts = cup.store.counts("cup")
     assert 1 <= counts[MatchState.DONE] <= 4
     assert 0 == counts[MatchState.RUNNING]
-    again = cup.round()
+    again = cup.runner()
     assert StopReason.FINISHED is again.run(lambda _: None)
     assert 6 == len(cup.store.results("cup"))
 
 
 def test_what_runs_is_given_back_when_somebody_asks_twice(cup: Cup) -> None:
     cup.store.schedule("cup", cup.games(1, 2))
-    loop = cup.round()
+    loop = cup.runner()
     loop.abandon.set()
 
     assert StopReason.ABANDONED is loop.run(lambda _: None)
@@ -140,11 +151,11 @@ def test_two_voids_in_a_row_stop_the_contest_with_the_reason(cup: Cup) -> None:
     cup.store.schedule("cup", cup.games(1, 1))
     gone = cup.job
 
-    def broken(issued: Issued) -> Job:
+    def broken(issued: Match) -> Job:
         job = gone(issued)
-        return Job(job.spec, job.attempt, {})
+        return replace(job, programs={})
 
-    loop = ContestRunner(cup.store, cup.files, "cup", cup.slots, job_of=broken, more=lambda: (), allowed_voids=2)
+    loop = ContestRunner(cup.store, cup.files, "cup", cup.slots, job_of=broken, schedule_next=lambda: False, attempts=2)
 
     assert StopReason.PAUSED is loop.run(lambda _: None)
 
@@ -156,11 +167,11 @@ def test_an_agent_whose_games_stop_a_contest_again_is_named(cup: Cup) -> None:
     cup.store.schedule("cup", cup.games(1, 1))
     gone = cup.job
 
-    def broken(issued: Issued) -> Job:
+    def broken(issued: Match) -> Job:
         job = gone(issued)
-        return Job(job.spec, job.attempt, {})
+        return replace(job, programs={})
 
-    loop = ContestRunner(cup.store, cup.files, "cup", cup.slots, job_of=broken, more=lambda: (), allowed_voids=2)
+    loop = ContestRunner(cup.store, cup.files, "cup", cup.slots, job_of=broken, schedule_next=lambda: False, attempts=2)
     assert StopReason.PAUSED is loop.run(lambda _: None)
     cup.store.release("cup", "looked at it")
     cup.store.set_state("cup", "open", "looked at it")

@@ -22,9 +22,9 @@ from judge.contest.formats.swiss import Swiss
 from judge.contest.plan import FailuresPlan
 from judge.contest.points import Duel
 from judge.games.gomoku.opening_text import symmetries
+from judge.matches import Match, MatchState, Outcome, Pairing
 from judge.referee.spec import MatchSpec
 from judge.store.store import Store
-from judge.store.types import Ended, MatchState, Paired, Scheduled
 from tests.contest.cups import (
     COMMITTED,
     better_seed,
@@ -81,7 +81,7 @@ def test_whatever_happens_in_it_a_contest_is_played_to_its_end_once(
         games = [*first, *play(contest, rule)]
 
         assert contest.is_over()
-        assert not contest.more()
+        assert not contest.schedule_next()
         assert scheduled(contest) == games
         assert len(games) == len({game.number for game in games})
         assert len(games) == len({game.id for game in games})
@@ -90,15 +90,15 @@ def test_whatever_happens_in_it_a_contest_is_played_to_its_end_once(
             again = enter(other, document)
             assert games == play(again, rule)
             assert contest.standing() == again.standing()
-            assert contest.store.paired("cup") == other.paired("cup")
+            assert contest.store.pairings("cup") == other.pairings("cup")
 
 
-def _has_all_its_games(contest: Contest, games: list[Scheduled]) -> None:
+def _has_all_its_games(contest: Contest, games: list[Match]) -> None:
     """Each pairing has so many games, with seats changing and two that follow each other from one opening."""
-    of: dict[tuple[int, int], list[Scheduled]] = {}
+    of: dict[tuple[int, int], list[Match]] = {}
     for game in games:
         of.setdefault((game.round, game.table), []).append(game)
-    pairings = [pair for pair in contest.store.paired("cup") if pair.second is not None]
+    pairings = [pair for pair in contest.store.pairings("cup") if pair.second is not None]
     assert of.keys() == {(pair.round, pair.table) for pair in pairings}
     from_each: Counter[tuple[str, ...]] = Counter()
     for pair in pairings:
@@ -127,7 +127,7 @@ def test_a_swiss_round_is_scheduled_when_the_one_before_it_has_ended() -> None:
 
         play(contest, better_seed, 4)
 
-        assert 4 == len(contest.more())
+        assert contest.schedule_next()
         assert 8 == len(scheduled(contest))
 
 
@@ -135,7 +135,7 @@ def test_the_next_round_of_a_swiss_waits_for_no_bye_and_counts_it() -> None:
     with cup(Swiss(games=2, rounds=5), 5) as contest:
         play(contest, better_seed)
 
-        byes = [pair.first for pair in contest.store.paired("cup") if pair.second is None]
+        byes = [pair.first for pair in contest.store.pairings("cup") if pair.second is None]
         assert ["1", "2", "3", "4", "5"] == sorted(byes)
         assert {"1": (1, 10.0), "2": (2, 8.0), "3": (3, 6.0), "4": (4, 4.0), "5": (5, 2.0)} == (places(contest))
         assert {1} == {line.byes for line in contest.standing().table.lines}
@@ -145,13 +145,13 @@ def test_a_disqualification_in_mid_contest_changes_no_earlier_pairing() -> None:
     """The first seed goes out after two rounds of four: it is paired no more, and its games count for nobody."""
     with cup(Swiss(games=2, rounds=4), 6) as contest:
         play(contest, better_seed, 12)
-        before = contest.store.paired("cup")
+        before = contest.store.pairings("cup")
 
         contest.store.disqualify("cup", "1", "two entries")
         play(contest, better_seed)
 
-        assert before == contest.store.paired("cup")[: len(before)]
-        later = contest.store.paired("cup")[len(before) :]
+        assert before == contest.store.pairings("cup")[: len(before)]
+        later = contest.store.pairings("cup")[len(before) :]
         assert [3, 3, 3, 4, 4, 4] == [pair.round for pair in later]
         assert "1" not in {name for pair in later for name in (pair.first, pair.second)}
         assert 2 == len([pair for pair in later if pair.second is None])
@@ -170,9 +170,7 @@ def test_games_that_a_disqualified_agent_has_still_to_play_are_cancelled() -> No
         counts = contest.store.counts("cup")
         assert 12 == counts[MatchState.DONE] + counts[MatchState.CANCELLED]
         cancelled = [
-            (match.first, match.second)
-            for match, state, *_ in contest.store.games("cup")
-            if state is MatchState.CANCELLED
+            (match.first, match.second) for match in contest.store.matches("cup") if match.state is MatchState.CANCELLED
         ]
         assert all("4" in pair for pair in cancelled)
         assert contest.is_over()
@@ -187,15 +185,15 @@ def test_a_game_of_a_disqualified_agent_is_not_played_again(way: str) -> None:
         issued = store.issue("cup", "here")
         assert issued
         if way == "hold":
-            store.void(issued.match.id, 1, "no disk", None, allowed=1)
+            store.void(issued.id, 1, "no disk", None, allowed=1)
             store.disqualify("cup", "2", "two entries")
             store.release("cup", "fixed")
         else:
             store.disqualify("cup", "2", "two entries")
         if way == "void":
-            store.void(issued.match.id, 1, "no disk", None, allowed=2)
+            store.void(issued.id, 1, "no disk", None, allowed=2)
         elif way == "annul":
-            store.annul(issued.match.id, "the wrong opening")
+            store.annul(issued.id, "the wrong opening")
         elif way == "roll back":
             store.roll_back("cup", "its judge was gone")
 
@@ -221,7 +219,7 @@ def test_who_is_disqualified_at_the_end_stands_last(format_: AnyFormat) -> None:
 def test_who_plays_in_the_final_stays_there_when_somebody_is_disqualified_later() -> None:
     """3 is the first of its group by the games that it won against 6; without them 2 would be."""
 
-    def rule(game: Scheduled) -> Ended:
+    def rule(game: Match) -> Outcome:
         names = {game.first, game.second}
         if names == {"2", "3"} and game.game == 1:
             return won_by(None)
@@ -230,7 +228,7 @@ def test_who_plays_in_the_final_stays_there_when_somebody_is_disqualified_later(
 
     with cup(Groups(games=2, groups=2, promoted=1), 6) as contest:
         play(contest, rule)
-        assert [Paired(4, 1, "1", "3", 0, "final")] == contest.store.paired("cup")[-1:]
+        assert [Pairing("1", "3", 4, 1, 0, "final")] == contest.store.pairings("cup")[-1:]
 
         contest.store.disqualify("cup", "6", "two entries")
 
@@ -244,7 +242,7 @@ def test_a_tie_of_a_knockout_that_ends_equal_is_played_again() -> None:
         play(contest, first_seat)
 
         meetings = Counter(
-            (*sorted((pair.first, pair.second or "")), pair.round) for pair in contest.store.paired("cup")
+            (*sorted((pair.first, pair.second or "")), pair.round) for pair in contest.store.pairings("cup")
         )
         assert {
             ("1", "4", 1): 1,
@@ -261,7 +259,7 @@ def test_the_best_of_the_groups_play_a_final() -> None:
     with cup(Groups(games=2, groups=2, promoted=1), 6) as contest:
         play(contest, better_seed)
 
-        assert [Paired(4, 1, "1", "2", 0, "final")] == contest.store.paired("cup")[-1:]
+        assert [Pairing("1", "2", 4, 1, 0, "final")] == contest.store.pairings("cup")[-1:]
         assert ["1", "2"] == list(places(contest))[:2]
 
 
@@ -269,7 +267,7 @@ def test_the_best_of_a_league_join_the_one_above() -> None:
     with cup(Leagues(games=2, sizes=(2, 2), promoted=1), 4) as contest:
         play(contest, better_seed)
 
-        leagues = [(pair.league, pair.first, pair.second) for pair in contest.store.paired("cup")]
+        leagues = [(pair.group, pair.first, pair.second) for pair in contest.store.pairings("cup")]
         assert {"1", "2"} == {league for league, *_ in leagues}
         in_first = {name for league, *names in leagues if league == "1" for name in names}
         assert {"1", "2", "3"} == in_first
@@ -328,7 +326,7 @@ from judge.contest.snapshot import thaw
 from judge.store.store import Store
 from tests.contest.cups import by_chance, play, reopen
 with closing(Store(sys.argv[1])) as store:
-    for game in play(reopen(store, thaw(store.plan("cup"))), by_chance(3)):
+    for game in play(reopen(store, thaw(store.document("cup"))), by_chance(3)):
         print(game.id)
 """
 
@@ -387,7 +385,7 @@ def test_who_fails_in_a_swiss_is_out_after_the_round_and_paired_no_more() -> Non
         _crash(contest, "3", 2)
 
         assert ["failed in 100% of its games; 10% are allowed"] == list(contest.out().values())
-        later = [pair for pair in contest.store.paired("cup") if pair.round > 1]
+        later = [pair for pair in contest.store.pairings("cup") if pair.round > 1]
         assert "3" not in {name for pair in later for name in (pair.first, pair.second)}
         assert 2 == len([pair for pair in later if pair.second is None])
 
@@ -396,7 +394,7 @@ def _crash(contest: Contest, agent: str, times: int) -> None:
     """Play all, an agent crashing in its first so many games; all others are drawn."""
     left = times
 
-    def rule(game: Scheduled) -> Ended:
+    def rule(game: Match) -> Outcome:
         nonlocal left
         if agent in (game.first, game.second) and left:
             left -= 1

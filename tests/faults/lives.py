@@ -64,23 +64,22 @@ def arm(point: str, call: int = 1) -> None:
 def live(folder: Path) -> str:
     """Begin the contest of a folder, or go on with it, as `judge contest run` does, but in boxes that are processes."""
     from judge.contest.contest import open_store
+    from judge.contest.executor import LocalExecutor
     from judge.contest.plan import load_plan
-    from judge.contest.slots import Slots
     from judge.referee.play import Slot
     from judge.sandbox.reaper import reap
-    from judge.store.types import Issued
     from tests.contest.racers import begin_in_processes
 
     planned = load_plan(folder)
     reap(containers=False)
     with closing(open_store(planned)) as store:
         contest = begin_in_processes(store, planned)
-        players: Slots[Issued] = Slots([Slot(), Slot()])
+        executor = LocalExecutor([Slot(), Slot()])
         try:
-            stop = contest.round(players).run(lambda _: say("ended"))
+            stop = contest.runner(executor).run(lambda _: say("ended"))
         finally:
-            players.kill()
-            players.close()
+            executor.kill()
+            executor.close()
             reap(containers=False)
     return stop
 

@@ -20,8 +20,8 @@ import pytest
 
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
+from judge.matches import MatchState
 from judge.referee.verify import verify
-from judge.store.types import MatchState
 from tests.cli.conftest import Judge
 from tests.cli.contests import left, playing, running, workers
 from tests.contest.racers import AT_ONCE, write_contest
@@ -170,7 +170,7 @@ def test_fifty_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path
     with _opened(undisturbed) as one, _opened(killed) as other:
         _is_whole(other)
         assert _told(one) == _told(other)
-        assert one.store.paired("killed") == other.store.paired("killed")
+        assert one.store.pairings("killed") == other.store.pairings("killed")
         assert _table(one) == _table(other)
     assert [] == lives.left()
     assert [] == list(lives.temporary.iterdir())
@@ -210,14 +210,14 @@ def _is_whole(contest: Contest) -> None:
     """Sixty games have a result each, of one attempt; every attempt has one end, and every record is what it says."""
     results = contest.results()
     assert 60 == len(results) == contest.store.counts(contest.name)[MatchState.DONE]
-    assert 60 == len({result.match.id for result in results})
+    assert 60 == len({result.match for result in results})
     assert contest.is_over()
     events = Counter(line.event for line in contest.store.journal(contest.name))
     assert 60 == events["accepted"]
     assert events["started"] == events["accepted"] + events["abandoned"]
     for result in results:
-        file = contest.record(result.ended.record)
-        assert (result.match.id, result.attempt) == (file.record.spec.id, file.record.attempt)
+        file = contest.record(result.record)
+        assert (result.match, result.attempt) == (file.record.spec.id, file.record.attempt)
         assert () == tuple(verify(file).problems)
 
 
@@ -226,10 +226,11 @@ def _told(contest: Contest) -> list[tuple[object, ...]]:
     return [
         (
             result.match,
-            result.ended.verdict,
-            result.ended.winner,
-            result.ended.reason,
-            [(seat.fault, seat.replies) for seat in result.ended.seats],
+            result.verdict,
+            result.winner,
+            result.reason,
+            result.faults,
+            result.replies,
         )
         for result in contest.results()
     ]
@@ -308,4 +309,4 @@ def test_the_command_itself_is_killed_five_times_with_games_in_containers(judge:
         assert [f"racer-{number}" for number in range(4)] == [line[1] for line in _table(contest)]
         assert [6.0, 4.0, 2.0, 0.0] == [line[2] for line in _table(contest)]
         for result in contest.results():
-            assert () == tuple(verify(contest.record(result.ended.record)).problems)
+            assert () == tuple(verify(contest.record(result.record)).problems)

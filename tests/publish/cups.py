@@ -10,7 +10,7 @@ from judge.contest.chance import commitment_to
 from judge.contest.contest import Contest
 from judge.contest.plan import load_plan
 from judge.contest.snapshot import Frozen, FrozenEntry, FrozenImage
-from judge.contest.worker import played as job_done
+from judge.contest.worker import job_result
 from judge.games.gomoku.requests import Square
 from judge.protocols import protocol_entry
 from judge.referee.match import Referee
@@ -228,7 +228,7 @@ class Cup:
         secret = CHANCE if seed is None else None
         self.store.create(frozen.name, frozen.model_dump_json(), entered, secret)
         self.contest = Contest(self.store, self.planned)
-        self.contest.more()
+        self.contest.schedule_next()
 
     def _frozen(self) -> Frozen:
         plan, policy = self.planned.plan, self.planned.policy
@@ -292,20 +292,20 @@ def play(contest: Contest, cast: Cast, most: int = 1_000_000, void: Sequence[int
     for _ in range(most):
         issued = store.issue(name, "here", contest.alone)
         if issued is None:
-            if not contest.more():
+            if not contest.schedule_next():
                 return
             issued = store.issue(name, "here", contest.alone)
             assert issued is not None
-        spec = MatchSpec.model_validate_json(contest.job(issued).spec)
+        spec = contest.job(issued).spec()
         file = referee(spec, [cast[seat.name](luck(spec)) for seat in spec.seats])
         record = file.record.model_copy(update={"attempt": issued.attempt})
-        done = job_done(RecordFile(record=record, transcript=file.transcript), {})
+        done = job_result(RecordFile(record=record, transcript=file.transcript), {})
         contest.files.put(done.record)
         if spec.number in voids:
             voids.remove(spec.number)
-            store.void(issued.match.id, issued.attempt, "the Engine was gone", done.ended.record, 3)
+            store.void(issued.id, issued.attempt, "the Engine was gone", done.outcome.record, 3)
             continue
-        store.accept(issued.match.id, issued.attempt, done.ended)
+        store.accept(issued.id, issued.attempt, done.outcome)
 
 
 STRONG_TO_WEAK: Cast = {

@@ -7,6 +7,7 @@ import re
 import tarfile
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from judge.contest.chance import commitment_to, contest_key, game_seed
 from judge.contest.contest import Contest
 from judge.contest.plan import load_plan
 from judge.errors import InputError
+from judge.matches import MatchState
 from judge.publish.export import publish
 from judge.publish.keys import make_key
 from judge.publish.manifest import write_manifest
@@ -23,7 +25,6 @@ from judge.publish.verify_export import VerificationReport, verify_export
 from judge.referee.chance import derived
 from judge.referee.spec import MatchSpec, read_record
 from judge.store.store import Store
-from judge.store.types import Issued, MatchState
 from tests.contest.cups import CHANCE
 from tests.publish.conftest import Public
 from tests.publish.cups import STRONG_TO_WEAK, Cup, play, player
@@ -48,9 +49,9 @@ def unfinished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Public, list[M
     cup.play(7, void=[2])
     public = published(cup.contest, folder)
     to_come = [
-        MatchSpec.model_validate_json(cup.contest.job(Issued(match, attempts + 1)).spec)
-        for match, state, attempts, _ in cup.store.games(NAME)
-        if state is MatchState.PENDING
+        cup.contest.job(replace(match, attempt=match.attempt + 1)).spec()
+        for match in cup.store.matches(NAME)
+        if match.state is MatchState.PENDING
     ]
     cup.close()
     assert 14 == len(to_come)
@@ -120,8 +121,8 @@ def test_a_seed_that_the_organiser_fixed_is_foretold_and_said_to_be(tmp_path: Pa
     public = published(cup.contest, tmp_path)
     issued = cup.store.issue(NAME, "here")
     assert issued
-    match = issued.match
-    due = MatchSpec.model_validate_json(cup.contest.job(issued).spec).seed
+    match = issued
+    due = cup.contest.job(issued).spec().seed
     cup.close()
 
     place = (match.round, match.table, match.game)
@@ -283,7 +284,7 @@ def test_a_lot_of_a_swiss_that_fell_the_other_way_is_found_when_chance_is_reveal
 ) -> None:
     """Who sits first in the first round. Until the end either may; then one of the two is a lie."""
     cup = Cup(tmp_path / "cup", STRONG_TO_WEAK, 'name = "swiss"\nrounds = 1\ngames = 1')
-    pairings = cup.store.paired(NAME)
+    pairings = cup.store.pairings(NAME)
     cup.play(1)
     (tmp_path / "early").mkdir()
     early = published(cup.contest, tmp_path / "early")
@@ -335,7 +336,7 @@ def test_what_reveals_nothing_is_a_problem(copy: Public, data: bytes) -> None:
 @pytest.mark.parametrize("way", ["lost", "another"])
 def test_a_store_without_its_secret_is_refused(tmp_path: Path, way: str) -> None:
     cup = Cup(tmp_path / "cup", {"anna": player("anna", 0.9), "bert": player("bert", 0.9)})
-    document, entries = cup.store.plan(NAME), cup.store.entries(NAME)
+    document, entries = cup.store.document(NAME), cup.store.entries(NAME)
     with closing(Store(f"sqlite:///{tmp_path}/other.db")) as store:
         store.create(NAME, document, entries, None if way == "lost" else "6d" * 32)
         with pytest.raises(InputError, match="the secret of"):
@@ -372,10 +373,10 @@ def test_a_store_of_before_there_were_secrets_goes_on_and_verifies(old: Path) ->
             contest.frozen.commitment,
             contest.secret,
         )
-        ids = [match.id for match, *_ in store.games(NAME)]
+        ids = [match.id for match in store.matches(NAME)]
         play(contest, cast, void=[5])
         public = published(contest, old)
-        assert ids == [match.id for match, *_ in store.games(NAME)]
+        assert ids == [match.id for match in store.matches(NAME)]
     report = verify_export(public.directory, public.public_key)
 
     assert [] == list(report.problems)

@@ -12,6 +12,7 @@ from judge.contest.formats.round_robin import RoundRobin
 from judge.contest.plan import FailuresPlan
 from judge.contest.snapshot import Frozen, FrozenEntry, FrozenImage
 from judge.games.types import Verdict
+from judge.matches import Match, Outcome, Pairing, SeatOutcome
 from judge.publish.match_page import MatchContext, match_page
 from judge.publish.model import PublishedContest, PublishedMatch
 from judge.publish.pages import POLICY
@@ -20,7 +21,7 @@ from judge.publish.site import Proof, site
 from judge.referee.policy import load_policy
 from judge.referee.spec import RecordFile, SeatSpec
 from judge.render.svg_player import spans, write_film
-from judge.store.types import Ended, JournalLine, Paired, Seat
+from judge.store.types import JournalLine
 from tests.publish.conftest import Public
 from tests.records import recorded
 from tests.records.recorded import HOSTILE
@@ -131,7 +132,7 @@ def a_contest(
         images={said: FrozenImage(id=said, content=said)} if said else {},
         host={said: said} if said else {},
     )
-    pairings = [Paired(match.round, match.table, match.first, match.second, 0, "") for match in matches]
+    pairings = [Pairing(match.first, match.second, match.round, match.table) for match in matches]
     out = {names[-1]: said} if said else {}
     return PublishedContest(frozen, "{}", pairings, matches, out, journal)
 
@@ -139,9 +140,10 @@ def a_contest(
 def a_match(number: int, first: str, second: str, verdict: Verdict, said: str, replies: int = 20) -> PublishedMatch:
     """A match that the first agent has won."""
     fault = verdict.value if verdict is Verdict.CRASH else None
-    seats = (Seat(None, replies, 5.0), Seat(fault, replies, 5.0))
-    ended = Ended(verdict.value, 0, said, said, "", 1.0, seats)
-    return PublishedMatch(f"{number:020d}", number, 1, number, 0, first, second, "{}", "done", "", 1, ended)
+    seats = (SeatOutcome(None, replies, 5.0), SeatOutcome(fault, replies, 5.0))
+    ended = Outcome(verdict.value, 0, said, said, "", 1.0, seats)
+    match = Match(f"{number:020d}", number, 1, number, 0, first, second, "{}", "done", 1)
+    return PublishedMatch.of(match, ended.row(match, 1), ())
 
 
 def strange_contest() -> PublishedContest:

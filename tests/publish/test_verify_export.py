@@ -251,7 +251,7 @@ def test_a_game_whose_result_was_taken_back_is_published_with_the_one_that_count
     cup = Cup(tmp_path / "cup", STRONG_TO_WEAK)
     cup.play(2)
     first = cup.contest.results()[0].match
-    cup.store.annul(first.id, "the wrong opening file")
+    cup.store.annul(first, "the wrong opening file")
     cup.play()
     public = exported_of(cup, tmp_path)
 

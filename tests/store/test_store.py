@@ -2,6 +2,7 @@
 
 import stat
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,21 +11,22 @@ from hypothesis import strategies as st
 from sqlalchemy import create_engine, inspect
 
 from judge.errors import HostError, InputError
+from judge.matches import Match, MatchState, Outcome, SeatOutcome
 from judge.store.connection import connect
 from judge.store.store import Store
 from judge.store.tables import metadata
-from judge.store.types import AttemptState, Ended, EntryRow, Issued, MatchState, Scheduled, Seat
+from judge.store.types import AttemptState, EntryRow
 
 NAMES = ["a", "b", "c"]
 
 
-def game(number: int, first: str = "a", second: str = "b", contest: str = "cup") -> Scheduled:
-    return Scheduled(f"{contest}{number:018d}", number, 1, 1, number - 1, first, second, '{"spec": 1}')
+def game(number: int, first: str = "a", second: str = "b", contest: str = "cup") -> Match:
+    return Match(f"{contest}{number:018d}", number, 1, 1, number - 1, first, second, '{"spec": 1}')
 
 
-def ended(verdict: str = "win", winner: int | None = 0, record: str = "0" * 64) -> Ended:
-    seats = (Seat(None, 5, 12.5), Seat("illegal" if winner == 0 else None, 4, 3.0))
-    return Ended(verdict, winner, "", "5 in a row", record, 1.5, seats)
+def ended(verdict: str = "win", winner: int | None = 0, record: str = "0" * 64) -> Outcome:
+    seats = (SeatOutcome(None, 5, 12.5), SeatOutcome("illegal" if winner == 0 else None, 4, 3.0))
+    return Outcome(verdict, winner, "", "5 in a row", record, 1.5, seats)
 
 
 def begin(store: Store, games: int = 3) -> None:
@@ -33,7 +35,7 @@ def begin(store: Store, games: int = 3) -> None:
     store.schedule("cup", [game(number) for number in range(1, games + 1)])
 
 
-def issued(store: Store) -> Issued:
+def issued(store: Store) -> Match:
     found = store.issue("cup", "here")
     assert found is not None
     return found
@@ -42,22 +44,21 @@ def issued(store: Store) -> Issued:
 def test_a_game_is_issued_once_and_its_result_counts_once(store: Store) -> None:
     begin(store)
     first = issued(store)
-    assert (game(1), 1) == (first.match, first.attempt)
-    assert game(2) == issued(store).match
-    assert AttemptState.ACCEPTED is store.accept(first.match.id, 1, ended())
+    assert replace(game(1), state=MatchState.RUNNING, attempt=1) == first
+    assert replace(game(2), state=MatchState.RUNNING, attempt=1) == issued(store)
+    assert AttemptState.ACCEPTED is store.accept(first.id, 1, ended())
     (result,) = store.results("cup")
-    assert (game(1), 1, ended()) == (result.match, result.attempt, result.ended)
+    assert ended().row(game(1), 1) == result
     assert {"pending": 1, "running": 1, "done": 1, "held": 0, "cancelled": 0} == store.counts("cup")
 
 
 def test_a_result_that_comes_twice_is_the_same_result(store: Store) -> None:
     """A worker that lost the answer sends it again: nothing changes, and it is told so."""
     begin(store)
-    match = issued(store).match.id
+    match = issued(store).id
     assert AttemptState.ACCEPTED is store.accept(match, 1, ended())
     assert AttemptState.ACCEPTED is store.accept(match, 1, ended(winner=1))
-    assert [0] == [result.ended.winner for result in store.results("cup")]
-    assert [result.brief for result in store.results("cup")] == store.briefs("cup")
+    assert ["a"] == [result.winner for result in store.results("cup")]
 
 
 def test_a_late_result_of_an_attempt_that_was_given_up_is_kept_and_not_counted(
@@ -65,41 +66,41 @@ def test_a_late_result_of_an_attempt_that_was_given_up_is_kept_and_not_counted(
 ) -> None:
     """A worker that was taken for dead comes back, before and after the replay has ended."""
     begin(store, 1)
-    match = issued(store).match.id
+    match = issued(store).id
     assert 1 == store.roll_back("cup", "the judge was killed")
     assert 2 == issued(store).attempt
     assert AttemptState.SUPERSEDED is store.accept(match, 1, ended(winner=1, record="1" * 64))
     assert [] == store.results("cup")
     assert AttemptState.ACCEPTED is store.accept(match, 2, ended())
     assert AttemptState.SUPERSEDED is store.accept(match, 1, ended(winner=1))
-    assert [(2, 0)] == [(result.attempt, result.ended.winner) for result in store.results("cup")]
+    assert [(2, "a")] == [(result.attempt, result.winner) for result in store.results("cup")]
 
 
 def test_a_void_is_played_again_and_two_in_a_row_are_held(store: Store) -> None:
     begin(store, 1)
-    match = issued(store).match.id
+    match = issued(store).id
     assert MatchState.PENDING is store.void(match, 1, "the Engine is gone", "2" * 64, allowed=2)
     assert 2 == issued(store).attempt
     assert MatchState.HELD is store.void(match, 2, "the Engine is gone", None, allowed=2)
     assert store.issue("cup", "here") is None
-    ((_, state, attempts, why),) = store.games("cup")
-    assert (MatchState.HELD, 2, "the Engine is gone") == (state, attempts, why)
+    (held,) = store.matches("cup")
+    assert (MatchState.HELD, 2, "the Engine is gone") == (held.state, held.attempt, held.why)
 
 
 def test_a_held_game_is_played_when_the_organiser_has_fixed_the_host(store: Store) -> None:
     """One more void holds it again."""
     begin(store, 1)
     for attempt in (1, 2):
-        store.void(issued(store).match.id, attempt, "the Engine is gone", None, allowed=2)
+        store.void(issued(store).id, attempt, "the Engine is gone", None, allowed=2)
     assert 1 == store.release("cup", "the Engine is back")
     again = issued(store)
     assert 3 == again.attempt
-    assert MatchState.HELD is store.void(again.match.id, 3, "gone again", None, allowed=2)
+    assert MatchState.HELD is store.void(again.id, 3, "gone again", None, allowed=2)
 
 
 def test_a_result_that_was_annulled_is_no_void_in_a_row(store: Store) -> None:
     begin(store, 1)
-    match = issued(store).match.id
+    match = issued(store).id
     store.accept(match, 1, ended())
     store.annul(match, "the board was dirty")
     issued(store)
@@ -108,7 +109,7 @@ def test_a_result_that_was_annulled_is_no_void_in_a_row(store: Store) -> None:
 
 def test_a_late_void_changes_nothing(store: Store) -> None:
     begin(store, 1)
-    match = issued(store).match.id
+    match = issued(store).id
     store.roll_back("cup", "killed")
     issued(store)
     assert MatchState.RUNNING is store.void(match, 1, "late", None, allowed=1)
@@ -120,23 +121,23 @@ def test_agents_with_a_folder_play_one_game_at_a_time(store: Store) -> None:
     """Their next game waits; a game between others is given out before it."""
     begin(store, 1)
     store.schedule("cup", [game(2, "a", "c"), game(3, "c", "b")])
-    assert game(1) == issued(store).match
+    assert replace(game(1), state=MatchState.RUNNING, attempt=1) == issued(store)
     alone = store.issue("cup", "here", alone=frozenset({"a"}))
     assert alone is not None
-    assert 3 == alone.match.number
+    assert 3 == alone.number
     assert store.issue("cup", "here", alone=frozenset({"a"})) is None
     store.accept(game(1).id, 1, ended())
     again = store.issue("cup", "here", alone=frozenset({"a"}))
     assert again is not None
-    assert 2 == again.match.number
+    assert 2 == again.number
 
 
 def test_a_schedule_may_be_added_again(store: Store) -> None:
     """The plan is deterministic: whoever goes on adds the same games, and those that are there stay as they are."""
     begin(store)
-    store.accept(issued(store).match.id, 1, ended())
+    store.accept(issued(store).id, 1, ended())
     store.schedule("cup", [game(number) for number in range(1, 5)])
-    assert [1, 2, 3, 4] == [match.number for match, *_ in store.games("cup")]
+    assert [1, 2, 3, 4] == [match.number for match in store.matches("cup")]
     assert 1 == len(store.results("cup"))
 
 
@@ -151,7 +152,7 @@ def test_a_paused_contest_gives_out_no_game(store: Store) -> None:
 def test_an_organiser_annuls_a_result(store: Store) -> None:
     """It is played again as the next attempt, and the first attempt's late twin does not count."""
     begin(store, 1)
-    match = issued(store).match.id
+    match = issued(store).id
     store.accept(match, 1, ended())
     store.annul(match, "the board was dirty")
     assert [] == store.results("cup")
@@ -164,7 +165,7 @@ def test_a_disqualified_agent_plays_no_more(store: Store) -> None:
     store.schedule("cup", [game(2, "b", "c")])
     store.disqualify("cup", "a", "more than 10 % failures")
     assert ["more than 10 % failures", None, None] == [e.disqualified for e in store.entries("cup")]
-    assert 2 == issued(store).match.number
+    assert 2 == issued(store).number
     assert 1 == store.counts("cup")[MatchState.CANCELLED]
     with pytest.raises(InputError, match="no agent 'x'"):
         store.disqualify("cup", "x", "")
@@ -172,7 +173,7 @@ def test_a_disqualified_agent_plays_no_more(store: Store) -> None:
 
 def test_the_log_reads_as_a_story(store: Store) -> None:
     begin(store, 1)
-    match = issued(store).match.id
+    match = issued(store).id
     store.void(match, 1, "starved", None, allowed=2)
     issued(store)
     store.accept(match, 2, ended())
@@ -190,7 +191,7 @@ def test_the_log_reads_as_a_story(store: Store) -> None:
 def test_what_is_not_there_is_said(store: Store) -> None:
     begin(store)
     with pytest.raises(InputError, match="no contest 'cip'"):
-        store.plan("cip")
+        store.document("cip")
     with pytest.raises(InputError, match="no match 'nowhere'"):
         store.accept("nowhere", 1, ended())
     with pytest.raises(InputError, match="no attempt 7"):
@@ -207,8 +208,8 @@ def test_no_two_hosts_get_the_same_game(store: Store, url: str) -> None:
     def drain() -> None:
         own = Store(url)
         while (found := own.issue("cup", "host")) is not None:
-            got.append(found.match.id)
-            own.accept(found.match.id, found.attempt, ended())
+            got.append(found.id)
+            own.accept(found.id, found.attempt, ended())
         own.close()
 
     threads = [threading.Thread(target=drain) for _ in range(8)]
@@ -257,7 +258,7 @@ def test_a_store_with_its_secret_is_no_business_of_other_users(tmp_path: Path) -
 def test_a_secret_stands_in_no_log(store: Store) -> None:
     store.create("cup", "{}", [], "5c" * 32)
 
-    assert "5c" * 32 not in str(store.journal("cup")) + store.plan("cup")
+    assert "5c" * 32 not in str(store.journal("cup")) + store.document("cup")
 
 
 @pytest.mark.parametrize("url", ["mysql://x/y", "round.db", "sqlite:/x"], indirect=False)
@@ -294,6 +295,6 @@ def test_whatever_comes_in_whatever_order_no_game_has_two_results(
         except InputError:
             # No such attempt.
             continue
-    assert accepted == {result.match.id: result.attempt for result in store.results("cup")}
+    assert accepted == {result.match: result.attempt for result in store.results("cup")}
     assert 4 == sum(store.counts("cup").values())
     store.close()

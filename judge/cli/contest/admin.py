@@ -6,7 +6,7 @@ import typer
 
 from judge.cli.contest.options import HERE, ContestFile, Why, opened, reasoned
 from judge.contest.contest import find_match
-from judge.store.types import MatchState
+from judge.matches import MatchState
 
 EXAMPLES = {
     "void": "Example: judge contest void 17 cup --why 'the wrong opening file'",

@@ -12,9 +12,10 @@ from judge.cli.show import print_evidence, show_game
 from judge.cli.text import note
 from judge.contest.contest import Contest, find_match
 from judge.errors import HostError, InputError
+from judge.matches import Match, MatchState
 from judge.publish.match_files import read_stored
 from judge.publish.redaction import public_part
-from judge.store.types import Attempt, MatchState, Scheduled
+from judge.store.types import Attempt
 from judge.text import printable
 
 EXAMPLES = """
@@ -64,11 +65,9 @@ def game(
     show_game(steps)
 
 
-def _attempt(contest: Contest, match: Scheduled, wanted: int | None) -> Attempt:
+def _attempt(contest: Contest, match: Match, wanted: int | None) -> Attempt:
     """The attempt that counts, or the one that is wanted; InputError where it has no record."""
-    states = {each.id: (state, last) for each, state, last, _ in contest.store.games(contest.name)}
-    state, last = states[match.id]
-    counted = last if state is MatchState.DONE else None
+    counted = match.attempt if match.state == MatchState.DONE else None
     played = {
         each.number: each
         for each in contest.store.attempts(contest.name)
@@ -81,7 +80,7 @@ def _attempt(contest: Contest, match: Scheduled, wanted: int | None) -> Attempt:
     raise InputError(
         f"game {match.number}, {match.first} - {match.second}, "
         + ("has no result yet" if wanted is None else f"has no record of an attempt {wanted}")
-        + f": it is {state}"
+        + f": it is {match.state}"
         + (f"; --attempt shows one that has ended: {told}" if told else "")
     )
 

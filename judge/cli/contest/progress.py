@@ -17,8 +17,9 @@ from rich.text import Text
 from judge.contest.contest import Contest
 from judge.contest.results import FAILURES
 from judge.contest.runner import MatchEvent
+from judge.matches import MatchState
 from judge.records.outcome import score_text
-from judge.store.types import AttemptState, MatchState
+from judge.store.types import AttemptState
 from judge.text import printable
 
 SHOWN = 8
@@ -26,7 +27,7 @@ SHOWN = 8
 
 
 class RunTally:
-    """What has happened since this judge began: rate, time to the end, voids and failures."""
+    """What has event since this judge began: rate, time to the end, voids and failures."""
 
     def __init__(self, contest: Contest, clock: Callable[[], float] = time.monotonic) -> None:
         self._contest = contest
@@ -37,16 +38,16 @@ class RunTally:
         self.failures: Counter[str] = Counter()
         self.counts: Mapping[MatchState, int] = contest.store.counts(contest.name)
 
-    def add(self, happened: MatchEvent) -> None:
+    def add(self, event: MatchEvent) -> None:
         """Count a game that ended."""
         self.counts = self._contest.store.counts(self._contest.name)
-        if happened.state is AttemptState.VOID:
+        if event.state is AttemptState.VOID:
             self.voids += 1
-        if happened.state is not AttemptState.ACCEPTED or happened.ended is None:
+        if event.state is not AttemptState.ACCEPTED or event.outcome is None:
             return
         self.finished += 1
-        names = (happened.issued.match.first, happened.issued.match.second)
-        for name, seat in zip(names, happened.ended.seats, strict=True):
+        names = (event.match.first, event.match.second)
+        for name, seat in zip(names, event.outcome.seats, strict=True):
             self.failures[name] += seat.fault in FAILURES
 
     @property
@@ -73,7 +74,7 @@ class RunTally:
 class Progress(Protocol):
     """Shows a contest that runs."""
 
-    def tell(self, happened: MatchEvent) -> None:
+    def tell(self, event: MatchEvent) -> None:
         """A game has ended."""
 
     def say(self, sentence: str) -> None:
@@ -89,10 +90,10 @@ class JsonLines:
     def __init__(self, contest: Contest) -> None:
         self._tally = RunTally(contest)
 
-    def tell(self, happened: MatchEvent) -> None:
+    def tell(self, event: MatchEvent) -> None:
         """A line."""
-        self._tally.add(happened)
-        print(json.dumps(_line(happened, self._tally)), flush=True)
+        self._tally.add(event)
+        print(json.dumps(_line(event, self._tally)), flush=True)
 
     def say(self, sentence: str) -> None:
         """A line with nothing but the sentence; written past the buffer, for a signal's handler may say it."""
@@ -102,19 +103,19 @@ class JsonLines:
         """Nothing is held back."""
 
 
-def _line(happened: MatchEvent, tally: RunTally) -> dict[str, Any]:
-    match, ended = happened.issued.match, happened.ended
+def _line(event: MatchEvent, tally: RunTally) -> dict[str, Any]:
+    match, outcome = event.match, event.outcome
     minutes = tally.minutes_left
     return {
         "game": match.number,
         "match": match.id,
-        "attempt": happened.issued.attempt,
+        "attempt": match.attempt,
         "round": match.round,
         "seats": [match.first, match.second],
-        "state": happened.state,
-        "verdict": ended.verdict if ended else None,
-        "winner": ended.winner if ended else None,
-        "why": printable(happened.why, 2000),
+        "state": event.state,
+        "verdict": outcome.verdict if outcome else None,
+        "winner": outcome.winner if outcome else None,
+        "why": printable(event.why, 2000),
         "done": tally.done,
         "running": tally.counts[MatchState.RUNNING],
         "left": tally.left,
@@ -137,10 +138,10 @@ class Panel:
         self._live = Live(get_renderable=self._panel, console=Console(), refresh_per_second=2)
         self._live.start()
 
-    def tell(self, happened: MatchEvent) -> None:
+    def tell(self, event: MatchEvent) -> None:
         """Show a game among the last ones."""
-        self._tally.add(happened)
-        self._last = [*self._last[-(SHOWN - 1) :], happened]
+        self._tally.add(event)
+        self._last = [*self._last[-(SHOWN - 1) :], event]
 
     def say(self, sentence: str) -> None:
         """Show a sentence below the games."""
@@ -172,14 +173,14 @@ class Panel:
 
 def _games(last: list[MatchEvent]) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 1))
-    for happened in last:
-        match, ended = happened.issued.match, happened.ended
-        is_void = happened.state is not AttemptState.ACCEPTED
-        score = "void" if is_void or ended is None else score_text(ended.verdict, ended.winner, "-")
+    for event in last:
+        match, outcome = event.match, event.outcome
+        is_void = event.state is not AttemptState.ACCEPTED
+        score = "void" if is_void or outcome is None else score_text(outcome.verdict, outcome.winner, "-")
         table.add_row(
             Text(str(match.number), style="dim"),
             Text(f"{printable(match.first, 24)} - {printable(match.second, 24)}"),
             Text(score, style="red" if is_void else ""),
-            Text(printable(happened.why, 70), style="dim"),
+            Text(printable(event.why, 70), style="dim"),
         )
     return table

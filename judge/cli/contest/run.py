@@ -19,9 +19,9 @@ from judge.cli.machines import Keys, refuse_without_dask
 from judge.cli.match import make_ready
 from judge.cli.text import note
 from judge.contest.contest import Contest, begin, has_begun, open_store
+from judge.contest.executor import Executor, LocalExecutor
 from judge.contest.plan import Planned, load_plan
 from judge.contest.runner import ContestRunner, StopReason
-from judge.contest.slots import Players, Slots
 from judge.contest.snapshot import images_of
 from judge.errors import HostError, InputError
 from judge.locks import try_lock
@@ -29,7 +29,6 @@ from judge.logs import redirected
 from judge.publish.model import chance_words
 from judge.referee.play import Slot
 from judge.sandbox.reaper import reap
-from judge.store.types import Issued
 from judge.text import printable
 
 LOG_FILE = "log.jsonl"
@@ -85,30 +84,30 @@ def run(
             note(f"judge: {planned.path} was changed since the contest was frozen; it is played as it was frozen")
         if found.folders_said:
             note(f"judge: {printable(found.folders_said, 2000)}")
-        players = _elsewhere(found, cluster, tls, lost_after) if cluster else _here(found, slots)
+        executor = _elsewhere(found, cluster, tls, lost_after) if cluster else _here(found, slots)
         is_seen = sys.stdout.isatty()
-        progress: Progress = Panel(found, lambda: players.running) if is_seen else JsonLines(found)
+        progress: Progress = Panel(found, lambda: executor.running) if is_seen else JsonLines(found)
         try:
-            loop = found.round(players)
-            with _interrupts(loop, progress):
-                stop = loop.run(progress.tell)
+            runner = found.runner(executor)
+            with _interrupts(runner, progress):
+                stop = runner.run(progress.tell)
         finally:
-            players.kill()
-            players.close()
+            executor.kill()
+            executor.close()
             progress.close()
             # What an abandoned game leaves is nobody's any more.
             reap(containers=planned.plan.box == "docker")
         _say_end(found, stop)
 
 
-def _here(contest: Contest, slots: Sequence[Slot]) -> Players[Issued]:
+def _here(contest: Contest, slots: Sequence[Slot]) -> Executor:
     say_who_has(slots)
     if slots[0].judge_cores:
         os.sched_setaffinity(0, slots[0].judge_cores)
-    return Slots(slots, log=contest.planned.folder / LOG_FILE)
+    return LocalExecutor(slots, log=contest.planned.folder / LOG_FILE)
 
 
-def _elsewhere(contest: Contest, scheduler: str, keys: Path | None, lost_after_s: float) -> Players[Issued]:
+def _elsewhere(contest: Contest, scheduler: str, keys: Path | None, lost_after_s: float) -> Executor:
     refuse_without_dask()
     from judge.cluster.cluster import open_cluster
 
@@ -173,15 +172,15 @@ def _check_images(contest: Contest, accept: bool) -> None:
 
 
 @contextmanager
-def _interrupts(loop: ContestRunner, progress: Progress) -> Iterator[None]:
+def _interrupts(runner: ContestRunner, progress: Progress) -> Iterator[None]:
     """Ctrl-C once drains, twice abandons."""
 
     def interrupted(_signal: int, _frame: FrameType | None) -> None:
-        if loop.drain.is_set():
-            loop.abandon.set()
+        if runner.drain.is_set():
+            runner.abandon.set()
             progress.say("the running games are abandoned and will be played again")
         else:
-            loop.drain.set()
+            runner.drain.set()
             progress.say("the running games are finished, no more are started; Ctrl-C again abandons them")
 
     before = signal.signal(signal.SIGINT, interrupted)

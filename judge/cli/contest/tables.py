@@ -16,8 +16,8 @@ from judge.contest.formats.sequential import Sequential
 from judge.contest.ratings import rate
 from judge.contest.sprt import SprtState
 from judge.contest.standings import Cell, TableLine
+from judge.matches import MatchState
 from judge.publish.model import chance_words
-from judge.store.types import MatchState
 from judge.text import printable
 
 
@@ -52,7 +52,7 @@ def status(
 
 def _status(contest: Contest, games: bool) -> dict[str, Any]:
     standing = contest.standing()
-    listed = contest.store.games(contest.name)
+    listed = contest.store.matches(contest.name)
     document: dict[str, Any] = {
         "contest": contest.name,
         "state": contest.store.state(contest.name),
@@ -62,7 +62,7 @@ def _status(contest: Contest, games: bool) -> dict[str, Any]:
         "disqualified": dict(standing.out),
         "failures": {line.agent: line.done.failures for line in standing.table.lines if line.done.failures},
     }
-    shown = [each for each in listed if games or each[1] is MatchState.HELD]
+    shown = [match for match in listed if games or match.state == MatchState.HELD]
     if shown:
         document["list"] = [
             {
@@ -71,11 +71,11 @@ def _status(contest: Contest, games: bool) -> dict[str, Any]:
                 "round": match.round,
                 "first": match.first,
                 "second": match.second,
-                "state": state,
-                "attempts": attempts,
-                "why": why,
+                "state": match.state,
+                "attempts": match.attempt,
+                "why": match.why,
             }
-            for match, state, attempts, why in shown
+            for match in shown
         ]
     return document
 
@@ -192,7 +192,7 @@ def log(contest: ContestFile = HERE, as_json: Json = False) -> None:
     """Print the contest's log: who, when, and why something was void."""
     with opened(contest) as found:
         lines = found.store.journal(found.name)
-        number = {match.id: match.number for match, *_ in found.store.games(found.name)}
+        number = {match.id: match.number for match in found.store.matches(found.name)}
     if as_json:
         print(json.dumps([dataclasses.asdict(line) for line in lines]))
         return

@@ -9,9 +9,10 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.contest.pairings import Competitor, Pairing, Status, next_number, set_tables
+from judge.contest.pairings import Competitor, Status, next_number, set_tables
 from judge.contest.results import PlayedPairing, without
 from judge.contest.standings import BY_POINTS, Ranking, Tiers, rank, records_of
+from judge.matches import Pairing
 from judge.referee.chance import Seed
 
 

@@ -16,9 +16,10 @@ from pydantic import Field, model_validator
 
 from judge.contest.formats.base import Pair, TournamentFormat, ranked
 from judge.contest.formats.round_robin import berger
-from judge.contest.pairings import Competitor, Pairing, by_seed, next_number, set_tables
+from judge.contest.pairings import Competitor, by_seed, next_number, set_tables
 from judge.contest.results import PlayedPairing
 from judge.contest.standings import Ranking, Tiers
+from judge.matches import Pairing
 from judge.referee.chance import Seed
 
 FINAL = "final"

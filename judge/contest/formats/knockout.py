@@ -7,9 +7,10 @@ from typing import Literal
 from pydantic import Field
 
 from judge.contest.formats.base import TournamentFormat
-from judge.contest.pairings import Competitor, Pairing, by_seed, next_number, set_tables
+from judge.contest.pairings import Competitor, by_seed, next_number, set_tables
 from judge.contest.results import PlayedPairing
 from judge.contest.standings import Tiers
+from judge.matches import Pairing
 from judge.referee.chance import Seed
 
 

@@ -6,8 +6,9 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from judge.contest.formats.base import Pair, TournamentFormat, next_playable
-from judge.contest.pairings import Competitor, Pairing, by_seed
+from judge.contest.pairings import Competitor, by_seed
 from judge.contest.results import PlayedPairing
+from judge.matches import Pairing
 from judge.referee.chance import Seed
 
 

@@ -6,9 +6,10 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from judge.contest.formats.base import TournamentFormat
-from judge.contest.pairings import Competitor, Pairing, by_seed, next_number, set_tables
+from judge.contest.pairings import Competitor, by_seed, next_number, set_tables
 from judge.contest.results import PlayedPairing
 from judge.contest.sprt import Sprt, SprtDecision, SprtState, count_pairs
+from judge.matches import Pairing
 from judge.referee.chance import Seed
 
 

@@ -20,10 +20,11 @@ import networkx as nx
 from pydantic import Field
 
 from judge.contest.formats.base import TournamentFormat
-from judge.contest.pairings import Competitor, Pairing, by_seed, next_number, set_tables
+from judge.contest.pairings import Competitor, by_seed, next_number, set_tables
 from judge.contest.points import DECIMALS
 from judge.contest.results import PlayedPairing
 from judge.contest.standings import BY_SWISS_POINTS, Ranking
+from judge.matches import Pairing
 from judge.referee.chance import Seed, numbers
 
 Cost = tuple[int, ...]

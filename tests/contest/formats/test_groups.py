@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from judge.contest.formats.groups import Groups, Leagues, cut, dealt
-from judge.contest.pairings import Competitor, Pairing, Status
-from judge.contest.results import GameResult, PlayedPairing
+from judge.contest.pairings import Competitor, Status
+from judge.contest.results import PlayedPairing
 from judge.games.types import Verdict
+from judge.matches import Pairing, ResultRow
 from tests.contest.rounds import entries, everything_is_drawn, of_round, play_out
 
 
@@ -161,7 +162,7 @@ def test_gomocup_promotes_by_elo() -> None:
     played = [
         PlayedPairing(
             pairing,
-            (GameResult(pairing.first, pairing.second or "", max(pairing.agents), Verdict.WIN),),
+            (ResultRow(pairing.first, pairing.second or "", max(pairing.agents), Verdict.WIN),),
             (2, 0),
         )
         for pairing in pairings

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.contest.formats.knockout import Knockout, bracket
-from judge.contest.pairings import Pairing
+from judge.matches import Pairing
 from tests.contest.rounds import entries, everything_is_drawn, of_round, play_out
 
 

@@ -1,10 +1,10 @@
 """A sequential test goes on for as long as nothing shows, and not a round longer."""
 
 from judge.contest.formats.sequential import Sequential
-from judge.contest.pairings import Pairing
-from judge.contest.results import GameResult, PlayedPairing
+from judge.contest.results import PlayedPairing
 from judge.contest.sprt import Sprt, SprtDecision
 from judge.games.types import Verdict
+from judge.matches import Pairing, ResultRow
 from tests.contest.rounds import entries
 
 TEST = Sequential(games=10, rounds=30, test=Sprt(elo0=0, elo1=100))
@@ -17,7 +17,7 @@ def round_of(pairing: Pairing, wins: int) -> PlayedPairing:
         seats = (pairing.first, str(pairing.second))
         first, second = seats if game % 2 == 0 else seats[::-1]
         winner = "1" if game < wins else "2"
-        games.append(GameResult(first, second, winner, Verdict.WIN, round=pairing.round, table=1, game=game))
+        games.append(ResultRow(first, second, winner, Verdict.WIN, round=pairing.round, table=1, game=game))
     return PlayedPairing(pairing, tuple(games), (wins, TEST.games - wins))
 
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.contest.formats.swiss import Swiss
-from judge.contest.pairings import Pairing
 from judge.contest.results import PlayedPairing
+from judge.matches import Pairing
 from tests.contest.rounds import entries, everything_is_drawn, leans, of_round, play_out
 
 

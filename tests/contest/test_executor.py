@@ -11,10 +11,10 @@ from pathlib import Path
 import docker
 import pytest
 
-from judge.contest.slots import Finished, Slots
+from judge.contest.executor import JobEnd, LocalExecutor
 from judge.host.build_images import build_images
 from judge.referee.play import Slot
-from judge.referee.spec import MatchSpec, RecordFile
+from judge.referee.spec import RecordFile
 from judge.sandbox.cores import place, whole_cores
 from judge.sandbox.owner import Owner, directories
 from judge.sandbox.reaper import reap
@@ -22,7 +22,7 @@ from tests.contest.house import House, agents_alive, is_gone, pids, until, waits
 
 pytestmark = pytest.mark.slow
 
-Play = Callable[..., Slots[str]]
+Play = Callable[..., LocalExecutor]
 
 
 @pytest.fixture
@@ -33,13 +33,13 @@ def house(tmp_path: Path) -> House:
 @pytest.fixture
 def begin(house: House) -> Iterator[Play]:
     """Begin held games in one slot, the first of which plays when the others are started."""
-    open_slots: list[Slots[str]] = []
+    open_slots: list[LocalExecutor] = []
 
-    def make(*names: str, slots: int = 1) -> Slots[str]:
-        found: Slots[str] = Slots([Slot() for _ in range(slots)])
+    def make(*names: str, slots: int = 1) -> LocalExecutor:
+        found = LocalExecutor([Slot() for _ in range(slots)])
         open_slots.append(found)
         for name in names:
-            found.start(name, house.held(name))
+            found.start(house.held(name))
             if name == names[0]:
                 house.wait_for(name)
         return found
@@ -52,16 +52,16 @@ def begin(house: House) -> Iterator[Play]:
     assert [] == agents_alive(house.folder)
 
 
-def ended(slots: Slots[str]) -> dict[str, Finished[str]]:
+def ended(slots: LocalExecutor) -> dict[str, JobEnd]:
     """All games, when they have ended."""
-    found: dict[str, Finished[str]] = {}
+    found: dict[str, JobEnd] = {}
     while slots.running:
-        found |= {finished.tag: finished for finished in slots.wait(60)}
+        found |= {finished.match.id: finished for finished in slots.wait(60)}
     return found
 
 
-def verdict(finished: Finished[str]) -> str | None:
-    return finished.played.ended.verdict if finished.played else None
+def verdict(finished: JobEnd) -> str | None:
+    return finished.result.outcome.verdict if finished.result else None
 
 
 def left_by(pid: int) -> list[Path]:
@@ -74,13 +74,13 @@ def test_a_game_is_made_ready_while_another_of_its_slot_plays(house: House, begi
 
     assert (2, 0) == (slots.running, slots.free)
     with pytest.raises(IndexError):
-        slots.start("three", house.held("three"))
+        slots.start(house.held("three"))
     assert not house.has_begun("two")
 
     house.let_go("one")
     house.wait_for("two")
     (first,) = slots.wait(60)
-    assert ("one", "win") == (first.tag, verdict(first))
+    assert ("one", "win") == (first.match.id, verdict(first))
     assert 1 == slots.free
 
     house.let_go("two")
@@ -94,9 +94,9 @@ def test_waiting_for_the_slot_is_no_time_of_the_game(house: House, begin: Play) 
     until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
     house.let_go("one")
     first, second = (
-        RecordFile.model_validate_json(finished.played.record).record
+        RecordFile.model_validate_json(finished.result.record).record
         for _, finished in sorted(ended(slots).items())
-        if finished.played
+        if finished.result
     )
 
     assert first.started_at <= second.started_at
@@ -115,11 +115,11 @@ def test_games_go_to_the_slot_that_has_the_fewest(house: House, begin: Play) -> 
 
 
 def test_no_game_is_made_ready_where_the_judge_has_no_core_for_it() -> None:
-    with closing(Slots[str]([Slot(cores=(0,), judge_cores=(0,))])) as shared:
+    with closing(LocalExecutor([Slot(cores=(0,), judge_cores=(0,))])) as shared:
         assert 1 == shared.free
-    with closing(Slots[str]([Slot(cores=(1,), judge_cores=(0,))])) as apart:
+    with closing(LocalExecutor([Slot(cores=(1,), judge_cores=(0,))])) as apart:
         assert 2 == apart.free
-    with closing(Slots[str]([Slot()], ahead=0)) as alone:
+    with closing(LocalExecutor([Slot()], ahead=0)) as alone:
         assert 1 == alone.free
 
 
@@ -138,7 +138,7 @@ def test_the_game_that_waits_goes_on_when_the_one_that_plays_is_killed(house: Ho
 
     house.let_go("three")
     for name in ("three", "four"):
-        slots.start(name, house.held(name))
+        slots.start(house.held(name))
     house.let_go("four")
     assert {"three": "win", "four": "win"} == {name: verdict(each) for name, each in ended(slots).items()}
 
@@ -149,7 +149,7 @@ def test_the_game_that_plays_goes_on_when_the_one_that_waits_is_killed(house: Ho
     os.kill(killed := pids(slots)["two"], signal.SIGKILL)
 
     (lost,) = slots.wait(60)
-    assert ("two", None) == (lost.tag, verdict(lost))
+    assert ("two", None) == (lost.match.id, verdict(lost))
     assert not house.has_begun("two")
     house.let_go("one")
     assert "win" == verdict(ended(slots)["one"])
@@ -170,7 +170,7 @@ def test_a_process_that_is_killed_between_two_games_is_replaced(house: House, be
     house.let_go("two")
     house.let_go("three")
     for name in ("two", "three"):
-        slots.start(name, house.held(name))
+        slots.start(house.held(name))
     played = [verdict(each) for each in ended(slots).values()]
     # nobody may have noticed before the game was given to it: then that attempt is lost, and no more
     assert "win" in played
@@ -182,7 +182,7 @@ def test_all_end_when_they_are_killed(house: House, begin: Play) -> None:
     until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
     workers = list(pids(slots).values())
 
-    assert {"one", "two"} == set(slots.kill())
+    assert {"one", "two"} == {match.id for match in slots.kill()}
 
     for pid in workers:
         until(lambda pid=pid: is_gone(pid), "a process lives")  # type: ignore[misc]
@@ -232,20 +232,20 @@ def test_boxes_wait_on_the_judges_core_and_nothing_is_left_of_them(house: House)
     slot = Slot(placement.slots[0], placement.judge)
     judges, agents = (",".join(map(str, cores)) for cores in (slot.judge_cores, slot.cores))
     jobs = {name: house.job(name, "time.sleep(600)", "docker", kept=True) for name in ("one", "two")}
-    ids = {name: MatchSpec.model_validate_json(job.spec).id for name, job in jobs.items()}
-    slots: Slots[str] = Slots([slot])
+    ids = {name: job.spec().id for name, job in jobs.items()}
+    slots = LocalExecutor([slot])
     with closing(slots), closing(docker.from_env()) as client:
-        slots.start("one", jobs["one"])
+        slots.start(jobs["one"])
         plays = sorted([agents, agents, judges])  # the keeper of its folders is one of them
         until(lambda: plays == cores_of(client, ids["one"]), "it has no cores")
-        slots.start("two", jobs["two"])
+        slots.start(jobs["two"])
         workers = pids(slots)
         until(lambda: waits_for_a_lock(workers["two"]), "the second game does not wait")
         assert [judges] * 3 == cores_of(client, ids["two"])
 
         os.kill(workers["one"], signal.SIGKILL)
         (lost,) = slots.wait(60)
-        assert "one" == lost.tag
+        assert "one" == lost.match.id
         until(lambda: plays == cores_of(client, ids["two"]), "it does not take the cores")
         slots.kill()
         for pid in workers.values():

@@ -12,51 +12,50 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol
 
 from judge.contest.worker import Job, JobResult, log_to, play_job
+from judge.matches import Match
 from judge.referee.play import Slot
 from judge.sandbox.owner import owned_directory
 from judge.workers import Worker, kill, wait
 
-Tag = TypeVar("Tag")
-
 
 @dataclass(frozen=True, slots=True)
-class Finished(Generic[Tag]):
-    """A game that ended, or was lost with its worker."""
+class JobEnd:
+    """The end of a job: its result, or the error by which it has none because its worker was lost."""
 
-    tag: Tag
-    played: JobResult | None
+    match: Match
+    result: JobResult | None
     error: BaseException | None
 
 
-class Players(Protocol[Tag]):
-    """Whatever plays the games of a contest, here or elsewhere; `tag` is the caller's word for a game."""
+class Executor(Protocol):
+    """Plays the matches of a contest, here or elsewhere."""
 
     @property
     def free(self) -> int:
-        """How many games could be started now."""
+        """How many matches could be started now."""
 
     @property
     def host(self) -> str:
-        """The machine that plays the game that is started next."""
+        """The machine that plays the match that is started next."""
 
     @property
     def running(self) -> int:
-        """How many games are being played, or made ready."""
+        """How many matches are being played, or prepared."""
 
-    def start(self, tag: Tag, job: Job) -> None:
-        """Play a game. IndexError where none is free."""
+    def start(self, job: Job) -> None:
+        """Play a match. Raises IndexError if nothing is free."""
 
-    def wait(self, timeout_s: float) -> list[Finished[Tag]]:
-        """The games that have ended, waiting for one for so long at most."""
+    def wait(self, timeout_s: float) -> list[JobEnd]:
+        """The jobs that have ended; waits for one for `timeout_s` seconds at most."""
 
-    def kill(self) -> list[Tag]:
-        """End everything now; the games that were running."""
+    def kill(self) -> list[Match]:
+        """End everything now, and return the matches that were running."""
 
     def close(self) -> None:
-        """Let the processes go; none may be running a game."""
+        """End the processes; none may be running a match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +77,8 @@ class _Process:
 
 
 @dataclass(slots=True)
-class Slots(Generic[Tag]):
-    """The slots of this machine, and what runs in them: see `Players`."""
+class LocalExecutor:
+    """The slots of this machine, and what runs in them."""
 
     slots: Sequence[Slot]
     ahead: int = 1
@@ -90,7 +89,7 @@ class Slots(Generic[Tag]):
     log: Path | None = None
     """Where the processes write what they have to say."""
     _idle: list[_Process] = field(init=False)
-    _running: dict[_Process, Tag] = field(init=False, default_factory=dict)
+    _running: dict[_Process, Match] = field(init=False, default_factory=dict)
     _at_end: ExitStack = field(init=False, default_factory=ExitStack)
 
     def __post_init__(self) -> None:
@@ -114,37 +113,37 @@ class Slots(Generic[Tag]):
         """How many games are being played, or made ready."""
         return len(self._running)
 
-    def start(self, tag: Tag, job: Job) -> None:
-        """Play a game in the slot that has the fewest. IndexError where no process is free."""
+    def start(self, job: Job) -> None:
+        """Play a match in the slot that has the fewest. Raises IndexError if no process is free."""
         games = Counter(process.slot for process in self._running)
         self._idle.sort(key=lambda process: -games[process.slot])
         process = self._idle.pop()
         slot = process.slot
         process.worker.start(play_job, job, slot.cores, slot.lock, is_had=slot.is_had)
-        self._running[process] = tag
+        self._running[process] = job.match
 
-    def wait(self, timeout_s: float) -> list[Finished[Tag]]:
+    def wait(self, timeout_s: float) -> list[JobEnd]:
         """The games that have ended, waiting for one; a process that is gone is replaced by a new one."""
         processes = {process.worker: process for process in self._running}
         return [self._finish(processes[worker]) for worker in wait(processes, timeout_s)]
 
-    def _finish(self, process: _Process) -> Finished[Tag]:
-        tag = self._running.pop(process)
+    def _finish(self, process: _Process) -> JobEnd:
+        match = self._running.pop(process)
         error = process.worker.exception()
         if error is not None:
             process.worker.kill()  # it is gone, or in a state that nobody knows
         self._idle.append(process)
-        return Finished(tag, None if error is not None else process.worker.result(), error)
+        return JobEnd(match, None if error is not None else process.worker.result(), error)
 
-    def kill(self) -> list[Tag]:
+    def kill(self) -> list[Match]:
         """End every process now, and return when they are gone: the games that were running.
 
         Their containers are nobody's then: for the reaper.
         """
-        tags = list(self._running.values())
+        running = list(self._running.values())
         kill(process.worker for process in self._running)
         self._running.clear()
-        return tags
+        return running
 
     def close(self) -> None:
         """Let the processes go; none may be running a game."""
