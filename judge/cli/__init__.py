@@ -1,6 +1,6 @@
-"""The command line: one module a command. The only place that prints.
+"""The command line: the only room that prints. Each command is a module, or shares one with related commands.
 
-Exit codes: 0 done (whatever the result of a game), 2 the person gave something wrong, 1 the judge or its host failed.
+Exit codes: 0 done (whatever the result of a game), 1 the judge or its host failed, 2 the command was wrong.
 """
 
 import platform
@@ -9,21 +9,21 @@ from collections.abc import Callable
 from types import FrameType
 
 from judge import __version__
-from judge.cli.lazy import group
-from judge.cli.text import fail, safe_event
+from judge.cli.lazy import lazy_group
+from judge.cli.output import fail, safe_event
 from judge.errors import HostError, InputError
 from judge.logs import to_console
 
 
 def about() -> str:
-    """What a bug report needs: the versions of the judge, of what it runs on, and of the Engine that it asks."""
+    """The versions of the judge, Python, this system and the Engine, for a bug report."""
     from judge.sandbox.engine import versions
 
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return f"judge {__version__}\n{python}, {platform.platform()}\n{versions()}"
 
 
-app = group(
+app = lazy_group(
     {
         "match": "judge.cli.match:match",
         "show": "judge.cli.show:show",
@@ -37,17 +37,17 @@ app = group(
         "scheduler": "judge.cli.cluster:scheduler",
         "worker": "judge.cli.cluster:worker",
         "cluster": "judge.cli.cluster:app",
-        "policies": "judge.cli.policies:app",
-        "agents": "judge.cli.agents:app",
+        "policies": "judge.cli.reference:policies",
+        "agents": "judge.cli.reference:agents",
         "images": "judge.cli.images:app",
         "doctor": "judge.cli.doctor:doctor",
         "selftest": "judge.cli.selftest:selftest",
-        "schema": "judge.cli.schema:schema",
+        "schema": "judge.cli.reference:schema",
         "verdicts": "judge.cli.verdicts:verdicts",
     },
     about=about,
     name="judge",
-    help="Plays games between untrusted programs, each in its own capped container.",
+    help="Judge games between untrusted programs, each in its own container with limited resources.",
     pretty_exceptions_enable=False,
 )
 
@@ -58,8 +58,8 @@ def main() -> None:
 
 
 def guarded(command: Callable[[], None]) -> None:
-    """Run a command line; a person's mistake is one sentence, never a traceback."""
-    # Whoever ends the judge politely still gets its containers removed.
+    """Run a command; print errors of the person or the host as one sentence, without a traceback."""
+    # SystemExit removes the containers, which SIGTERM alone would not.
     signal.signal(signal.SIGTERM, _terminate)
     to_console(safe_event)
     try:

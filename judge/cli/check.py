@@ -1,4 +1,4 @@
-"""`judge check`: what an author runs before entering: a grade for each check, what was seen, and how to fix it."""
+"""`judge check`: try an agent before a contest; prints a grade, the evidence and the fix for each check."""
 
 import logging
 from typing import Annotated
@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.agents.agents import stage_agent
-from judge.cli.complete import agent_words, policy_words
-from judge.cli.match import box_kind, make_ready, slot_alone
-from judge.cli.text import fail
+from judge.cli.options import BoxOption, JsonOption, PolicyOption, SetOption, complete_agent
+from judge.cli.output import SENTENCE_CHARACTERS, fail, finding_lines, print_json
+from judge.cli.ready import box_kind, make_ready, slot_alone
 from judge.logs import set_level
 from judge.referee.policy import load_policy
 from judge.sandbox.owner import owned_directory
@@ -28,32 +28,24 @@ judge check my-brain.py --policy renju-15 --set clock.turn_ms=5000
 
 judge check my.jar --policy gomocup-standard:fast --json
 
-Exit codes: 0 all passed, warnings or not; 1 a check failed, or the host did; 2 something in the command was wrong.
+Exit codes: 0 no check failed, 1 a check or the host failed, 2 the command was wrong.
 """
 
 _COLOURS = {Grade.PASS: "green", Grade.WARNING: "yellow", Grade.FAIL: "red"}
-_CHARACTERS = 600
-"""How much of a sentence is shown; an agent may have written part of it."""
 
 
 def check(
     agent: Annotated[
-        str, typer.Argument(metavar="AGENT", help="Executable, directory, or house agent.", autocompletion=agent_words)
-    ],
-    policy: Annotated[
         str,
-        typer.Option(
-            help="The contest's format: a name or a .toml file; judge policies list.", autocompletion=policy_words
-        ),
-    ] = "gomocup-freestyle",
-    box: Annotated[str, typer.Option(help="docker, or process (isolates nothing).")] = "docker",
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a number of the policy: clock.turn_ms=1000.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+        typer.Argument(metavar="AGENT", help="Executable, directory, or house agent.", autocompletion=complete_agent),
+    ],
+    policy: PolicyOption = "gomocup-freestyle",
+    box: BoxOption = "docker",
+    set_: SetOption = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Try everything with AGENT that a contest will do with it, and say how to fix what fails."""
-    set_level(logging.ERROR)  # a line of the log would come between this command's own
+    """Test AGENT in all that a contest will ask of it, and print how to fix what fails."""
+    set_level(logging.ERROR)  # log lines would be mixed with the report
     chosen = load_policy(policy, set_ or [])
     kind = box_kind(box)
     with owned_directory() as staging:
@@ -65,7 +57,7 @@ def check(
         except OverlongError as error:
             fail(str(error), 1)
     if as_json:
-        print(report.model_dump_json(indent=2))
+        print_json(report.model_dump(mode="json"))
     else:
         _show(report)
     if report.grade is Grade.FAIL:
@@ -73,13 +65,13 @@ def check(
 
 
 def _show(report: CheckReport) -> None:
-    """A table on a terminal, lines elsewhere."""
+    """A table on a terminal, otherwise lines."""
     console = Console(highlight=False)
     console.print(_plain(f"{report.agent}, {report.policy}, {report.protocol}, {report.box}"))
     if console.is_terminal:
         console.print(_table(report))
     else:
-        for line in _lines(report):
+        for line in finding_lines(report.findings):
             print(line)
     if report.untried:
         console.print(_plain(f"not tried: {', '.join(report.untried)}"), soft_wrap=True)
@@ -87,27 +79,17 @@ def _show(report: CheckReport) -> None:
 
 
 def _table(report: CheckReport) -> Table:
-    table = Table("", "check", "what was seen, and what to do", box=None, pad_edge=False)
+    table = Table("", "check", "result and fix", box=None, pad_edge=False)
     for finding in report.findings:
         colour = _COLOURS[finding.grade]
         seen = _plain(finding.evidence)
         if finding.fix:
-            seen.append(f"\n{printable(finding.fix, _CHARACTERS)}", style="bold")
+            seen.append(f"\n{printable(finding.fix, SENTENCE_CHARACTERS)}", style="bold")
         tried = _plain(f"{finding.check}: {finding.tried}")
         table.add_row(Text(finding.grade.value, style=colour), tried, seen)
     return table
 
 
-def _lines(report: CheckReport) -> list[str]:
-    lines = []
-    for finding in report.findings:
-        seen = printable(finding.evidence, _CHARACTERS)
-        lines.append(f"{finding.grade.value:<7} {finding.check}: {finding.tried}: {seen}")
-        if finding.fix:
-            lines.append(f"        fix: {printable(finding.fix, _CHARACTERS)}")
-    return lines
-
-
 def _plain(text: str) -> Text:
-    """Text without markup, whoever wrote it."""
-    return Text(printable(text, _CHARACTERS))
+    """Text in which markup has no effect."""
+    return Text(printable(text, SENTENCE_CHARACTERS))

@@ -1,4 +1,4 @@
-"""`judge cluster`, `judge scheduler`, `judge worker`: the keys and the processes of a contest on many machines."""
+"""`judge cluster`, `judge scheduler`, `judge worker`: keys and processes of a contest on several machines."""
 
 import os
 import platform
@@ -7,45 +7,44 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.contest.slots import say_who_has, slots_here
-from judge.cli.machines import Keys, refuse_without_dask
-from judge.cli.text import note
+from judge.cli.options import SLOTS_HELP, TlsOption, require_dask
+from judge.cli.output import note
+from judge.cli.ready import clean_up, report_occupied, slots_on_host
 from judge.cluster.keys import make_keys
 from judge.errors import HostError, InputError
-from judge.sandbox.reaper import reap
 
 EXAMPLES = """
-A contest on three machines, from nothing: docs/organisers.md.
+docs/organisers.md sets up a contest on three machines.
 
-Exit codes: 0 it was stopped, 2 something in the command was wrong, 1 the judge or its host failed.
+Exit codes: 0 it was stopped, 1 the judge or its host failed, 2 the command was wrong.
 """
 
-app = typer.Typer(help="Make the keys of a contest on many machines.", no_args_is_help=True)
+app = typer.Typer(help="Make the keys of a contest on several machines.", no_args_is_help=True)
 
 
 @app.command()
 def keys(
-    folder: Annotated[Path, typer.Argument(help="Where the authority is, or will be.")],
-    hosts: Annotated[list[str], typer.Argument(help="Names or IP addresses, one for each host.")],
-    days: Annotated[int, typer.Option(min=1, help="How long they are valid.")] = 365,
+    folder: Annotated[Path, typer.Argument(help="The folder of the authority; created if it does not exist.")],
+    hosts: Annotated[list[str], typer.Argument(help="Host names or IP addresses, one for each host.")],
+    days: Annotated[int, typer.Option(min=1, help="Days for which the certificates are valid.")] = 365,
 ) -> None:
-    """Make a key and a certificate for each host, below FOLDER, and the authority that signs them.
+    """Make a key and a certificate for each host in FOLDER, and the authority that signs them.
 
-    Carry FOLDER/HOST to that host and nothing else. Whoever has one of these folders may run programs on all hosts.
+    Copy FOLDER/HOST to that host, and nothing else. Anyone who has one of these folders can run programs on all hosts.
     """
     for made in make_keys(folder, hosts, days):
         print(made)
 
 
 def scheduler(
-    listen: Annotated[str, typer.Option(help="Where: tls://10.0.0.1:8786.")],
-    tls: Keys = None,
+    listen: Annotated[str, typer.Option(help="The address to listen on: tls://10.0.0.1:8786.")],
+    tls: TlsOption = None,
     lost_after: Annotated[
-        float, typer.Option(min=5, help="A worker is lost that says nothing for so long (seconds).")
+        float, typer.Option(min=5, help="Seconds without a message after which a worker counts as lost.")
     ] = 60,
 ) -> None:
-    """Bring a contest and its workers together. Keeps nothing: it may be stopped and started again at any time."""
-    refuse_without_dask()
+    """Connect a contest with its workers. It stores nothing and can be stopped and started again at any time."""
+    require_dask()
     from judge.cluster.daemons import run_scheduler
     from judge.cluster.security import parse_address, security_of
 
@@ -54,41 +53,36 @@ def scheduler(
 
 
 def worker(
-    scheduler: Annotated[str, typer.Option(help="Whom to call: tls://10.0.0.1:8786.")],
-    tls: Keys = None,
-    slots: Annotated[int, typer.Option(min=0, help="Games at once; 0: as many as there are processors for.")] = 0,
+    scheduler: Annotated[str, typer.Option(help="The address of the scheduler: tls://10.0.0.1:8786.")],
+    tls: TlsOption = None,
+    slots: Annotated[int, typer.Option(min=0, help=SLOTS_HELP)] = 0,
     cores: Annotated[int, typer.Option(min=1, help="Cores for each game.")] = 1,
-    folder: Annotated[Path, typer.Option(help="Keeps agents, and games that were not fetched yet.")] = Path("worker"),
-    name: Annotated[str, typer.Option(help="What this machine is called.")] = "",
+    folder: Annotated[Path, typer.Option(help="Where agents and results that were not fetched yet are stored.")] = Path(
+        "worker"
+    ),
+    name: Annotated[str, typer.Option(help="The name of this machine; default: its host name.")] = "",
     listen: Annotated[
-        str, typer.Option(help="Where it is called itself, if not at the address that leads there.")
+        str, typer.Option(help="The address to listen on; default: the one that reaches the scheduler, any port.")
     ] = "",
 ) -> None:
-    """Play games on this machine for the contests that a scheduler brings."""
-    refuse_without_dask()
+    """Play games of contests on this machine."""
+    require_dask()
     from judge.cluster.daemons import run_worker
     from judge.cluster.host import WorkerHost
     from judge.cluster.security import parse_address, security_of
 
     address = parse_address(scheduler)
-    door = parse_address(listen, 0) if listen else None
-    if door is not None and door.scheme != address.scheme:
-        raise InputError(f"--listen {listen}: {address.scheme} as for the scheduler, or nothing")
+    listen_address = parse_address(listen, 0) if listen else None
+    if listen_address is not None and listen_address.scheme != address.scheme:
+        raise InputError(f"--listen {listen}: use {address.scheme}://, as for the scheduler")
     security = security_of(address, tls)
-    places = slots_here(cores, slots)
-    _clear_away()
-    say_who_has(places)
-    host = WorkerHost(name or platform.node(), folder, places)
-    os.sched_setaffinity(0, places[0].judge_cores)
-    run_worker(host, address, door, security)
-
-
-def _clear_away() -> None:
-    """What a killed worker left would sit on the cores of the slots."""
+    worker_slots = slots_on_host(cores, slots)
     try:
-        removed = reap()
+        clean_up()  # what a killed worker left would use the cores of the slots
     except HostError as error:
         note(f"judge: no game in containers can be played here: {error}")
-        removed = reap(containers=False)
-    for line in removed:
-        note(f"judge: removed what an earlier judge left: {line}")
+        clean_up(containers=False)
+    report_occupied(worker_slots)
+    host = WorkerHost(name or platform.node(), folder, worker_slots)
+    os.sched_setaffinity(0, worker_slots[0].judge_cores)
+    run_worker(host, address, listen_address, security)

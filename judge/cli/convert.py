@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from judge.catalog.files import FileContent, format_names, read_games
+from judge.cli.options import ForceOption
 from judge.errors import HostError, InputError
 from judge.text import printable
 
@@ -26,7 +27,7 @@ def convert(
     output: Annotated[
         str, typer.Option("-o", "--output", help="File for all games, or directory; else beside the source.")
     ] = "",
-    force: Annotated[bool, typer.Option("--force", help="Write over files that exist.")] = False,
+    force: ForceOption = False,
 ) -> None:
     """Write finished games in another format.
 

@@ -1,19 +1,18 @@
-"""`judge doctor`: a page on what this host can and cannot enforce, to read or to paste into a mail."""
+"""`judge doctor`: what this host can and cannot enforce."""
 
 import dataclasses
-import json
 import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Annotated
 
-import typer
 from rich.console import Console
 from rich.text import Text
 
-from judge.host.doctor import SETTINGS, HostFinding, Light, examine, worst
-from judge.host.host import Host, look
+from judge.cli.options import JsonOption
+from judge.cli.output import print_json
+from judge.host.doctor import SETTINGS, HostFinding, Light, run_checks, worst_light
+from judge.host.host import Host, read_host
 from judge.text import printable
 
 WIDTH = 80
@@ -25,26 +24,26 @@ COLOURS = {Light.GREEN: "green", Light.YELLOW: "yellow", Light.RED: "bold red"}
 EXAMPLES = "Example: judge doctor --json | jq .worst"
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
-    """Say what this host can and cannot enforce, a line each with the fix.
+def doctor(as_json: JsonOption = False) -> None:
+    """List what this host can and cannot enforce, with the fixes.
 
-    Exits 0 when all is green or yellow, 1 when something is red: a promise of the judge does not hold here, or
-    nothing can be played.
+    Exit codes: 0 everything is green or yellow; 1 something is red: a promise of the judge does not hold on this host,
+    or no game can be played.
     """
-    host = look([setting.name for setting in SETTINGS])
-    findings = examine(host)
+    host = read_host([setting.name for setting in SETTINGS])
+    findings = run_checks(host)
     if as_json:
-        print(json.dumps(_document(host, findings), indent=2))
+        print_json(_document(host, findings))
     else:
         _print(host, findings)
-    if worst(findings) is Light.RED:
+    if worst_light(findings) is Light.RED:
         raise SystemExit(1)
 
 
 def _document(host: Host, findings: list[HostFinding]) -> dict[str, object]:
     return {
         "host": {"name": host.name, "system": host.system, "kernel": host.kernel, "cores": len(host.cores)},
-        "worst": worst(findings),
+        "worst": worst_light(findings),
         "findings": [dataclasses.asdict(finding) for finding in findings],
     }
 

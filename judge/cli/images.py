@@ -1,15 +1,24 @@
-"""`judge images`: build, list and prune what agents run in."""
+"""`judge images`: build, list and prune the images that agents run in."""
 
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from judge.cli.naming import named_in
-from judge.cli.text import note
+from judge.cli.output import note
+from judge.contest.contest import has_begun, open_store
+from judge.contest.plan import load_plan
+from judge.contest.snapshot import thaw
+from judge.errors import InputError
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from judge.host.prune import remove_unnamed
+from judge.referee.policy import Policy, load_policy, policy_names
 from judge.sandbox import images
 from judge.text import printable
 
@@ -20,10 +29,10 @@ app = typer.Typer(help="Build, list and prune the images that agents run in.", n
 def build(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="base, keeper, native, python; when asked for: java, unpacker, toolchain."),
+        typer.Argument(help="Default: base, keeper, native, python. Also: java, wine, unpacker, toolchain."),
     ] = None,
 ) -> None:
-    """Build the base image and the runtimes from distribution packages, and the house agents."""
+    """Build the images from distribution packages, and compile the house agents."""
     build_images(names or [], print)
     build_house_agents(print)
 
@@ -31,26 +40,27 @@ def build(
 @app.command()
 def prune(
     places: Annotated[
-        list[Path] | None, typer.Argument(help="Policies, contests and records, or folders with them.")
+        list[Path] | None,
+        typer.Argument(help="Policies, contests, records, or folders with them; default: this folder."),
     ] = None,
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say it, and remove nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the copies, and remove nothing.")] = False,
 ) -> None:
-    """Remove the copies that boxes made of local images, where nothing names them any more.
+    """Remove the judge's copies of local images that nothing uses any more.
 
-    Looked at are the judge's own policies, and all that is found in PLACES (else in this folder): what stands elsewhere
-    is not known. An image of one's own is never removed, only the copy that the judge made of it; a game that needs the
-    copy again makes it again, but a contest that has begun would take it for another image.
+    A copy is in use if one of the judge's policies, or a document in PLACES, names it or its image. Your own images are
+    never removed, only the copies that the judge made of them. The judge makes a copy again when a game needs it, but a
+    contest that has begun treats the new copy as a different image.
     """
-    named = named_in(places or [Path()])
-    found = remove_unnamed(named.words, is_trial=dry_run)
-    note(f"judge: looked at {named}")
-    for each in found:
+    named = _references(places or [Path()])
+    copies = remove_unnamed(named.words, is_trial=dry_run)
+    note(f"judge: searched {named}")
+    for copy in copies:
         verb = "would be removed" if dry_run else "removed"
-        print(printable(f"{f'kept, {each.kept}' if each.kept else verb}: {each.image}", 400))
-    gone = [each.image for each in found if not each.kept]
+        print(printable(f"{f'kept, {copy.kept}' if copy.kept else verb}: {copy.image}", 400))
+    gone = [copy.image for copy in copies if not copy.kept]
     size = sum(image.own_bytes for image in gone) / 1e6
-    print(f"{len(gone)} of {len(found)} copies{' would be' if dry_run else ''} removed, {size:.1f} MB")
+    print(f"{len(gone)} of {len(copies)} copies{' would be' if dry_run else ''} removed, {size:.1f} MB")
 
 
 @app.command("list")
@@ -58,3 +68,112 @@ def list_images() -> None:
     """List the images with their digests."""
     for image in images.listing():
         print(image)
+
+
+QUOTED = re.compile(r'"([^"\n]{1,300})"|\'([^\'\n]{1,300})\'')
+"""Strings of a TOML file."""
+IN_JSON = re.compile(r'"runtimes?": ?(?:"([^"]{1,300})"|(\{[^}]{1,20000}\}))|(sha256:[0-9a-f]{64})')
+"""Runtimes and images in a record or an export."""
+KINDS = ('"judge-record-1"', '"judge-contest-1"')
+"""How a record or an export begins."""
+HEAD_CHARACTERS = 1 << 20
+"""The first part of a record, which contains its spec."""
+
+
+@dataclass(slots=True)
+class References:
+    """The image names in use, each with the document that has it, and the number of documents of each kind."""
+
+    words: dict[str, str] = field(default_factory=dict)
+    policies: int = 0
+    contests: int = 0
+    records: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.policies} policies, {self.contests} contests and {self.records} records"
+
+    def add(self, words: Iterable[str], document: str) -> None:
+        """Add the words of a document; a word keeps the first document that has it."""
+        for word in filter(None, words):
+            self.words.setdefault(word, document)
+
+
+def _references(places: Sequence[Path]) -> References:
+    """The names in the judge's own policies and in the documents in some places; folders are searched recursively.
+
+    Raises InputError for a place that does not exist, and for a contest that cannot be read.
+    """
+    named = References()
+    for name in policy_names():
+        named.policies += 1
+        named.add(_images_of(load_policy(name)), f"policy {name}")
+    for place in places:
+        if not place.exists():
+            raise InputError(f"{place} does not exist; name policies, contests, records, or folders")
+        for path in _documents(place):
+            _add_document(path, named)
+    return named
+
+
+def _documents(place: Path) -> Iterator[Path]:
+    if not place.is_dir():
+        yield place
+        return
+    for path in sorted(place.rglob("*")):
+        if path.suffix in (".toml", ".json") and path.is_file() and not path.is_symlink():
+            yield path
+
+
+def _add_document(path: Path, named: References) -> None:
+    head = _head(path)
+    if path.suffix == ".toml":
+        # any string can be an image's name: in a variant, under an unknown key, in a file with errors
+        named.add((word for pair in QUOTED.findall(head) for word in pair), str(path))
+        document = _parsed(head)
+        if {"policy", "format"} <= document.keys():
+            _add_contest(path, named)
+        elif "game" in document:
+            named.policies += 1
+    elif any(kind in head[:200] for kind in KINDS):
+        named.records += 1
+        named.add(_in_json(head), str(path))
+
+
+def _parsed(text: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
+def _add_contest(path: Path, named: References) -> None:
+    planned = load_plan(path)
+    named.contests += 1
+    named.add(_images_of(planned.policy), f"contest {planned.name}")
+    if planned.has_no_store:
+        return
+    with closing(open_store(planned)) as store:
+        if not has_begun(store, planned):
+            return
+        frozen = thaw(store.document(planned.name))
+    named.add((image.id for image in frozen.images.values()), f"contest {planned.name}")
+    named.add(frozen.images, f"contest {planned.name}")
+    named.add(_images_of(frozen.policy), f"contest {planned.name}")
+
+
+def _images_of(policy: Policy) -> Iterator[str]:
+    yield from policy.runtimes.values()
+    yield from policy.box.seccomp_of
+
+
+def _in_json(text: str) -> Iterator[str]:
+    for runtime, runtimes, digest in IN_JSON.findall(text):
+        yield from (runtime, digest, *(word for word, _ in QUOTED.findall(runtimes)))
+
+
+def _head(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(HEAD_CHARACTERS)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None

@@ -1,4 +1,4 @@
-"""A command is imported when it is asked for: most need a tenth of what the judge is made of, and start at once."""
+"""Import a command only when it is used, so that every command starts fast."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -16,19 +16,19 @@ class LazyGroup(TyperGroup):
     places: Mapping[str, str] = {}
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 what typer calls it with
-        """In the order of the table."""
+        """The names in the order of the table."""
         return list(self.places)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that was typed; of a word that is none, those like it."""
+        """Find the command that was typed; suggest similar names for an unknown one."""
         if args and args[0] not in self.places:
             near = nearest(args[0], self.places, 3)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"{ctx.command_path} --help"
+            hint = f"did you mean {' or '.join(near)}?" if near else f"run {ctx.command_path} --help"
             ctx.fail(f"There is no command {args[0]!r}: {hint}")
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 what typer calls it with
-        """The command, imported; None for a name that there is not."""
+        """Import the command; None for an unknown name."""
         if cmd_name not in self.places:
             return None
         module_name, _, attribute = self.places[cmd_name].partition(":")
@@ -44,8 +44,8 @@ class LazyGroup(TyperGroup):
         return typer.main.get_command(alone)
 
 
-def group(places: Mapping[str, str], about: Callable[[], str] | None = None, **options: Any) -> typer.Typer:
-    """An app of such commands; `about` is what its `--version` prints, where it has one."""
+def lazy_group(places: Mapping[str, str], about: Callable[[], str] | None = None, **options: Any) -> typer.Typer:
+    """An app of such commands. If `about` is given, the app has `--version`, which prints its text."""
     cls = type("Commands", (LazyGroup,), {"places": places})
     app = typer.Typer(cls=cls, no_args_is_help=True, **options)
 
@@ -54,9 +54,11 @@ def group(places: Mapping[str, str], about: Callable[[], str] | None = None, **o
             print(about())
             raise typer.Exit
 
-    version = typer.Option("--version", help="What a bug report needs to know.", is_eager=True, callback=show)
+    version = typer.Option(
+        "--version", help="Print the versions that a bug report needs.", is_eager=True, callback=show
+    )
 
-    # An app without commands of its own must have one of these to be a group.
+    # An app without its own commands is a group only if it has a callback.
     def _nothing() -> None:
         pass
 

@@ -1,12 +1,9 @@
 """`judge match`: play games between two agents, show them move by move, and leave a record of each."""
 
-import json
-import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
-from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,27 +14,21 @@ from judge.agents.folder_states import FolderStore
 from judge.catalog import game_entry
 from judge.catalog.entry import NOT_TURNED, Opening, Turn
 from judge.catalog.files import write_exports
-from judge.cli.complete import agent_words, policy_words
 from judge.cli.kept import KeptThroughRun
 from judge.cli.live import LiveView
+from judge.cli.options import BoxOption, JsonOption, PolicyOption, SetOption, complete_agent
+from judge.cli.output import print_json
 from judge.cli.person import AtTheSeat, is_person, may_leave, seated, stage
 from judge.cli.presenters import LinePresenter, Presenter, Shown
-from judge.cli.ready import bring
-from judge.cli.text import note
+from judge.cli.ready import box_kind, make_ready, make_venue
 from judge.contest.openings import read_openings, schedule
 from judge.errors import HostError, InputError
 from judge.games.types import Verdict
-from judge.referee.play import Slot, Venue, play_until_scored
+from judge.referee.play import Venue, play_until_scored
 from judge.referee.policy import Policy, load_policy
 from judge.referee.setup import check
-from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, RecordFile, SeatSpec
-from judge.sandbox import requirements
-from judge.sandbox.core_locks import CoreLocks, Tell, take_one
-from judge.sandbox.cores import CorePlacement, place, whole_cores
-from judge.sandbox.images import keeper_image, runtime_image
+from judge.referee.spec import MatchRecord, MatchSpec, RecordFile, SeatSpec
 from judge.sandbox.owner import owned_directory
-from judge.sandbox.reaper import alone_on, reap
-from judge.text import printable
 
 EXAMPLES = """
 Examples:
@@ -60,14 +51,13 @@ def match(
         typer.Argument(
             metavar="A",
             help="House agent, executable, or directory; me: you play yourself.",
-            autocompletion=agent_words,
+            autocompletion=complete_agent,
         ),
     ],
-    second: Annotated[str, typer.Argument(metavar="B", help="The same for the opponent.", autocompletion=agent_words)],
-    policy: Annotated[
-        str,
-        typer.Option(help="Contest format: a name or a .toml file; judge policies list.", autocompletion=policy_words),
+    second: Annotated[
+        str, typer.Argument(metavar="B", help="The same for the opponent.", autocompletion=complete_agent)
     ],
+    policy: PolicyOption,
     games: Annotated[int, typer.Option(min=1, help="Games to play; colours alternate.")] = 1,
     opening: Annotated[
         str, typer.Option(help="File of openings, or one such as h8i9; each is played with both colours.")
@@ -76,10 +66,8 @@ def match(
     transform: Annotated[
         bool, typer.Option("--transform", help="Turn and mirror the openings when they come again.")
     ] = False,
-    box: Annotated[str, typer.Option(help="docker, or process (isolates nothing).")] = "docker",
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a number of the policy: clock.turn_ms=1000.")
-    ] = None,
+    box: BoxOption = "docker",
+    set_: SetOption = None,
     seed: Annotated[
         int,
         typer.Option(help="All chance comes from it. It is fixed, so that games can be repeated, and can be foretold."),
@@ -89,7 +77,7 @@ def match(
         Path | None, typer.Option(help="Directory that keeps the agents' persistent folders between runs.")
     ] = None,
     clock: Annotated[bool, typer.Option("--clock", help="A person too has the policy's times.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document at the end.")] = False,
+    as_json: JsonOption = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No live view and no moves: results and score only.")] = False,
 ) -> None:
     """Play games between agents A and B.
@@ -129,7 +117,7 @@ def match(
                 )
                 played.append(_play(spec, programs, venue, out, presenter, kept))
     if as_json:
-        print(json.dumps({"games": [_summary(record, path) for record, path in played]}, indent=2))
+        print_json({"games": [_summary(record, path) for record, path in played]})
     presenter.score([record for record, _ in played])
     if any(record.verdict is Verdict.VOID for record, _ in played):
         raise HostError("a game stayed void; its record says why")
@@ -194,19 +182,6 @@ def _openings(text: str, policy: Policy, transform: bool) -> tuple[Sequence[Open
         raise InputError(f"--opening {text}: neither a file nor an opening: {error}") from None
 
 
-def box_kind(text: str) -> BoxKind:
-    """The kind of box that `--box` names; InputError for another word."""
-    if text == "docker":
-        return "docker"
-    if text == "process":
-        note(
-            "judge: WARNING: --box process isolates nothing. The agents run as you, with your files, your network "
-            "and no limit on memory. Use it only for programs you trust."
-        )
-        return "process"
-    raise InputError(f"--box {text}: it is docker or process")
-
-
 def _seats(agents: Sequence[Agent], policy: Policy) -> tuple[SeatSpec, SeatSpec]:
     """Two agents of one name are told apart."""
     first, second = (agent.seat(policy) for agent in agents)
@@ -214,62 +189,6 @@ def _seats(agents: Sequence[Agent], policy: Policy) -> tuple[SeatSpec, SeatSpec]
         first = first.model_copy(update={"name": f"{first.name}-1"})
         second = second.model_copy(update={"name": f"{second.name}-2"})
     return first, second
-
-
-def placement_here() -> CorePlacement:
-    """A slot for each core of this host but the judge's own, to which this process moves."""
-    there = whole_cores()
-    placement = place(there, max(1, len(there) - 1))
-    os.sched_setaffinity(0, placement.judge)
-    return placement
-
-
-def take_slot(placement: CorePlacement, tell: Tell) -> tuple[Slot, CoreLocks]:
-    """A slot and the locks of its cores, which are had: of those that no other judge of this host plays in, or the
-    first to become so."""
-    once = cache(tell)
-    locks = take_one([CoreLocks(cores, once) for cores in placement.slots])
-    return Slot(locks.processors, placement.judge), locks
-
-
-def make_venue(kind: BoxKind) -> Venue:
-    """A slot whose locks are had until its first game is over; each further game waits for its turn again."""
-    if kind == "process":
-        return Venue()
-    slot, locks = take_slot(placement_here(), tell_person)
-    return Venue(slot, turn=partial(alone_on, locks))
-
-
-@contextmanager
-def slot_alone(kind: BoxKind, placement: CorePlacement | None = None, tell: Tell | None = None) -> Iterator[Slot]:
-    """A slot in which no other judge of this host plays meanwhile. Boxes that are processes have no cores of their own.
-
-    Waits for one, and `tell` hears for whom. Raises HostError where what a dead judge left cannot be cleared away.
-    """
-    if kind == "process":
-        yield Slot()
-        return
-    slot, locks = take_slot(placement or placement_here(), tell or tell_person)
-    with alone_on(locks):
-        yield slot
-
-
-def tell_person(text: str) -> None:
-    """Say whom this judge waits for."""
-    note(f"judge: {printable(text, 400)}")
-
-
-def make_ready(kind: BoxKind, policy: Policy, runtimes: Sequence[str]) -> None:
-    """Clear away what a killed judge left, and find out before the first game whether one can be played."""
-    for line in reap(containers=kind == "docker"):
-        note(f"judge: removed what an earlier judge left: {line}")
-    if kind == "docker":
-        requirements.meet(policy.box)
-        bring({*runtimes, "keeper"} if policy.folders.kept else {*runtimes})
-        for runtime in set(runtimes):
-            runtime_image(runtime)
-        if policy.folders.kept:
-            keeper_image()
 
 
 def _make_directory(out: Path) -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from judge.agents.agents import ME, Agent, AgentManifest, stage_agent
 from judge.cli.live import LiveView
+from judge.cli.output import note
 from judge.cli.presenters import Presenter, Shown
-from judge.cli.text import note
 from judge.errors import HostError, InputError
 from judge.protocols import protocol_entry
 from judge.protocols.person import NAME

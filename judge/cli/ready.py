@@ -1,21 +1,136 @@
-"""What a command needs and can build, it builds, and says so."""
+"""Prepare this host for games: remove what an earlier judge left, build images, and take a slot of cores."""
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
 
 from judge.agents.agents import WINE
-from judge.cli.text import note
+from judge.cli.output import note
+from judge.errors import InputError
 from judge.host.build_images import build_images
-from judge.sandbox import images
+from judge.referee.play import Slot, Venue
+from judge.referee.policy import Policy
+from judge.referee.spec import BoxKind
+from judge.sandbox import images, requirements
+from judge.sandbox.core_locks import CoreLocks, Tell, is_free, take_one
+from judge.sandbox.cores import CorePlacement, place, whole_cores
+from judge.sandbox.reaper import alone_on, reap
+from judge.text import printable
+
+KEEPER = "keeper"
+"""The image whose containers hold the agents' folders."""
 
 
-def bring(names: Iterable[str]) -> None:
-    """Build those images of ours that are missing or out of date; other names are passed over. Raises HostError."""
+def box_kind(text: str) -> BoxKind:
+    """The kind of box that `--box` names. Raises InputError for any other word."""
+    if text == "docker":
+        return "docker"
+    if text == "process":
+        note(
+            "judge: WARNING: --box process isolates nothing. The agents run as you, with your files, your network "
+            "and no memory limit. Use it only for programs that you trust."
+        )
+        return "process"
+    raise InputError(f"--box {text}: use docker or process")
+
+
+def clean_up(*, containers: bool = True) -> None:
+    """Remove what killed judges left on this host. Raises HostError if that fails or no Engine answers."""
+    for line in reap(containers=containers):
+        note(f"judge: removed what an earlier judge left: {line}")
+
+
+def make_ready(kind: BoxKind, policy: Policy, runtimes: Sequence[str]) -> None:
+    """Clean up, check that the Engine meets the policy, and build missing images. Raises HostError, InputError."""
+    clean_up(containers=kind == "docker")
+    if kind == "docker":
+        requirements.meet(policy.box)
+        build_missing_images({*runtimes, KEEPER} if policy.folders.kept else {*runtimes})
+        for runtime in set(runtimes):
+            images.runtime_image(runtime)
+        if policy.folders.kept:
+            images.keeper_image()
+
+
+def build_missing_images(names: Iterable[str]) -> None:
+    """Build those of the judge's images that are missing or out of date; ignores other names. Raises HostError."""
     for name in images.missing_images(names):
         note(f"judge: building the image {name}, once; this may take some minutes")
         build_images([name], note)
 
 
-def bring_for_strangers(name: str) -> None:
-    """The same for what a submission needs. Who admits Windows programs opens a door of the kernel, and decides it."""
+def build_image_for_upload(name: str) -> None:
+    """Build an image that a submission needs, except Wine: its system calls are the organiser's decision."""
     if name != WINE:
-        bring([name])
+        build_missing_images([name])
+
+
+def tell_person(text: str) -> None:
+    """Say which process this judge waits for."""
+    note(f"judge: {printable(text, 400)}")
+
+
+def place_on_host() -> CorePlacement:
+    """One slot for each core except the judge's, to which this process moves."""
+    cores = whole_cores()
+    placement = place(cores, max(1, len(cores) - 1))
+    os.sched_setaffinity(0, placement.judge)
+    return placement
+
+
+def make_venue(kind: BoxKind) -> Venue:
+    """A slot whose core locks are held until its first game is over; each further game waits for its turn again."""
+    if kind == "process":
+        return Venue()
+    slot, locks = _take_slot(place_on_host(), tell_person)
+    return Venue(slot, turn=partial(alone_on, locks))
+
+
+@contextmanager
+def slot_alone(kind: BoxKind, placement: CorePlacement | None = None, tell: Tell | None = None) -> Iterator[Slot]:
+    """Hold a slot in which no other judge of this host plays. Process boxes have no cores of their own.
+
+    Waits for a free one; `tell` is called with the process that has it. Raises HostError if what a killed judge left
+    cannot be removed.
+    """
+    if kind == "process":
+        yield Slot()
+        return
+    slot, locks = _take_slot(placement or place_on_host(), tell or tell_person)
+    with alone_on(locks):
+        yield slot
+
+
+def _take_slot(placement: CorePlacement, tell: Tell) -> tuple[Slot, CoreLocks]:
+    """A slot and its locks, which are taken: a free slot, or the first that becomes free."""
+    once = cache(tell)
+    locks = take_one([CoreLocks(cores, once) for cores in placement.slots])
+    return Slot(locks.processors, placement.judge), locks
+
+
+def slots_on_host(cores: int, count: int = 0, sharing: int = 1) -> list[Slot]:
+    """`count` slots of `cores` cores each, up to `sharing` on the same cores; 0: as many as fit.
+
+    Slots whose cores no other judge of this host uses come first. Raises InputError if so many do not fit.
+    """
+    available = whole_cores()
+    most = max(1, (len(available) - 1) // cores) * sharing
+    if count > most:
+        raise InputError(
+            f"{count} games at the same time do not fit: {len(available)} cores allow {most} games of {cores} each, "
+            "because one core is for the judge and the Engine"
+        )
+    taken = [core for core in available[1:] if not is_free(core, lambda _: None)]
+    placement = place(available, count or most, cores, sharing, taken)
+    return [Slot(cores=own, judge_cores=placement.judge) for own in placement.slots]
+
+
+def report_occupied(slots: Sequence[Slot]) -> None:
+    """Say which processes have the cores of these slots, and where the judge cannot find out."""
+    tell = cache(tell_person)
+    for cores in {slot.cores for slot in slots}:
+        locks = CoreLocks(cores, tell)
+        if not locks.take_if_free():
+            locks.say_who_has_them()
+        locks.__exit__()

@@ -1,6 +1,5 @@
-"""`judge selftest`: attack this host under an organiser's policy, and say which defences hold."""
+"""`judge selftest`: attack this host under a policy, and report which defences hold."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -13,20 +12,21 @@ from rich.table import Table
 from judge.attacks.attack import Attack, Control
 from judge.attacks.runner import BusyHostError, Suite, Trial
 from judge.attacks.table import ATTACKS
-from judge.cli.match import make_ready, slot_alone
-from judge.cli.text import note
+from judge.cli.options import JsonOption, PolicyOption, SetOption
+from judge.cli.output import note, print_json
+from judge.cli.ready import make_ready, slot_alone
 from judge.errors import HostError, InputError
 from judge.games.types import Verdict
 from judge.referee.policy import load_policy
 from judge.text import printable
 
 PLAIN_WIDTH = 160
-"""Columns of the table where there is no terminal to ask."""
+"""Columns of the table if the output is no terminal."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialLine:
-    """What one attack, or its control, came to; `trial` is None where it could not be tried."""
+    """The result of one attack or its control; `trial` is None if it could not be played, and `why_not` says why."""
 
     attack: Attack
     control: Control | None
@@ -35,17 +35,17 @@ class TrialLine:
 
     @property
     def held(self) -> bool:
-        """Whether it was tried and came to what was expected."""
+        """Whether it was played and ended as expected."""
         return self.trial is not None and self.trial.held
 
     @property
     def expected(self) -> str:
-        """What was to come of it, in words."""
+        """The expected result in words."""
         return str(self.attack.expected if self.control is None else self.control.expected)
 
     @property
     def seen(self) -> str:
-        """What came of it, in words."""
+        """The result in words."""
         if self.trial is None:
             return f"not tried: {self.why_not}"
         if self.trial.problems:
@@ -56,25 +56,26 @@ class TrialLine:
 
     @property
     def meaning(self) -> str:
-        """What this means for a contest."""
+        """The consequence for a contest."""
         if self.control is not None:
-            return "the attack works" if self.held else "the attack proves nothing here"
+            return "the attack works without it" if self.held else "the attack proves nothing here"
         return "holds" if self.held else self.attack.danger
 
 
 def selftest(
-    policy: Annotated[
-        str, typer.Option(help="Contest format whose boxes are attacked: a name or a .toml file.")
-    ] = "gomocup-fastgame",
-    quick: Annotated[bool, typer.Option("--quick", help="Leave out what takes long.")] = False,
-    only: Annotated[str, typer.Option(help="Attacks to try, such as A1,B or D16.")] = "",
-    controls: Annotated[bool, typer.Option("--controls", help="Also show that each works with a defence off.")] = False,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a number of the policy: box.transport=attach.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document at the end.")] = False,
+    policy: PolicyOption = "gomocup-fastgame",
+    quick: Annotated[bool, typer.Option("--quick", help="Skip attacks that take long.")] = False,
+    only: Annotated[str, typer.Option(help="Attacks to play: A1, all of B, or a list such as A1,B,D16.")] = "",
+    controls: Annotated[
+        bool, typer.Option("--controls", help="Also play each attack with its defence off, which must succeed.")
+    ] = False,
+    set_: SetOption = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Attack this host with programs of the judge's own; exit with 1 where a defence does not hold."""
+    """Attack this host with the judge's own hostile programs, and report which defences hold.
+
+    Exit codes: 0 every defence held, 1 one did not or the host failed, 2 the command was wrong.
+    """
     chosen = load_policy(policy, set_ or [])
     attacks = _chosen(only, quick)
     make_ready("docker", chosen, ["native"])
@@ -86,20 +87,20 @@ def selftest(
             took = f", {line.trial.seconds:.1f} s" if line.trial else ""
             note(f"{'ok' if line.held else 'NOT OK'}: {kind}{line.attack.id}{took}")
     if as_json:
-        print(json.dumps(_document(chosen.name, lines), indent=2))
+        print_json(_document(chosen.name, lines))
     else:
         _show(lines)
     broken = [line.attack.id for line in lines if not line.held]
     if broken:
-        raise HostError(f"{len(broken)} of {len(lines)} are not as expected: {', '.join(broken)}")
+        raise HostError(f"{len(broken)} of {len(lines)} did not end as expected: {', '.join(broken)}")
 
 
 def _chosen(only: str, quick: bool) -> Sequence[Attack]:
-    """The rows that were asked for: by id, by a row with all its variants, or by letter."""
+    """The attacks that `--only` and `--quick` select: by id, by number with all variants, or by letter."""
     wanted = [word.strip() for word in only.split(",") if word.strip()]
     for word in wanted:
         if not any(_is_meant(attack, word) for attack in ATTACKS):
-            raise InputError(f"--only: there is no attack {word!r}; there are A1 to V10, and A to V")
+            raise InputError(f"--only: there is no attack {word!r}; use an id such as A1, or a letter from A to V")
     return [
         attack
         for attack in ATTACKS
@@ -160,7 +161,7 @@ def _show(lines: Sequence[TrialLine]) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=PLAIN_WIDTH)
-    table = Table("attack", "what it does", "expected", "seen", "late ms", "what it means")
+    table = Table("attack", "what it does", "expected", "result", "late ms", "meaning")
     for line in lines:
         colour = "green" if line.held else "red"
         name = line.attack.id + (" control" if line.control else "")
@@ -171,4 +172,4 @@ def _show(lines: Sequence[TrialLine]) -> None:
     console.print(table)
     latest = max((line.trial.late_ms for line in lines if line.trial), default=0.0)
     held = sum(line.held for line in lines)
-    console.print(f"{held} of {len(lines)} as expected; the judge was late by {latest:.1f} ms at most")
+    console.print(f"{held} of {len(lines)} ended as expected; the judge was at most {latest:.1f} ms late")

@@ -12,7 +12,8 @@ from judge.catalog.steps import read_steps, result_words
 from judge.cli.board_text import board_lines
 from judge.cli.browse import browse, can_browse, step_words
 from judge.cli.fault_report import case_lines
-from judge.cli.text import note
+from judge.cli.options import EvidenceOption
+from judge.cli.output import note
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.records.evidence import cases
@@ -55,7 +56,7 @@ def show(
     ply: Annotated[int | None, typer.Option(min=0, help="Only the position after this many answers.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Draw that position, or the last one, into a file.")] = None,
     gif: Annotated[Path | None, typer.Option(help="Draw the game as an animation.")] = None,
-    evidence: Annotated[bool, typer.Option("--evidence", help="Why a seat lost, on one page.")] = False,
+    evidence: EvidenceOption = False,
 ) -> None:
     """Show a game: step through it on a terminal (arrow keys, n, p, a number, q), or list it elsewhere."""
     if evidence:

@@ -1,22 +1,39 @@
-"""`judge submit`: take an agent in for a contest, build it, check it, and say what happened at each step."""
+"""`judge submit`: receive an agent for a contest, build it and check it; and what the commands of the intake share."""
 
-import json
+import getpass
 import logging
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from judge.cli.desk import ContestFile, open_desk, processor
-from judge.cli.text import note
+from judge.cli.options import ContestOption, JsonOption
+from judge.cli.output import SENTENCE_CHARACTERS, finding_lines, note, print_json
+from judge.cli.ready import build_image_for_upload, clean_up, place_on_host, slot_alone, tell_person
+from judge.contest.entries import desk_of
+from judge.contest.plan import load_plan
 from judge.logs import set_level
+from judge.referee.play import Slot
+from judge.sandbox.core_locks import CoreLocks, Tell
+from judge.sandbox.cores import CorePlacement
 from judge.store.register import Register
 from judge.store.submission import ENTERS, State, Submission, ToldStep
 from judge.store.tokens import checked_author
 from judge.submissions.check import CheckReport, Grade
-from judge.submissions.pipeline import UploadStep
-from judge.submissions.service import ORGANISER, IntakeDirectory, at_work, give_back, process_taken, receive_file
+from judge.submissions.pipeline import UploadStep, process
+from judge.submissions.service import (
+    ORGANISER,
+    IntakeDirectory,
+    Processor,
+    at_work,
+    give_back,
+    process_taken,
+    receive_file,
+)
 from judge.text import printable
 
 EXAMPLES = """
@@ -26,99 +43,132 @@ judge submit my-agent.zip --contest cup/contest.toml
 
 judge submit pbrain-five.zip --contest cup --name five --author "Ada L." --json
 
-Exit codes: 0 it passed, 1 it was refused, or the host failed; 2 something in the command was wrong.
+Exit codes: 0 it passed, 1 it was refused or the host failed, 2 the command was wrong.
 """
-
-CHARACTERS = 600
-"""How much of a sentence is shown; a stranger may have written part of it."""
 
 
 def submit(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive of files or sources, or one program.")],
-    contest: ContestFile,
-    name: Annotated[str, typer.Option(help="What the agent is called; else as its manifest says.")] = "",
-    author: Annotated[str, typer.Option(help="Whose it is; else the organiser's own.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive of programs or sources, or one program.")],
+    contest: ContestOption,
+    name: Annotated[str, typer.Option(help="The agent's name; default: the name in its manifest.")] = "",
+    author: Annotated[str, typer.Option(help="The author's name; default: the organiser.")] = "",
+    as_json: JsonOption = False,
 ) -> None:
-    """Take FILE in for a contest: unpack it, build it, check it, register it."""
-    set_level(logging.ERROR)  # a line of the log would come between this command's own
-    desk = open_desk(contest)
+    """Submit FILE to a contest: unpack it, build it, check it, and register the agent."""
+    set_level(logging.ERROR)  # log lines would be mixed with the output
+    directory = open_intake(contest)
     if author:
         checked_author(author)
 
     def tell(step: UploadStep) -> None:
         if not as_json:
-            print(line_of(step), flush=True)
+            print(step_line(step), flush=True)
 
-    with closing(desk.register()) as register, at_work(desk) as worker:
-        give_back(desk, register)
-        taken = receive_file(desk, register, file, name, author or ORGANISER, worker)
+    with closing(directory.register()) as register, at_work(directory) as worker:
+        give_back(directory, register)
+        taken = receive_file(directory, register, file, name, author or ORGANISER, worker)
         if not as_json:
             size = f"{taken.size} bytes, SHA-256 {taken.upload[:16]}"
             print(f"submission {taken.id}: {printable(taken.filename)}, {size}", flush=True)
-        ended = process_taken(desk, register, taken, processor(desk), tell)
+        ended = process_taken(directory, register, taken, processor(directory), tell)
         if as_json:
-            print(json.dumps(document(desk, register, ended), indent=2))
+            print_json(submission_json(directory, register, ended))
         else:
-            tell_end(desk, register, ended, contest)
+            print_result(directory, register, ended, contest)
     if ended.state not in ENTERS:
         raise SystemExit(1)
 
 
-def line_of(step: UploadStep | ToldStep) -> str:
-    """A step on a line."""
+def open_intake(contest: Path) -> IntakeDirectory:
+    """The intake of the contest in a file. Raises InputError as `load_plan` does."""
+    return desk_of(load_plan(contest))
+
+
+def processor(directory: IntakeDirectory, tell: Tell = tell_person) -> Processor:
+    """A function that processes uploads on this host, after what a killed judge left is removed.
+
+    `tell` hears which process has a core; it must be importable by name. Raises HostError if no Engine answers.
+    """
+    clean_up()
+    workplace = UploadHost(place_on_host(), tell)
+    return partial(process, workplace=workplace, limits=directory.intake.limits, need=build_image_for_upload)
+
+
+@dataclass(frozen=True, slots=True)
+class UploadHost:
+    """This host as a `judge.submissions.pipeline.Workplace`: builds run on the judge's core, checks in a slot."""
+
+    placement: CorePlacement
+    tell: Tell
+
+    @contextmanager
+    def aside(self) -> Iterator[tuple[int, ...]]:
+        """Hold the judge's core."""
+        with CoreLocks(self.placement.judge if self.placement.shared else (), self.tell):
+            yield self.placement.judge
+
+    def slot(self) -> AbstractContextManager[Slot]:
+        """Hold a slot in which no game is played."""
+        return slot_alone("docker", self.placement, self.tell)
+
+
+def operator() -> str:
+    """The person at this terminal, for the log: `organiser (ada)`."""
+    try:
+        return f"{ORGANISER} ({getpass.getuser()})"
+    except (KeyError, OSError):
+        return ORGANISER
+
+
+def step_line(step: UploadStep | ToldStep) -> str:
+    """A step of the processing on one line."""
     grade = "ok" if step.ok else "FAIL"
-    return f"{grade:<5} {printable(str(step.stage)):<9} {printable(step.text, CHARACTERS)} ({step.seconds:.1f} s)"
+    text = printable(step.text, SENTENCE_CHARACTERS)
+    return f"{grade:<5} {printable(str(step.stage)):<9} {text} ({step.seconds:.1f} s)"
 
 
-def tell_end(desk: IntakeDirectory, register: Register, ended: Submission, contest: Path) -> None:
-    """What came of it, the findings that must be fixed, and what to do next."""
-    for line in findings_of(report_of(desk, ended)):
-        print(line)
+def print_result(directory: IntakeDirectory, register: Register, ended: Submission, contest: Path) -> None:
+    """Print the findings that did not pass, the new state, and what to do next."""
+    print_problems(directory, ended)
     called = f"{printable(ended.name)} version {ended.version}" if ended.version else "it"
     if ended.state is State.PASSED:
         print(f"passed: {called}")
         if ended.why:
-            print(printable(ended.why, CHARACTERS))
+            print(printable(ended.why, SENTENCE_CHARACTERS))
         if register.has_begun():
-            note("the contest has begun: its entries are frozen, and this plays no game of it")
+            note("the contest has begun: its entries are frozen, so this agent does not play in it")
         return
-    print(f"{ended.state.value}: {printable(ended.why, CHARACTERS)}")
+    print(f"{ended.state.value}: {printable(ended.why, SENTENCE_CHARACTERS)}")
     of = f"{ended.id} --contest {contest}"
     if ended.state is State.REFUSED:
-        note(f"next: fix it and submit it again; what was said: judge submissions log {of}")
+        note(f"next: fix it and submit it again; the log is in: judge submissions log {of}")
         if ended.agent is not None:
-            note(f"or let it in all the same: judge submissions approve {of} --why REASON")
+            note(f"or accept it as it is: judge submissions approve {of} --why REASON")
     elif ended.state is State.RECEIVED:
-        note(f"it waits, and nothing is held against it; next: judge submissions retry {of}")
+        note(f"it is not refused and waits; next: judge submissions retry {of}")
     elif ended.state is State.FAILED:
         note(f"next: fix the host (judge doctor), then: judge submissions retry {of}")
 
 
-def findings_of(report: CheckReport | None) -> list[str]:
-    """The findings that did not pass, the failed ones first, each with its fix."""
-    found = () if report is None else report.findings
-    lines = []
+def print_problems(directory: IntakeDirectory, submission: Submission) -> None:
+    """Print the findings of the check that did not pass, failures first."""
+    report = _report(directory, submission)
+    findings = () if report is None else report.findings
     for grade in (Grade.FAIL, Grade.WARNING):
-        for finding in found:
-            if finding.grade is grade:
-                seen = printable(finding.evidence, CHARACTERS)
-                lines.append(f"{grade.value:<7} {finding.check}: {finding.tried}: {seen}")
-                if finding.fix:
-                    lines.append(f"        fix: {printable(finding.fix, CHARACTERS)}")
-    return lines
+        for line in finding_lines(finding for finding in findings if finding.grade is grade):
+            print(line)
 
 
-def report_of(desk: IntakeDirectory, submission: Submission) -> CheckReport | None:
-    """The gate's report, if it got that far; InputError where the file was damaged."""
+def _report(directory: IntakeDirectory, submission: Submission) -> CheckReport | None:
+    """The report of the check; None if there was no check. Raises InputError if the file is damaged."""
     if submission.report is None:
         return None
-    return CheckReport.model_validate_json(desk.files.get(submission.report))
+    return CheckReport.model_validate_json(directory.files.get(submission.report))
 
 
-def document(desk: IntakeDirectory, register: Register, submission: Submission) -> dict[str, Any]:
+def submission_json(directory: IntakeDirectory, register: Register, submission: Submission) -> dict[str, Any]:
     """A submission as JSON."""
-    report = report_of(desk, submission)
+    report = _report(directory, submission)
     return {
         "id": submission.id,
         "author": submission.author,

@@ -89,12 +89,12 @@ SETTINGS = (
 )
 
 
-def examine(host: Host) -> list[HostFinding]:
+def run_checks(host: Host) -> list[HostFinding]:
     """All findings about a host, in the order of the report."""
     return [finding for check in CHECKS for finding in check(host)]
 
 
-def worst(findings: list[HostFinding]) -> Light:
+def worst_light(findings: list[HostFinding]) -> Light:
     """The worst light among them."""
     return max((finding.light for finding in findings), key=list(Light).index, default=Light.GREEN)
 

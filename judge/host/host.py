@@ -70,7 +70,7 @@ class Host:
     """Why `engine`, `images` or `trial` is not there."""
 
 
-def look(settings: Sequence[str], pause_s: float = 1.0) -> Host:
+def read_host(settings: Sequence[str], pause_s: float = 1.0) -> Host:
     """Look at this host: its files, its Engine and two containers; takes `pause_s` and some seconds, raises nothing."""
     lacks: dict[str, str] = {}
     engine = _or_why(_engine_info, "engine", lacks)

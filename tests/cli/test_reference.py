@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from judge import __version__
 from judge.cli import app
-from judge.cli.complete import agent_words, policy_words
+from judge.cli.options import complete_agent, complete_policy
 from judge.cli.verdicts import FAULTS, RULED, reference
 from judge.errors import InputError
 from judge.games.types import Verdict
@@ -99,13 +99,13 @@ def test_a_tab_offers_policies_variants_and_files(tmp_path: Path, monkeypatch: p
     (tmp_path / "mine.toml").touch()
     (tmp_path / "mine.txt").touch()
     (tmp_path / "cups").mkdir()
-    assert ["agi-renju:rif"] == list(policy_words("agi-renju:r"))
-    assert ["mine.toml"] == list(policy_words("mi"))
-    assert ["cups/"] == list(policy_words("cu"))
-    assert [f"{tmp_path}/mine.toml"] == list(policy_words(f"{tmp_path}/m"))
-    assert [] == list(policy_words(f"{tmp_path}/nowhere/x"))
-    assert ["house-strong"] == list(agent_words("house-strong"))
-    assert ["mine.toml", "mine.txt"] == list(agent_words("min"))
+    assert ["agi-renju:rif"] == list(complete_policy("agi-renju:r"))
+    assert ["mine.toml"] == list(complete_policy("mi"))
+    assert ["cups/"] == list(complete_policy("cu"))
+    assert [f"{tmp_path}/mine.toml"] == list(complete_policy(f"{tmp_path}/m"))
+    assert [] == list(complete_policy(f"{tmp_path}/nowhere/x"))
+    assert ["house-strong"] == list(complete_agent("house-strong"))
+    assert ["mine.toml", "mine.txt"] == list(complete_agent("min"))
 
 
 @pytest.mark.parametrize("command", [["match"], ["verify"], ["policies", "show"], ["schema"]])

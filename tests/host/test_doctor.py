@@ -7,8 +7,8 @@ import pytest
 
 from judge.host import doctor
 from judge.host.build_images import build_images
-from judge.host.doctor import SETTINGS, HostFinding, Light, examine, shares, siblings, worst
-from judge.host.host import Host, look
+from judge.host.doctor import SETTINGS, HostFinding, Light, run_checks, shares, siblings, worst_light
+from judge.host.host import Host, read_host
 from judge.host.probes import BoxTrial
 from judge.sandbox.box import Readings
 from judge.sandbox.images import ImageState
@@ -130,13 +130,13 @@ VETERAN = replace(
 def lights(host: Host) -> dict[str, Light]:
     """The light of each check; of those with several lines the worst."""
     found: dict[str, Light] = {}
-    for finding in examine(host):
-        found[finding.check] = worst([finding, HostFinding("", found.get(finding.check, Light.GREEN), "")])
+    for finding in run_checks(host):
+        found[finding.check] = worst_light([finding, HostFinding("", found.get(finding.check, Light.GREEN), "")])
     return found
 
 
 def one(check: str, host: Host) -> HostFinding:
-    (finding,) = [finding for finding in examine(host) if finding.check == check]
+    (finding,) = [finding for finding in run_checks(host) if finding.check == check]
     return finding
 
 
@@ -149,7 +149,7 @@ def of_light(host: Host, light: Light) -> set[str]:
 
 def test_a_host_made_for_contests_is_green() -> None:
     assert set(lights(SERVER).values()) == {Light.GREEN}
-    assert not [finding for finding in examine(SERVER) if finding.fix]
+    assert not [finding for finding in run_checks(SERVER) if finding.fix]
 
 
 def test_a_laptop_will_do() -> None:
@@ -180,7 +180,7 @@ def test_a_host_of_which_nothing_is_known_is_red_for_its_engine_only() -> None:
 
 @pytest.mark.parametrize("host", [SERVER, LAPTOP, VETERAN, Host()], ids=lambda host: host.name)
 def test_whatever_is_not_green_says_what_to_do(host: Host) -> None:
-    assert [] == [finding for finding in examine(host) if finding.light is not Light.GREEN and not finding.fix]
+    assert [] == [finding for finding in run_checks(host) if finding.light is not Light.GREEN and not finding.fix]
 
 
 # --- single checks -------------------------------------------------------------------------------
@@ -249,9 +249,9 @@ def test_a_host_with_a_hypervisor_s_sockets_says_who_denies_them() -> None:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_look_without_an_engine_says_what_can_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent.sock")
-    host = look([setting.name for setting in SETTINGS], pause_s=0.05)
+    host = read_host([setting.name for setting in SETTINGS], pause_s=0.05)
     assert (host.engine, host.images, host.trial) == (None, None, None)
-    assert worst(examine(host)) is Light.RED
+    assert worst_light(run_checks(host)) is Light.RED
     assert one("engine", host).light is Light.RED
     assert host.samples[1]
     gc.collect()  # the Engine's client leaves a socket that it could not connect
@@ -260,7 +260,7 @@ def test_a_look_without_an_engine_says_what_can_be_said(monkeypatch: pytest.Monk
 @pytest.mark.docker
 def test_this_host_s_boxes_are_tried() -> None:
     build_images(["native"])
-    host = look([setting.name for setting in SETTINGS], pause_s=0.05)
+    host = read_host([setting.name for setting in SETTINGS], pause_s=0.05)
     assert host.lacks == {}
     assert host.trial is not None
     assert host.trial.folder_ends

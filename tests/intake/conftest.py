@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from judge.cli.desk import open_desk
+from judge.cli.submit import open_intake
 from judge.store.tokens import Tokens
 from judge.submissions.service import IntakeDirectory
 
@@ -58,7 +58,7 @@ def make_contest(folder: Path, intake: str = "") -> IntakeDirectory:
         # A test looks more often than an author would.
         intake += "\nrequests_per_minute = 100000\naddress_requests_per_minute = 100000\n"
     (folder / "contest.toml").write_text(CONTEST + intake)
-    return open_desk(folder)
+    return open_intake(folder)
 
 
 def make_token(desk: IntakeDirectory, author: str) -> str:

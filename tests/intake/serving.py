@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from judge.cli import guarded
-from judge.cli.desk import open_desk
+from judge.cli.submit import open_intake
 from judge.intake.serve import listening, parse_listen_address, serve
 from tests.intake.standing_in import process
 
@@ -12,7 +12,7 @@ from tests.intake.standing_in import process
 def main(folder: Path) -> None:
     with listening(parse_listen_address("127.0.0.1:0"), beyond_loopback=False) as listener:
         port = listener.getsockname()[1]
-        serve(open_desk(folder), process, listener, ready=lambda: _say(f"{port}\n"))
+        serve(open_intake(folder), process, listener, ready=lambda: _say(f"{port}\n"))
 
 
 def _say(text: str) -> None:

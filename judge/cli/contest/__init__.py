@@ -1,8 +1,8 @@
 """`judge contest`: one file, one command, final standings; whatever is killed when, the same command goes on."""
 
-from judge.cli.lazy import group
+from judge.cli.lazy import lazy_group
 
-app = group(
+app = lazy_group(
     {
         "init": "judge.cli.contest.init:init",
         "plan": "judge.cli.contest.plan:plan",

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.contest.options import HERE, ContestFile, Why, opened, reasoned
+from judge.cli.contest.options import opened
+from judge.cli.options import HERE, ContestArgument, WhyOption, required_reason
 from judge.contest.contest import find_match
 from judge.matches import MatchState
 
@@ -14,32 +15,32 @@ EXAMPLES = {
 }
 
 
-def pause(contest: ContestFile = HERE, why: Why = "the organiser paused it") -> None:
+def pause(contest: ContestArgument = HERE, why: WhyOption = "the organiser paused it") -> None:
     """Start no more games; those that run are finished, and the judge that runs it ends."""
     with opened(contest) as found:
-        found.store.set_state(found.name, "paused", reasoned(why))
+        found.store.set_state(found.name, "paused", required_reason(why))
         running = found.store.counts(found.name)[MatchState.RUNNING]
     print(f"{found.name} is paused; {running} games are being finished")
 
 
-def resume(contest: ContestFile = HERE, why: Why = "the organiser resumed it") -> None:
+def resume(contest: ContestArgument = HERE, why: WhyOption = "the organiser resumed it") -> None:
     """Let a paused or stopped contest go on; games that are held for too many voids are played again."""
     with opened(contest) as found:
-        released = found.store.release(found.name, reasoned(why))
-        found.store.set_state(found.name, "open", reasoned(why))
+        released = found.store.release(found.name, required_reason(why))
+        found.store.set_state(found.name, "open", required_reason(why))
     print(f"{found.name} is open{f', {released} held games are played again' if released else ''};")
     print(f"  judge contest run {found.planned.path}       goes on")
 
 
 def void(
     game: Annotated[str, typer.Argument(help="Its number in the schedule, or its id.")],
-    contest: ContestFile = HERE,
-    why: Why = "",
+    contest: ContestArgument = HERE,
+    why: WhyOption = "",
 ) -> None:
     """Take a game's result back; it is played again when the contest is run."""
     with opened(contest) as found:
         match = find_match(found, game)
-        state = found.store.annul(match.id, reasoned(why))
+        state = found.store.annul(match.id, required_reason(why))
     game_said = f"game {match.number}, {match.first} - {match.second}: void"
     if state is MatchState.CANCELLED:
         print(f"{game_said}, and not played again: one of the two is disqualified")
@@ -49,10 +50,12 @@ def void(
 
 
 def disqualify(
-    agent: Annotated[str, typer.Argument(help="As the tables call it.")], contest: ContestFile = HERE, why: Why = ""
+    agent: Annotated[str, typer.Argument(help="As the tables call it.")],
+    contest: ContestArgument = HERE,
+    why: WhyOption = "",
 ) -> None:
     """Take an agent out: its games count for nobody, and those to come are not played."""
     with opened(contest) as found:
-        found.store.disqualify(found.name, agent, reasoned(why))
+        found.store.disqualify(found.name, agent, required_reason(why))
         cancelled = found.store.counts(found.name)[MatchState.CANCELLED]
     print(f"{agent} is disqualified; {cancelled} games of {found.name} are cancelled")

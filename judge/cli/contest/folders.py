@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.contest.options import HERE, ContestFile, Json, opened
+from judge.cli.contest.options import opened
 from judge.cli.contest.run import alone
-from judge.cli.lazy import group
+from judge.cli.lazy import lazy_group
+from judge.cli.options import HERE, ContestArgument, ForceOption, JsonOption
 from judge.contest.contest import has_begun, open_store
 from judge.contest.folder_transfer import AgentFolder, bring, brought, left_by, refuse_while_running, write_folders
 from judge.contest.plan import Planned, load_plan
@@ -25,15 +26,14 @@ EXAMPLES = {
 
 Directory = Annotated[Path, typer.Argument(metavar="DIRECTORY", help="Of folders; judge match --folders reads it too.")]
 Source = Annotated[Path, typer.Argument(metavar="FROM", help="A directory of folders, or another contest.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 
-app = group(
+app = lazy_group(
     {"list": f"{__name__}:list_", "export": f"{__name__}:export", "import": f"{__name__}:import_"},
     help="The agents' persistent folders: list them, take them out of a contest, bring them into the next.",
 )
 
 
-def list_(contest: ContestFile = HERE, as_json: Json = False) -> None:
+def list_(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """List the agents' persistent folders as they are now, or as the contest will begin with them."""
     planned = load_plan(contest)
     if _has_begun(planned):
@@ -50,7 +50,7 @@ def list_(contest: ContestFile = HERE, as_json: Json = False) -> None:
         print("all folders are empty")
 
 
-def export(directory: Directory, contest: ContestFile = HERE, force: Force = False) -> None:
+def export(directory: Directory, contest: ContestArgument = HERE, force: ForceOption = False) -> None:
     """Write the folders, as the agents' last games left them, into a new DIRECTORY: all or nothing."""
     with alone(load_plan(contest)), opened(contest) as found:
         refuse_while_running(found.store, found.planned)
@@ -62,7 +62,7 @@ def export(directory: Directory, contest: ContestFile = HERE, force: Force = Fal
     print(f"wrote {directory}: {len(folders)} folders")
 
 
-def import_(source: Source, contest: ContestFile = HERE, force: Force = False) -> None:
+def import_(source: Source, contest: ContestArgument = HERE, force: ForceOption = False) -> None:
     """Begin a contest with the folders of a directory or of another contest. Only before its first `run`."""
     planned = load_plan(contest)
     with alone(planned):

@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from judge.catalog.steps import steps_of
-from judge.cli.contest.options import HERE, ContestFile, opened
+from judge.cli.contest.options import opened
+from judge.cli.options import HERE, ContestArgument, EvidenceOption
+from judge.cli.output import note
 from judge.cli.show import print_evidence, show_game
-from judge.cli.text import note
 from judge.contest.contest import Contest, find_match
 from judge.errors import HostError, InputError
 from judge.matches import Match, MatchState
@@ -33,7 +34,7 @@ STDOUT = "-"
 
 def game(
     game: Annotated[str, typer.Argument(help="Its number in the schedule, or its id.")],
-    contest: ContestFile = HERE,
+    contest: ContestArgument = HERE,
     attempt: Annotated[
         int | None, typer.Option(min=1, help="One that does not count, such as a void; else the one that does.")
     ] = None,
@@ -43,7 +44,7 @@ def game(
     private: Annotated[
         bool, typer.Option("--private", help="With --record: also what only its agents' authors may see.")
     ] = False,
-    evidence: Annotated[bool, typer.Option("--evidence", help="Why a seat lost, on one page.")] = False,
+    evidence: EvidenceOption = False,
 ) -> None:
     """Show a game that has ended: its moves and board as judge show, its record, or its evidence."""
     if private and not record:

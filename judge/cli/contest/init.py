@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from judge.agents.agents import refuse_person
-from judge.cli.complete import policy_words
+from judge.cli.options import PolicyOption, SetOption
 from judge.contest.plan import NAME, PLAN_FILE, load_plan
 from judge.durable import write_durably
 from judge.errors import HostError, InputError
@@ -91,9 +91,7 @@ _NOBODY = """\
 
 def init(
     name: Annotated[str, typer.Argument(help="Of the contest, and of the folder to be made.")],
-    policy: Annotated[
-        str, typer.Option(help="A name, name:variant or .toml file; judge policies list.", autocompletion=policy_words)
-    ],
+    policy: PolicyOption,
     agent: Annotated[
         list[str] | None, typer.Option(help="Who takes part: a house agent or a path; give it several times.")
     ] = None,
@@ -102,9 +100,7 @@ def init(
     seed: Annotated[
         int | None, typer.Option(min=0, help="Fix all chance, which can then be foretold; else it is drawn.")
     ] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a number of the policy: clock.turn_ms=1000.")
-    ] = None,
+    set_: SetOption = None,
 ) -> None:
     """Make a folder NAME with a commented contest.toml."""
     if format_ not in _FORMATS:

@@ -3,8 +3,8 @@
 import dataclasses
 import json
 
-from judge.cli.contest.options import HERE, ContestFile, Json
-from judge.cli.contest.slots import slots_here
+from judge.cli.options import HERE, ContestArgument, JsonOption
+from judge.cli.ready import slots_on_host
 from judge.contest.estimate import Forecast, forecast
 from judge.contest.plan import Planned, load_plan
 from judge.text import duration, printable
@@ -12,11 +12,11 @@ from judge.text import duration, printable
 EXAMPLES = "Example: judge contest plan cup/contest.toml"
 
 
-def plan(contest: ContestFile = HERE, as_json: Json = False) -> None:
+def plan(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Say how many games a contest has, how long they can take here, and what is missing. Exit code 1: something is."""
     planned = load_plan(contest)
     found = forecast(planned)
-    slots = len(slots_here(planned.plan.slots.cores, sharing=planned.policy.box.sharing))
+    slots = len(slots_on_host(planned.plan.slots.cores, sharing=planned.policy.box.sharing))
     if as_json:
         print(
             json.dumps(

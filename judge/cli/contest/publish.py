@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.contest.options import HERE, ContestFile, opened
-from judge.cli.text import note
+from judge.cli.contest.options import opened
+from judge.cli.options import HERE, ContestArgument
+from judge.cli.output import note
 from judge.errors import InputError
 from judge.publish.export import publish
 from judge.publish.keys import fingerprint, load_key, make_key, public_pem
@@ -53,7 +54,7 @@ def key(path: Annotated[Path, typer.Argument(metavar="FILE", help="The new file 
 
 def export(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new directory.")],
-    contest: ContestFile = HERE,
+    contest: ContestArgument = HERE,
     key: KeyFile = None,
     private: Annotated[
         Path | None, typer.Option(help="A new directory for what only authors may see. Default: DIR-private.")

@@ -12,12 +12,10 @@ from typing import Annotated, Any
 
 import typer
 
-from judge.cli.contest.options import HERE, ContestFile
 from judge.cli.contest.progress import JsonLines, Panel, Progress
-from judge.cli.contest.slots import say_who_has, slots_here
-from judge.cli.machines import Keys, refuse_without_dask
-from judge.cli.match import make_ready
-from judge.cli.text import note
+from judge.cli.options import HERE, SLOTS_HELP, ContestArgument, TlsOption, require_dask
+from judge.cli.output import note
+from judge.cli.ready import KEEPER, make_ready, report_occupied, slots_on_host
 from judge.contest.contest import Contest, begin, has_begun, open_store
 from judge.contest.executor import Executor, LocalExecutor
 from judge.contest.plan import Planned, load_plan
@@ -33,8 +31,6 @@ from judge.text import printable
 
 LOG_FILE = "log.jsonl"
 LOCK_FILE = "lock"
-KEEPER = "keeper"
-"""The image in which folders are held: workers need it too."""
 
 EXAMPLES = """
 Examples:
@@ -53,15 +49,15 @@ host failed, or voids stopped the contest.
 
 
 def run(
-    contest: ContestFile = HERE,
-    workers: Annotated[int, typer.Option(min=0, help="Games at once; 0: as many as there are processors for.")] = 0,
+    contest: ContestArgument = HERE,
+    workers: Annotated[int, typer.Option(min=0, help=SLOTS_HELP)] = 0,
     accept_images: Annotated[
         bool, typer.Option("--accept-images", help="Go on with runtimes that were built anew since.")
     ] = False,
     cluster: Annotated[
         str, typer.Option(help="Play on the workers of a scheduler, not here: tls://10.0.0.1:8786.")
     ] = "",
-    tls: Keys = None,
+    tls: TlsOption = None,
     lost_after: Annotated[
         float, typer.Option(min=5, help="Seconds that its workers have to find a new scheduler.")
     ] = 60,
@@ -70,7 +66,7 @@ def run(
     planned = load_plan(contest)
     if cluster and workers:
         raise InputError("--workers is for games on this machine, --cluster for those on others")
-    slots = [] if cluster else slots_here(planned.plan.slots.cores, workers, planned.policy.box.sharing)
+    slots = [] if cluster else slots_on_host(planned.plan.slots.cores, workers, planned.policy.box.sharing)
     with alone(planned), closing(open_store(planned)) as store, _logged(planned.folder):
         make_ready(planned.plan.box, planned.policy, [])
         is_new = not has_begun(store, planned)
@@ -101,14 +97,14 @@ def run(
 
 
 def _here(contest: Contest, slots: Sequence[Slot]) -> Executor:
-    say_who_has(slots)
+    report_occupied(slots)
     if slots[0].judge_cores:
         os.sched_setaffinity(0, slots[0].judge_cores)
     return LocalExecutor(slots, log=contest.planned.folder / LOG_FILE)
 
 
 def _elsewhere(contest: Contest, scheduler: str, keys: Path | None, lost_after_s: float) -> Executor:
-    refuse_without_dask()
+    require_dask()
     from judge.cluster.cluster import open_cluster
 
     images = set(contest.frozen.images) | ({KEEPER} if contest.frozen.policy.folders.kept else set())

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from judge.cli.contest.options import HERE, ContestFile, Json, opened
+from judge.cli.contest.options import opened
+from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.contest.contest import Contest, Standing
 from judge.contest.formats.sequential import Sequential
 from judge.contest.ratings import rate
@@ -22,9 +23,9 @@ from judge.text import printable
 
 
 def status(
-    contest: ContestFile = HERE,
+    contest: ContestArgument = HERE,
     games: Annotated[bool, typer.Option("--games", help="List every game.")] = False,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say how far a contest is, who fails and what is void or held."""
     with opened(contest) as found:
@@ -92,7 +93,7 @@ def _chance(contest: Contest) -> dict[str, Any]:
     }
 
 
-def standings(contest: ContestFile = HERE, as_json: Json = False) -> None:
+def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the table, with ratings and their 95 % intervals."""
     with opened(contest) as found:
         standing = found.standing()
@@ -157,7 +158,7 @@ def _games(standing: Standing) -> list[Any]:
     return [game for each in standing.played if not each.pairing.agents & out.keys() for game in each.games]
 
 
-def crosstable(contest: ContestFile = HERE, as_json: Json = False) -> None:
+def crosstable(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print everybody against everybody: the points of the row's agent, and its wins, draws and losses."""
     with opened(contest) as found:
         standing = found.standing()
@@ -188,7 +189,7 @@ def _cell_document(cell: Cell | None) -> dict[str, Any] | None:
     return None if cell is None else dataclasses.asdict(cell)
 
 
-def log(contest: ContestFile = HERE, as_json: Json = False) -> None:
+def log(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the contest's log: who, when, and why something was void."""
     with opened(contest) as found:
         lines = found.store.journal(found.name)

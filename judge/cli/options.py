@@ -1,0 +1,82 @@
+"""Options and arguments that several commands share, each with one help text, and what the shell offers for a Tab."""
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from judge.errors import InputError
+
+
+def complete_policy(incomplete: str) -> Iterator[str]:
+    """Policies, their variants after a colon, and files ending in .toml."""
+    from judge.referee.policy import policy_names, variants_of
+
+    for name in policy_names():
+        yield from (
+            word
+            for word in (name, *(f"{name}:{variant}" for variant in variants_of(name)))
+            if word.startswith(incomplete)
+        )
+    yield from _paths(incomplete, ".toml")
+
+
+def complete_agent(incomplete: str) -> Iterator[str]:
+    """House agents, and paths."""
+    from judge.host.house_agents import house_agent_names
+
+    yield from (name for name in house_agent_names() if name.startswith(incomplete))
+    yield from _paths(incomplete, "")
+
+
+def _paths(incomplete: str, ending: str) -> Iterator[str]:
+    folder, _, start = incomplete.rpartition("/")
+    before = f"{folder}/" if folder else ""
+    try:
+        paths = sorted(Path(folder or ("/" if incomplete.startswith("/") else ".")).iterdir())
+    except OSError:
+        return
+    for path in paths:
+        if path.name.startswith(start) and not path.name.startswith("."):
+            if path.is_dir():
+                yield f"{before}{path.name}/"
+            elif path.name.endswith(ending):
+                yield f"{before}{path.name}"
+
+
+POLICY_HELP = "A policy name, name:variant, or a .toml file; see judge policies list."
+
+PolicyOption = Annotated[str, typer.Option("--policy", help=POLICY_HELP, autocompletion=complete_policy)]
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", help="Override a value of the policy: clock.turn_ms=1000. Repeatable.")
+]
+BoxOption = Annotated[str, typer.Option("--box", help="docker, or process (isolates nothing).")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+EvidenceOption = Annotated[bool, typer.Option("--evidence", help="Explain on one page why a seat lost.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite what exists.")]
+WhyOption = Annotated[str, typer.Option("--why", help="The reason; it is stored in the log.")]
+TlsOption = Annotated[
+    Path | None, typer.Option("--tls", help="This host's folder from judge cluster keys; not needed on loopback.")
+]
+
+SLOTS_HELP = "Games at the same time; 0 means as many as the cores allow."
+
+CONTEST_HELP = "The contest.toml, or the folder that contains it."
+HERE = Path("contest.toml")
+ContestArgument = Annotated[Path, typer.Argument(metavar="CONTEST", help=CONTEST_HELP)]
+ContestOption = Annotated[Path, typer.Option("--contest", metavar="CONTEST", help=CONTEST_HELP)]
+
+
+def required_reason(why: str) -> str:
+    """The text of `--why`; raises InputError if it is empty."""
+    if not why.strip():
+        raise InputError("--why is missing: give the reason, which is stored in the log")
+    return why.strip()
+
+
+def require_dask() -> None:
+    """Raise InputError unless the extra is installed that a contest on several machines needs."""
+    if importlib.util.find_spec("distributed") is None:
+        raise InputError("a contest on several machines needs dask: pip install 'judge[cluster]'")

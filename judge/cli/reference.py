@@ -1,0 +1,103 @@
+"""`judge policies`, `judge agents`, `judge schema`: look up policies, house agents and JSON schemas."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+from pydantic import BaseModel
+from rich.console import Console
+from rich.table import Table
+
+from judge.agents.agents import MANIFEST, AgentManifest, read_manifest
+from judge.cli.options import POLICY_HELP, complete_policy
+from judge.cli.output import print_json
+from judge.errors import InputError
+from judge.host.house_agents import house_agent_names
+from judge.referee.policy import Policy, load_policy, policy_names, variants_of
+from judge.referee.spec import MatchRecord, MatchSpec, RecordFile
+from judge.resources import BUILD_DIRECTORY, IMAGES, POLICIES
+from judge.text import printable
+
+policies = typer.Typer(help="Show policies: the rules and limits of a contest, one file each.", no_args_is_help=True)
+agents = typer.Typer(help="List the house agents: opponents to play against, and examples.", no_args_is_help=True)
+
+PolicyArgument = Annotated[str, typer.Argument(help=POLICY_HELP, autocompletion=complete_policy)]
+
+
+@policies.command("list")
+def list_policies() -> None:
+    """List the judge's policies and their variants."""
+    table = Table("policy", "what it is", "variants", box=None)
+    for name in policy_names():
+        table.add_row(name, load_policy(name).about, ", ".join(variants_of(name)))
+    Console(soft_wrap=True).print(table)
+    print(f"The files are in {POLICIES}; copy one to make your own.")
+
+
+@policies.command("show", epilog="Example: judge policies show gomocup-standard:fast")
+def show_policy(policy: PolicyArgument) -> None:
+    """Print all values of a policy, including defaults."""
+    for key, value in _flat(load_policy(policy).model_dump(mode="json")):
+        print(f"{key} = {json.dumps(value)}")
+
+
+@policies.command("diff", epilog="Example: judge policies diff gomocup-freestyle gomocup-fastgame")
+def diff_policies(first: PolicyArgument, second: PolicyArgument) -> None:
+    """Print the keys in which two policies differ: `-` value in the first, `+` value in the second."""
+    ours, theirs = (dict(_flat(load_policy(name).model_dump(mode="json"))) for name in (first, second))
+    for key in sorted(ours.keys() | theirs.keys()):
+        if ours.get(key) != theirs.get(key):
+            print(key)
+            for sign, values in (("-", ours), ("+", theirs)):
+                print(f"  {sign} {json.dumps(values[key]) if key in values else '(not set)'}")
+
+
+def _flat(value: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    """Keys such as `clock.turn_ms` with their values, in the order of the file."""
+    pairs: list[tuple[str, Any]] = []
+    for key, inner in value.items():
+        if isinstance(inner, dict):
+            pairs += _flat(inner, f"{prefix}{key}.")
+        else:
+            pairs.append((f"{prefix}{key}", inner))
+    return pairs
+
+
+@agents.command("list")
+def list_agents() -> None:
+    """List the house agents. Every command accepts their names in place of an agent's path."""
+    table = Table("agent", "protocol", "language", "what it is", box=None)
+    for name in house_agent_names():
+        manifest = read_manifest(IMAGES / name / MANIFEST)
+        built = "" if (BUILD_DIRECTORY / name).is_dir() else " (not built; run judge images build)"
+        table.add_row(
+            name,
+            manifest.protocol or "the policy's",
+            manifest.language,
+            printable(manifest.description.strip()) + built,
+        )
+    Console(soft_wrap=True).print(table)
+
+
+SCHEMAS: Mapping[str, type[BaseModel]] = {
+    "policy": Policy,
+    "spec": MatchSpec,
+    "record": MatchRecord,
+    "record-file": RecordFile,
+    "agent": AgentManifest,
+}
+"""By name: a policy file, the spec of a match, its record, the file with record and transcript, an agent.toml."""
+
+EXAMPLES = {"schema": "Example: judge schema record > record.schema.json"}
+
+
+def schema(
+    name: Annotated[
+        str, typer.Argument(help="policy, spec, record, record-file or agent.", autocompletion=lambda: list(SCHEMAS))
+    ],
+) -> None:
+    """Print the JSON schema of a policy, spec, record or agent manifest."""
+    if name not in SCHEMAS:
+        raise InputError(f"there is no schema {name!r}; use one of {', '.join(SCHEMAS)}")
+    print_json(SCHEMAS[name].model_json_schema())
