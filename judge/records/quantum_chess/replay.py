@@ -6,7 +6,7 @@ the log that the UCC manager of 2013 would have written of it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -38,8 +38,6 @@ from judge.records.quantum_chess.log import Logged, QchessLog
 from judge.referee.setup import nature
 from judge.referee.spec import MatchRecord
 from judge.text import quote
-
-Position = tuple[PlacedPiece, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +113,6 @@ class _Replayer:
             self._follow(said)
         fault = self._finish(self._log.result) if self._log.result is not None else None
         return Replayed(self._game, tuple(self._answers), fault)
-
-    def board_at(self, number: int) -> Position:
-        """The position as the manager logs it at announcement `number`, from 0; behind the last one, the final one."""
-        self._draw_hidden()
-        for said in self._log.events[: number + 1]:
-            self._follow(said)
-        board = self._game.board.placed()
-        is_final = number >= len(self._log.events)
-        return board if is_final else _as_announced(board, self._log.events[number].text)
 
     def _answer(self, reply: Reply) -> None:
         self._answers.append(Answered(self._game.pending().seat, reply))
@@ -240,40 +229,6 @@ def _is_quantum_start(board: Mapping[tuple[int, int], PlacedPiece]) -> bool:
                 return False
             pools[there.colour][PieceType(hidden)] = pools[there.colour].get(PieceType(hidden), 0) - 1
     return all(left == 0 for pool in pools.values() for left in pool.values())
-
-
-def _as_announced(board: Position, text: str) -> Position:
-    """The manager logs a selection before a piece that cannot move has had its turn: it still shows its type."""
-    selected = SELECTED.fullmatch(text)
-    if selected is None:
-        return board
-    square = (int(selected[1]), int(selected[2]))
-    return tuple(
-        piece.model_copy(update={"current": selected[4]}) if (piece.x, piece.y) == square else piece for piece in board
-    )
-
-
-def short_log(log: QchessLog, source: str = "log", options: Mapping[str, Any] | None = None) -> QchessLog:
-    """The short log as it stands when `log` has been written so far: the manager's --log=@FILE.
-
-    It is written anew at the first announcement and then at every second one, the final result being one too: board and
-    nothing more, until the next one comes and both are added. `started` is the moment of that announcement.
-    """
-    said = log.events if log.result is None else (*log.events, log.result)
-    if not said:
-        return replace(log, is_short=False)
-    last_anew = (len(said) - 1) // 2 * 2
-    replayer = _Replayer(log, source, options_of(log) | dict(options or {}))
-    # The manager adds a last odd line when it closes the log.
-    kept = said[last_anew:] if len(said) - last_anew == 2 or log.is_closed else ()
-    return replace(
-        log,
-        started=said[last_anew].when,
-        board=replayer.board_at(last_anew),
-        events=tuple(line for line in kept if line is not log.result),
-        result=log.result if log.result in kept else None,
-        is_short=True,
-    )
 
 
 # --- from a match to its log -----------------------------------------------------------------------------------------

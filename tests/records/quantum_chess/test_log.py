@@ -24,7 +24,7 @@ from judge.games.types import (
     decided,
 )
 from judge.records.quantum_chess.log import Logged, QchessLog, read_log, write_log
-from judge.records.quantum_chess.replay import Moments, keep_log, options_of, replay, short_log
+from judge.records.quantum_chess.replay import Moments, keep_log, options_of, replay
 from judge.text import one_line
 
 START = datetime(2013, 3, 1, 20, 0, 0, 5, UTC)
@@ -369,62 +369,3 @@ def test_a_lost_turn_leaves_no_line() -> None:
     replayed = replay(log, options=game)
     assert [0, 0, 1, 0, 0] == [answered.seat for answered in replayed.answers]
     assert "black UNRESPONSIVE" == replayed.game.result(("", ""))
-
-
-# --- the short log ---------------------------------------------------------------------------------------------------
-
-
-def cut(log: QchessLog, lines: int) -> QchessLog:
-    """A log as it stands after so many lines."""
-    return QchessLog(log.started, log.names, log.board, log.events[:lines], None, is_closed=False)
-
-
-def test_the_short_log_is_written_anew_with_every_other_line() -> None:
-    """First the board with what is selected, then both lines behind it."""
-    log = read_log(text())
-
-    assert write_log(cut(log, 0)) == write_log(short_log(cut(log, 0)))
-    assert (
-        "# Short log updated 2013-03-01 20:00:01.000005\n"
-        "# white : ./w --fast\n"
-        "# black : b\n"
-        "# Initial board\n"
-        "white pawn ['pawn', '?knight'] at 0,1\n"
-        "white king ['king', 'king'] at 3,7\n"
-        "black king ['king', 'king'] at 7,7\n"
-        "# Start game\n"
-    ) == write_log(short_log(cut(log, 1))).decode()
-    assert (
-        write_log(short_log(cut(log, 2)))
-        .decode()
-        .endswith("# Start game\n2013-03-01 20:00:01.000005 : 0 1 0 pawn\n2013-03-01 20:00:02.000005 : 0 1 -> 0 0\n")
-    )
-
-
-def test_the_short_log_of_a_finished_game_has_its_final_board() -> None:
-    final = write_log(short_log(read_log(text()))).decode()
-
-    assert (
-        "# Short log updated 2013-03-01 20:00:05\n"
-        "# white : ./w --fast\n"
-        "# black : b\n"
-        "# Initial board\n"
-        "white queen ['queen', '?knight'] at 0,0\n"
-        "white king ['king', 'king'] at 3,7\n"
-        "black king ['king', 'king'] at 7,6\n"
-        "# Start game\n"
-        "2013-03-01 20:00:05 : white TIMEOUT\n"
-        "# EOF\n"
-    ) == final
-    assert read_log(final.encode()).is_short
-
-
-def test_a_piece_that_cannot_move_shows_its_type_in_the_short_log() -> None:
-    """The manager writes the selection before it ends the turn and opens the piece again."""
-    stuck = text(("['pawn', '?knight'] at 0,1", "['pawn', '?pawn'] at 1,0"), ("0 1 0 pawn", "1 0 0 pawn"))
-    log = cut(read_log(stuck), 1)
-
-    assert ("pawn", "unknown") == (
-        short_log(log).board[0].current,
-        replay(log).game.board.placed()[0].current,
-    )
