@@ -83,7 +83,7 @@ def _write(contest: Contest, target: Path, private: Path, key: Ed25519PrivateKey
         (target / "data" / name).write_bytes(data)
     matches = _write_matches(published, contest.planned.files, target, private)
     (target / PGN).write_bytes(b"".join(match.pgn for match in matches))
-    about = {name: said for match in matches for name, said in match.about.items()}
+    about = {name: lines for match in matches for name, lines in match.about.items()}
     public_key = key.public_key()
     digests = {
         DOCUMENT: hashlib.sha256(document).hexdigest(),

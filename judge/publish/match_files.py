@@ -33,7 +33,7 @@ class MatchJob:
 
 @dataclass(frozen=True, slots=True)
 class MatchFiles:
-    """What the rest of the export needs of a match: its game in PGN, and what each agent said of itself."""
+    """What the rest of the export needs of a match: its game in PGN, and what each agent said about itself."""
 
     pgn: bytes
     about: Mapping[str, Mapping[str, str]]
@@ -73,7 +73,7 @@ def write_private(file: RecordFile, folders: tuple[Path, Path], stem: str) -> No
         name = stem if folders[0] != folders[1] else f"{stem}.seat-{seat}"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.json").write_bytes(part.model_dump_json(ensure_ascii=True).encode())
-        stderr = part.said(EntryKind.STDERR)
+        stderr = part.bytes_of(EntryKind.STDERR)
         if stderr:
             (folder / f"{name}.stderr").write_bytes(stderr)
 

@@ -38,7 +38,7 @@ class Participant:
 
     @property
     def stem(self) -> str:
-        """The name of its page without the ending; made of digits, whatever the agent's name is."""
+        """The name of its page without the ending; made of digits, not of the agent's name."""
         return f"{self.number:03d}"
 
 
@@ -76,7 +76,7 @@ class PublishedMatch(Match):
 
     @property
     def stem(self) -> str:
-        """The name of its files without the ending; made of digits, whatever the agents' names are."""
+        """The name of its files without the ending; made of digits, not of the agents' names."""
         return f"{self.number:05d}"
 
     @property
@@ -211,7 +211,7 @@ class PublishedContest:
 def chance_words(frozen: Frozen, secret: Key | None) -> str:
     """Where a contest's chance comes from; `secret` None: not revealed yet."""
     if frozen.commitment is None:
-        return f"fixed by the organiser: seed {frozen.seed}; whoever knows it can foretell all chance"
+        return f"fixed by the organiser: seed {frozen.seed}; anybody who knows it can predict all chance"
     if secret is None:
         return f"secret until the contest is over; its SHA-256 is {frozen.commitment}"
     return f"revealed: {secret}; its SHA-256, {frozen.commitment}, was published from the start"

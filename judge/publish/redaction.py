@@ -40,8 +40,8 @@ class PrivatePart(BaseModel):
     transcript_sha256: str
     entries: tuple[PrivateEntry, ...]
 
-    def said(self, kind: EntryKind) -> bytes:
-        """The bytes of one kind, one after the other: DEBUG lines (READ), or stderr."""
+    def bytes_of(self, kind: EntryKind) -> bytes:
+        """All bytes of one kind: DEBUG lines (READ), or stderr."""
         return b"".join(entry.text.encode("latin-1") for entry in self.entries if entry.kind == kind.value)
 
 

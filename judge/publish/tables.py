@@ -176,14 +176,14 @@ def tables(contest: PublishedContest) -> Mapping[str, bytes]:
         "pairs": _pairs(contest),
         "games": [_game(match, points) for match, points in zip(contest.matches, contest.points(), strict=True)],
         "pairings": [
-            PairingRow(each.round, each.table, each.first, each.second, each.meeting, each.group)
-            for each in contest.pairings
+            PairingRow(pair.round, pair.table, pair.first, pair.second, pair.meeting, pair.group)
+            for pair in contest.pairings
         ],
         "disqualified": [DisqualifiedRow(agent, why) for agent, why in contest.out.items()],
         "attempts": [
-            AttemptRow(match.number, each.number, each.state, each.why, match.attempt_path(each.number))
+            AttemptRow(match.number, attempt.number, attempt.state, attempt.why, match.attempt_path(attempt.number))
             for match in contest.matches
-            for each in match.uncounted
+            for attempt in match.uncounted
         ],
         "journal": [JournalRow(line.at, line.event, line.match, line.attempt, line.text) for line in contest.journal],
     }

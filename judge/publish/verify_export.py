@@ -107,8 +107,8 @@ def _jobs(directory: Path, contest: PublishedContest) -> Iterator[RecordJob]:
         if match.state == MatchState.DONE:
             yield job(match, match.attempt, match.record_path, counts=True)
     for match in contest.matches:
-        for each in match.uncounted:
-            yield job(match, each.number, match.attempt_path(each.number), counts=False)
+        for attempt in match.uncounted:
+            yield job(match, attempt.number, match.attempt_path(attempt.number), counts=False)
 
 
 def _chain_problems(contest: PublishedContest, records: Sequence[VerifiedRecord]) -> list[str]:
@@ -257,5 +257,6 @@ def _json_values(data: bytes) -> Iterator[tuple[str, object]]:
 
 def _is_same_value(value: object, right: object) -> bool:
     """Whether two different values are one number, but for its last digits."""
-    numbers = [each for each in (value, right) if isinstance(each, int | float) and not isinstance(each, bool)]
-    return len(numbers) == 2 and math.isclose(*numbers, rel_tol=1e-9, abs_tol=TOLERANCE)
+    if not isinstance(value, int | float) or not isinstance(right, int | float) or bool in (type(value), type(right)):
+        return False
+    return math.isclose(value, right, rel_tol=1e-9, abs_tol=TOLERANCE)

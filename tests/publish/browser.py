@@ -14,7 +14,7 @@ NAMES = ("chromium-headless-shell", "chromium", "google-chrome", "chrome")
 
 def find_browser() -> str | None:
     """The first one that is installed."""
-    return next((found for name in NAMES if (found := shutil.which(name))), None)
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
 class Browser:
@@ -49,8 +49,8 @@ class Browser:
         self.errors: list[str] = []
         self.requests: list[str] = []
         target = self._call("Target.createTarget", url="about:blank")["targetId"]
-        found = self._call("Target.attachToTarget", targetId=target, flatten=True)
-        self._session = found["sessionId"]
+        attached = self._call("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self._call(f"{domain}.enable")
 
@@ -71,9 +71,9 @@ class Browser:
 
     def ask(self, expression: str) -> Any:
         """The value of an expression in the page."""
-        found = self._call("Runtime.evaluate", expression=expression, returnByValue=True)
-        assert "exceptionDetails" not in found, found
-        return found["result"].get("value")
+        answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
 
     def press(self, key: str) -> None:
         """A key goes down and up."""
@@ -98,8 +98,8 @@ class Browser:
 
     def picture(self) -> bytes:
         """The whole page as PNG."""
-        found = self._call("Page.captureScreenshot", captureBeyondViewport=True)
-        return base64.b64decode(found["data"])
+        answer = self._call("Page.captureScreenshot", captureBeyondViewport=True)
+        return base64.b64decode(answer["data"])
 
     def _call(self, method: str, **params: Any) -> Mapping[str, Any]:
         self._number += 1
@@ -115,7 +115,7 @@ class Browser:
                 return result
 
     def _hear(self) -> Mapping[str, Any]:
-        """The next message; what a page complains of or asks for is kept."""
+        """The next message; errors and requests of a page are stored."""
         while b"\0" not in self._unread:
             data = os.read(self._from, 1 << 16)
             assert data, "the browser is gone"

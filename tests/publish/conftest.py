@@ -14,7 +14,7 @@ from tests.publish.cups import STRONG_TO_WEAK, Cup
 
 
 class Public:
-    """An export: its directories, the organiser's key, and the public half, which everybody got elsewhere."""
+    """An export: its directories, the organiser's key, and the public key, which everybody got from another source."""
 
     def __init__(self, folder: Path, key: Ed25519PrivateKey) -> None:
         self.directory = folder / "public"
@@ -31,18 +31,18 @@ class Public:
 @pytest.fixture(scope="session")
 def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
     """Five agents, every two played twice; the third game was void once, one agent crashes."""
-    found = Cup(tmp_path_factory.mktemp("cup"), STRONG_TO_WEAK, more="[failures]\nafter = 1000")
-    found.play(void=[3])
-    yield found
-    found.close()
+    cup = Cup(tmp_path_factory.mktemp("cup"), STRONG_TO_WEAK, more="[failures]\nafter = 1000")
+    cup.play(void=[3])
+    yield cup
+    cup.close()
 
 
 @pytest.fixture(scope="session")
 def exported(cup: Cup, tmp_path_factory: pytest.TempPathFactory) -> Public:
     folder = tmp_path_factory.mktemp("exported")
-    found = Public(folder, make_key(folder / "organiser.key"))
-    publish(cup.contest, found.directory, found.private, found.key)
-    return found
+    public = Public(folder, make_key(folder / "organiser.key"))
+    publish(cup.contest, public.directory, public.private, public.key)
+    return public
 
 
 @pytest.fixture
@@ -56,6 +56,6 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     program = find_browser()
     if program is None:
         pytest.skip("there is no browser here; scripts/test installs one")
-    found = Browser(program, tmp_path_factory.mktemp("profile"))
-    yield found
-    found.close()
+    browser = Browser(program, tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()

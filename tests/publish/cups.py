@@ -24,7 +24,7 @@ from tests.contest.cups import CHANCE
 from tests.referee.games import a_record
 
 SECRET = "my-evaluation-of-the-corner"
-"""What every author would keep to himself: it stands in DEBUG lines and on stderr."""
+"""A text that no author wants to publish: agents write it in DEBUG lines and to stderr."""
 
 FORMS: Sequence[tuple[str, str, str]] = (
     ("{secret}\r\n", "{move}\r\n", ""),
@@ -40,8 +40,8 @@ FORMS: Sequence[tuple[str, str, str]] = (
     ("  {secret}\n\n\t{secret}\n", "{move}\n\n {secret}\n", ""),
     ("", "{move}\n{keyword}", "{behind}\n"),
 )
-"""Ways to say something private around a move: before it, with it, and when it is asked for the next; `|` is the end of
-a write. Each is said in one way of writing DEBUG after the other."""
+"""Ways to say something private around a move: before it, with it, and at the next request; `|` is the end of a write.
+Each of them is used with each way of writing DEBUG."""
 
 KEYWORDS = ("DEBUG", "debug", "DeBuG")
 
@@ -192,7 +192,7 @@ policy = "gomocup-standard"
 
 
 def referee(spec: MatchSpec, agents: Sequence[Agent]) -> RecordFile:
-    """Play a match in a world; what is private in its transcript is marked as `play` marks it."""
+    """Play a match in a world; mark the private parts of its transcript as `play` does."""
     world = World(*agents)
     done: Referee = build_referee(spec, world)
     end = done.play()
@@ -269,7 +269,7 @@ class Cup:
         )
 
     def _files_of(self, name: str) -> str:
-        """An agent's frozen files: nobody runs them."""
+        """Store the files of an agent, which are never run; their digest."""
         place = self.planned.agents / "staged"
         place.mkdir(parents=True)
         (place / "a").write_text(name)

@@ -16,11 +16,7 @@ STYLED = "getComputedStyle(document.querySelector('.top')).display"
 def pages_of(directory: Path) -> list[Path]:
     """One page of each kind."""
     names = ("index", "crosstable", "rounds", "journal", "verify")
-    found = [directory / f"{name}.html" for name in names]
-    return [
-        *found,
-        *(directory / f"{name}.html" for name in ("rounds/001", "agents/001", "games/00001")),
-    ]
+    return [directory / f"{name}.html" for name in (*names, "rounds/001", "agents/001", "games/00001")]
 
 
 def test_every_page_opens_from_disk_without_a_network_and_without_a_complaint(
@@ -82,7 +78,7 @@ def test_a_move_has_an_address(browser: Browser, exported: Public) -> None:
 
 
 def test_without_scripts_the_last_position_and_all_moves_are_there(browser: Browser, exported: Public) -> None:
-    """A page of two sources: what it shows may not hang on the one that is blocked."""
+    """The board is shown by the page itself, not by the script, which is blocked."""
     browser.open(exported.directory / "games/00001.html")
     shown = browser.ask(SHOWN)
     browser.block_scripts(True)

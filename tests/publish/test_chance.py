@@ -73,7 +73,7 @@ def by_the_old_way(seed: int, match: tuple[int, int, int]) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 
 
-# --- what is out before the end --------------------------------------------------------------------------------------
+# --- what is public before the end -----------------------------------------------------------------------------------
 
 
 def test_an_unfinished_export_has_no_secret_and_no_seed_to_come(
@@ -84,8 +84,7 @@ def test_an_unfinished_export_has_no_secret_and_no_seed_to_come(
     hidden = {CHANCE, KEY, *(str(spec.seed) for spec in to_come)}
     assert 16 == len(hidden)
     for name, data in everything(public).items():
-        found = [each for each in hidden if each.encode() in data or bytes.fromhex(each) in data]
-        assert not found, name
+        assert not [key for key in hidden if key.encode() in data or bytes.fromhex(key) in data], name
     assert not (public.directory / "chance.json").exists()
     document = json.loads((public.directory / "contest.json").read_text())
     assert (None, commitment_to(CHANCE)) == (document["seed"], document["commitment"])
@@ -127,9 +126,9 @@ def test_a_seed_that_the_organiser_fixed_is_foretold_and_said_to_be(tmp_path: Pa
 
     place = (match.round, match.table, match.game)
     assert due in {by_the_old_way(number, place) for number in range(816)}
-    said = "fixed by the organiser: seed 815; whoever knows it can foretell all chance"
-    assert said in (public.directory / "index.html").read_text()
-    assert "could foretell that chance" in (public.directory / "verify.html").read_text()
+    words = "fixed by the organiser: seed 815; anybody who knows it can predict all chance"
+    assert words in (public.directory / "index.html").read_text()
+    assert "could predict that chance" in (public.directory / "verify.html").read_text()
     assert not (public.directory / "chance.json").exists()
     assert [] == list(verify_export(public.directory, public.public_key).problems)
 
@@ -170,7 +169,7 @@ def test_an_unfinished_export_verifies_and_promises_nothing_of_chance(
     assert report.chance.startswith("secret until the contest is over; its SHA-256 is ")
 
 
-# --- what is out at the end ------------------------------------------------------------------------------------------
+# --- what is public at the end ---------------------------------------------------------------------------------------
 
 
 def test_a_finished_export_reveals_the_secret(exported: Public) -> None:
@@ -245,8 +244,8 @@ def reseeded(record: Any, seed: object) -> None:
 def test_another_seed_than_follows_is_found(copy: Public, seed: object) -> None:
     change(copy.directory / "records/00001.json", lambda record: reseeded(record, seed))
 
-    found = "records/00001.json: has another seed than the contest's chance gives"
-    assert found == signed_again(copy).problems[0]
+    problem = "records/00001.json: has another seed than the contest's chance gives"
+    assert problem == signed_again(copy).problems[0]
 
 
 def test_an_opening_out_of_its_turn_is_found(copy: Public) -> None:
@@ -263,20 +262,20 @@ def test_an_opening_out_of_its_turn_is_found(copy: Public) -> None:
 
     problems = signed_again(copy).problems
     for number in (1, 2):
-        found = f"records/0000{number}.json: begins from another opening than the contest's chance gives"
-        assert found in problems
+        problem = f"records/0000{number}.json: begins from another opening than the contest's chance gives"
+        assert problem in problems
 
 
 def test_ranks_by_another_lot_are_found(tmp_path: Path) -> None:
-    """They stand as they were listed, and are said to have been drawn."""
+    """The ranks are those of the list, and the snapshot says that they were drawn."""
     cup = Cup(tmp_path / "cup", STRONG_TO_WEAK, 'name = "round-robin"\ngames = 1')
     cup.play()
     public = published(cup.contest, tmp_path)
     cup.close()
     change(public.directory / "contest.json", lambda each: each.update(seeding="drawn"))
 
-    found = "the agents' ranks do not follow from the contest's chance"
-    assert found in signed_again(public).problems
+    problem = "the agents' ranks do not follow from the contest's chance"
+    assert problem in signed_again(public).problems
 
 
 def test_a_lot_of_a_swiss_that_fell_the_other_way_is_found_when_chance_is_revealed(
@@ -301,8 +300,8 @@ def test_a_lot_of_a_swiss_that_fell_the_other_way_is_found_when_chance_is_reveal
 
     change(public.directory / "data/pairings.json", turn)
     assert 3 == len(pairings)
-    found = "round 1 does not follow from what was frozen and played before it"
-    assert found in signed_again(public).problems
+    problem = "round 1 does not follow from what was frozen and played before it"
+    assert problem in signed_again(public).problems
 
 
 def test_a_contest_that_is_over_must_reveal_its_chance(copy: Public) -> None:
@@ -386,5 +385,5 @@ def test_a_store_of_before_there_were_secrets_goes_on_and_verifies(old: Path) ->
     one, other = (read_record(records / f"00005{end}.json") for end in ("", ".attempt-1"))
     assert isinstance(one.record.spec.seed, int)
     assert one.record.spec.seed == other.record.spec.seed
-    said = "fixed by the organiser: seed 2024"
-    assert said in (public.directory / "index.html").read_text()
+    words = "fixed by the organiser: seed 2024"
+    assert words in (public.directory / "index.html").read_text()

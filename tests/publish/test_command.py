@@ -31,8 +31,8 @@ def test_an_organiser_makes_a_key_and_exports_and_a_stranger_verifies(cup: Cup, 
     assert (tmp_path / "public-private/anna").is_dir()
     assert (0, "") == (verified.returncode, verified.stderr)
     assert verified.stdout.endswith("public: ok: spring-cup, 21 games replayed, schedule and tables computed again\n")
-    told = [line for line in exported.stdout.splitlines() if line.startswith(("manifest", "key "))]
-    assert told == verified.stdout.splitlines()[:2]
+    announced_lines = [line for line in exported.stdout.splitlines() if line.startswith(("manifest", "key "))]
+    assert announced_lines == verified.stdout.splitlines()[:2]
     assert verified.stdout.splitlines()[2].startswith(f"chance   revealed: {CHANCE}; its SHA-256, ")
 
 
@@ -48,10 +48,10 @@ def test_without_a_key_from_elsewhere_the_answer_is_a_loud_warning(
 ) -> None:
     verify(exported.directory)
 
-    told = capsys.readouterr()
-    assert "WARNING" in told.err
-    assert "NOT who published them" in told.err
-    assert "ok: spring-cup" in told.out
+    printed = capsys.readouterr()
+    assert "WARNING" in printed.err
+    assert "NOT who published them" in printed.err
+    assert "ok: spring-cup" in printed.out
 
 
 def test_what_is_wrong_is_named_and_the_command_fails(copy: Public, capsys: pytest.CaptureFixture[str]) -> None:

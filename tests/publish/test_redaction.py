@@ -1,4 +1,4 @@
-"""What is withheld: nobody else gets it, its author gets all of it, and the rest verifies."""
+"""Private entries go to their author, all of them and to nobody else, and the rest verifies."""
 
 import json
 from pathlib import Path
@@ -44,11 +44,11 @@ def test_what_is_left_verifies(file: RecordFile) -> None:
 def test_an_author_gets_what_his_own_agent_wrote_and_nothing_else(file: RecordFile) -> None:
     first, second = private_part(file, 0), private_part(file, 1)
 
-    assert first.said(EntryKind.READ).startswith(f"DEBUG {SECRET} one\r\n".encode())
+    assert first.bytes_of(EntryKind.READ).startswith(f"DEBUG {SECRET} one\r\n".encode())
     for part, own, other in ((first, b" one ", b" two "), (second, b" two ", b" one ")):
-        assert own in part.said(EntryKind.READ)
-        assert other not in part.said(EntryKind.READ)
-        assert SECRET.encode() in part.said(EntryKind.STDERR)
+        assert own in part.bytes_of(EntryKind.READ)
+        assert other not in part.bytes_of(EntryKind.READ)
+        assert SECRET.encode() in part.bytes_of(EntryKind.STDERR)
 
 
 def test_both_parts_and_the_public_one_are_the_whole_record(file: RecordFile) -> None:
@@ -65,7 +65,7 @@ def test_both_parts_and_the_public_one_are_the_whole_record(file: RecordFile) ->
 
 
 @pytest.mark.parametrize(
-    "said",
+    "answer",
     [
         b"DEBUG x\r\n7,7\r\n",
         b"DEBUG x\n7,7\n",
@@ -81,13 +81,13 @@ def test_both_parts_and_the_public_one_are_the_whole_record(file: RecordFile) ->
         b"7,7\n \t",
     ],
 )
-def test_no_way_to_say_something_private_keeps_the_rest_from_verifying(said: bytes) -> None:
+def test_no_way_to_say_something_private_keeps_the_rest_from_verifying(answer: bytes) -> None:
     """An agent must not be able to spoil the export of a whole contest, also where its line ends in its next turn."""
     for second in (b"8,8\n", b"UG 8,8\n9,9\n", b"x\n8,8\n"):
         first = brain(
             START=[Say(b"DEBUG at first\r\nOK\r\n")],
             ABOUT=[Say(b'DEBUG x\r\nname="x"\r\n')],
-            BEGIN=[Do(EntryKind.STDERR, b"on stderr"), Say(said)],
+            BEGIN=[Do(EntryKind.STDERR, b"on stderr"), Say(answer)],
             TURN=[Say(second)],
         )
         file = referee(spec(), [first, brain("9,9")])
@@ -106,15 +106,15 @@ def test_no_file_of_the_export_has_a_word_of_it(exported: Public) -> None:
 
 
 def test_each_author_has_a_directory_of_his_own(exported: Public) -> None:
-    """Of every game of his agent, also of the attempt that was void; nobody but the organiser may look into all."""
+    """It has every match of his agent, also the void attempt; only the organiser may read all directories."""
     assert 0o700 == exported.private.stat().st_mode & 0o777
     assert {"anna", "bert", "-carl", "dora", "crash.test"} == {path.name for path in exported.private.iterdir()}
     carl = exported.private / "-carl"
     assert {"00003.json", "00003.stderr", "00003.attempt-1.json"} <= {path.name for path in carl.iterdir()}
     for folder in exported.private.iterdir():
-        said = b"".join(path.read_bytes() for path in folder.glob("*.stderr"))
-        assert f"{SECRET} of {folder.name}".encode() in said
-        assert said.count(SECRET.encode()) == said.count(f"{SECRET} of {folder.name}:".encode())
+        stderr = b"".join(path.read_bytes() for path in folder.glob("*.stderr"))
+        assert f"{SECRET} of {folder.name}".encode() in stderr
+        assert stderr.count(SECRET.encode()) == stderr.count(f"{SECRET} of {folder.name}:".encode())
         for path in folder.glob("*.json"):
             assert folder.name == json.loads(path.read_bytes())["agent"]
 

@@ -46,17 +46,17 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         self.tags.add(tag)
-        self.handlers += [name for name in found if name.startswith("on") or name == "style"]
-        if "id" in found:
-            self.ids.append(found["id"])
+        self.handlers += [name for name in attributes if name.startswith("on") or name == "style"]
+        if "id" in attributes:
+            self.ids.append(attributes["id"])
         if tag == "a":
-            self.links.append(found["href"])
-        elif tag == "meta" and found.get("http-equiv") == "Content-Security-Policy":
-            self.policy = found["content"]
+            self.links.append(attributes["href"])
+        elif tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy":
+            self.policy = attributes["content"]
         else:
-            self.loads += [found[name] for name in ("src", "href") if name in found]
+            self.loads += [attributes[name] for name in ("src", "href") if name in attributes]
 
 
 def pages_of(directory: Path) -> Iterator[tuple[Path, Page]]:
@@ -71,10 +71,10 @@ def test_every_link_leads_somewhere(exported: Public) -> None:
     for path, page in pages.items():
         for link in page.links:
             target, _, fragment = link.partition("#")
-            found = (path.parent / target) if target else path
-            assert found.resolve().is_file(), (path, link)
+            linked = (path.parent / target) if target else path
+            assert linked.resolve().is_file(), (path, link)
             if fragment and target:
-                assert fragment in pages[found.resolve()].ids, (path, link)
+                assert fragment in pages[linked.resolve()].ids, (path, link)
 
 
 def test_no_page_loads_anything_but_our_two_files(exported: Public) -> None:
@@ -97,30 +97,30 @@ def test_our_files_load_nothing(exported: Public) -> None:
 
 
 def a_contest(
-    names: Sequence[str], matches: Sequence[PublishedMatch], journal: Sequence[JournalLine] = (), said: str = ""
+    names: Sequence[str], matches: Sequence[PublishedMatch], journal: Sequence[JournalLine] = (), text: str = ""
 ) -> PublishedContest:
-    """A contest of these agents and matches; `said` stands in each text that a stranger may choose."""
+    """A contest of these agents and matches; `text` is every text that a stranger may choose."""
     policy = load_policy("gomocup-standard")
     entries = tuple(
         FrozenEntry.model_construct(
             name=name,
             rank=rank,
             seat=SeatSpec.model_construct(
-                name=name, digest=said, command=("./a",), runtime=said, protocol=said, author=said
+                name=name, digest=text, command=("./a",), runtime=text, protocol=text, author=text
             ),
             calls_itself=name,
-            description=said,
+            description=text,
             submission=None,
             persistent=None,
         )
         for rank, name in enumerate(names, 1)
     )
     frozen = Frozen.model_construct(
-        judge=said,
-        name=said or "cup",
-        about=said,
-        frozen_at=said,
-        plan_sha256=said,
+        judge=text,
+        name=text or "cup",
+        about=text,
+        frozen_at=text,
+        plan_sha256=text,
         policy=policy,
         format=RoundRobin(games=1),
         failures=FailuresPlan(),
@@ -129,25 +129,25 @@ def a_contest(
         shuffle=False,
         transform=False,
         entries=entries,
-        images={said: FrozenImage(id=said, content=said)} if said else {},
-        host={said: said} if said else {},
+        images={text: FrozenImage(id=text, content=text)} if text else {},
+        host={text: text} if text else {},
     )
     pairings = [Pairing(match.first, match.second, match.round, match.table) for match in matches]
-    out = {names[-1]: said} if said else {}
+    out = {names[-1]: text} if text else {}
     return PublishedContest(frozen, "{}", pairings, matches, out, journal)
 
 
-def a_match(number: int, first: str, second: str, verdict: Verdict, said: str, replies: int = 20) -> PublishedMatch:
+def a_match(number: int, first: str, second: str, verdict: Verdict, text: str, replies: int = 20) -> PublishedMatch:
     """A match that the first agent has won."""
     fault = verdict.value if verdict is Verdict.CRASH else None
     seats = (SeatOutcome(None, replies, 5.0), SeatOutcome(fault, replies, 5.0))
-    ended = Outcome(verdict.value, 0, said, said, "", 1.0, seats)
+    ended = Outcome(verdict.value, 0, text, text, "", 1.0, seats)
     match = Match(f"{number:020d}", number, 1, number, 0, first, second, "{}", "done", 1)
     return PublishedMatch.of(match, ended.row(match, 1), ())
 
 
 def strange_contest() -> PublishedContest:
-    """Everybody is called something evil, and everything that was said is."""
+    """Everybody is called something evil, and every text is."""
     pairs = [(first, second) for first in STRANGE for second in STRANGE if first < second]
     matches = [a_match(number, *pair, Verdict.CRASH, HOSTILE) for number, pair in enumerate(pairs, 1)]
     journal = [
@@ -169,9 +169,9 @@ def assert_harmless(text: str) -> None:
 
 
 def test_whatever_an_agent_is_called_it_stays_text() -> None:
-    said = {name: {HOSTILE: LONG} for name in STRANGE}
+    about = {name: {HOSTILE: LONG} for name in STRANGE}
     proof = Proof("-----BEGIN\nx", "0" * 64, [(HOSTILE, LONG)])
-    pages = dict(site(strange_contest(), said, proof))
+    pages = dict(site(strange_contest(), about, proof))
 
     assert {"index.html", "crosstable.html", "journal.html", "agents/001.html"} <= pages.keys()
     for path, data in pages.items():
@@ -221,10 +221,10 @@ def test_at_every_step_the_film_shows_what_stood_there(game: Callable[[], Record
 
 
 def test_a_span_is_as_long_as_something_stays() -> None:
-    found = spans([{(0, 0): "a"}, {(0, 0): "a", (1, 0): "b"}, {(1, 0): "c"}, {(1, 0): "c"}])
+    stays = spans([{(0, 0): "a"}, {(0, 0): "a", (1, 0): "b"}, {(1, 0): "c"}, {(1, 0): "c"}])
 
     assert [((0, 0), "a", 0, 1), ((1, 0), "b", 1, 1), ((1, 0), "c", 2, 3)] == [
-        (span.square, span.thing, span.first, span.last) for span in found
+        (span.square, span.thing, span.first, span.last) for span in stays
     ]
 
 

@@ -68,10 +68,10 @@ def test_the_crosstable_is_a_matrix(exported: Public) -> None:
 
 def test_the_pgn_has_every_game_with_its_winner(exported: Public) -> None:
     games = json.loads((exported.directory / "data/games.json").read_bytes())
-    found = read_pgn((exported.directory / "games.pgn").read_bytes())
+    records = read_pgn((exported.directory / "games.pgn").read_bytes())
 
-    assert len(games) == len(found)
-    for game, record in zip(games, found, strict=True):
+    assert len(games) == len(records)
+    for game, record in zip(games, records, strict=True):
         names = record.names or ("", "")
         assert {game["first"], game["second"]} == set(names)
         assert game["winner"] == dict(zip(("black", "white"), names, strict=True))[record.outcome]

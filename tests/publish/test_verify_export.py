@@ -1,4 +1,4 @@
-"""An export verifies, and every lie about it is found: also one that the organiser's own key has signed."""
+"""An export verifies, and every false statement in it is found, also one that the organiser has signed."""
 
 import json
 import shutil
@@ -48,7 +48,7 @@ def test_an_untouched_export_verifies(exported: Public) -> None:
 
 
 def test_the_key_that_lies_in_the_directory_is_said_to_be_that(exported: Public) -> None:
-    """Named or not: it proves that nothing was changed, and not by whom."""
+    """Given by name or not, it proves that nothing was changed, but not who signed."""
     inside = verify_export(exported.directory, exported.directory / PUBLIC_KEY)
 
     assert verify_export(exported.directory, None).manifest.is_own_key
