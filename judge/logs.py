@@ -1,36 +1,121 @@
-"""Logging: where the events of this process go, and in which form. Only this module configures structlog.
+"""Logging: where the events of this process go, and in which form. Only this module imports structlog.
 
-Modules log with `structlog.get_logger()`. What libraries log with `logging` becomes an event like any other (`adopt`),
-so that it goes wherever events go at that moment.
+Modules log with `get_logger()`. What libraries log with `logging` becomes an event like any other (`adopt`), so that it
+goes wherever events go at that moment.
+
+structlog is imported with the first event: most processes log nothing, and importing it takes longer than many of them
+run. What was configured before is applied then.
 """
 
 import logging
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TextIO
+from contextvars import ContextVar
+from functools import partial
+from types import ModuleType
+from typing import TYPE_CHECKING, TextIO
 
-import structlog
-from structlog.typing import Processor
+if TYPE_CHECKING:
+    from structlog.typing import Processor
+
+_waiting: list[Callable[[], None]] = []
+"""Configurations that are not applied yet, because structlog is not imported."""
+
+_applying = threading.RLock()
+
+_bound: ContextVar[Mapping[str, object]] = ContextVar("judge_log", default={})  # noqa: B039 - never changed in place
 
 
-def to_console(*processors: Processor) -> None:
+def _structlog() -> ModuleType:
+    """structlog, configured."""
+    import structlog  # see the module's docstring
+
+    with _applying:
+        while _waiting:
+            _waiting.pop(0)()
+    return structlog
+
+
+def _configure(configuration: Callable[[], None]) -> None:
+    """Apply a configuration, now or with the first event."""
+    with _applying:
+        _waiting.append(configuration)
+    if "structlog" in sys.modules:
+        _structlog()
+
+
+class Logger:
+    """Writes events with the fields of this logger and those of `bound`."""
+
+    def __init__(self, fields: Mapping[str, object]) -> None:
+        self._fields = fields
+
+    def log(self, level: int, event: str, /, **fields: object) -> None:
+        """Write an event of a level of `logging`."""
+        _structlog().get_logger().log(level, event, **{**_bound.get(), **self._fields, **fields})
+
+    def debug(self, event: str, /, **fields: object) -> None:
+        """Write an event that helps to understand what happened."""
+        self.log(logging.DEBUG, event, **fields)
+
+    def info(self, event: str, /, **fields: object) -> None:
+        """Write an event of the usual course."""
+        self.log(logging.INFO, event, **fields)
+
+    def warning(self, event: str, /, **fields: object) -> None:
+        """Write an event that somebody should look at."""
+        self.log(logging.WARNING, event, **fields)
+
+    def error(self, event: str, /, **fields: object) -> None:
+        """Write an event that stopped something."""
+        self.log(logging.ERROR, event, **fields)
+
+
+def get_logger(**fields: object) -> Logger:
+    """A logger whose events all have these fields."""
+    return Logger(fields)
+
+
+@contextmanager
+def bound(**fields: object) -> Iterator[None]:
+    """Inside the block every event of this thread has these fields."""
+    token = _bound.set({**_bound.get(), **fields})
+    try:
+        yield
+    finally:
+        _bound.reset(token)
+
+
+def to_console(*processors: "Processor") -> None:
     """Write events to stderr, one line each for a person; `processors` change an event before it is written."""
+    _configure(partial(_to_console, processors, sys.stderr))
+
+
+def _to_console(processors: tuple["Processor", ...], file: TextIO) -> None:
+    import structlog
+
     structlog.configure(
         processors=[*processors, *structlog.get_config()["processors"]],
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(file),
     )
 
 
-def to_json(file: TextIO, *processors: Processor, level: int = logging.NOTSET) -> None:
+def to_json(file: TextIO, *processors: "Processor", level: int = logging.NOTSET) -> None:
     """Write events of at least `level` to `file`, one JSON object a line, in ASCII, with the time in UTC.
 
     `processors` change an event before it is written. A traceback is text in the field `exception`, without the values
     of variables, which may be secret.
     """
+    _configure(partial(_to_json, file, processors, level))
+
+
+def _to_json(file: TextIO, processors: tuple["Processor", ...], level: int) -> None:
+    import structlog
+
     structlog.configure(
         processors=[
-            structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
@@ -45,16 +130,22 @@ def to_json(file: TextIO, *processors: Processor, level: int = logging.NOTSET) -
 @contextmanager
 def redirected(file: TextIO) -> Iterator[None]:
     """Inside the block events go to `file` as by `to_json`, and after it where they went before."""
-    before = structlog.get_config()
+    before = _structlog().get_config()
     to_json(file)
     try:
         yield
     finally:
-        structlog.configure(**before)
+        _structlog().configure(**before)
 
 
 def set_level(level: int) -> None:
     """Drop events below `level`, such as `logging.ERROR`."""
+    _configure(partial(_set_level, level))
+
+
+def _set_level(level: int) -> None:
+    import structlog
+
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(level))
 
 
@@ -84,4 +175,4 @@ class _ToEvents(logging.Handler):
         elif record.exc_info and record.exc_info[1] is not None:
             error = record.exc_info[1]
             fields["error"] = f"{type(error).__name__}: {error}"
-        structlog.get_logger().log(record.levelno, record.getMessage(), logger=record.name, **fields)
+        get_logger(logger=record.name).log(record.levelno, record.getMessage(), **fields)

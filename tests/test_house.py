@@ -26,10 +26,10 @@ MAY_IMPORT = {
     "registry": {"errors", "text"},
     "games": {"errors", "documents", "registry", "text"},
     "protocols": {"errors", "documents", "registry", "text", "games"},
-    "sandbox": {"errors", "documents", "resources", "text", "locks"},
+    "sandbox": {"errors", "documents", "resources", "text", "locks", "logs"},
     "host": {"errors", "resources", "sandbox"},
     "referee": {
-        "errors", "toml_files", "resources", "text", "documents", "durable", "games", "protocols",
+        "errors", "logs", "toml_files", "resources", "text", "documents", "durable", "games", "protocols",
         "sandbox",
     },
     "records": {"errors", "documents", "text", "games", "referee"},
@@ -39,7 +39,7 @@ MAY_IMPORT = {
     "store": {"errors", "text", "durable", "locks", "games", "matches"},
     "testing": {"errors", "games", "protocols", "sandbox", "referee"},
     "agents": {
-        "errors", "documents", "resources", "text", "durable", "locks", "games", "protocols", "sandbox",
+        "errors", "logs", "documents", "resources", "text", "durable", "locks", "games", "protocols", "sandbox",
         "referee", "tree_tar", "host",
     },
     "submissions": {
@@ -122,7 +122,7 @@ def test_each_of_these_has_one_home() -> None:
     homes = {
         "fcntl.flock": "locks",
         "os.fsync": "durable",
-        "structlog.configure": "logs",
+        "import structlog": "logs",
         "ProcessPoolExecutor": "workers",
         "isprintable(": "text",
         ".errors()[": "documents",

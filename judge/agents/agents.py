@@ -27,8 +27,7 @@ from judge.documents import parse
 from judge.errors import HostError, InputError
 from judge.games import new_game
 from judge.host.house_agents import house_agent_names
-from judge.protocols import protocol_entry
-from judge.protocols.person import NAME as PERSON
+from judge.protocols import PERSON, protocol_entry
 from judge.referee.policy import Policy, runtime_of
 from judge.referee.spec import SeatSpec
 from judge.resources import BUILD_DIRECTORY

@@ -19,17 +19,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-import structlog
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from judge.durable import sync, write_durably
 from judge.errors import HostError, InputError
 from judge.locks import try_lock
+from judge.logs import get_logger
 from judge.referee.spec import RecordFile, read_record, write_record
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure
 from judge.sandbox.folders import FolderKind
 
-log = structlog.get_logger()
+log = get_logger()
 
 Heads = dict[FolderKind, str]
 _HEADS = TypeAdapter(Heads)

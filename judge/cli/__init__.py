@@ -25,25 +25,58 @@ def about() -> str:
 
 app = lazy_group(
     {
-        "match": "judge.cli.match:match",
-        "show": "judge.cli.show:show",
-        "check": "judge.cli.check:check",
-        "verify": "judge.cli.verify:verify_records",
-        "convert": "judge.cli.convert:convert",
-        "contest": "judge.cli.contest:app",
-        "submit": "judge.cli.submit:submit",
-        "submissions": "judge.cli.submissions:app",
-        "serve-intake": "judge.cli.serve_intake:serve_intake",
-        "scheduler": "judge.cli.cluster:scheduler",
-        "worker": "judge.cli.cluster:worker",
-        "cluster": "judge.cli.cluster:app",
-        "policies": "judge.cli.reference:policies",
-        "agents": "judge.cli.reference:agents",
-        "images": "judge.cli.images:app",
-        "doctor": "judge.cli.doctor:doctor",
-        "selftest": "judge.cli.selftest:selftest",
-        "schema": "judge.cli.reference:schema",
-        "verdicts": "judge.cli.verdicts:verdicts",
+        "match": ("judge.cli.match:match", "Play games between agents A and B."),
+        "show": (
+            "judge.cli.show:show",
+            "Show a game: step through it on a terminal (arrow keys, n, p, a number, q), or list it elsewhere.",
+        ),
+        "check": (
+            "judge.cli.check:check",
+            "Test AGENT in all that a contest will ask of it, and print how to fix what fails.",
+        ),
+        "verify": (
+            "judge.cli.verify:verify_records",
+            "Replay records: same result from the rules, same verdict from the evidence, chain intact.",
+        ),
+        "convert": ("judge.cli.convert:convert", "Write finished games in another format."),
+        "contest": ("judge.cli.contest:app", "Run a whole contest: init, plan, run; then status, standings, export."),
+        "submit": (
+            "judge.cli.submit:submit",
+            "Submit FILE to a contest: unpack it, build it, check it, and register the agent.",
+        ),
+        "submissions": (
+            "judge.cli.submissions:app",
+            "Show and decide the submissions of a contest, and give authors tokens.",
+        ),
+        "serve-intake": (
+            "judge.cli.serve_intake:serve_intake",
+            (
+                "Receive submissions by HTTP and process them until a signal ends it. The next start continues with "
+                "those left."
+            ),
+        ),
+        "scheduler": (
+            "judge.cli.cluster:scheduler",
+            "Connect a contest with its workers. It stores nothing and can be stopped and started again at any time.",
+        ),
+        "worker": ("judge.cli.cluster:worker", "Play games of contests on this machine."),
+        "cluster": ("judge.cli.cluster:app", "Make the keys of a contest on several machines."),
+        "policies": (
+            "judge.cli.reference:policies",
+            "Show policies: the rules and limits of a contest, one file each.",
+        ),
+        "agents": ("judge.cli.reference:agents", "List the house agents: opponents to play against, and examples."),
+        "images": ("judge.cli.images:app", "Build, list and prune the images that agents run in."),
+        "doctor": ("judge.cli.doctor:doctor", "List what this host can and cannot enforce, with the fixes."),
+        "selftest": (
+            "judge.cli.selftest:selftest",
+            "Attack this host with the judge's own hostile programs, and report which defences hold.",
+        ),
+        "schema": ("judge.cli.reference:schema", "Print the JSON schema of a policy, spec, record or agent manifest."),
+        "verdicts": (
+            "judge.cli.verdicts:verdicts",
+            "Explain every verdict: when it is given, by whom, and what an author can do.",
+        ),
     },
     about=about,
     name="judge",

@@ -5,46 +5,54 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from judge.text import nearest
 
+Places = Mapping[str, tuple[str, str]]
+"""For each command `module:attribute` and the first paragraph of its help.
+
+The attribute is an app, or a function whose examples are its module's EXAMPLES.
+"""
+
 
 class LazyGroup(TyperGroup):
-    """Commands by name, each `module:attribute`: an app, or a function whose examples are its module's EXAMPLES."""
+    """Commands that are imported when they are run; the list of them is made from the table alone."""
 
-    places: Mapping[str, str] = {}
+    places: Mapping[str, tuple[str, str]] = {}
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 what typer calls it with
         """The names in the order of the table."""
         return list(self.places)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command that was typed; suggest similar names for an unknown one."""
-        if args and args[0] not in self.places:
+        """Import the command that was typed; suggest similar names for an unknown one."""
+        if args[0] not in self.places:
             near = nearest(args[0], self.places, 3)
             hint = f"did you mean {' or '.join(near)}?" if near else f"run {ctx.command_path} --help"
             ctx.fail(f"There is no command {args[0]!r}: {hint}")
-        return super().resolve_command(ctx, args)
+        return args[0], self.load(args[0]), args[1:]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 what typer calls it with
-        """Import the command; None for an unknown name."""
-        if cmd_name not in self.places:
-            return None
-        module_name, _, attribute = self.places[cmd_name].partition(":")
+        """The command's name and help, for a list; None for an unknown name."""
+        return TyperCommand(cmd_name, help=self.places[cmd_name][1]) if cmd_name in self.places else None
+
+    def load(self, name: str) -> Any:
+        """Import the command."""
+        module_name, _, attribute = self.places[name][0].partition(":")
         module = import_module(module_name)
         found = getattr(module, attribute)
         if isinstance(found, typer.Typer):
             group = typer.main.get_group(found)
-            group.name = cmd_name
+            group.name = name
             return group
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
         examples = getattr(module, "EXAMPLES", {})
-        alone.command(cmd_name, epilog=examples.get(cmd_name) if isinstance(examples, dict) else examples)(found)
+        alone.command(name, epilog=examples.get(name) if isinstance(examples, dict) else examples)(found)
         return typer.main.get_command(alone)
 
 
-def lazy_group(places: Mapping[str, str], about: Callable[[], str] | None = None, **options: Any) -> typer.Typer:
+def lazy_group(places: Places, about: Callable[[], str] | None = None, **options: Any) -> typer.Typer:
     """An app of such commands. If `about` is given, the app has `--version`, which prints its text."""
     cls = type("Commands", (LazyGroup,), {"places": places})
     app = typer.Typer(cls=cls, no_args_is_help=True, **options)

@@ -19,7 +19,7 @@ from judge.cli.screen import MoveShown, Screen, SeatShown
 from judge.cli.series_score import SeriesScore
 from judge.errors import InputError
 from judge.games.types import SEATS
-from judge.protocols.person import NAME as PERSON
+from judge.protocols import PERSON
 from judge.records.views import BoardView
 from judge.referee.side import Ply
 from judge.referee.spec import MatchSpec

@@ -16,8 +16,7 @@ from judge.cli.live import LiveView
 from judge.cli.output import note
 from judge.cli.presenters import Presenter, Shown
 from judge.errors import HostError, InputError
-from judge.protocols import protocol_entry
-from judge.protocols.person import NAME
+from judge.protocols import PERSON, protocol_entry
 from judge.referee.policy import Policy
 from judge.referee.spec import SeatSpec
 from judge.sandbox import Box, BoxKind, BoxPolicy, Limits, Tenant, open_box
@@ -39,20 +38,20 @@ class PersonAgent(Agent):
     def seat(self, policy: Policy) -> SeatSpec:  # noqa: ARG002 a person plays under every policy
         """The seat as a match names it."""
         manifest = self.manifest
-        return SeatSpec(name=manifest.name, digest=self.digest, command=(), runtime=manifest.runtime, protocol=NAME)
+        return SeatSpec(name=manifest.name, digest=self.digest, command=(), runtime=manifest.runtime, protocol=PERSON)
 
 
 def stage(named: str, staging: Path) -> Agent:
     """The person, or the agent that `named` means; InputError as `stage_agent`."""
     if named != ME:
         return stage_agent(named, staging)
-    manifest = AgentManifest(name=ME, command=(ME,), runtime=NAME, protocol=NAME)
+    manifest = AgentManifest(name=ME, command=(ME,), runtime=PERSON, protocol=PERSON)
     return PersonAgent(manifest, staging, _NO_FILES)
 
 
 def is_person(seat: SeatSpec) -> bool:
     """Whether a person sits there."""
-    return seat.protocol == NAME
+    return seat.protocol == PERSON
 
 
 def seated(seats: Sequence[SeatSpec], has_clock: bool) -> tuple[SeatSpec, SeatSpec]:
@@ -88,7 +87,7 @@ class AtTheSeat(Shown):
 
     def build(self, kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
         """The box of a seat: the person's, or an agent's."""
-        if tenant.runtime == NAME:
+        if tenant.runtime == PERSON:
             return PersonBox(self._answers, self._leave)
         return open_box(kind, tenant, limits, policy)
 

@@ -15,7 +15,8 @@ from judge.cli.series_score import SeriesScore
 from judge.errors import InputError
 from judge.games.person import RESIGN, UnclearError
 from judge.games.types import SEATS, AgentFault, Game, Reply, ReplyKind, Request, RuleResult, Verdict
-from judge.protocols.person import NAME, PersonOptions
+from judge.protocols import PERSON
+from judge.protocols.person import PersonOptions
 from judge.records.views import BoardView
 from judge.referee.side import Ply
 from judge.referee.spec import MatchSpec
@@ -23,7 +24,7 @@ from judge.referee.spec import MatchSpec
 
 def seat_of(spec: MatchSpec) -> int:
     """Which seat is a person's."""
-    return next(seat for seat in SEATS if spec.seats[seat].protocol == NAME)
+    return next(seat for seat in SEATS if spec.seats[seat].protocol == PERSON)
 
 
 class Seated(Follower):

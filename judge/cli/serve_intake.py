@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
-import structlog
 import typer
 
 from judge.cli.options import HERE, ContestOption
 from judge.cli.output import note
 from judge.cli.submit import open_intake, processor
 from judge.errors import InputError
+from judge.logs import get_logger
 
 EXAMPLES = """
 Examples:
@@ -58,4 +58,4 @@ def serve_intake(
 
 def log_wait(text: str) -> None:
     """Log which process this intake waits for."""
-    structlog.get_logger().info(text)
+    get_logger().info(text)

@@ -13,7 +13,6 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-import structlog
 from distributed import CancelledError, Future
 from distributed.scheduler import KilledWorker
 
@@ -27,6 +26,7 @@ from judge.cluster.security import parse_address, security_of
 from judge.contest.executor import JobEnd
 from judge.contest.worker import Job, JobResult
 from judge.errors import HostError, InputError
+from judge.logs import get_logger
 from judge.matches import Match
 from judge.sandbox.images import image_contents
 from judge.store.store import Store
@@ -36,7 +36,7 @@ LAST_WORDS_S = 5.0
 
 Ends = list[JobEnd]
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 @dataclass(slots=True)

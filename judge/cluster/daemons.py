@@ -5,7 +5,6 @@ import signal
 import socket
 from pathlib import Path
 
-import structlog
 from distributed import Scheduler, Worker
 from distributed.security import Security
 
@@ -14,6 +13,7 @@ from judge.cluster.host import WorkerHost
 from judge.cluster.security import Address
 from judge.cluster.worker_tasks import AtHost
 from judge.errors import HostError
+from judge.logs import get_logger
 
 AGAIN_S = 1.0
 """How long a worker waits before it calls a scheduler again that did not answer, or has sent it away."""
@@ -21,7 +21,7 @@ AGAIN_S = 1.0
 CORE = "CORE"
 """The resource that a game takes: whole cores."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 def run_scheduler(listen: Address, security: Security, lost_after_s: float) -> None:

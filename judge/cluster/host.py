@@ -12,8 +12,6 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import IO
 
-import structlog
-
 from judge.agents.store import AgentStore
 from judge.cluster.messages import HostFacts, Key, RemoteJob
 from judge.cluster.unacknowledged import Spool
@@ -22,6 +20,7 @@ from judge.contest.worker import Job, JobResult
 from judge.errors import HostError, InputError
 from judge.host.host import in_one_line
 from judge.locks import try_lock
+from judge.logs import get_logger
 from judge.referee.play import Slot
 from judge.resources import POLICIES, code_parts
 from judge.sandbox.images import image_contents
@@ -31,7 +30,7 @@ from judge.sandbox.static_builds import content_digest
 LOOK_S = 0.5
 """How soon a game ends that nobody wants any more."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class WorkerHost:

@@ -21,12 +21,9 @@ from typing import Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
 
+from judge.contest.ratings import ELO, RatingModel
 from judge.matches import ResultRow
-
-ELO = 400 / math.log(10)
-"""Elo for one unit of the logistic scale."""
 
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
@@ -37,25 +34,6 @@ _CLOSE = 1e-9
 
 _MOST_STEPS = 200
 """Newton takes about ten."""
-
-
-class RatingModel(BaseModel):
-    """What is estimated and what is given, in Elo."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    prior_draws: float = Field(default=2, gt=0)
-    """Virtual draws an agent; the fewer, the further a score of 100 % is from the rest."""
-    advantage: float | None = None
-    """What sitting first is worth; None: estimated."""
-    draw_elo: float | None = Field(default=None, ge=0)
-    """The draw margin; None: estimated."""
-    mean: float = 0
-    """The mean rating of the agents of a pool."""
-
-
-GOMOCUP_MODEL = RatingModel(advantage=0, draw_elo=0.01, mean=1600)
-"""Gomocup's since 2017: its BayesElo has these two figures built in, and its script says `offset 1600` and `mm`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,21 +3,51 @@
 The model and its prior stand in `judge.contest.bradley_terry`. The prior keeps ratings finite at 0 % and 100 %; an end
 of an interval that nothing but the prior holds is None here and not a number. Agents that are not connected through
 games form pools, which do not compare.
+
+numpy and networkx are imported when somebody is rated: most processes of a contest rate nobody.
 """
+
+from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
+from pydantic import BaseModel, ConfigDict, Field
 
-from judge.contest.bradley_terry import ELO, Fit, PairCounts, RatingModel
 from judge.matches import ResultRow
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from judge.contest.bradley_terry import Fit, PairCounts
+
+ELO = 400 / math.log(10)
+"""Elo for one unit of the logistic scale."""
 
 CONFIDENCE_95 = NormalDist().inv_cdf(0.975)
 """Standard errors to either side of a 95 % interval."""
+
+
+class RatingModel(BaseModel):
+    """What is estimated and what is given, in Elo."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    prior_draws: float = Field(default=2, gt=0)
+    """Virtual draws an agent; the fewer, the further a score of 100 % is from the rest."""
+    advantage: float | None = None
+    """What sitting first is worth; None: estimated."""
+    draw_elo: float | None = Field(default=None, ge=0)
+    """The draw margin; None: estimated."""
+    mean: float = 0
+    """The mean rating of the agents of a pool."""
+
+
+GOMOCUP_MODEL = RatingModel(advantage=0, draw_elo=0.01, mean=1600)
+"""Gomocup's since 2017: its BayesElo has these two figures built in, and its script says `offset 1600` and `mm`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +114,10 @@ class RatingList:
 
 def rate(results: Iterable[ResultRow], model: RatingModel | None = None) -> RatingList:
     """The ratings of everybody in `results`; a game that both lost by faults says nothing of who is stronger."""
+    import networkx as nx
+
+    from judge.contest.bradley_terry import Fit, PairCounts
+
     model = model or RatingModel()
     counted = [game for game in results if game.is_draw or game.winner is not None]
     tally = PairCounts.of(counted)
@@ -123,7 +157,9 @@ def _covariances(tally: PairCounts, fit: Fit, pools: Sequence[set[str]]) -> dict
 # --- who can be compared -----------------------------------------------------------------------------------------
 
 
-def _graph_of(games: Sequence[ResultRow]) -> "nx.Graph[str]":
+def _graph_of(games: Sequence[ResultRow]) -> nx.Graph[str]:
+    import networkx as nx
+
     graph: nx.Graph[str] = nx.Graph()
     graph.add_edges_from(game.agents for game in games)
     return graph
@@ -135,6 +171,8 @@ def _open_ends(games: Sequence[ResultRow], pools: Sequence[set[str]]) -> tuple[s
     The maximum of the likelihood is finite where everybody took something from everybody else, if only through others
     (Ford 1957): within a strongly connected group of the graph in which an edge leads to whoever took something.
     """
+    import networkx as nx
+
     took: nx.DiGraph[str] = nx.DiGraph()
     for game in games:
         for agent, other, score in zip(game.agents, game.agents[::-1], game.scores, strict=True):

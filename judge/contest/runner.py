@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from threading import Event
 
-import structlog
-
 from judge.contest.executor import Executor, JobEnd
 from judge.contest.worker import Job, JobResult, describe_loss
+from judge.logs import get_logger
 from judge.matches import Match, MatchState, Outcome
 from judge.store.files import Files
 from judge.store.store import Store
@@ -79,7 +78,7 @@ class ContestRunner:
         self._schedule_next = schedule_next
         self._attempts = attempts
         self._alone = alone
-        self._log = structlog.get_logger().bind(contest=contest)
+        self._log = get_logger(contest=contest)
         self.drain = Event()
         """Set: finish what runs, start nothing."""
         self.abandon = Event()

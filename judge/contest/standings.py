@@ -10,9 +10,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from judge.contest.bradley_terry import GOMOCUP_MODEL
 from judge.contest.points import DECIMALS
-from judge.contest.ratings import rate
+from judge.contest.ratings import GOMOCUP_MODEL, rate
 from judge.contest.results import PlayedPairing, SideScore
 
 Tiers = list[list[str]]

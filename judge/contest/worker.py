@@ -8,13 +8,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-import structlog
-from structlog.contextvars import bound_contextvars
-
 from judge.errors import HostError, InputError
 from judge.games.types import Verdict
 from judge.locks import locked
-from judge.logs import to_json
+from judge.logs import bound, get_logger, to_json
 from judge.matches import Match, Outcome, SeatOutcome
 from judge.referee.chance import Seed
 from judge.referee.play import Slot, Venue, play
@@ -23,7 +20,7 @@ from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure
 from judge.sandbox.core_locks import CoreLocks
 from judge.sandbox.reaper import alone_on
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +110,7 @@ def play_job(job: Job, slot: Slot, lock: Path | None = None, *, is_had: bool = F
     shelf = JobShelf(job.states)
     shared = spec.policy.box.sharing > 1
     cores = CoreLocks(() if is_had else slot.cores, log.info, shared=shared)
-    with bound_contextvars(contest=job.contest, match=spec.id, attempt=job.match.attempt):
+    with bound(contest=job.contest, match=spec.id, attempt=job.match.attempt):
         venue = Venue(slot, shelf, partial(_turn, lock, cores))
         file = play(spec, job.programs, job.match.attempt, venue)
     return job_result(file, shelf.left)

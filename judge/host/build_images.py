@@ -11,8 +11,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-
-import docker
+from typing import TYPE_CHECKING
 
 from judge.errors import HostError, InputError
 from judge.resources import BUILD_DIRECTORY
@@ -27,6 +26,9 @@ from judge.sandbox.images import (
     remove_unused,
 )
 from judge.sandbox.static_builds import Progress, build_lock, compile_static, ignore_progress
+
+if TYPE_CHECKING:
+    import docker
 
 SETUID_BITS = 0o6000
 

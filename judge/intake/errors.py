@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import SQLAlchemyError
@@ -14,9 +13,10 @@ from judge.documents import complaint
 from judge.errors import HostError, InputError
 from judge.intake.schemas import AsciiJSON, Problem
 from judge.intake.upload import TooLargeError, TooSlowError
+from judge.logs import get_logger
 from judge.store.submission import NameTakenError, NotNowError, TooMuchError, UnknownSubmissionError
 
-log = structlog.get_logger()
+log = get_logger()
 
 MEANINGS = {
     401: "No token, or none that holds.",

@@ -9,10 +9,9 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-import structlog
-
 from judge.intake.rate_limit import Rate, address_key
 from judge.intake.schemas import AsciiJSON, Problem
+from judge.logs import get_logger
 from judge.submissions.intake import IntakePolicy
 
 Scope = MutableMapping[str, Any]
@@ -31,7 +30,7 @@ HEADERS = {
 }
 """On every answer: it is data for programs, and no browser has anything to do with it."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 def longest_s(limits: IntakePolicy) -> float:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from threading import Event, Thread
 from types import FrameType
 
-import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from judge.errors import JudgeError
 from judge.intake import logs
+from judge.logs import get_logger
 from judge.store.register import Register
 from judge.store.submission import State, Submission
 from judge.submissions.service import IntakeDirectory, Processor, give_back, process_taken, waits_for_a_core
@@ -28,7 +28,7 @@ GONE_S = 60.0
 POLITE_S = 10.0
 """How long a worker has to clear away when the service ends."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 @dataclass(slots=True)

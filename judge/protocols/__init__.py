@@ -9,6 +9,9 @@ from judge.protocols.entry import ProtocolEntry
 from judge.protocols.types import AgentProtocol
 from judge.registry import Registry
 
+PERSON = "person"
+"""The protocol of a person, and the runtime of whoever speaks it: a seat with it was a person's."""
+
 PROTOCOLS = Registry("judge.protocols", "protocol", ProtocolEntry)
 
 

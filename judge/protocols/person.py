@@ -39,9 +39,6 @@ from judge.protocols.types import (
     Write,
 )
 
-NAME = "person"
-"""What records call this protocol, and the runtime of whoever speaks it: a seat with it was a person's."""
-
 LINE_BYTES = 1024
 
 

@@ -10,10 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 
-import structlog
-
 from judge.errors import HostError
 from judge.games.types import SEATS, End, Game, Verdict
+from judge.logs import get_logger
 from judge.protocols import protocol_entry
 from judge.referee.blame import Cause, Void, judge_failure
 from judge.referee.folders import Shelf, folders_of, shelved
@@ -38,7 +37,7 @@ SPIN_NS = 100_000
 BoxBuilder = Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]
 """What makes a box; attacks are tried in boxes with one defence less."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-import structlog
-
 from judge.errors import HostError
+from judge.logs import get_logger
 from judge.sandbox import cgroup, freezer, hardening, seccomp
 from judge.sandbox.attach import AttachStream
 from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, ProcessReport, Readings, Tenant
@@ -24,7 +23,7 @@ from judge.sandbox.pipes import NamedPipes
 from judge.sandbox.requirements import refuse_unmet
 from judge.sandbox.users import User, claim
 
-log = structlog.get_logger()
+log = get_logger()
 
 KILLED = ProcessReport("signalled", 9)
 

@@ -1,19 +1,22 @@
-"""One client of the container Engine: every way in which it fails comes out as a `HostError` with a sentence."""
+"""One client of the container Engine: every way in which it fails comes out as a `HostError` with a sentence.
+
+docker-py is imported by the functions that use it: it and its HTTP client take longer to import than most of the judge,
+and many processes ask no Engine.
+"""
+
+from __future__ import annotations
 
 import functools
 import os
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from typing import Any, Protocol
-
-import docker
-import docker.errors
-import docker.utils
-import requests
-import urllib3.exceptions
+from typing import TYPE_CHECKING, Any, Protocol
 
 from judge.errors import HostError
+
+if TYPE_CHECKING:
+    import docker
 
 OLDEST_API = (1, 41)
 """Engine 20.10: the first with private cgroup namespaces in its API."""
@@ -180,6 +183,10 @@ def versions() -> str:
 @contextmanager
 def doing(what: str) -> Iterator[None]:
     """Turn every error of the Engine's client into a `HostError` that says what did not happen."""
+    import docker.errors
+    import requests
+    import urllib3.exceptions
+
     try:
         yield
     except docker.errors.APIError as error:
@@ -207,6 +214,8 @@ def _cause(error: BaseException) -> str:
 @contextmanager
 def ignoring(*statuses: int) -> Iterator[None]:
     """Pass over the Engine's answers that mean that there is nothing left to do."""
+    import docker.errors
+
     try:
         yield
     except docker.errors.APIError as error:
@@ -215,6 +224,9 @@ def ignoring(*statuses: int) -> Iterator[None]:
 
 
 def _client(**options: Any) -> docker.APIClient:
+    import docker
+    import docker.utils
+
     return docker.APIClient(**docker.utils.kwargs_from_env(), **options)
 
 

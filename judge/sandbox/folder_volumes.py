@@ -16,9 +16,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-import structlog
-
 from judge.errors import HostError
+from judge.logs import get_logger
 from judge.sandbox.attach import STDOUT, Frames
 from judge.sandbox.box import BoxPolicy
 from judge.sandbox.engine import Engine
@@ -28,7 +27,7 @@ from judge.sandbox.owner import Owner
 from judge.sandbox.pipes import CHUNK
 from judge.sandbox.users import User, claim
 
-log = structlog.get_logger()
+log = get_logger()
 
 ROOT = "/folders"
 

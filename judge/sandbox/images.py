@@ -13,12 +13,9 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
-
-import docker
-import requests
-from docker.errors import APIError, BuildError, ImageNotFound
-from docker.models.images import Image
+from typing import TYPE_CHECKING
 
 from judge.errors import HostError, InputError, NotReadyError
 from judge.resources import BUILD_DIRECTORY, IMAGES
@@ -29,6 +26,10 @@ from judge.sandbox.static_builds import (
     compile_static,
     content_digest,
 )
+
+if TYPE_CHECKING:
+    import docker
+    from docker.models.images import Image
 
 ROOTFS_SCRIPT = IMAGES / "rootfs.sh"
 INIT_SOURCES = IMAGES / "init"
@@ -125,12 +126,16 @@ class ImageState:
 @contextmanager
 def engine_client(what: str) -> Iterator[docker.DockerClient]:
     """A client of the Engine; what fails of it is a `HostError` that names `what` was to be done."""
+    import docker  # here and below, as in `judge.sandbox.engine`: what asks no Engine does not import its client
+
     with doing(what), closing(docker.from_env()) as client:
         yield client
 
 
 def find_image(client: docker.DockerClient, name: str) -> Image | None:
     """The image of this name, tag or id; None if the Engine does not have it."""
+    from docker.errors import ImageNotFound
+
     try:
         return client.images.get(name)
     except ImageNotFound:
@@ -171,6 +176,7 @@ def _content(client: docker.DockerClient, name: str) -> str:
 
 def image_state(recipe: ImageRecipe, image: Image | None) -> ImageState:
     """The state of an image of ours; `image` is None if the Engine does not have it."""
+
     if image is None:
         return ImageState(recipe.name, recipe.tag, "", False, "", 0, 0, recipe.is_optional)
     labels = image.labels
@@ -261,6 +267,8 @@ def _refuse_unfit(name: str, image: Image) -> None:
 
 
 def _derive(client: docker.DockerClient, source: Image) -> str:
+    from docker.errors import BuildError
+
     tag = f"{DERIVED}:{_id(source).removeprefix('sha256:')[:24]}"
     digest = content_digest(INIT_SOURCES, *GCC_FLAGS, _dockerfile(source, ""))
     with build_lock("derived"):
@@ -281,12 +289,14 @@ def _derive(client: docker.DockerClient, source: Image) -> str:
 
 def remove_unused(client: docker.DockerClient, image_id: str) -> None:
     """Remove an image that lost its tag, unless a container or another image stands on it."""
+    from docker.errors import APIError, ImageNotFound
+
     try:
         client.images.remove(image_id)
     except ImageNotFound:
         return
     except APIError as error:
-        if error.status_code != requests.codes.conflict:
+        if error.status_code != HTTPStatus.CONFLICT:
             raise
 
 

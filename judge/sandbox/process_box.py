@@ -11,16 +11,15 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-import structlog
-
 from judge.errors import HostError
+from judge.logs import get_logger
 from judge.sandbox.box import NO_FREEZER, BoxPolicy, Channel, EventSource, Limits, ProcessReport, Readings, Tenant
 from judge.sandbox.folders import DIRECTORIES, FolderKind
 from judge.sandbox.hardening import PROGRAM, agent_words, environment
 from judge.sandbox.owner import MARK, kill_marked, make_directory, remove_directory
 from judge.sandbox.pipes import PipeSource, write_some
 
-log = structlog.get_logger()
+log = get_logger()
 
 LOOK_S = 0.005
 """How often it is looked whether a killed process has ended."""

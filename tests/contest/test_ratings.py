@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.contest.bradley_terry import ELO, GOMOCUP_MODEL, RatingModel
-from judge.contest.ratings import RatingList, rate
+from judge.contest.ratings import ELO, GOMOCUP_MODEL, RatingList, RatingModel, rate
 from judge.games.types import Verdict
 from judge.matches import ResultRow
 from tests.contest.rounds import game, games

@@ -118,7 +118,7 @@ def _is_harmless(text: str) -> None:
 
 def test_a_log_line_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
     """Without blanks in it a text would go to the terminal as it is."""
-    program = "import structlog; structlog.get_logger().warning({0!r}, agent={0!r})"
+    program = "from judge.logs import get_logger; get_logger().warning({0!r}, agent={0!r})"
     for text in LAST:
         told = program.format(text.replace(" ", "").encode("utf-8", "replace").decode())
         command = f"from judge.cli import guarded\ndef told(): {told}\nguarded(told)"

@@ -28,7 +28,20 @@ Directory = Annotated[Path, typer.Argument(metavar="DIRECTORY", help="Of folders
 Source = Annotated[Path, typer.Argument(metavar="FROM", help="A directory of folders, or another contest.")]
 
 app = lazy_group(
-    {"list": f"{__name__}:list_", "export": f"{__name__}:export", "import": f"{__name__}:import_"},
+    {
+        "list": (
+            f"{__name__}:list_",
+            "List the agents' persistent folders as they are now, or as the contest will begin with them.",
+        ),
+        "export": (
+            f"{__name__}:export",
+            "Write the folders, as the agents' last games left them, into a new DIRECTORY: all or nothing.",
+        ),
+        "import": (
+            f"{__name__}:import_",
+            "Begin a contest with the folders of a directory or of another contest. Only before its first `run`.",
+        ),
+    },
     help="The agents' persistent folders: list them, take them out of a contest, bring them into the next.",
 )
 

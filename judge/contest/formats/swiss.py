@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-import networkx as nx
 from pydantic import Field
 
 from judge.contest.formats.base import TournamentFormat
@@ -103,6 +102,8 @@ class _Field:
     def match(self) -> list[tuple[_Standing, _Standing | None]]:
         """The pairs, the better agent of each first, in the order of play; the bye comes last."""
         costs = {(one.place, other.place): self._cost(one, other) for one, other in combinations(self.standings, 2)}
+        import networkx as nx  # this format alone needs it, and it takes long to import
+
         nobody = len(self.standings)
         if nobody % 2:
             costs |= {(one.place, nobody): self._bye_cost(one) for one in self.standings}

@@ -1,0 +1,63 @@
+"""A process of the judge imports what it needs: hundreds are started in a contest, and each import counts in each."""
+
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from judge.cli import app
+from judge.cli.contest import app as contest_app
+from judge.cli.contest.folders import app as folders_app
+from judge.cli.lazy import LazyGroup
+
+HEAVY = {
+    "alembic", "asyncio", "cryptography", "distributed", "docker", "fastapi", "jinja2", "networkx", "numpy", "PIL",
+    "pydantic", "requests", "rich", "sqlalchemy", "structlog",
+}  # fmt: skip
+"""What takes longer to import than Python itself needs to start."""
+
+
+def imported_by(code: str) -> set[str]:
+    """Those of HEAVY that a fresh process has imported after `code`."""
+    program = f"""
+import sys
+try:
+    {code}
+except SystemExit:
+    pass
+print(*sys.modules, file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return HEAVY & set(done.stderr.split())
+
+
+def run(*words: str) -> str:
+    return f"sys.argv[1:] = {list(words)}; from judge.cli import main; main()"
+
+
+def groups() -> list[LazyGroup]:
+    found = [typer.main.get_group(each) for each in (app, contest_app, folders_app)]
+    return [each for each in found if isinstance(each, LazyGroup)]
+
+
+@pytest.mark.parametrize("group", groups(), ids=lambda group: group.help[:30])
+def test_a_command_s_help_in_the_list_is_the_beginning_of_its_own(group: LazyGroup) -> None:
+    assert dict(group.places) == {
+        name: (place, " ".join(group.load(name).help.split("\n\n")[0].split()))
+        for name, (place, _) in group.places.items()
+    }
+
+
+TYPER_S = {"rich", "pydantic"}
+"""What typer imports to read options and to write help."""
+
+
+@pytest.mark.parametrize("words", [["--help"], ["contest", "--help"], ["match", "--help"], ["no-such-command"]])
+def test_a_list_of_commands_and_their_help_import_no_library_that_plays(words: list[str]) -> None:
+    assert imported_by(run(*words)) <= TYPER_S
+
+
+def test_a_worker_imports_no_library_until_it_needs_it() -> None:
+    """One is started for every slot, and every judge that plays imports what plays."""
+    assert {"pydantic"} == imported_by("import judge.contest.worker")
