@@ -43,15 +43,15 @@ def questions(rules: GameRules, options: Mapping[str, Any]) -> Questions:
         for position in positions(game["rule"], width, height)
     ]
     middle = squares_of("h8h9i9g7j8f8k9i8h7h6i10", width, height)
-    return Questions(asked, obliging, say, PLAIN, Question("stop", opening=middle))
+    return Questions(asked, answer_harmlessly, name_stone, PLAIN, Question("stop", opening=middle))
 
 
-def say(decision: Decision) -> str:
+def name_stone(decision: Decision) -> str:
     """A stone by its square; nothing for other decisions."""
     return square_name(decision.x, decision.y) if isinstance(decision, Stone) else ""
 
 
-def obliging(request: Request) -> Reply:
+def answer_harmlessly(request: Request) -> Reply:
     """A harmless, legal answer: the middle of the board in the opening, away from the other stones later."""
     match request:
         case PlaceStone() | AnswerSwap():

@@ -56,17 +56,17 @@ class QuantumChessEntry(GameEntry):
     def read_log(self, data: bytes, source: str) -> Stepped:
         """The game, chance answered from the log."""
         from judge.records.quantum_chess.log import read_log
-        from judge.records.quantum_chess.steps import steps_of_log
+        from judge.records.quantum_chess.steps import qchess_steps
 
-        return steps_of_log(read_log(data, source))
+        return qchess_steps(read_log(data, source))
 
     def replay_log(self, data: bytes, source: str) -> str:
         """The result line."""
         from judge.records.quantum_chess.log import read_log
-        from judge.records.quantum_chess.replay import replay
+        from judge.records.quantum_chess.replay import replay_qchess_log
 
         log = read_log(data, source)
-        return f"quantum chess, {replay(log).game.result(log.names) or 'unfinished'}"
+        return f"quantum chess, {replay_qchess_log(log).game.result(log.names) or 'unfinished'}"
 
     def result_words(self, options: Mapping[str, Any]) -> ResultWords:  # noqa: ARG002 all options have the same
         """The second word of the result line; `white` alone is white's win."""

@@ -47,9 +47,9 @@ class StrategoEntry(GameEntry):
     def read_log(self, data: bytes, source: str) -> Stepped:
         """The game by the first rule set that the log does not contradict."""
         from judge.records.stratego.log import read_log
-        from judge.records.stratego.steps import steps_of_log
+        from judge.records.stratego.steps import stratego_steps
 
-        return steps_of_log(read_log(data, source))
+        return stratego_steps(read_log(data, source))
 
     def replay_log(self, data: bytes, source: str) -> str:
         """The rule set and the result line."""

@@ -21,7 +21,7 @@ from rich.live import Live
 
 from judge.catalog.steps import result_words
 from judge.cli import live_pipe
-from judge.cli.live_games import Audience, Follower
+from judge.cli.live_games import Follower, GameViews
 from judge.cli.screen import Screen
 from judge.records.outcome import match_scores
 from judge.referee.spec import MatchRecord, MatchSpec
@@ -70,7 +70,7 @@ class LiveView:
 
     def close(self) -> None:
         """Let the view show the end, and wait until the terminal is as it was."""
-        schedule(self._process.pid, os.SCHED_OTHER)
+        set_scheduling(self._process.pid, os.SCHED_OTHER)
         self._feed.close()
         try:
             self._process.wait(LAST_WAIT_S)
@@ -98,7 +98,7 @@ def points_of(record: MatchRecord, name: str) -> float | None:
 def view(console: Console, source: int) -> None:
     """Show what comes from the file descriptor `source` until it ends; the last position then stays on the terminal."""
     os.set_blocking(source, False)
-    audience, read = Audience(Follower), bytearray()
+    audience, read = GameViews(Follower), bytearray()
     goes_on = True
     with Live(console=console, screen=True, auto_refresh=False, transient=False) as live:
         while goes_on:
@@ -132,7 +132,7 @@ def take(source: int, read: bytearray) -> bool:
         read += data
 
 
-def schedule(pid: int, policy: int) -> None:
+def set_scheduling(pid: int, policy: int) -> None:
     """Say how all threads of a process get their time; where we may not, they get it as before."""
     with suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
@@ -150,7 +150,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, end_politely)
     # It shares a core with a judge that must not wait: it runs only where nobody else wants to.
-    schedule(os.getpid(), os.SCHED_IDLE)
+    set_scheduling(os.getpid(), os.SCHED_IDLE)
     view(Console(file=sys.stdout), sys.stdin.fileno())
 
 

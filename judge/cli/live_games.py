@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from judge.catalog import game_entry
 from judge.cli import live_pipe
-from judge.cli.memory_monitor import Gauges
+from judge.cli.memory_monitor import MemoryMonitor
 from judge.cli.screen import MoveShown, Screen, SeatShown
 from judge.cli.series_score import SeriesScore
 from judge.errors import InputError
@@ -24,7 +24,7 @@ from judge.records.views import BoardView
 from judge.referee.side import Ply
 from judge.referee.spec import MatchSpec
 from judge.referee.spectator import Spectator, TailingWire
-from judge.referee.transcript import Entry, unpack
+from judge.referee.transcript import Entry, unpack_entries
 
 MS = 1_000_000
 
@@ -48,7 +48,7 @@ class Follower:
         self._entry = game_entry(spec.policy.game.name)
         self._onlooker = Spectator(spec, TailingWire(self._more), self._heed)
         agents = [seat for seat in SEATS if spec.seats[seat].protocol != PERSON]
-        self._gauges = Gauges(spec.id, spec.box, judge_pid, agents)
+        self._gauges = MemoryMonitor(spec.id, spec.box, judge_pid, agents)
         self._moves: list[MoveShown] = []
         self._before: BoardView | None = None
         self._count = len(spec.opening)
@@ -59,7 +59,7 @@ class Follower:
 
     def hear(self, packed: bytes) -> None:
         """What is new of the transcript."""
-        entries = list(unpack(packed))
+        entries = list(unpack_entries(packed))
         arrived = time.monotonic_ns()
         if entries:
             began = arrived - entries[-1].ns
@@ -140,7 +140,7 @@ class Follower:
 FollowerT = TypeVar("FollowerT", bound=Follower)
 
 
-class Audience(Generic[FollowerT]):
+class GameViews(Generic[FollowerT]):
     """All games of a feed, one after the other; each is followed by a `follower`."""
 
     def __init__(self, follower: type[FollowerT], judge_pid: int | None = None) -> None:

@@ -26,7 +26,7 @@ from judge.errors import HostError, InputError
 from judge.games.types import Verdict
 from judge.referee.play import Venue, play_until_scored
 from judge.referee.policy import Policy, load_policy
-from judge.referee.setup import check
+from judge.referee.setup import check_playable
 from judge.referee.spec import MatchRecord, MatchSpec, RecordFile, SeatSpec
 from judge.sandbox.owner import owned_directory
 
@@ -97,7 +97,7 @@ def match(
         if has_person:
             seats = seated(seats, clock)
         programs = {agent.digest: agent.program for agent in agents}
-        check(MatchSpec(seats=seats, policy=chosen, box=kind))  # before anybody is waited for
+        check_playable(MatchSpec(seats=seats, policy=chosen, box=kind))  # before anybody is waited for
         _make_directory(out)
         make_ready(kind, chosen, [seat.runtime for seat in seats if not is_person(seat)])
         names = [agent.calls_itself(chosen) for agent in agents]
@@ -127,7 +127,7 @@ def _play(
     spec: MatchSpec, programs: dict[str, Path], venue: Venue, out: Path, presenter: Presenter, kept: KeptThroughRun
 ) -> tuple[MatchRecord, Path]:
     """One game, played again while it is void, as often as the policy says."""
-    check(spec)
+    check_playable(spec)
     here = replace(
         venue,
         shelf=kept.shelf(spec.number),

@@ -28,7 +28,7 @@ Memory = tuple[int | None, int | None]
 NOTHING: tuple[Memory, Memory] = ((None, None), (None, None))
 
 
-class Gauges:
+class MemoryMonitor:
     """Reads the memory of a game's two agents in a thread of its own: an Engine may take its time to answer."""
 
     def __init__(self, match_id: str, kind: BoxKind, judge_pid: int, seats: Sequence[int] = SEATS) -> None:

@@ -16,7 +16,7 @@ from rich.live import Live
 from judge.cli.board_text import board_lines
 from judge.cli.browse import key_by_key, keys_of
 from judge.cli.live import end_politely, leave_last, take
-from judge.cli.live_games import Audience
+from judge.cli.live_games import GameViews
 from judge.cli.live_pipe import frames
 from judge.cli.prompt import ARROWS, ESCAPE, Prompt
 from judge.cli.screen import Screen
@@ -41,7 +41,7 @@ class Player:
     """What both ways of asking share: the games, the keyboard, and the pipe for answers."""
 
     def __init__(self, keyboard: int, answers: int) -> None:
-        self.audience = Audience(Seated)
+        self.audience = GameViews(Seated)
         self._feed = sys.stdin.fileno()
         self._keyboard = keyboard
         self._answers = answers

@@ -15,7 +15,7 @@ from rich.style import Style
 from rich.text import Text
 
 from judge.cli.board_text import board_lines, board_width, side_sign, side_style
-from judge.cli.series_score import SeriesScore, score_words, span_words
+from judge.cli.series_score import SeriesScore, clock_words, score_words
 from judge.records.views import BoardView
 from judge.text import printable
 
@@ -123,7 +123,7 @@ def _tally_line(tally: SeriesScore, width: int, ascii_only: bool) -> Text:
     line = Text(no_wrap=True, overflow="crop")
     line.append(full * filled + empty * (room - filled), _GOOD)
     left = tally.seconds_left
-    line.append(f" {done}/{tally.games}, to go {'?' if left is None else span_words(left)}  ")
+    line.append(f" {done}/{tally.games}, to go {'?' if left is None else clock_words(left)}  ")
     if width >= WIDE and (share := tally.share()) is not None:
         line.append(_error_bar(share, 30, ascii_only) + "  ")
     line.append(printable(score_words(tally), 200), _BOLD)

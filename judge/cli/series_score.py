@@ -43,10 +43,10 @@ class SeriesScore:
         """The first agent's share of the points and its 95 % interval; None before the first game that counts."""
         if not self.counted:
             return None
-        return interval(sum(self.counted), len(self.counted))
+        return wilson_interval(sum(self.counted), len(self.counted))
 
 
-def interval(points: float, games: int) -> tuple[float, float, float]:
+def wilson_interval(points: float, games: int) -> tuple[float, float, float]:
     """Share of the points, and Wilson's interval of it at 95 %: sound for few games and for scores of 0 and 100 % too.
 
     A draw counts as half a win; that makes the interval wider than it need be, never narrower.
@@ -68,7 +68,7 @@ def score_words(tally: SeriesScore) -> str:
     return f"{own} % ({low}-{high})  {text}"
 
 
-def span_words(seconds: float) -> str:
+def clock_words(seconds: float) -> str:
     """`0:07`, `12:30`, `1:02:03`."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)

@@ -20,7 +20,7 @@ from judge.contest.snapshot import distinct
 from judge.errors import HostError, InputError
 from judge.matches import Pairing
 from judge.referee.policy import Policy
-from judge.referee.setup import check
+from judge.referee.setup import check_playable
 from judge.referee.spec import MatchSpec
 from judge.sandbox import requirements
 from judge.sandbox.images import keeper_image, runtime_image
@@ -135,7 +135,7 @@ def _runtimes(agents: Sequence[Agent], policy: Policy) -> Iterator[str]:
 
 def _can_sit(agent: Agent, policy: Policy) -> None:
     seat = agent.seat(policy)
-    check(MatchSpec(seats=(seat, seat), policy=policy))
+    check_playable(MatchSpec(seats=(seat, seat), policy=policy))
 
 
 def _why_not(needed: Callable[[], object]) -> list[str]:

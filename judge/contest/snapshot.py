@@ -23,7 +23,7 @@ from judge.documents import parse_json
 from judge.errors import InputError
 from judge.referee.chance import Key, Seed, numbers
 from judge.referee.policy import Policy
-from judge.referee.setup import check, in_contest
+from judge.referee.setup import check_playable, in_contest
 from judge.referee.spec import BoxKind, MatchSpec, SeatSpec
 from judge.sandbox.images import listing, runtime_image
 
@@ -148,7 +148,7 @@ def freeze(
         for rank, each in zip(ranks, entered, strict=True)
     )
     for entry in entries:
-        check(MatchSpec(seats=(entry.seat, entry.seat), policy=planned.policy, box=plan.box))
+        check_playable(MatchSpec(seats=(entry.seat, entry.seat), policy=planned.policy, box=plan.box))
     agents = AgentStore(planned.agents)
     for each in entered:
         agents.put(each.agent.program)

@@ -29,7 +29,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from judge.games.quantum_chess.board import COLOURS
-from judge.games.quantum_chess.words import Destination, Moved, Selected, Selection, TurnLost, announcement, read_answer
+from judge.games.quantum_chess.words import Destination, Moved, Selected, Selection, TurnLost, announcement, read_square
 from judge.games.types import Event, Reply, ReplyKind, Request
 from judge.protocols.entry import ProtocolEntry
 from judge.protocols.lines import LineReader
@@ -125,7 +125,7 @@ class Qchess:
             return [Answer(Reply(ReplyKind.UNASKED, _text(self._unasked)))]
         if self._kept:
             # The question is asked all the same, so that whoever counts them stays in step.
-            return [_say(question), Answer(read_answer(_text(self._kept.popleft())))]
+            return [_say(question), Answer(read_square(_text(self._kept.popleft())))]
         self._phase = QchessPhase.ANSWERING
         return [_say(question), Await(Wait.TURN)]
 
@@ -155,7 +155,7 @@ class Qchess:
             lines = [line for line in lines if line.strip()]
         if self._phase is QchessPhase.ANSWERING and lines:
             self._phase = QchessPhase.IDLE
-            effects.append(Answer(read_answer(_text(lines.pop(0)))))
+            effects.append(Answer(read_square(_text(lines.pop(0)))))
         if self._phase is QchessPhase.IDLE:
             effects += self._set_aside(lines, data.rpartition(b"\n")[2])
         return effects

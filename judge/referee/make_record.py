@@ -53,7 +53,7 @@ def record_of(spec: MatchSpec, played: PlayedMatch, circumstances: Circumstances
         verdict=verdict_of(played.end),
         winner=winner_of(played.end),
         reason=played.end.reason,
-        result=result_of(referee),
+        result=result_line_of(referee),
         seats=(_seat_record(spec, 0, sides[0], played), _seat_record(spec, 1, sides[1], played)),
         plies=plies_of(referee),
         started_at=circumstances.started_at,
@@ -89,7 +89,7 @@ def plies_of(referee: Referee | None) -> tuple[PlyRecord, ...]:
     )
 
 
-def result_of(referee: Referee | None) -> str:
+def result_line_of(referee: Referee | None) -> str:
     """The result line of the field's own manager; empty where it has none, or the game has no end."""
     if referee is None or referee.game.end is None:
         return ""

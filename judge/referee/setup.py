@@ -34,7 +34,7 @@ def build_referee(
     )
 
 
-def check(spec: MatchSpec) -> None:
+def check_playable(spec: MatchSpec) -> None:
     """Raise InputError for a spec that cannot be played, before anything is made ready for it."""
     game = new_game(spec.policy.game.name, spec.game_options())
     for seat in SEATS:

@@ -154,7 +154,7 @@ class Transcript:
             with open(self._spilled.fileno(), "rb", closefd=False) as spilled:
                 spilled.seek(0)
                 yield from _entries_of(spilled)
-        yield from unpack(bytes(self._buffer))
+        yield from unpack_entries(bytes(self._buffer))
 
     def last_read(self) -> Entry | None:
         """What was read last of an agent's stdout; None where nothing was."""
@@ -171,7 +171,7 @@ class Transcript:
             self._spilled = None
 
 
-def unpack(packed: bytes) -> Iterator[Entry]:
+def unpack_entries(packed: bytes) -> Iterator[Entry]:
     """The entries that `packed` holds: a transcript in memory, or what its follower was given at one time."""
     return _entries_of(io.BytesIO(packed))
 

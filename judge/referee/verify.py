@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from judge.errors import InputError
 from judge.games.types import Verdict
-from judge.referee.make_record import plies_of, result_of, verdict_of, winner_of
+from judge.referee.make_record import plies_of, result_line_of, verdict_of, winner_of
 from judge.referee.replay import ReplayWire, replaying
 from judge.referee.setup import build_referee
 from judge.referee.spec import MatchRecord, RecordFile
@@ -64,7 +64,7 @@ def _replay(file: RecordFile) -> list[str]:
         ("verdict", verdict_of(end), record.verdict),
         ("winner", winner_of(end), record.winner),
         ("reason", end.reason, record.reason),
-        ("result", result_of(referee), record.result),
+        ("result", result_line_of(referee), record.result),
         ("plies", plies_of(referee), record.plies),
         ("unclosed", referee.unclosed, record.unclosed),
     ):

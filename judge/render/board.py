@@ -132,13 +132,13 @@ class _Painter:
             name = words.names[self._view.seats[side]]
             fill, edge = self._colours.fill[side], self._colours.edge[side]
             self._add(Disc(x + step * 11, 36, 10, fill, edge, 1.2))
-            shown = cut(name, room, 19)
+            shown = cut_to_width(name, room, 19)
             self._add(Text(x + step * 30, 36, shown, 19, _INK, "start" if anchor == "start" else "end"))
 
     def _paint_foot(self, words: Words) -> None:
         y = self.scene.height - self._foot / 2 - 3
         corner_width = len(words.corner) * 9
-        caption = cut(words.caption, self._width - 3 * LABELS - corner_width, 15)
+        caption = cut_to_width(words.caption, self._width - 3 * LABELS - corner_width, 15)
         self._add(Text(LABELS, y, caption, 15, _INK, "start"))
         self._add(Text(self._width - LABELS, y, words.corner, 15, _FAINT, "end"))
 
@@ -308,7 +308,7 @@ def _stars(columns: int, rows: int) -> Iterable[Square]:
     return ((near, near), (far, near), (middle, middle), (near, far), (far, far))
 
 
-def cut(text: str, pixels: float, size: float) -> str:
+def cut_to_width(text: str, pixels: float, size: float) -> str:
     """`text`, shortened so that it is about `pixels` wide at a font size."""
     most = max(1, int(pixels / (size * 0.52)))
     return text if len(text) <= most else text[: most - 1] + "…"

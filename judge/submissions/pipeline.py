@@ -39,7 +39,7 @@ from judge.agents.store import AgentStore
 from judge.errors import HostError, InputError, NotReadyError
 from judge.referee.play import Slot
 from judge.referee.policy import Policy
-from judge.referee.setup import check
+from judge.referee.setup import check_playable
 from judge.referee.spec import MatchSpec
 from judge.sandbox import images
 from judge.sandbox.box import BoxPolicy
@@ -295,7 +295,7 @@ class _Desk:
             for image in (*_PARTNERS, *(("keeper",) if self._policy.folders.kept else ())):
                 self._need(image)
             seat = agent.seat(self._policy)
-            check(MatchSpec(seats=(seat, seat), policy=self._policy, box="docker"))
+            check_playable(MatchSpec(seats=(seat, seat), policy=self._policy, box="docker"))
             try:
                 room, seconds = self._room / "staging", self._limits.check_s
                 with self._workplace.slot() as slot:

@@ -5,7 +5,7 @@ import os
 
 from judge.catalog.steps import steps_of
 from judge.cli import live_pipe
-from judge.cli.live_games import Audience, Follower
+from judge.cli.live_games import Follower, GameViews
 from judge.cli.screen import Screen
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import Entry, Transcript, unseal
@@ -22,9 +22,9 @@ def packed(entries: list[Entry]) -> bytes:
     return b"".join(parts)
 
 
-def shown(file: RecordFile, share: float = 1.0, games: int = 1) -> tuple[Audience[Follower], Screen]:
+def shown(file: RecordFile, share: float = 1.0, games: int = 1) -> tuple[GameViews[Follower], Screen]:
     """The screen when this share of the transcript was heard; the whole game is ended."""
-    audience = Audience(Follower, os.getpid())
+    audience = GameViews(Follower, os.getpid())
     names = [seat.name for seat in file.record.seats]
     audience.hear(live_pipe.SERIES, json.dumps({"names": names, "games": games}).encode())
     audience.hear(live_pipe.BEGIN, file.record.spec.model_dump_json().encode())
@@ -38,7 +38,7 @@ def shown(file: RecordFile, share: float = 1.0, games: int = 1) -> tuple[Audienc
 
 
 def test_nothing_is_shown_before_the_first_game() -> None:
-    assert None is Audience(Follower, os.getpid()).screen()
+    assert None is GameViews(Follower, os.getpid()).screen()
 
 
 def test_the_end_of_a_game_is_that_of_its_record() -> None:
@@ -104,7 +104,7 @@ def test_a_transcript_that_makes_no_sense_is_shown_as_far_as_it_does() -> None:
     """Whoever looks on is not the one to judge it."""
     file = recorded.gomoku()
     entries = unseal(file.transcript)
-    audience = Audience(Follower, os.getpid())
+    audience = GameViews(Follower, os.getpid())
     audience.hear(live_pipe.BEGIN, file.record.spec.model_dump_json().encode())
     audience.hear(live_pipe.TRANSCRIPT, packed(entries[:20] + entries[:20] + entries))
     audience.hear(live_pipe.END, b'{"result": "void", "points": null, "is_last_attempt": true}')

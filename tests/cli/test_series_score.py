@@ -2,7 +2,7 @@
 
 import pytest
 
-from judge.cli.series_score import SeriesScore, interval, score_words, span_words
+from judge.cli.series_score import SeriesScore, clock_words, score_words, wilson_interval
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from judge.cli.series_score import SeriesScore, interval, score_words, span_word
     ],
 )
 def test_an_interval_of_95_percent(points: float, games: int, expected: tuple[float, float, float]) -> None:
-    assert expected == tuple(round(number, 3) for number in interval(points, games))
+    assert expected == tuple(round(number, 3) for number in wilson_interval(points, games))
 
 
 def test_a_void_counts_for_nobody() -> None:
@@ -36,4 +36,4 @@ def test_before_the_first_game_nothing_is_claimed() -> None:
 
 @pytest.mark.parametrize(("seconds", "words"), [(7, "0:07"), (750, "12:30"), (3723, "1:02:03")])
 def test_a_span_as_a_clock_shows_it(seconds: float, words: str) -> None:
-    assert words == span_words(seconds)
+    assert words == clock_words(seconds)

@@ -20,12 +20,12 @@ from typing import Any
 
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.board import COLOURS
-from judge.games.quantum_chess.words import read_answer
+from judge.games.quantum_chess.words import read_square
 from judge.games.types import SEATS, AgentFault
 from judge.protocols.qchess import Qchess, QchessOptions
 from judge.protocols.types import Open, ToldLimits
 from judge.records.quantum_chess.log import QchessLog, read_log, write_log
-from judge.records.quantum_chess.replay import Moments, Replayed, keep_log, options_of, replay
+from judge.records.quantum_chess.replay import Moments, Replayed, keep_log, qchess_options, replay_qchess_log
 from judge.referee.match import Referee
 from judge.referee.policy import BytesPolicy, ClockPolicy
 from judge.referee.transcript import EntryKind
@@ -129,13 +129,13 @@ def case_of(name: str, files: Recording) -> Case:
     )
     log_bytes = files["game.log"].encode("latin-1")
     log = read_log(log_bytes, f"{name}/game.log")
-    options = options_of(log)
+    options = qchess_options(log)
     if "start.log" in files:
         start = read_log(files["start.log"].encode("latin-1"), f"{name}/start.log")
         options["position"] = [piece.model_dump() for piece in start.board]
     if "--retry-illegal" in files.get("command.txt", ""):
         options["illegal"] = "loses-turn"
-    replayed = replay(log, f"{name}/game.log", options)
+    replayed = replay_qchess_log(log, f"{name}/game.log", options)
     result = files["manager.stdout"].strip("\n")
     return Case((white, black), log, log_bytes, result, options, replayed)
 
@@ -168,7 +168,7 @@ def play_again(case: Case) -> Outcome:
         case.replayed.chance(),
     )
     end = referee.play()
-    replies = [read_answer(ply.said) for ply in referee.plies]
+    replies = [read_square(ply.said) for ply in referee.plies]
     log = keep_log(
         QuantumChess.from_options(case.options),
         case.log.names,

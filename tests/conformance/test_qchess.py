@@ -13,7 +13,7 @@ from judge.games.quantum_chess.board import COLOURS
 from judge.protocols.qchess import Qchess, QchessOptions
 from judge.protocols.types import Open, Ready, ToldLimits, Write
 from judge.records.quantum_chess.log import QchessLog, read_log, write_log
-from judge.records.quantum_chess.replay import options_of, replay
+from judge.records.quantum_chess.replay import qchess_options, replay_qchess_log
 from tests.conformance.qchess_driver import (
     RANDOM,
     Case,
@@ -87,9 +87,9 @@ def replays(name: str, files: Recording) -> None:
     """A random game's log is free of contradictions, is written back as it was, and ends as its result says."""
     data = files[f"{name}.log"].encode("latin-1")
     log = read_log(data, f"{name}.log")
-    replayed = replay(log, f"{name}.log")
+    replayed = replay_qchess_log(log, f"{name}.log")
 
-    assert {"variant": "quantum"} == options_of(log)
+    assert {"variant": "quantum"} == qchess_options(log)
     assert files[f"{name}.result"].strip() == replayed.game.result(log.names)
     assert data == write_log(log)
 

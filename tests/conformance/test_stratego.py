@@ -10,7 +10,7 @@ import pytest
 
 from judge.games.types import AgentFault, Verdict
 from judge.records.stratego.log import read_log, write_log
-from judge.records.stratego.replay import replay
+from judge.records.stratego.replay import replay_stratego_log
 from tests.conformance.stratego_driver import (
     DATA,
     Pieces,
@@ -114,7 +114,7 @@ WHOLE_LOGS = [case for case in recordings(None) if is_whole(case[1])]
 def test_the_log_of_a_recording_is_replayed_and_written_again(rules: str, recording: Recording) -> None:
     """A log replays by itself, without what the agents said."""
     log = read_log(recording.log, recording.name)
-    game = replay(log, drive(recording, rules).game.options)
+    game = replay_stratego_log(log, drive(recording, rules).game.options)
 
     assert recording.names == log.names
     if None not in log.setups:
@@ -142,7 +142,7 @@ def test_every_log_of_the_contest_of_2012_replays_to_the_same_end() -> None:
     for path in paths:
         name = str(path.relative_to(root))
         data = path.read_bytes()
-        game = replay(log := read_log(data, name))
+        game = replay_stratego_log(log := read_log(data, name))
         assert game.end is not None
         if name in BROKEN_OFF:
             assert log.result is None

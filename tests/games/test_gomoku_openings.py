@@ -6,7 +6,7 @@ import pytest
 
 from judge.errors import InputError
 from judge.games.gomoku import Gomoku
-from judge.games.gomoku.opening import images
+from judge.games.gomoku.opening import symmetric_squares
 from judge.games.gomoku.requests import (
     AnswerSwap,
     ChooseFifth,
@@ -301,10 +301,10 @@ def test_fifths_come_after_the_swap_and_follow_the_colours() -> None:
 
 def test_squares_are_equal_by_the_symmetries_of_the_stones_alone() -> None:
     """One stone in the centre has all eight; one beside it leaves a mirror; colours count."""
-    assert 8 == len(images((8, 10), [(7, 7, 0)], 15, 15))
-    assert {(8, 10), (8, 4)} == images((8, 10), [(7, 7, 0), (8, 7, 1)], 15, 15)
-    assert {(8, 10)} == images((8, 10), [(6, 7, 0), (8, 7, 1), (7, 8, 0)], 15, 15)
-    assert {(8, 10), (6, 10)} == images((8, 10), [(6, 7, 0), (8, 7, 0), (7, 9, 1)], 15, 15)
+    assert 8 == len(symmetric_squares((8, 10), [(7, 7, 0)], 15, 15))
+    assert {(8, 10), (8, 4)} == symmetric_squares((8, 10), [(7, 7, 0), (8, 7, 1)], 15, 15)
+    assert {(8, 10)} == symmetric_squares((8, 10), [(6, 7, 0), (8, 7, 1), (7, 8, 0)], 15, 15)
+    assert {(8, 10), (6, 10)} == symmetric_squares((8, 10), [(6, 7, 0), (8, 7, 0), (7, 9, 1)], 15, 15)
 
 
 def test_more_fifths_than_a_board_has_room_for_are_refused() -> None:

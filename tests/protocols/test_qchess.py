@@ -15,7 +15,7 @@ from judge.games.quantum_chess.words import (
     Selected,
     Selection,
     TurnLost,
-    read_answer,
+    read_square,
 )
 from judge.games.types import Reply, ReplyKind, Request, decided
 from judge.protocols import new_protocol, protocol_entry
@@ -108,7 +108,7 @@ def test_a_piece_that_cannot_move_is_followed_by_the_next_selection() -> None:
 )
 def test_both_forms_of_an_answer_are_two_numbers_and_anything(line: str, square: tuple[int, int]) -> None:
     """Seed 000, Request: Selection: `x y`, and `x y index type`; the program read no further than two numbers."""
-    assert decided(OnSquare(*square), line) == read_answer(line)
+    assert decided(OnSquare(*square), line) == read_square(line)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_both_forms_of_an_answer_are_two_numbers_and_anything(line: str, square:
     ],
 )
 def test_what_does_not_begin_with_two_numbers_is_unreadable(said: str) -> None:
-    assert Reply(ReplyKind.UNREADABLE, said) == read_answer(said)
+    assert Reply(ReplyKind.UNREADABLE, said) == read_square(said)
 
 
 def test_unreadable_answers_come_as_they_were_said() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from judge.games.gomoku.requests import RULE_BITS, Square
 from judge.games.types import Verdict
-from judge.records.gomoku.piskvork import safe_name, safe_text
+from judge.records.gomoku.piskvork import piskvork_name, safe_name
 from judge.records.gomoku.record import (
     WINNERS,
     FiveRecord,
@@ -131,7 +131,7 @@ def as_gomocupjudge_keeps(record: FiveRecord) -> FiveRecord:
         as_psq_keeps(record),
         names=(safe_name(names[0]), safe_name(names[1])),
         outcome=record.outcome,
-        event=safe_text(record.event) if record.outcome else "",
+        event=piskvork_name(record.event) if record.outcome else "",
     )
 
 

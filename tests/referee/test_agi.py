@@ -11,7 +11,7 @@ from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.referee.make_record import plies_of
 from judge.referee.policy import load_policy
-from judge.referee.setup import check
+from judge.referee.setup import check_playable
 from judge.referee.spec import MatchSpec, SeatSpec
 from judge.testing import Act, Agent, Say, ScriptedMatch, World, exits
 from tests.referee.games import brain
@@ -175,7 +175,7 @@ def test_an_answer_in_time_is_not_followed_by_stop() -> None:
 def test_what_agi_cannot_say_is_refused_before_play(options: dict[str, Any], words: str) -> None:
     overrides = [f"game.options.{key}={value}" for key, value in options.items()]
     with pytest.raises(InputError) as error:
-        check(spec("gomocup-standard", *overrides, protocols=("gomocup", "agi")))
+        check_playable(spec("gomocup-standard", *overrides, protocols=("gomocup", "agi")))
 
     assert words in str(error.value)
     assert "choose another policy or agent" in str(error.value)
@@ -313,4 +313,4 @@ def test_who_stays_white_after_the_first_stone_goes_on() -> None:
 
 def test_what_agi_cannot_say_of_swaps_is_refused_before_play() -> None:
     with pytest.raises(InputError, match="which has no words for LayStones"):
-        check(spec("gomocup-standard", "game.options.swap=swap2"))
+        check_playable(spec("gomocup-standard", "game.options.swap=swap2"))

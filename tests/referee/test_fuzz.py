@@ -22,7 +22,7 @@ from judge.publish.redaction import public_part
 from judge.referee.make_record import Circumstances, record_of
 from judge.referee.make_record import PlayedMatch as Recorded
 from judge.referee.policy import load_policy, policy_names, variants_of
-from judge.referee.setup import build_referee, check
+from judge.referee.setup import build_referee, check_playable
 from judge.referee.spec import MatchSpec, Placement, RecordFile, SeatSpec
 from judge.referee.transcript import EntryKind, mark_private, seal
 from judge.referee.verify import verify
@@ -56,7 +56,7 @@ def pairings() -> list[MatchSpec]:
                 )
                 spec = MatchSpec(seats=(first, second), policy=policy, seed=3)
                 try:
-                    check(spec)
+                    check_playable(spec)
                 except InputError:
                     continue
                 found.append(spec)

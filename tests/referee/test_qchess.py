@@ -7,7 +7,7 @@ import pytest
 
 from judge.games.types import Verdict
 from judge.records.quantum_chess.log import read_log, write_log
-from judge.records.quantum_chess.replay import qchess_log, replay
+from judge.records.quantum_chess.replay import qchess_log, replay_qchess_log
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, SeatSpec
 from judge.referee.transcript import EntryKind
@@ -240,7 +240,7 @@ def test_the_log_of_a_record_says_what_both_were_told(white: Agent, policy: str)
     assert result(played) == log.result.text
     assert ("one", "two") == log.names
     again = read_log(write_log(log))
-    assert log.result.text == replay(again).game.result(log.names)
+    assert log.result.text == replay_qchess_log(again).game.result(log.names)
 
 
 def test_a_void_game_has_a_log_without_a_result() -> None:

@@ -8,7 +8,7 @@ from judge.games.types import AgentFault
 from judge.referee.make_record import plies_of
 from judge.referee.spec import MatchSpec
 from judge.referee.spectator import RecordedWire, Spectator, TailingWire
-from judge.referee.transcript import SPILL_BYTES, Entry, EntryKind, Transcript, unpack
+from judge.referee.transcript import SPILL_BYTES, Entry, EntryKind, Transcript, unpack_entries
 from judge.testing import Say, ScriptedMatch, World
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED
 from tests.referee import test_agi as agi
@@ -130,7 +130,7 @@ def test_a_follower_is_given_everything_once_and_in_order() -> None:
             transcript.spill()
     transcript.spill()
 
-    assert list(transcript) == [entry for packed in heard for entry in unpack(packed)]
+    assert list(transcript) == [entry for packed in heard for entry in unpack_entries(packed)]
     transcript.spill()
     assert 4 == len(heard)
     transcript.close()

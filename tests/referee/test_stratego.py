@@ -8,7 +8,7 @@ import pytest
 from judge.games.stratego import Stratego
 from judge.games.types import BothAtFault, RuleResult, Verdict
 from judge.records.stratego.log import read_log, write_log
-from judge.records.stratego.replay import game_of, log_of_record, replay
+from judge.records.stratego.replay import game_of_record, log_of_record, replay_stratego_log
 from judge.referee.policy import Policy, load_policy
 from judge.referee.spec import MatchRecord, MatchSpec, SeatSpec
 from judge.referee.transcript import EntryKind
@@ -269,9 +269,9 @@ def test_the_log_of_a_match_is_made_from_its_record(policy: str) -> None:
         record = MatchRecord.model_validate_json(played.record().model_dump_json())
         data = log_of_record(record)
         assert write_log(played.rules, NAMES) == data
-        assert played.rules.half_moves == game_of(record).half_moves
+        assert played.rules.half_moves == game_of_record(record).half_moves
         if None not in (log := read_log(data)).setups:
-            assert played.result == replay(log, played.rules.options).result(NAMES)
+            assert played.result == replay_stratego_log(log, played.rules.options).result(NAMES)
 
 
 def test_a_void_game_has_a_log_without_an_end() -> None:

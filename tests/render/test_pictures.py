@@ -11,7 +11,7 @@ from PIL import Image
 from judge.catalog.steps import steps_of
 from judge.records.steps import Stepped
 from judge.referee.spec import RecordFile
-from judge.render.board import Words, cut, draw_board
+from judge.render.board import Words, cut_to_width, draw_board
 from judge.render.gif import draw, write_gif
 from judge.render.pieces import GLYPHS
 from judge.render.shapes import Disc, Rectangle, Scene, Shape, Stroke, Text
@@ -115,8 +115,8 @@ def test_every_kind_of_piece_has_a_shape_inside_its_square() -> None:
 
 
 def test_a_name_that_is_too_long_is_cut() -> None:
-    assert "abc" == cut("abc", 100, 10)
-    assert "abcdefgh…" == cut("abcdefghijklmnopqrstuvwxyz", 50, 10)
+    assert "abc" == cut_to_width("abc", 100, 10)
+    assert "abcdefgh…" == cut_to_width("abcdefghijklmnopqrstuvwxyz", 50, 10)
 
 
 def test_without_pillow_an_animation_says_what_to_install() -> None:

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from judge.errors import InputError
 from judge.games.gomoku.board import GomokuBoard
-from judge.games.gomoku.opening import FIFTH_AT, STEPS, distance_from_centre, events_of, images, requests_of
+from judge.games.gomoku.opening import FIFTH_AT, STEPS, distance_from_centre, events_of, requests_of, symmetric_squares
 from judge.games.gomoku.options import GomokuOptions
 from judge.games.gomoku.renju import foul
 from judge.games.gomoku.requests import (
@@ -171,7 +171,7 @@ class Gomoku:
         return [square for square in self._board.free() if square not in barred]
 
     def _images(self, square: Square) -> set[Square]:
-        return images(square, self._board.stones, self.width, self.height)
+        return symmetric_squares(square, self._board.stones, self.width, self.height)
 
     # --- what is answered --------------------------------------------------------------------------------------------
 

@@ -102,7 +102,7 @@ def distance_from_centre(x: int, y: int, width: int, height: int) -> int:
     return max(abs(x - width // 2), abs(y - height // 2))
 
 
-def images(square: Square, stones: Sequence[Placed], width: int, height: int) -> set[Square]:
+def symmetric_squares(square: Square, stones: Sequence[Placed], width: int, height: int) -> set[Square]:
     """The squares that are equal to `square` by a symmetry that maps `stones` to themselves, colours kept."""
     x, y = square
     whole = set(stones)

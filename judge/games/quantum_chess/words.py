@@ -81,7 +81,7 @@ def is_announcement(text: str) -> bool:
     return bool(SELECTED.fullmatch(text) or MOVED.fullmatch(text))
 
 
-def read_answer(said: str) -> Reply:
+def read_square(said: str) -> Reply:
     """The square that a line names, whatever stands behind its two numbers; UNREADABLE if it begins otherwise.
 
     So `x y` and `x y index type` are the same answer (seed 000, Request: Selection).

@@ -31,7 +31,7 @@ from textwrap import fill
 from judge.errors import InputError
 from judge.games.gomoku.requests import square_at, square_name
 from judge.games.types import Verdict
-from judge.records.gomoku.record import FiveRecord, Laying, Outcome, decode, iso_date, rule_word, verdict_word
+from judge.records.gomoku.record import FiveRecord, Laying, Outcome, decode_text, iso_date, rule_word, verdict_word
 from judge.text import one_line, quote
 
 RESULTS: dict[str, Outcome] = {"1-0": "black", "0-1": "white", "1/2-1/2": "draw", "*": ""}
@@ -127,7 +127,7 @@ _BOARD = re.compile(r"([1-9][0-9]{0,2})x([1-9][0-9]?)")
 
 def looks_like_pgn(data: bytes) -> bool:
     """Whether the text begins with a tag."""
-    return _TAG.match(decode(data)) is not None
+    return _TAG.match(decode_text(data)) is not None
 
 
 def read_pgn(data: bytes, source: str = "pgn") -> tuple[FiveRecord, ...]:
@@ -136,7 +136,7 @@ def read_pgn(data: bytes, source: str = "pgn") -> tuple[FiveRecord, ...]:
     UTF-8 or Latin-1, any line end. InputError names `source`, the line and the fix: nothing of the
     format, no tag, a result that is none, a stone that cannot lie there.
     """
-    games = tuple(_record(game, source) for game in _games(decode(data), source))
+    games = tuple(_record(game, source) for game in _games(decode_text(data), source))
     if not games:
         raise InputError(f'{source}, line 1: no game; one begins such as [Event "cup"]')
     return games

@@ -75,11 +75,11 @@ def safe_name(name: str) -> str:
     At most 100 characters of `safe_text`, of which the first is a letter or `_`: Piskvork looks for
     another number where the moves end, and would eat it.
     """
-    safe = safe_text(name)
+    safe = piskvork_name(name)
     return (safe if re.match(r"[A-Za-z_]", safe) else f"_{safe}")[:LONGEST_NAME].rstrip()
 
 
-def safe_text(text: str) -> str:
+def piskvork_name(text: str) -> str:
     """Letters, digits, blanks and `_.+()#@-`; accents are taken off and everything else becomes `_`."""
     plain = unicodedata.normalize("NFKD", text[:LONGEST_NAME])
     letters = "".join(letter for letter in plain if not unicodedata.combining(letter))

@@ -31,8 +31,8 @@ from judge.records.gomoku.piskvork import (
     is_code,
     move_lines,
     name_lines,
+    piskvork_name,
     read_moves,
-    safe_text,
     split_lines,
 )
 from judge.records.gomoku.record import WINNERS, FiveRecord, Laying, need_board, outcome_on_board
@@ -52,7 +52,7 @@ def write_psq_gomocupjudge(record: FiveRecord) -> bytes:
     """
     lines = [*_header_and_moves(record), *name_lines(record), str(UNKNOWN)]
     if record.outcome:
-        lines.append(f"{_winner_number(record)},{safe_text(record.event)}")
+        lines.append(f"{_winner_number(record)},{piskvork_name(record.event)}")
     return encode(lines)
 
 

@@ -86,7 +86,7 @@ class Laying:
         self.moves.append((x, y, max(0, ms)))
 
 
-def decode(data: bytes) -> str:
+def decode_text(data: bytes) -> str:
     """The text of a file: UTF-8, or else Latin-1, in which no byte is an error; lines end in LF."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:

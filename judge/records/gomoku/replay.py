@@ -29,7 +29,7 @@ class LaidPly(NamedTuple):
     stones: range
 
 
-def game_of(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
+def replay_gomoku(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
     """The game at its end, and its answers. A void game is at the moment where it broke off.
 
     InputError for a record of another game, or one that departs from the rules.
@@ -60,7 +60,7 @@ def five_of(file: RecordFile) -> FiveRecord:
     Who won and how is what the replay finds. The first stone of an answer has its time, in whole
     milliseconds; the event is the policy.
     """
-    game, plies = game_of(file)
+    game, plies = replay_gomoku(file)
     record = file.record
     times = [0] * len(game.stones)
     for ply, stones in plies:

@@ -27,7 +27,7 @@ from judge.records.gomoku.record import (
     FiveRecord,
     Laying,
     Outcome,
-    decode,
+    decode_text,
     iso_date,
     need_board,
     rule_word,
@@ -133,7 +133,7 @@ _WON = re.compile(r"([BW])\s*\+\s*(.?)", re.IGNORECASE)
 
 def looks_like_sgf(data: bytes) -> bool:
     """Whether the text begins with a game."""
-    return _TREE.match(decode(data).lstrip()) is not None
+    return _TREE.match(decode_text(data).lstrip()) is not None
 
 
 def read_sgf(data: bytes, source: str = "sgf") -> tuple[FiveRecord, ...]:
@@ -142,7 +142,7 @@ def read_sgf(data: bytes, source: str = "sgf") -> tuple[FiveRecord, ...]:
     UTF-8 or Latin-1, any line end, any text around the games. InputError names `source`, the line
     and the fix: nothing of the format, another game, no size, a stone that cannot lie there.
     """
-    games = tuple(_record(nodes, source) for nodes in _games(_words(decode(data), source)))
+    games = tuple(_record(nodes, source) for nodes in _games(_words(decode_text(data), source)))
     if not games:
         raise InputError(f"{source}, line 1: no game; one begins such as (;GM[4]SZ[15]")
     return games

@@ -31,7 +31,7 @@ from judge.games.quantum_chess.words import (
     Selected,
     Selection,
     announcement,
-    read_answer,
+    read_square,
 )
 from judge.games.types import NATURE, AgentFault, Chance, Drawn, Event, Reply, ReplyKind, Request, Verdict, decided
 from judge.records.quantum_chess.log import Logged, QchessLog
@@ -73,7 +73,7 @@ class Replayed:
         return answer
 
 
-def options_of(log: QchessLog) -> dict[str, Any]:
+def qchess_options(log: QchessLog) -> dict[str, Any]:
     """The options of the game that a log is of: a usual start by its variant, any other board as a position."""
     board = {(piece.x, piece.y): piece for piece in log.board}
     if board == {(piece.x, piece.y): piece.placed() for piece in classical_pieces()}:
@@ -85,12 +85,12 @@ def options_of(log: QchessLog) -> dict[str, Any]:
     return {"position": [piece.model_dump() for piece in log.board], "turn": "white" if mover is None else mover.colour}
 
 
-def replay(log: QchessLog, source: str = "log", options: Mapping[str, Any] | None = None) -> Replayed:
+def replay_qchess_log(log: QchessLog, source: str = "log", options: Mapping[str, Any] | None = None) -> Replayed:
     """Play a log again; InputError names `source` and the line that contradicts the rules.
 
     `options` go over those that the log itself shows: the limits, or `illegal`, of which no log tells.
     """
-    return _Replayer(log, source, options_of(log) | dict(options or {})).replayed()
+    return _Replayer(log, source, qchess_options(log) | dict(options or {})).replayed()
 
 
 class _Replayer:
@@ -185,7 +185,7 @@ class _Replayer:
             case "terminated", _:
                 return Reply(ReplyKind.RESIGNED)
             case "BOUNDS" | "ILLEGAL", [x, y] if x.isdecimal() and y.isdecimal():
-                return read_answer(f"{x} {y}")
+                return read_square(f"{x} {y}")
             case "EMPTY" | "COLOUR", _:
                 return self._first_square(words)
         return None
@@ -251,7 +251,7 @@ def qchess_log(record: MatchRecord) -> QchessLog:
         charged += ply.ms
         moments.append(started + timedelta(milliseconds=charged))
     ended = max([*moments, started + timedelta(seconds=record.seconds)])
-    replies = [read_answer(ply.said) for ply in record.plies]
+    replies = [read_square(ply.said) for ply in record.plies]
     if replies and record.reason.startswith("ILLEGAL unasked"):
         replies[-1] = Reply(ReplyKind.UNASKED, record.plies[-1].said)
     faults = [

@@ -3,14 +3,14 @@
 from judge.games.quantum_chess import QuantumChess
 from judge.games.types import NATURE
 from judge.records.quantum_chess.log import QchessLog
-from judge.records.quantum_chess.replay import replay
+from judge.records.quantum_chess.replay import replay_qchess_log
 from judge.records.quantum_chess.view import chess_view
 from judge.records.steps import LogSteps, Stepped
 
 
-def steps_of_log(log: QchessLog) -> Stepped:
+def qchess_steps(log: QchessLog) -> Stepped:
     """The game, played again; InputError where the log contradicts the rules."""
-    replayed = replay(log)
+    replayed = replay_qchess_log(log)
     game = QuantumChess(replayed.game.options)
     steps = LogSteps(chess_view)
     for answered in replayed.answers:

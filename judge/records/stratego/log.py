@@ -42,14 +42,14 @@ def write_log(game: Stratego, names: tuple[str, str], reply_s: float = 2.0, verb
     for seat in SEATS:
         lines += [f"{words[seat]} {COLOURS[seat]} SETUP", *_setup_lines(game, seat)]
     for turn, seat, text in game.half_moves:
-        lines.append(f"{turn} {SHORT[seat]}: {text if verbatim else safe_text(text)}")
+        lines.append(f"{turn} {SHORT[seat]}: {text if verbatim else one_printable_line(text)}")
     if game.end is not None:
         whose = f"on {COLOURS[game.seat]}'s turn" if game.turn else "in the SETUP phase"
         lines += [f"Game ends {whose} - REASON: {_reason(game, reply_s)}", game.result(names)]
     return "".join(f"{line}\n" for line in lines).encode("latin-1")
 
 
-def safe_text(text: str) -> str:
+def one_printable_line(text: str) -> str:
     """`text` on one printable line: white space becomes a blank, what else is not printable a question mark."""
     return printable(re.sub(r"[\t\v\f\r]", " ", text), None, mark="?")
 
@@ -82,7 +82,7 @@ def _reason(game: Stratego, reply_s: float) -> str:
         case Verdict.CRASH if game.options.words == "2012":
             return UNINTELLIGIBLE
         case _:
-            return safe_text(game.end.reason)
+            return one_printable_line(game.end.reason)
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

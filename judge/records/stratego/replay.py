@@ -12,7 +12,7 @@ from judge.games.stratego.game import SURRENDERED, UNINTELLIGIBLE
 from judge.games.stratego.notation import read_reply
 from judge.games.stratego.types import Move, NoMove, SetUpRow, SetupRow
 from judge.games.types import NATURE, AgentFault, Drawn, Reply, ReplyKind, Verdict, decided
-from judge.records.stratego.log import SHORT, HalfMoveLine, StrategoLog, read_result, safe_text, write_log
+from judge.records.stratego.log import SHORT, HalfMoveLine, StrategoLog, one_printable_line, read_result, write_log
 from judge.referee.setup import nature
 from judge.referee.spec import MatchRecord
 from judge.text import quote
@@ -20,7 +20,7 @@ from judge.text import quote
 _OUTCOME = re.compile(r"(.*) (OK|ILLEGAL|FLAG|VICTORY_FLAG|VICTORY_ATTRITION|(?:KILLS|DIES|BOTHDIE) \S \S)", re.DOTALL)
 
 
-def options_of(log: StrategoLog, rules: str = "stratego-2012") -> StrategoOptions:
+def stratego_options(log: StrategoLog, rules: str = "stratego-2012") -> StrategoOptions:
     """The options that a log was played with: those of a named set, and the limit and the tolerance that it shows."""
     base = RULES[rules]
     last = log.result.outcome if log.result else ""
@@ -37,10 +37,10 @@ def options_of(log: StrategoLog, rules: str = "stratego-2012") -> StrategoOption
     return StrategoOptions.model_validate(base.model_dump() | changes)
 
 
-def replay(log: StrategoLog, options: StrategoOptions | None = None) -> Stratego:
+def replay_stratego_log(log: StrategoLog, options: StrategoOptions | None = None) -> Stratego:
     """The game of a log, played by the rules; InputError where they give something else than the log has."""
-    game = Stratego(options or options_of(log))
-    for step in answers(log, game):
+    game = Stratego(options or stratego_options(log))
+    for step in log_answers(log, game):
         if isinstance(step, AgentFault):
             game.forfeit(step)
         else:
@@ -50,7 +50,7 @@ def replay(log: StrategoLog, options: StrategoOptions | None = None) -> Stratego
     return game
 
 
-def answers(log: StrategoLog, game: Stratego) -> Iterator[Reply | AgentFault]:
+def log_answers(log: StrategoLog, game: Stratego) -> Iterator[Reply | AgentFault]:
     """What `game` is to be fed, one after the other, until it ends: replies, tosses, and the faults that a log shows.
 
     A toss is answered from the outcome that the log has. InputError where the log ends and the game goes on.
@@ -109,7 +109,7 @@ def _check_half_move(log: StrategoLog, game: Stratego) -> None:
     if not game.half_moves:
         return
     line, played = log.half_moves[len(game.half_moves) - 1], game.half_moves[-1]
-    if safe_text(played.text) != safe_text(line.text):
+    if one_printable_line(played.text) != one_printable_line(line.text):
         raise InputError(
             f"{log.source}, line {line.number}: the log has {quote(line.text)}, the rules give {quote(played.text)}"
         )
@@ -137,10 +137,10 @@ def _check_end(log: StrategoLog, game: Stratego) -> None:
 def log_of_record(record: MatchRecord) -> bytes:
     """The log of a played match."""
     names = (record.seats[0].name, record.seats[1].name)
-    return write_log(game_of(record), names, record.spec.policy.clock.turn_ms / 1000)
+    return write_log(game_of_record(record), names, record.spec.policy.clock.turn_ms / 1000)
 
 
-def game_of(record: MatchRecord) -> Stratego:
+def game_of_record(record: MatchRecord) -> Stratego:
     """The game of a record, played again from its answers; one that was void has no end."""
     game = Stratego.from_options(record.spec.game_options())
     chance = nature(record.spec.seed)

@@ -7,7 +7,7 @@ from judge.games.stratego import Stratego
 from judge.games.types import NATURE, AgentFault, Reply
 from judge.records.steps import LogSteps, Stepped
 from judge.records.stratego.log import StrategoLog
-from judge.records.stratego.replay import answers, options_of, replay
+from judge.records.stratego.replay import log_answers, replay_stratego_log, stratego_options
 from judge.records.stratego.view import stratego_view
 
 RULE_SETS = ("stratego-2012", "stratego-2011", "stratego-seed")
@@ -18,16 +18,16 @@ def rules_of(log: StrategoLog) -> tuple[str, Stratego]:
     objections = []
     for rules in RULE_SETS:
         try:
-            return rules, replay(log, options_of(log, rules))
+            return rules, replay_stratego_log(log, stratego_options(log, rules))
         except InputError as error:
             objections.append(error)
     raise objections[0]
 
 
-def steps_of_log(log: StrategoLog) -> Stepped:
+def stratego_steps(log: StrategoLog) -> Stepped:
     """The game, played again; InputError where the log contradicts every rule set."""
     rules, _ = rules_of(log)
-    game = Stratego(options_of(log, rules))
+    game = Stratego(stratego_options(log, rules))
     steps = LogSteps(stratego_view)
     steps.begin(game)
     for seat, answer in _asked(log, game):
@@ -44,5 +44,5 @@ def steps_of_log(log: StrategoLog) -> Stepped:
 
 
 def _asked(log: StrategoLog, game: Stratego) -> Iterator[tuple[int, Reply | AgentFault]]:
-    for answer in answers(log, game):
+    for answer in log_answers(log, game):
         yield game.pending().seat, answer

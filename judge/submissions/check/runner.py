@@ -16,7 +16,7 @@ from judge.games.types import Game, Reply, Request, Verdict
 from judge.referee.clock import MS
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import Policy
-from judge.referee.setup import check
+from judge.referee.setup import check_playable
 from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, RecordFile, SeatRecord, SeatSpec
 from judge.referee.transcript import Entry, EntryKind, unseal
 from judge.submissions.check.probe_game import AGENT, Interview, ProbeAnswer
@@ -342,7 +342,7 @@ def _told(agent: Agent, words: tuple[str, ...]) -> Agent:
 def find_partner(agent: Agent, policy: Policy, box: BoxKind, staging: Path) -> Agent:
     """The agent to play against, staged; InputError that says why, where the agent itself cannot be seated."""
     seat = agent.seat(policy)
-    check(MatchSpec(seats=(seat, seat), policy=policy, box=box))
+    check_playable(MatchSpec(seats=(seat, seat), policy=policy, box=box))
     partners = game_entry(policy.game.name).partners
     if not partners:
         raise InputError(
@@ -351,7 +351,7 @@ def find_partner(agent: Agent, policy: Policy, box: BoxKind, staging: Path) -> A
     for named in partners:
         try:
             partner = _told(stage_agent(named.agent, staging), named.words)
-            check(MatchSpec(seats=(seat, partner.seat(policy)), policy=policy, box=box))
+            check_playable(MatchSpec(seats=(seat, partner.seat(policy)), policy=policy, box=box))
         except InputError:
             continue
         return partner

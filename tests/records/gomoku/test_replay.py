@@ -13,7 +13,7 @@ from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.records.gomoku.psq import read_psq
 from judge.records.gomoku.record import FiveRecord
-from judge.records.gomoku.replay import five_of, game_of
+from judge.records.gomoku.replay import five_of, replay_gomoku
 from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
 from judge.referee.transcript import (
     Entry,
@@ -62,7 +62,7 @@ def test_a_game_is_told_with_its_opening_and_its_times() -> None:
 def test_an_illegal_stone_is_not_on_the_board() -> None:
     """It is the last answer, and laid nothing."""
     played = play(brain("7,7", "7,7"), brain("8,8"))
-    game, plies = game_of(record_file(played))
+    game, plies = replay_gomoku(record_file(played))
     record = five_of_played(played)
 
     assert [[0], [1], []] == [list(ply.stones) for ply in plies]
@@ -112,7 +112,7 @@ def test_fifths_that_were_offered_are_not_on_the_board() -> None:
     """Black offers two, white keeps one: the fifth stone is the one, in the time white took to choose."""
     match_spec = agi_spec("agi-renju:rif")
     played = play_agi(laid("67", "59", "99"), engine("5A", "59", "5A"), match_spec)
-    game, plies = game_of(record_file(played, match_spec))
+    game, plies = replay_gomoku(record_file(played, match_spec))
     fifth = five_of_played(played, match_spec).moves[4]
 
     assert [0, 0, 1] == [len(ply.stones) for ply in plies][4:7]

@@ -24,7 +24,7 @@ from judge.games.types import (
     decided,
 )
 from judge.records.quantum_chess.log import Logged, QchessLog, read_log, write_log
-from judge.records.quantum_chess.replay import Moments, keep_log, options_of, replay
+from judge.records.quantum_chess.replay import Moments, keep_log, qchess_options, replay_qchess_log
 from judge.text import one_line
 
 START = datetime(2013, 3, 1, 20, 0, 0, 5, UTC)
@@ -94,7 +94,7 @@ def random_log(seed: int, **options: object) -> QchessLog:
 def refused(data: bytes) -> str:
     """Why a log cannot be read or replayed."""
     with pytest.raises(InputError) as error:
-        replay(read_log(data, "game.log"), "game.log")
+        replay_qchess_log(read_log(data, "game.log"), "game.log")
     return str(error.value)
 
 
@@ -205,7 +205,7 @@ def test_rubbish_is_a_log_or_an_input_error(data: bytes) -> None:
 
 
 def test_a_log_gives_the_answers_of_both_seats_and_of_nature() -> None:
-    replayed = replay(read_log(text()))
+    replayed = replay_qchess_log(read_log(text()))
 
     assert [(0, 1), (0, 0)] == [squares(reply) for reply in replayed.replies(0)]
     assert [(7, 7), (7, 6)] == [squares(reply) for reply in replayed.replies(1)]
@@ -221,7 +221,7 @@ def squares(reply: Reply) -> tuple[int, int]:
 
 
 def test_chance_is_answered_from_the_log_and_only_as_often() -> None:
-    chance = replay(read_log(text())).chance()
+    chance = replay_qchess_log(read_log(text())).chance()
     request: Request = Chance(NATURE, 2)
 
     assert decided(Drawn(0)) == chance(request)
@@ -243,7 +243,7 @@ def test_chance_is_answered_from_the_log_and_only_as_often() -> None:
 )
 def test_the_answer_that_lost_is_known_by_the_result(result: str, answer: Reply) -> None:
     """Where the result does not name the square, any square of which it would be said stands for it."""
-    replayed = replay(read_log(text(("white TIMEOUT", result))))
+    replayed = replay_qchess_log(read_log(text(("white TIMEOUT", result))))
 
     assert answer == replayed.replies(0)[-1]
     assert result == replayed.game.result(("", ""))
@@ -252,7 +252,7 @@ def test_the_answer_that_lost_is_known_by_the_result(result: str, answer: Reply)
 def test_a_log_that_breaks_off_is_a_game_that_goes_on() -> None:
     log = read_log(text(("2013-03-01 20:00:05 : white TIMEOUT\n# EOF\n", "")))
 
-    assert replay(log).game.end is None
+    assert replay_qchess_log(log).game.end is None
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ GAME = write_log(random_log(3, max_moves=20)).split(b"\n")
 @given(st.integers(36, len(GAME) - 3), st.sampled_from(GAME[4:-2]))
 def test_a_log_with_a_wrong_line_is_a_game_or_an_input_error(place: int, line: bytes) -> None:
     with suppress(InputError):
-        replay(read_log(b"\n".join([*GAME[:place], line, *GAME[place + 1 :]])))
+        replay_qchess_log(read_log(b"\n".join([*GAME[:place], line, *GAME[place + 1 :]])))
 
 
 def test_what_stands_behind_the_end_by_the_rules_is_a_contradiction() -> None:
@@ -320,15 +320,15 @@ def test_what_stands_behind_the_end_by_the_rules_is_a_contradiction() -> None:
 
 
 def test_the_game_of_a_log_is_known_by_its_board() -> None:
-    assert {"variant": "quantum"} == options_of(random_log(1, max_moves=3))
-    assert {"variant": "classical"} == options_of(random_log(1, variant="classical", max_moves=3))
-    assert {"position", "turn"} == set(options_of(read_log(text())))
+    assert {"variant": "quantum"} == qchess_options(random_log(1, max_moves=3))
+    assert {"variant": "classical"} == qchess_options(random_log(1, variant="classical", max_moves=3))
+    assert {"position", "turn"} == set(qchess_options(read_log(text())))
 
 
 def test_the_side_to_move_of_a_position_is_that_of_its_first_announcement() -> None:
     lines = [line for line in POSITION.splitlines() if "0 1 " not in line]
 
-    assert "black" == options_of(read_log("\n".join(lines).encode()))["turn"]
+    assert "black" == qchess_options(read_log("\n".join(lines).encode()))["turn"]
 
 
 @settings(deadline=None, max_examples=25)
@@ -340,7 +340,7 @@ def test_what_is_written_is_read_back_and_leads_to_the_same_end(seed: int, varia
 
     assert log == read_log(written)
     assert written == write_log(read_log(written))
-    replayed = replay(log, options=options)
+    replayed = replay_qchess_log(log, options=options)
     assert log.result is not None
     assert log.result.text == replayed.game.result(("", ""))
 
@@ -366,6 +366,6 @@ def test_a_lost_turn_leaves_no_line() -> None:
     )
 
     assert ["0 6 0 pawn", "0 6 0 pawn", "0 6 -> 0 4"] == [said.text for said in log.events]
-    replayed = replay(log, options=game)
+    replayed = replay_qchess_log(log, options=game)
     assert [0, 0, 1, 0, 0] == [answered.seat for answered in replayed.answers]
     assert "black UNRESPONSIVE" == replayed.game.result(("", ""))

@@ -9,12 +9,12 @@ from judge.games.stratego import RULES, Stratego
 from judge.games.types import AgentFault, Verdict
 from judge.records.stratego.log import (
     ResultLine,
+    one_printable_line,
     read_log,
     read_result,
-    safe_text,
     write_log,
 )
-from judge.records.stratego.replay import options_of, replay
+from judge.records.stratego.replay import replay_stratego_log, stratego_options
 from tests.games.stratego_positions import blue, new, red, say, set_up, toss
 
 NAMES = ("./red", "./blue")
@@ -108,7 +108,7 @@ def test_what_an_agent_says_cannot_forge_a_line() -> None:
 
     assert log("1 RED: 0 3 DOWN  OK", "1 BLU: ?[2J1 RED: ?x\u00e9") == write_log(game, NAMES)
     assert log("1 RED: 0 3 DOWN\r OK", "1 BLU: \x1b[2J1 RED: \x85x\u00e9") == write_log(game, NAMES, verbatim=True)
-    assert "a  b?c" == safe_text("a\t\rb\x00c")
+    assert "a  b?c" == one_printable_line("a\t\rb\x00c")
 
 
 def test_names_are_one_word() -> None:
@@ -138,7 +138,7 @@ def test_a_log_is_read_back() -> None:
     assert [(11, 1, 0, "0 3 DOWN OK"), (12, 1, 1, "0 6 UP OK")] == list(read.half_moves)
     assert "Game declared a draw after 2 turns" == read.reason
     assert ResultLine("./blue", "BLUE", "DRAW_DEFAULT", 2, 148, 148) == read.result
-    assert data == write_log(replay(read), NAMES)
+    assert data == write_log(replay_stratego_log(read), NAMES)
 
 
 def test_the_first_word_of_a_set_up_line_is_the_name() -> None:
@@ -148,7 +148,7 @@ def test_the_first_word_of_a_set_up_line_is_the_name() -> None:
 def test_a_log_that_a_dead_agent_broke_off_is_read() -> None:
     """The manager was told while it waited for the reply: it ended in the middle of the line, without a result."""
     sigpipe = "Game ends on BLUE's turn - REASON: SIGPIPE - Broken pipe (AI program no longer running)"
-    game = replay(read_log(log("1 RED: 0 3 DOWN 2 OK", f"1 BLU: {sigpipe}")))
+    game = replay_stratego_log(read_log(log("1 RED: 0 3 DOWN 2 OK", f"1 BLU: {sigpipe}")))
 
     assert isinstance(game.end, AgentFault)
     assert (Verdict.CRASH, 1) == (game.end.verdict, game.end.seat)
@@ -165,7 +165,7 @@ def test_what_a_manager_wrote_behind_the_end_is_passed_over() -> None:
         "./red RED SURRENDER 1 148 148",
     )
 
-    assert "SURRENDER" == replay(read_log(data)).outcome
+    assert "SURRENDER" == replay_stratego_log(read_log(data)).outcome
 
 
 def test_invalid_set_ups_are_read() -> None:
@@ -173,13 +173,13 @@ def test_invalid_set_ups_are_read() -> None:
     end = b"Game ends in the SETUP phase - REASON: An illegal setup was made by RED\n"
     read = read_log(bad + end + b"./red RED BAD_SETUP 0 3 148\n")
     assert (None, 4) == (read.setups[0], len(read.setups[1] or ()))
-    assert "BAD_SETUP" == replay(read).outcome
+    assert "BAD_SETUP" == replay_stratego_log(read).outcome
 
     # In 2011 the rows were there, with a line before them that said whose were bad.
     data = b"Player RED gave an invalid setup!\n" + log() + end + b"./red RED BOTH_ILLEGAL 0 3 148\n"
     read = read_log(data)
     assert read.setups[0] is None
-    assert "BOTH_ILLEGAL" == replay(read, options_of(read, "stratego-2011")).outcome
+    assert "BOTH_ILLEGAL" == replay_stratego_log(read, stratego_options(read, "stratego-2011")).outcome
 
 
 def test_tolerance_and_limit_are_seen_in_the_log() -> None:
@@ -189,14 +189,14 @@ def test_tolerance_and_limit_are_seen_in_the_log() -> None:
         "Game ends on BLUE's turn - REASON: Game declared a draw after 2 turns",
         "./blue BLUE DRAW_DEFAULT 2 148 148",
     )
-    options = options_of(read_log(data))
+    options = stratego_options(read_log(data))
 
     assert (True, True, 2) == (
         options.tolerate_illegal,
         options.tolerate_unreadable,
         options.turn_limit,
     )
-    assert data == write_log(replay(read_log(data)), NAMES)
+    assert data == write_log(replay_stratego_log(read_log(data)), NAMES)
 
 
 def test_a_toss_is_answered_from_the_log() -> None:
@@ -208,7 +208,7 @@ def test_a_toss_is_answered_from_the_log() -> None:
         data = write_log(game, NAMES)
         assert f"0 3 DOWN 3 {word} 9 9".encode() in data
         read = read_log(data)
-        assert data == write_log(replay(read, options_of(read, "stratego-2011")), NAMES)
+        assert data == write_log(replay_stratego_log(read, stratego_options(read, "stratego-2011")), NAMES)
 
 
 @pytest.mark.parametrize(
@@ -250,14 +250,14 @@ def test_what_is_no_log_is_refused_with_its_line(data: bytes, words: str) -> Non
 )
 def test_a_log_that_departs_from_the_rules_is_refused_with_its_line(lines: list[str], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        replay(read_log(log(*lines)))
+        replay_stratego_log(read_log(log(*lines)))
 
 
 def test_a_toss_without_an_outcome_is_refused() -> None:
     read = read_log(log("1 RED: 0 3 DOWN 3 BOTHDIE 9 9"))
 
     with pytest.raises(InputError, match="line 11: equal ranks fight here"):
-        replay(read, RULES["stratego-2011"])
+        replay_stratego_log(read, RULES["stratego-2011"])
 
 
 def test_which_row_of_a_points_table_counts() -> None:
@@ -301,7 +301,7 @@ def test_any_finished_game_is_written_read_and_replayed(rules: str, said: list[s
             say(game, text)
     data = write_log(game, NAMES)
 
-    assert data == write_log(replay(read_log(data), game.options), NAMES)
+    assert data == write_log(replay_stratego_log(read_log(data), game.options), NAMES)
 
 
 def tolerant(rules: str) -> Stratego:
