@@ -7,6 +7,9 @@ Only the standard library and no I/O: games import this module, and a box runs i
 import difflib
 from collections.abc import Iterable
 
+SENTENCE_CHARACTERS = 300
+"""How much of a stranger's words is shown in a sentence of ours."""
+
 
 def is_printable(text: str) -> bool:
     """Whether a terminal shows every character of `text` and obeys none.
@@ -72,6 +75,11 @@ def decode(data: bytes | bytearray) -> str:
     The text is as hostile as the bytes.
     """
     return data.decode("utf-8", "backslashreplace")
+
+
+def printable_lines(data: bytes | bytearray, limit: int = 400) -> list[str]:
+    """Bytes as printable lines of at most `limit` characters each; tabs become blanks."""
+    return [printable(line.rstrip("\r"), limit) for line in decode(data).expandtabs().split("\n")]
 
 
 def number(value: float, decimals: int = 1) -> str:

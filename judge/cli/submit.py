@@ -24,11 +24,10 @@ from judge.store.register import Register
 from judge.store.submission import ENTERS, State, Submission, ToldStep
 from judge.store.tokens import checked_author
 from judge.submissions.check import CheckReport, Grade
-from judge.submissions.pipeline import UploadStep, process
+from judge.submissions.pipeline import Processor, UploadStep, process_upload
 from judge.submissions.service import (
     ORGANISER,
     IntakeDirectory,
-    Processor,
     at_work,
     give_back,
     process_taken,
@@ -91,7 +90,7 @@ def processor(directory: IntakeDirectory, tell: Tell = tell_person) -> Processor
     """
     clean_up()
     workplace = UploadHost(place_on_host(), tell)
-    return partial(process, workplace=workplace, limits=directory.intake.limits, need=build_image_for_upload)
+    return partial(process_upload, workplace=workplace, limits=directory.intake.limits, need=build_image_for_upload)
 
 
 @dataclass(frozen=True, slots=True)

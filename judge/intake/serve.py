@@ -16,7 +16,8 @@ from judge.intake.middleware import Guard
 from judge.intake.workers import Workers
 from judge.store.incoming import sweep
 from judge.store.tokens import Tokens
-from judge.submissions.service import IntakeDirectory, Processor, at_work
+from judge.submissions.pipeline import Processor
+from judge.submissions.service import IntakeDirectory, at_work
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ from judge.intake import logs
 from judge.logs import get_logger
 from judge.store.register import Register
 from judge.store.submission import State, Submission
-from judge.submissions.service import IntakeDirectory, Processor, give_back, process_taken, waits_for_a_core
+from judge.submissions.pipeline import Processor
+from judge.submissions.service import IntakeDirectory, give_back, process_taken, waits_for_a_core
 from judge.workers import Worker, kill, wait
 
 LOOK_S = 1.0

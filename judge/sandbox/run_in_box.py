@@ -1,15 +1,16 @@
 """One command, run once in a box of its own: a directory goes in read-only, bytes come out bounded.
 
-What unpacks and what builds a stranger's upload works here, in the same box as an agent plays in: no network, no
+What unpacks and what builds a stranger's upload runs here, in the same box as an agent plays in: no network, no
 capabilities, a read-only root, small file systems in memory, limits on memory, processes, time and output. What comes
-out is hostile, whoever wrote the command: it may have been taken over by what it read.
+out is hostile even though the command is ours: what it read may have taken it over.
+
+This is no exchange of `judge.referee.wire`: there is one box, no clock, no freezer and no transcript.
 """
 
 import os
 import select
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -18,27 +19,27 @@ from typing import BinaryIO
 from judge.errors import HostError
 from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, ProcessReport, Tenant
 from judge.sandbox.docker_box import DockerBox
+from judge.text import printable_lines
 
-DONE = ProcessReport("exited", 0)
+SUCCESS = ProcessReport("exited", 0)
 
 
-class End(StrEnum):
-    """How the work ended; what is not `FINISHED` was ended by a limit."""
+class CommandEnd(StrEnum):
+    """How a command ended; all but `FINISHED` are limits."""
 
     FINISHED = "finished"
     TIME = "time"
     MEMORY = "memory"
     OUTPUT = "output"
-    TALK = "talk"
-    """It wrote more to stderr than it may."""
+    STDERR = "stderr"
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What is to be done: `directory` is mounted read-only at /agent, and `command` begins with an absolute path.
+    """What to run: `directory` is mounted read-only at /agent, and `command` begins with an absolute path.
 
     Every word of `command` that names something in `directory` must be ours, and absolute. `seconds` are of the wall;
-    `output_bytes` is the most that stdout may be, `talk_bytes` the most that stderr may be.
+    `output_bytes` and `stderr_bytes` are the most that stdout and stderr may have.
     """
 
     name: str
@@ -49,26 +50,26 @@ class Command:
     limits: Limits
     seconds: float
     output_bytes: int
-    talk_bytes: int
-    kept_bytes: int = 64 << 10
-    """How much of stderr is kept: its first half and its last."""
+    stderr_bytes: int
+    log_bytes: int = 64 << 10
+    """How much of stderr is returned: its first half and its last."""
     environment: tuple[tuple[str, str], ...] = ()
     cores: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
 class Stderr:
-    """The first and the last of what was written to stderr, `kept_bytes` in all, and how much it was."""
+    """The first and the last of what was written to stderr, `log_bytes` in all, and how much it was."""
 
-    kept_bytes: int
+    log_bytes: int
     total_bytes: int = 0
     first: bytearray = field(default_factory=bytearray)
     last: bytearray = field(default_factory=bytearray)
 
     def add(self, data: bytes) -> None:
-        """Take bytes in, letting go of those in the middle."""
+        """Add bytes, and drop those in the middle."""
         self.total_bytes += len(data)
-        half = self.kept_bytes // 2
+        half = self.log_bytes // 2
         room = half - len(self.first)
         self.first += data[:room]
         self.last += data[max(0, room) :]
@@ -76,134 +77,119 @@ class Stderr:
 
     @property
     def omitted_bytes(self) -> int:
-        """How much of the middle was let go."""
+        """How much of the middle was dropped."""
         return self.total_bytes - len(self.first) - len(self.last)
+
+    def __str__(self) -> str:
+        """The log in printable lines: its first and its last part, and in between how much was dropped."""
+        if not self.omitted_bytes:
+            lines = printable_lines(self.first + self.last)
+        else:
+            omitted = f"[{self.omitted_bytes} bytes are left out here]"
+            lines = [*printable_lines(self.first), omitted, *printable_lines(self.last)]
+        return "\n".join(lines).strip("\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """What came of a job: how it ended, PID 1's report (of a job that was ended: signalled), stderr, the seconds."""
+class CommandResult:
+    """How a command ended, PID 1's report (after a limit: signalled), its stderr, and the seconds it took."""
 
-    end: End
+    end: CommandEnd
     report: ProcessReport
-    talk: Stderr
+    stderr: Stderr
     seconds: float
 
     @property
-    def is_done(self) -> bool:
-        """Whether the command came to its own end and reported no failure."""
-        return self.end is End.FINISHED and self.report == DONE
+    def is_success(self) -> bool:
+        """Whether the command ended by itself and reported no failure."""
+        return self.end is CommandEnd.FINISHED and self.report == SUCCESS
 
 
-def work(job: Command, policy: BoxPolicy, output: BinaryIO) -> Work:
-    """Do a job; its stdout goes to `output`. The box is gone on return.
+def run_in_box(command: Command, policy: BoxPolicy, output: BinaryIO) -> CommandResult:
+    """Run a command; its stdout goes to `output`. The box is removed on return.
 
-    Raises HostError where the Engine, the kernel or the disk fails, or the command cannot even be started: the image
-    is ours. What is done to the box from inside is told in the `Work`.
+    Raises HostError if the Engine, the kernel or the disk fails, or the command cannot be started at all: the image
+    is ours. What happens to the box from inside is in the result.
     """
-    with closing(DockerBox(_tenant(job), job.limits, policy)) as box:
-        box.prepare()
-        with _watched(box) as poll:
-            return _Shift(job, box, output, poll).run()
-
-
-def _tenant(job: Command) -> Tenant:
-    return Tenant(
-        name=job.name,
-        program=job.directory,
-        command=job.command,
-        runtime=job.image,
+    tenant = Tenant(
+        name=command.name,
+        program=command.directory,
+        command=command.command,
+        runtime=command.image,
         seat=0,
-        match_id=job.name,
-        cores=job.cores,
-        environment=job.environment,
+        match_id=command.name,
+        cores=command.cores,
+        environment=command.environment,
     )
+    with closing(DockerBox(tenant, command.limits, policy)) as box, closing(select.epoll()) as epoll:
+        box.prepare()
+        return _Run(command, box, output, epoll).run()
 
 
-class _Poll:
-    """The sources of a box under one epoll, until each has ended."""
+class _Run:
+    """A command from its start to its end."""
 
-    def __init__(self, box: DockerBox, epoll: select.epoll) -> None:
+    def __init__(self, command: Command, box: DockerBox, output: BinaryIO, epoll: select.epoll) -> None:
+        self._command = command
+        self._box = box
+        self._output = output
+        self._output_bytes = 0
+        self._stderr = Stderr(command.log_bytes)
+        self._open = {Channel.OUT, Channel.ERR}
+        self._report: ProcessReport | None = None
         self._epoll = epoll
         self._sources: dict[int, EventSource] = {source.fd: source for source in box.sources}
         for source in self._sources.values():
             epoll.register(source.fd, source.events)
 
-    def events(self, seconds: float) -> Iterator[tuple[Channel, bytes]]:
-        """What comes within so many seconds."""
-        for fd, _ in self._epoll.poll(seconds):
-            if source := self._sources.get(fd):
-                yield from source.read()
-        for fd, source in list(self._sources.items()):
-            if source.ended:  # an end may end more than the stream that it was read from
-                del self._sources[fd]
-                self._epoll.unregister(fd)
-
-
-@contextmanager
-def _watched(box: DockerBox) -> Iterator[_Poll]:
-    with closing(select.epoll()) as epoll:
-        yield _Poll(box, epoll)
-
-
-class _Shift:
-    """One job from its start to its end."""
-
-    def __init__(self, job: Command, box: DockerBox, output: BinaryIO, poll: _Poll) -> None:
-        self._job = job
-        self._box = box
-        self._output = output
-        self._poll = poll
-        self._talk = Stderr(job.kept_bytes)
-        self._written = 0
-        self._open = {Channel.OUT, Channel.ERR}
-        self._report: ProcessReport | None = None
-
-    def run(self) -> Work:
-        """Start the command, and listen until it and its streams have ended, or a limit is reached."""
+    def run(self) -> CommandResult:
+        """Start the command, and read until it and its streams have ended, or a limit is reached."""
         began = time.monotonic()
         self._box.start()
-        end = self._listen(began + self._job.seconds)
+        end = self._read_all(began + self._command.seconds)
         report = self._report or ProcessReport("signalled", 9)
-        if end is End.FINISHED and report != DONE and self._box.readings().oom_kills:
-            end = End.MEMORY
+        if end is CommandEnd.FINISHED and report != SUCCESS and self._box.readings().oom_kills:
+            end = CommandEnd.MEMORY
         if report.kind == "exec-failed":
             raise HostError(
-                f"{self._job.command[0]} cannot be started in the image {self._job.image}: "
-                f"{os.strerror(report.number)}; run: judge images build {self._job.image}"
+                f"{self._command.command[0]} cannot be started in the image {self._command.image}: "
+                f"{os.strerror(report.number)}; run: judge images build {self._command.image}"
             )
-        if report.kind == "lost" and end is End.FINISHED:
-            raise HostError(f"The box of {self._job.name} is gone and nobody says why")
-        return Work(end, report, self._talk, time.monotonic() - began)
+        if report.kind == "lost" and end is CommandEnd.FINISHED:
+            raise HostError(f"The box of {self._command.name} is gone and nobody says why")
+        return CommandResult(end, report, self._stderr, time.monotonic() - began)
 
-    def _listen(self, deadline: float) -> End:
+    def _read_all(self, deadline: float) -> CommandEnd:
         while self._report is None or self._open:
             left = deadline - time.monotonic()
             if left <= 0:
-                return End.TIME
-            for channel, data in self._poll.events(left):
-                self._take(channel, data)
-            if self._written > self._job.output_bytes:
-                return End.OUTPUT
-            if self._talk.total_bytes > self._job.talk_bytes:
-                return End.TALK
-        return End.FINISHED
+                return CommandEnd.TIME
+            for fd, _ in self._epoll.poll(left):
+                if source := self._sources.get(fd):
+                    for channel, data in source.read():
+                        self._add(channel, data)
+            for fd, source in list(self._sources.items()):
+                if source.ended:  # an end may end more than the stream that it was read from
+                    del self._sources[fd]
+                    self._epoll.unregister(fd)
+            if self._output_bytes > self._command.output_bytes:
+                return CommandEnd.OUTPUT
+            if self._stderr.total_bytes > self._command.stderr_bytes:
+                return CommandEnd.STDERR
+        return CommandEnd.FINISHED
 
-    def _take(self, channel: Channel, data: bytes) -> None:
+    def _add(self, channel: Channel, data: bytes) -> None:
         if channel is Channel.REPORT:
-            said = ProcessReport.decode(data)
-            self._report = None if said.kind == "started" else said
+            report = ProcessReport.decode(data)
+            self._report = None if report.kind == "started" else report
         elif channel in (Channel.OUT, Channel.ERR) and not data:
             self._open.discard(channel)
         elif channel is Channel.ERR:
-            self._talk.add(data)
+            self._stderr.add(data)
         elif channel is Channel.OUT:
-            self._keep(data)
-
-    def _keep(self, data: bytes) -> None:
-        self._written += len(data)
-        if self._written <= self._job.output_bytes:
-            try:
-                self._output.write(data)
-            except OSError as error:
-                raise HostError(f"{self._job.name}: {error.strerror}: make room, or set TMPDIR") from error
+            self._output_bytes += len(data)
+            if self._output_bytes <= self._command.output_bytes:
+                try:
+                    self._output.write(data)
+                except OSError as error:
+                    raise HostError(f"{self._command.name}: {error.strerror}: make room, or set TMPDIR") from error

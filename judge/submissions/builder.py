@@ -1,7 +1,7 @@
 """Builds sources that nobody vouches for, in a box, and writes the tree that is left to stdout as one plain tar file.
 
     python3 -I DIRECTORY JOB.json      DIRECTORY has this file as __main__.py
-                                       JOB.json: {"commands": [[word, ...], ...], "source": path, "at": path,
+                                       JOB.json: {"commands": [[word, ...], ...], "input": path, "at": path,
                                                   "bounds": {...}}
 
 The commands are lists of words and never pass a shell. What they print goes to stderr, which is the log. Exit code 3: a
@@ -80,7 +80,7 @@ def main() -> int:
     job: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     at = Path(job["at"])
     try:
-        copy(Path(job["source"]), at)
+        copy(Path(job["input"]), at)
     except (OSError, shutil.Error) as error:
         say(f"the sources do not fit into the directory that is built in: {quote(str(error), 200)}")
         return FAILED

@@ -1,7 +1,7 @@
 """Reads an archive that nobody vouches for, in a box, and writes what is in it to stdout as one plain tar file.
 
     python3 -I DIRECTORY JOB.json      DIRECTORY has this file as __main__.py
-                                       JOB.json: {"archive": path, "bounds": {...}, "ratio": n, "ratio_from_bytes": n}
+                                       JOB.json: {"input": path, "bounds": {...}, "ratio": n, "ratio_from_bytes": n}
 
 It never makes a file: no name of the archive's is ever given to a file system. Directories and regular files are
 taken, and a link as a copy of the file of the archive that it leads to; everything else ends it, with exit code 3 and
@@ -365,7 +365,7 @@ def main() -> int:
     """Extract what the job names; one sentence on stderr says why not."""
     job = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     try:
-        with Path(job["archive"]).open("rb") as archive:
+        with Path(job["input"]).open("rb") as archive:
             extract(archive, sys.stdout.buffer, job)
     except RefusedError as error:
         sys.stderr.write(f"{error}\n")

@@ -8,11 +8,10 @@ FOLDER/agents/DIGEST        the agents that came of them
 import json
 import re
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from judge.agents.agents import Agent, AgentManifest
 from judge.errors import HostError, InputError, NotReadyError
@@ -25,7 +24,7 @@ from judge.store.incoming import Incoming
 from judge.store.register import Register
 from judge.store.submission import Came, Submission, ToldStep, Upload
 from judge.submissions.intake import IntakePolicy
-from judge.submissions.pipeline import UploadOutcome, UploadStep
+from judge.submissions.pipeline import OnStep, Processor, UploadJob, UploadOutcome, UploadStep
 from judge.text import is_printable
 
 FILENAME_CHARACTERS = 255
@@ -35,21 +34,6 @@ ORGANISER = "organiser"
 FILENAME = r"^[^/\\\x00-\x1f\x7f-\x9f]*[^./\\\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f]*$"
 """What a pattern can say of a file's name; that every character can be shown is asked besides."""
 AGENT_NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
-
-
-class Processor(Protocol):
-    """From an upload to an agent below `agents`; HostError where the host failed, and it should be tried again."""
-
-    def __call__(  # noqa: D102
-        self,
-        upload: Path,
-        filename: str,
-        policy: Policy,
-        agents: Path,
-        name: str = "",
-        author: str = "",
-        tell: Callable[[UploadStep], None] = ...,
-    ) -> UploadOutcome: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +124,7 @@ def process_taken(
     register: Register,
     taken: Submission,
     process: Processor,
-    tell: Callable[[UploadStep], None] = lambda _: None,
+    tell: OnStep = lambda _: None,
 ) -> Submission:
     """Process what a worker has taken, and register what came of it; whoever fails here, the attempt has an end.
 
@@ -159,7 +143,8 @@ def process_taken(
     try:
         desk.agents.mkdir(parents=True, exist_ok=True)
         upload = desk.files.path(taken.upload)
-        outcome = process(upload, taken.filename, desk.policy, desk.agents, taken.name, author, keep)
+        job = UploadJob(upload, taken.filename, desk.policy, desk.agents, taken.name, author)
+        outcome = process(job, keep)
         return register.finish(taken.id, taken.attempt, _kept(desk.files, outcome))
     except InputError as error:
         return register.finish(taken.id, taken.attempt, Came(str(error), "", *[None] * 4))

@@ -4,13 +4,12 @@ import re
 import shutil
 from pathlib import Path
 
-from judge.sandbox.run_in_box import End, Work
-from judge.submissions.escaped import SENTENCE_CHARACTERS
+from judge.sandbox.run_in_box import CommandEnd, CommandResult
 from judge.submissions.extractor import REFUSED
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.path_checks import Census, RefusedError, shown
-from judge.submissions.sandbox_task import Bench, Task, carry_out
-from judge.text import decode, printable
+from judge.submissions.sandbox_task import SandboxTask, TaskHost, run_task
+from judge.text import SENTENCE_CHARACTERS, decode, printable
 
 IMAGE = "unpacker"
 """The image in which archives are read."""
@@ -38,14 +37,14 @@ def stem_of(filename: str) -> str:
     return ARCHIVES.sub("", name) if is_archive(name) else Path(name).stem
 
 
-def unpack(upload: Path, filename: str, target: Path, limits: IntakeLimits, bench: Bench) -> str:
+def unpack_upload(upload: Path, filename: str, target: Path, limits: IntakeLimits, host: TaskHost) -> str:
     """Make the new directory `target` of an upload; returns a sentence of what it holds.
 
     Raises RefusedError with a sentence that names the member, HostError where the host fails.
     """
     name = name_of(filename)
     if is_archive(name):
-        return _unpack_archive(upload, target, limits, bench)
+        return _unpack_archive(upload, target, limits, host)
     if OTHER_ARCHIVES.search(name):
         raise RefusedError(f"{shown(name)}: archives are .zip, .tar, .tar.gz, .tar.xz or .tar.zst")
     Census(limits.tree.bounds).file(name, upload.stat().st_size)
@@ -65,29 +64,27 @@ def root_of(tree: Path) -> Path:
     return root_of(inner[0]) if len(inner) == 1 and inner[0].is_dir() else tree
 
 
-def _unpack_archive(upload: Path, target: Path, limits: IntakeLimits, bench: Bench) -> str:
-    task = Task(
+def _unpack_archive(upload: Path, target: Path, limits: IntakeLimits, host: TaskHost) -> str:
+    task = SandboxTask(
         name="unpack",
         program="extractor.py",
         image=IMAGE,
         job={
-            "archive": "/agent/upload",
             "bounds": limits.tree.model_dump(),
             "ratio": limits.unpack.ratio,
             "ratio_from_bytes": limits.unpack.ratio_from_bytes,
         },
-        lay_out=lambda directory: _copy(upload, directory / "upload"),
+        input=upload,
         limits=limits.unpack.box(),
         seconds=limits.unpack.seconds,
-        talk_bytes=64 << 10,
-        kept_bytes=4 << 10,
-        environment={},
+        stderr_bytes=64 << 10,
+        log_bytes=4 << 10,
     )
-    carried = carry_out(task, bench, target, limits.tree)
-    if not carried.work.is_done:
-        raise RefusedError(_why(carried.work, limits))
-    if carried.refusal:
-        raise RefusedError(carried.refusal)
+    result, refusal = run_task(task, host, target, limits.tree)
+    if not result.is_success:
+        refusal = _failure(result, limits)
+    if refusal:
+        raise RefusedError(refusal)
     files = [path for path in target.rglob("*") if path.is_file()]
     if not files:
         raise RefusedError("it holds no files")
@@ -95,20 +92,16 @@ def _unpack_archive(upload: Path, target: Path, limits: IntakeLimits, bench: Ben
     return f"{len(files)} {'file' if len(files) == 1 else 'files'}, {total} bytes"
 
 
-def _copy(upload: Path, target: Path) -> None:
-    shutil.copyfile(upload, target)
-
-
-def _why(done: Work, limits: IntakeLimits) -> str:
+def _failure(result: CommandResult, limits: IntakeLimits) -> str:
     """One sentence on an archive that was not unpacked."""
-    match done.end:
-        case End.TIME:
+    match result.end:
+        case CommandEnd.TIME:
             return f"it takes more than {limits.unpack.seconds:g} s to unpack"
-        case End.MEMORY:
+        case CommandEnd.MEMORY:
             return f"it takes more than {limits.unpack.memory_bytes} bytes of memory to unpack"
-        case End.OUTPUT:
+        case CommandEnd.OUTPUT:
             return f"it becomes more than {limits.tree.total_bytes} bytes"
-    said = decode(done.talk.first).strip()
-    if done.report.number == REFUSED and done.report.kind == "exited" and said:
-        return printable(said, SENTENCE_CHARACTERS)
-    return f"it cannot be read as an archive: what reads it {done.report.kind} {done.report.number}"
+    refusal = decode(result.stderr.first).strip()
+    if result.report.number == REFUSED and result.report.kind == "exited" and refusal:
+        return printable(refusal, SENTENCE_CHARACTERS)
+    return f"it cannot be read as an archive: what reads it {result.report.kind} {result.report.number}"

@@ -8,28 +8,20 @@ hold FILE   is processed as long as FILE is not there  else        no agent come
 import os
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from judge.agents.agents import Agent, AgentManifest
 from judge.errors import HostError
 from judge.referee.policy import Policy
 from judge.submissions.check import CheckReport, Finding, Grade
-from judge.submissions.pipeline import Stage, UploadOutcome, UploadStep
+from judge.submissions.pipeline import OnStep, Stage, UploadJob, UploadOutcome, UploadStep
 
 
-def process(
-    upload: Path,
-    filename: str,
-    policy: Policy,
-    agents: Path,
-    name: str = "",
-    author: str = "",
-    tell: Callable[[UploadStep], None] = lambda _: None,
-) -> UploadOutcome:
+def process(job: UploadJob, tell: OnStep) -> UploadOutcome:
+    upload, name, author = job.upload, job.name, job.author
     words = upload.read_bytes().split()
     word, rest = words[0].decode(), [word.decode() for word in words[1:]]
-    tell(UploadStep(Stage.RECEIVED, True, f"{filename} of {author or 'nobody'}", 0.0))
+    tell(UploadStep(Stage.RECEIVED, True, f"{job.filename} of {author or 'nobody'}", 0.0))
     if word == "crash":
         os.kill(os.getpid(), signal.SIGKILL)
     if word == "hold":
@@ -43,7 +35,7 @@ def process(
         tell(UploadStep(Stage.UNPACKED, False, "it is no archive", 0.1))
         return UploadOutcome((), None, "", log, None, "it is no archive")
     digest = upload.name
-    program = agents / digest
+    program = job.agents / digest
     program.mkdir(exist_ok=True)
     manifest = AgentManifest(name=name or rest[-1], command=("./five",), author=author)
     is_good = word != "bad"
@@ -53,7 +45,7 @@ def process(
         Agent(manifest, program, digest),
         "sha256:1234",
         log,
-        _report(manifest.name, digest, policy, is_good),
+        _report(manifest.name, digest, job.policy, is_good),
         "" if is_good else "it failed the check of time: see the report",
     )
 

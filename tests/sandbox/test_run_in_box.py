@@ -14,14 +14,14 @@ from judge.host.build_images import build_images
 from judge.sandbox import BoxPolicy, Limits
 from judge.sandbox.box import ProcessReport
 from judge.sandbox.owner import Owner
-from judge.sandbox.run_in_box import Command, End, Stderr, Work, work
+from judge.sandbox.run_in_box import Command, CommandEnd, CommandResult, Stderr, run_in_box
 
 pytestmark = pytest.mark.docker
 
 MIB = 1 << 20
 SMALL = Limits(memory_bytes=64 * MIB, temporary_bytes=4 * MIB, scratch_bytes=MIB, processes=8)
 
-Do = Callable[..., tuple[Work, bytes]]
+Do = Callable[..., tuple[CommandResult, bytes]]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -35,7 +35,7 @@ def do(tmp_path: Path) -> Iterator[Do]:
     tmp_path.chmod(0o755)
     (tmp_path / "upload").write_text("as it was")
 
-    def run(program: str, **job: object) -> tuple[Work, bytes]:
+    def run(program: str, **job: object) -> tuple[CommandResult, bytes]:
         usual = Command(
             name="test-workshop",
             directory=tmp_path,
@@ -44,11 +44,11 @@ def do(tmp_path: Path) -> Iterator[Do]:
             limits=SMALL,
             seconds=30,
             output_bytes=MIB,
-            talk_bytes=MIB,
+            stderr_bytes=MIB,
         )
         (tmp_path / "program").write_text(program)
         output = io.BytesIO()
-        done = work(replace(usual, **job), BoxPolicy(), output)  # type: ignore[arg-type]
+        done = run_in_box(replace(usual, **job), BoxPolicy(), output)  # type: ignore[arg-type]
         return done, output.getvalue()
 
     yield run
@@ -60,8 +60,8 @@ def do(tmp_path: Path) -> Iterator[Do]:
 def test_what_it_writes_comes_out(do: Do) -> None:
     done, output = do("import sys\nsys.stderr.write('said')\nprint(open('/agent/upload').read() * 2, end='')")
 
-    assert done.is_done
-    assert (b"as it wasas it was", b"said") == (output, bytes(done.talk.first))
+    assert done.is_success
+    assert (b"as it wasas it was", b"said") == (output, bytes(done.stderr.first))
 
 
 def test_what_it_was_given_stays_as_it_was(do: Do, tmp_path: Path) -> None:
@@ -73,26 +73,26 @@ def test_what_it_was_given_stays_as_it_was(do: Do, tmp_path: Path) -> None:
         "open('/home/agent/new', 'w'); open('/tmp/new', 'w')"
     )
 
-    assert done.is_done
-    assert b"30 30 30 30 " == bytes(done.talk.first)  # EROFS
+    assert done.is_success
+    assert b"30 30 30 30 " == bytes(done.stderr.first)  # EROFS
     assert "as it was" == (tmp_path / "upload").read_text()
 
 
 @pytest.mark.parametrize(
     ("program", "end"),
     [
-        ("while True: pass", End.TIME),
-        ("import time\ntime.sleep(1000)", End.TIME),
-        ("import os\nwhile True: os.write(1, bytes(9999))", End.OUTPUT),
-        ("import os\nwhile True: os.write(2, bytes(9999))", End.TALK),
-        ("x = bytearray(1 << 30)", End.MEMORY),
+        ("while True: pass", CommandEnd.TIME),
+        ("import time\ntime.sleep(1000)", CommandEnd.TIME),
+        ("import os\nwhile True: os.write(1, bytes(9999))", CommandEnd.OUTPUT),
+        ("import os\nwhile True: os.write(2, bytes(9999))", CommandEnd.STDERR),
+        ("x = bytearray(1 << 30)", CommandEnd.MEMORY),
     ],
 )
-def test_each_limit_ends_it(do: Do, program: str, end: End) -> None:
-    done, output = do(program, seconds=2 if end is End.TIME else 30)
+def test_each_limit_ends_it(do: Do, program: str, end: CommandEnd) -> None:
+    done, output = do(program, seconds=2 if end is CommandEnd.TIME else 30)
 
     assert end is done.end
-    assert not done.is_done
+    assert not done.is_success
     assert len(output) <= MIB
 
 
@@ -100,26 +100,26 @@ def test_who_fills_the_disk_hears_of_it(do: Do) -> None:
     done, _ = do("open('/home/agent/x', 'wb').write(bytes(5 << 20))")
 
     assert ProcessReport("exited", 1) == done.report
-    assert b"No space left on device" in bytes(done.talk.last + done.talk.first)
+    assert b"No space left on device" in bytes(done.stderr.last + done.stderr.first)
 
 
 def test_who_forks_without_end_hears_of_it_and_leaves_nobody(do: Do) -> None:
     done, _ = do("import os, time\nwhile True:\n    if not os.fork(): time.sleep(1000)")
 
-    assert End.FINISHED is done.end
-    assert b"BlockingIOError" in bytes(done.talk.first)
+    assert CommandEnd.FINISHED is done.end
+    assert b"BlockingIOError" in bytes(done.stderr.first)
 
 
 def test_children_do_not_outlive_it(do: Do) -> None:
     done, output = do("import os, time\nif not os.fork():\n    time.sleep(1000)\nprint('gone')")
 
-    assert (True, b"gone\n") == (done.is_done, output)
+    assert (True, b"gone\n") == (done.is_success, output)
 
 
 def test_an_end_by_a_signal_is_its_own(do: Do) -> None:
     done, _ = do("import os\nos.kill(os.getpid(), 9)")
 
-    assert (End.FINISHED, ProcessReport("signalled", 9)) == (done.end, done.report)
+    assert (CommandEnd.FINISHED, ProcessReport("signalled", 9)) == (done.end, done.report)
 
 
 def test_a_command_that_is_not_there_is_the_hosts_fault(do: Do) -> None:

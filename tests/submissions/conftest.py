@@ -1,4 +1,4 @@
-"""The images of the intake, and a bench to work at."""
+"""The images of the intake, and a host of tasks."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,7 +11,7 @@ from judge.host.build_images import build_images
 from judge.sandbox import BoxPolicy
 from judge.sandbox.owner import Owner, owned_directory
 from judge.submissions import build
-from judge.submissions.sandbox_task import Bench
+from judge.submissions.sandbox_task import TaskHost
 
 
 @pytest.fixture(scope="session")
@@ -28,10 +28,10 @@ def room() -> Iterator[Path]:
 
 
 @pytest.fixture
-def bench(tools: None, room: Path) -> Iterator[Bench]:
+def task_host(tools: None, room: Path) -> Iterator[TaskHost]:
     """Boxes under the profile of compilers; none is left behind."""
     policy = BoxPolicy(freeze="none", seccomp_of={build.IMAGE: build.PROFILE})
-    yield Bench(policy, (), room)
+    yield TaskHost(policy, (), room)
     with closing(docker.from_env()) as client:
         mine = f"judge.owner={Owner.me().encode()}"
         assert [] == client.containers.list(all=True, filters={"label": mine}, ignore_removed=True)

@@ -6,9 +6,9 @@ import pytest
 
 from judge.agents.agents import program_digest
 from judge.agents.recipe import BuildRecipe, BuildTable, Sources, recipe_for
-from judge.submissions.build import Built, build
+from judge.submissions.build import Built, build_tree
 from judge.submissions.limits import BuildLimits, IntakeLimits, TreeLimits
-from judge.submissions.sandbox_task import Bench
+from judge.submissions.sandbox_task import TaskHost
 
 pytestmark = pytest.mark.docker
 
@@ -41,67 +41,67 @@ LANGUAGES = {
 }
 
 
-def laid(bench: Bench, files: dict[str, str], name: str = "sent") -> Path:
-    tree = bench.room / name
+def laid(task_host: TaskHost, files: dict[str, str], name: str = "sent") -> Path:
+    tree = task_host.room / name
     for path, text in files.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
         (tree / path).write_text(text)
     return tree
 
 
-def built(bench: Bench, files: dict[str, str], limits: IntakeLimits = LIMITS, **table: object) -> Built:
-    tree = laid(bench, files)
+def built(task_host: TaskHost, files: dict[str, str], limits: IntakeLimits = LIMITS, **table: object) -> Built:
+    tree = laid(task_host, files)
     recipe = recipe_for(Sources(tree, "bot", table=BuildTable.model_validate(table) if table else None))
     assert recipe
-    return build(tree, recipe, bench.room / "built", limits, bench)
+    return build_tree(tree, recipe, task_host.room / "built", limits, task_host)
 
 
-def made(bench: Bench, makefile: str, limits: IntakeLimits = LIMITS) -> Built:
+def made(task_host: TaskHost, makefile: str, limits: IntakeLimits = LIMITS) -> Built:
     """What comes of a Makefile with these commands."""
     commands = "".join(f"\t{line}\n" for line in makefile.splitlines())
-    return built(bench, {"Makefile": f"all:\n{commands}"}, limits)
+    return built(task_host, {"Makefile": f"all:\n{commands}"}, limits)
 
 
 # --- what is built ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", LANGUAGES)
-def test_the_same_sources_make_the_same_agent(kind: str, bench: Bench) -> None:
+def test_the_same_sources_make_the_same_agent(kind: str, task_host: TaskHost) -> None:
     files, program = LANGUAGES[kind]
     digests = []
     for turn in ("first", "second"):
-        tree = laid(bench, files, turn)
+        tree = laid(task_host, files, turn)
         recipe = recipe_for(Sources(tree, "bot"))
         assert recipe
         assert kind == recipe.kind
-        come = build(tree, recipe, bench.room / f"{turn}-built", LIMITS, bench)
+        come = build_tree(tree, recipe, task_host.room / f"{turn}-built", LIMITS, task_host)
         assert "" == come.failure, come.log
-        assert (bench.room / f"{turn}-built" / program).is_file()
-        digests.append(program_digest(bench.room / f"{turn}-built"))
+        assert (task_host.room / f"{turn}-built" / program).is_file()
+        digests.append(program_digest(task_host.room / f"{turn}-built"))
 
     assert digests[0] == digests[1]
 
 
-def test_names_of_files_are_words_and_nothing_more(bench: Bench) -> None:
+def test_names_of_files_are_words_and_nothing_more(task_host: TaskHost) -> None:
     names = ["-fplugin=x.c", "$(touch hacked).c", "a b;touch hacked;.c", "`touch hacked`.c", "@x.c"]
     files = {name: f"int f{number};\n" for number, name in enumerate(names)}
 
-    come = built(bench, {"main.c": C, **files})
+    come = built(task_host, {"main.c": C, **files})
 
     assert "" == come.failure, come.log
-    assert not list((bench.room / "built").rglob("hacked"))
-    assert (bench.room / "built" / "bot").stat().st_mode & 0o100
+    assert not list((task_host.room / "built").rglob("hacked"))
+    assert (task_host.room / "built" / "bot").stat().st_mode & 0o100
 
 
 # --- what fails, and attacks ------------------------------------------------------------------------------------------
 
 
-def test_an_error_is_in_the_log(bench: Bench) -> None:
-    come = built(bench, {"main.c": "int main(void) { return x; }\n"})
+def test_an_error_is_in_the_log(task_host: TaskHost) -> None:
+    come = built(task_host, {"main.c": "int main(void) { return x; }\n"})
 
     assert come.failure.startswith("the build failed: gcc ended with code 1; ./main.c:1:25: error: ")
     assert "main.c:1:25: error: 'x' undeclared" in come.log.replace("\u2018", "'").replace("\u2019", "'")
-    assert not (bench.room / "built").exists()
+    assert not (task_host.room / "built").exists()
 
 
 COMPLAINTS: dict[str, tuple[dict[str, bytes], str]] = {
@@ -139,16 +139,16 @@ COMPLAINTS: dict[str, tuple[dict[str, bytes], str]] = {
 
 
 @pytest.mark.parametrize("case", COMPLAINTS)
-def test_the_first_error_and_the_fix_are_said(bench: Bench, case: str) -> None:
+def test_the_first_error_and_the_fix_are_said(task_host: TaskHost, case: str) -> None:
     files, words = COMPLAINTS[case]
-    tree = bench.room / "sent"
+    tree = task_host.room / "sent"
     for name, content in files.items():
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).write_bytes(content)
     recipe = recipe_for(Sources(tree, "bot"))
     assert recipe
 
-    come = build(tree, recipe, bench.room / "built", LIMITS, bench)
+    come = build_tree(tree, recipe, task_host.room / "built", LIMITS, task_host)
 
     assert come.failure.startswith("the build failed: ")
     assert words in come.failure
@@ -161,8 +161,8 @@ INCLUDES = {
 
 
 @pytest.mark.parametrize("path", INCLUDES)
-def test_what_is_included_is_nothing_of_the_host(path: str, bench: Bench) -> None:  # H4
-    come = built(bench, {"main.c": f'#include "{path}"\nint main(void) {{}}\n'})
+def test_what_is_included_is_nothing_of_the_host(path: str, task_host: TaskHost) -> None:  # H4
+    come = built(task_host, {"main.c": f'#include "{path}"\nint main(void) {{}}\n'})
 
     assert come.failure.startswith(INCLUDES[path])
     assert "root:" not in come.log
@@ -175,33 +175,33 @@ int main() { return A<800>::f(); }
 """
 
 
-def test_a_flood_of_errors_is_cut(bench: Bench) -> None:  # H5
+def test_a_flood_of_errors_is_cut(task_host: TaskHost) -> None:  # H5
     few = LIMITS.model_copy(update={"build": LIMITS.build.model_copy(update={"log_bytes": 20_000})})
 
-    come = built(bench, {"main.cpp": FLOOD}, few)
+    come = built(task_host, {"main.cpp": FLOOD}, few)
 
     assert "the build printed more than 20000 bytes" == come.failure
     assert "bytes are left out here]" in come.log
     assert len(come.log) < 8192
 
 
-def test_a_compiler_bomb_ends_at_the_cap(bench: Bench) -> None:  # H5, H7
-    come = built(bench, {"main.c": "int big[1 << 28] = {1};\nint main(void) { return big[0]; }\n"})
+def test_a_compiler_bomb_ends_at_the_cap(task_host: TaskHost) -> None:  # H5, H7
+    come = built(task_host, {"main.c": "int big[1 << 28] = {1};\nint main(void) { return big[0]; }\n"})
 
     assert come.failure.startswith("the build failed: gcc ended with code")
     assert "File size limit exceeded" in come.log
 
 
-def test_a_build_without_end_is_ended(bench: Bench) -> None:
-    come = made(bench, "@echo begun; while :; do :; done", hasty(2))
+def test_a_build_without_end_is_ended(task_host: TaskHost) -> None:
+    come = made(task_host, "@echo begun; while :; do :; done", hasty(2))
 
     assert "the build took more than 2 s" == come.failure
     assert come.log.endswith("begun")
 
 
-def test_a_build_that_forks_without_end_leaves_nobody(bench: Bench) -> None:
-    """`bench` looks for what is left; whether make or the time is at its end first, nobody can tell."""
-    come = made(bench, "@bash -c ':(){ :|:& };:'; wait; false", hasty(3))
+def test_a_build_that_forks_without_end_leaves_nobody(task_host: TaskHost) -> None:
+    """`task_host` looks for what is left; whether make or the time is at its end first, nobody can tell."""
+    come = made(task_host, "@bash -c ':(){ :|:& };:'; wait; false", hasty(3))
 
     assert come.failure.startswith(("the build took more than 3 s", "the build failed: "))
     assert "fork: retry: Resource temporarily unavailable" in come.log
@@ -212,10 +212,10 @@ def hasty(seconds: float) -> IntakeLimits:
     return LIMITS.model_copy(update={"build": LIMITS.build.model_copy(update={"seconds": seconds})})
 
 
-def test_a_build_reaches_nothing(bench: Bench) -> None:  # H6, H10
+def test_a_build_reaches_nothing(task_host: TaskHost) -> None:  # H6, H10
     come = made(
-        bench,
-        "-@echo x > /agent/source/Makefile\n"
+        task_host,
+        "-@echo x > /agent/input/Makefile\n"
         "-@echo x > /usr/bin/cc\n"
         "-@chmod u+s /home/agent/tree/Makefile && ls -l Makefile\n"
         "-@ls /var/run/docker.sock /root\n"
@@ -227,11 +227,11 @@ def test_a_build_reaches_nothing(bench: Bench) -> None:  # H6, H10
     assert "No such file or directory" in come.log
     assert "/dev/tcp" in come.log
     user = int(come.log.splitlines()[-4])
-    assert user in range(bench.policy.uid, bench.policy.uid + bench.policy.uids)
+    assert user in range(task_host.policy.uid, task_host.policy.uid + task_host.policy.uids)
 
 
-def test_what_is_built_is_not_run_where_it_is_built(bench: Bench) -> None:  # H7
-    come = built(bench, {"Makefile": "all:\n\tcc -o gen gen.c\n\t./gen\n", "gen.c": C})
+def test_what_is_built_is_not_run_where_it_is_built(task_host: TaskHost) -> None:  # H7
+    come = built(task_host, {"Makefile": "all:\n\tcc -o gen gen.c\n\t./gen\n", "gen.c": C})
 
     assert come.failure.startswith("the build failed")
     assert "Permission denied" in come.log
@@ -252,25 +252,25 @@ ATTACKS = {
 
 
 @pytest.mark.parametrize("command", ATTACKS)
-def test_a_makefile_that_attacks_fails_clearly_or_is_harmless(command: str, bench: Bench) -> None:  # H6
-    come = made(bench, f"-@bash -c '{command}'" if "'" not in command else f"-@{command}")
+def test_a_makefile_that_attacks_fails_clearly_or_is_harmless(command: str, task_host: TaskHost) -> None:  # H6
+    come = made(task_host, f"-@bash -c '{command}'" if "'" not in command else f"-@{command}")
 
     expected = ATTACKS[command]
     if expected is not None:
         assert expected in come.failure, (come.failure, come.log)
     if not come.failure:
-        assert {"Makefile"} == {path.name for path in (bench.room / "built").rglob("*")}
+        assert {"Makefile"} == {path.name for path in (task_host.room / "built").rglob("*")}
 
 
-def test_what_a_build_prints_is_only_shown(bench: Bench) -> None:
-    come = made(bench, "@printf '\\033[2Jred\\033[31m \\377 \\r\\n<b>tag</b>\\a'; false")
+def test_what_a_build_prints_is_only_shown(task_host: TaskHost) -> None:
+    come = made(task_host, "@printf '\\033[2Jred\\033[31m \\377 \\r\\n<b>tag</b>\\a'; false")
 
     assert "\x1b" not in come.log
     assert "\\x1b[2Jred\\x1b[31m \\xff" in come.log
     assert all(line.isprintable() for line in come.log.split("\n"))
 
 
-def test_a_recipe_says_all_that_decides(bench: Bench) -> None:
+def test_a_recipe_says_all_that_decides(task_host: TaskHost) -> None:
     recipe = BuildRecipe("c", (("gcc", "a b.c"),), 'name = "x"')
 
     assert '{"kind": "c", "commands": [["gcc", "a b.c"]], "manifest": "name = \\"x\\""}' == str(recipe)

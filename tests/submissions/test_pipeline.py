@@ -25,7 +25,7 @@ from judge.sandbox.owner import Fate, Owner, directories
 from judge.sandbox.reaper import reap
 from judge.submissions.check import Grade
 from judge.submissions.limits import IntakeLimits
-from judge.submissions.pipeline import Stage, UploadOutcome, UploadStep, process
+from judge.submissions.pipeline import Stage, UploadJob, UploadOutcome, UploadStep, process_upload
 from tests.agents.test_pe_format import program as windows_program
 from tests.submissions.archives import Files, special, tarred, zipped
 from tests.submissions.check import flawed
@@ -39,8 +39,8 @@ JUDGE = """
 import sys
 from pathlib import Path
 from judge.referee.policy import load_policy
-from judge.submissions.pipeline import process
-process(Path(sys.argv[1]), "bot.zip", load_policy("qchess-2013"), Path(sys.argv[2]))
+from judge.submissions.pipeline import UploadJob, process_upload
+process_upload(UploadJob(Path(sys.argv[1]), "bot.zip", load_policy("qchess-2013"), Path(sys.argv[2])))
 """
 
 STARTER = IMAGES / "starter-qchess-cpp"
@@ -67,8 +67,9 @@ def send(tmp_path: Path, policy: Policy) -> Iterator[Send]:
     def run(data: bytes, filename: str, **more: object) -> UploadOutcome:
         upload = tmp_path / "upload"
         upload.write_bytes(data)
-        chosen = more.pop("policy", policy)
-        return process(upload, filename, chosen, tmp_path / "agents", **more)  # type: ignore[arg-type]
+        fields = {key: more.pop(key) for key in ("name", "author") if key in more}
+        job = UploadJob(upload, filename, more.pop("policy", policy), tmp_path / "agents", **fields)  # type: ignore[arg-type]
+        return process_upload(job, **more)  # type: ignore[arg-type]
 
     yield run
     assert [] == left_by(os.getpid())
@@ -89,7 +90,7 @@ def files_of(directory: Path) -> Files:
 def test_sources_become_an_agent_that_passed_the_gate(send: Send, tmp_path: Path) -> None:
     heard: list[UploadStep] = []
 
-    outcome = send(zipped(files_of(STARTER)), "starter.zip", tell=heard.append, author="Ann")
+    outcome = send(zipped(files_of(STARTER)), "starter.zip", on_step=heard.append, author="Ann")
 
     assert "" == outcome.refusal
     assert list(Stage) == [step.stage for step in outcome.steps]

@@ -11,7 +11,7 @@ import pytest
 
 from judge.submissions.limits import TreeLimits
 from judge.submissions.path_checks import RefusedError
-from judge.submissions.sandbox_task import receive
+from judge.submissions.sandbox_task import receive_tree
 from judge.submissions.unpack import root_of
 from tests.submissions.archives import special, tarred
 
@@ -24,7 +24,7 @@ def gnu(*members: tuple[str, bytes] | tarfile.TarInfo, mode: int = 0o644) -> byt
 
 
 def received(data: bytes, tmp_path: Path) -> Path:
-    receive(io.BytesIO(data), tmp_path / "tree", LIMITS)
+    receive_tree(io.BytesIO(data), tmp_path / "tree", LIMITS)
     return tmp_path / "tree"
 
 
@@ -86,7 +86,7 @@ def test_bytes_that_were_changed_are_read_or_refused_and_nothing_else(tmp_path: 
         header[148:156] = b" " * 8
         data[148:156] = b"%06o\0 " % sum(header)
         with suppress(RefusedError):
-            receive(io.BytesIO(bytes(data)), tmp_path / str(number), LIMITS)
+            receive_tree(io.BytesIO(bytes(data)), tmp_path / str(number), LIMITS)
 
     assert {str(number) for number in range(500)} >= {path.name for path in tmp_path.iterdir()}
 

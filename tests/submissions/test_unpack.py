@@ -8,8 +8,8 @@ import pytest
 
 from judge.submissions.limits import IntakeLimits, TreeLimits, UnpackLimits
 from judge.submissions.path_checks import RefusedError
-from judge.submissions.sandbox_task import Bench
-from judge.submissions.unpack import is_archive, name_of, stem_of, unpack
+from judge.submissions.sandbox_task import TaskHost
+from judge.submissions.unpack import is_archive, name_of, stem_of, unpack_upload
 from tests.submissions import archives
 from tests.submissions.archives import tarred, zipped
 
@@ -21,27 +21,27 @@ LIMITS = IntakeLimits(
 FILES = {"bot/run": b"\x7fELF", "bot/book": b"h8" * 5000}
 
 
-def unpacked(data: bytes, filename: str, bench: Bench) -> Path:
-    upload = bench.room / "upload"
+def unpacked(data: bytes, filename: str, task_host: TaskHost) -> Path:
+    upload = task_host.room / "upload"
     upload.write_bytes(data)
-    unpack(upload, filename, bench.room / "tree", LIMITS, bench)
-    return bench.room / "tree"
+    unpack_upload(upload, filename, task_host.room / "tree", LIMITS, task_host)
+    return task_host.room / "tree"
 
 
-def refusal(data: bytes, filename: str, bench: Bench) -> str:
+def refusal(data: bytes, filename: str, task_host: TaskHost) -> str:
     with pytest.raises(RefusedError) as caught:
-        unpacked(data, filename, bench)
-    assert not (bench.room / "tree").exists() or not list((bench.room / "tree").iterdir())
+        unpacked(data, filename, task_host)
+    assert not (task_host.room / "tree").exists() or not list((task_host.room / "tree").iterdir())
     return str(caught.value)
 
 
 @pytest.mark.docker
 @pytest.mark.parametrize("kind", ["zip", "tar", "tar.gz", "tar.xz", "tar.zst"])
-def test_every_kind_of_archive_arrives(kind: str, bench: Bench) -> None:
+def test_every_kind_of_archive_arrives(kind: str, task_host: TaskHost) -> None:
     pack = archives.PACKERS.get(kind)
     data = pack(tarred(*FILES.items())) if pack else zipped(FILES)
 
-    tree = unpacked(data, f"My Bot.{kind.upper()}", bench)
+    tree = unpacked(data, f"My Bot.{kind.upper()}", task_host)
 
     found = {p.relative_to(tree).as_posix(): p.read_bytes() for p in tree.rglob("*") if p.is_file()}
     assert FILES == found
@@ -61,12 +61,12 @@ def test_every_kind_of_archive_arrives(kind: str, bench: Bench) -> None:
         (zipped({}), "it holds no files"),
     ],
 )
-def test_what_is_hostile_is_refused_with_a_sentence(data: bytes, why: str, bench: Bench) -> None:
-    assert why in refusal(data, "bot.zip", bench)
+def test_what_is_hostile_is_refused_with_a_sentence(data: bytes, why: str, task_host: TaskHost) -> None:
+    assert why in refusal(data, "bot.zip", task_host)
 
 
 @pytest.mark.docker
-def test_a_directory_of_a_million_members_needs_too_much_memory(bench: Bench) -> None:
+def test_a_directory_of_a_million_members_needs_too_much_memory(task_host: TaskHost) -> None:
     """The standard library reads all of a zip file's directory before anybody can look at it."""
     frugal = IntakeLimits(unpack=UnpackLimits(memory_bytes=64 * MIB))
     name = b"n" * 20
@@ -74,28 +74,28 @@ def test_a_directory_of_a_million_members_needs_too_much_memory(bench: Bench) ->
     directory = entry * 300_000
     end = b"PK\5\6" + bytes(8) + len(directory).to_bytes(4, "little") + bytes(6)
 
-    upload = bench.room / "upload"
+    upload = task_host.room / "upload"
     upload.write_bytes(b"PK\3\4" + bytes(26) + directory + end)
 
     with pytest.raises(RefusedError, match="it takes more than 67108864 bytes of memory"):
-        unpack(upload, "bot.zip", bench.room / "tree", frugal, bench)
+        unpack_upload(upload, "bot.zip", task_host.room / "tree", frugal, task_host)
 
 
 @pytest.mark.docker
-def test_what_takes_too_long_is_refused(bench: Bench) -> None:
-    upload = bench.room / "upload"
+def test_what_takes_too_long_is_refused(task_host: TaskHost) -> None:
+    upload = task_host.room / "upload"
     with zipfile.ZipFile(upload, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("zeros", bytes(64 * MIB))
     generous = IntakeLimits(unpack=UnpackLimits(ratio=10_000, seconds=0.01))
 
     with pytest.raises(RefusedError, match=r"it takes more than 0.01 s to unpack"):
-        unpack(upload, "bot.zip", bench.room / "tree", generous, bench)
+        unpack_upload(upload, "bot.zip", task_host.room / "tree", generous, task_host)
 
 
 def test_what_is_no_archive_by_its_name_is_one_file(room: Path) -> None:
-    bench = Bench(None, (), room)  # type: ignore[arg-type]
+    task_host = TaskHost(None, (), room)  # type: ignore[arg-type]
 
-    tree = unpacked(zipped(FILES), "C:\\bots\\mine.jar", bench)
+    tree = unpacked(zipped(FILES), "C:\\bots\\mine.jar", task_host)
 
     assert ["mine.jar"] == [path.name for path in tree.iterdir()]
 
@@ -114,7 +114,7 @@ def test_what_is_no_archive_by_its_name_is_one_file(room: Path) -> None:
 )
 def test_a_file_has_a_name_as_a_member_has(filename: str, why: str, room: Path) -> None:
     with pytest.raises(RefusedError, match=why):
-        unpacked(b"x", filename, Bench(None, (), room))  # type: ignore[arg-type]
+        unpacked(b"x", filename, TaskHost(None, (), room))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
