@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from judge.sandbox.owner import started_ticks
+from judge.sandbox.procfs import started_ticks
 from judge.workers import FEW, Worker, WorkerLostError, in_parallel, kill, wait
 
 PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "60"))

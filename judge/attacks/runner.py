@@ -12,21 +12,21 @@ from judge.attacks.attack import Attack, Changes, Control, Expected, HarmError, 
 from judge.attacks.fixtures import CANARY_TEXT
 from judge.attacks.leftovers import leftovers, look
 from judge.attacks.programs import build_attacks
-from judge.attacks.shelf import MemoryShelf
 from judge.attacks.weak_box import weak_builder
 from judge.errors import HostError
 from judge.games.types import Verdict
 from judge.host.house_agents import build_house_agents
-from judge.referee.play import Slot, Venue, play
+from judge.referee.play import Slot, Venue, play_until_scored
 from judge.referee.policy import ClockPolicy, GameChoice, Policy
 from judge.referee.spec import KeptFolders, MatchSpec, RecordFile, SeatSpec
 from judge.referee.verify import verify
 from judge.resources import BUILD_DIRECTORY
 from judge.sandbox import open_box, seccomp
-from judge.sandbox.archive import EMPTY
+from judge.sandbox.archive import EMPTY, Archive
 from judge.sandbox.cores import busy_ns
 from judge.sandbox.folders import FolderKind
 from judge.sandbox.owner import owned_directory
+from judge.sandbox.procfs import memory_bytes
 
 OPPONENT = "house-instant"
 CLOCK = ClockPolicy(
@@ -72,6 +72,21 @@ class Trial:
     def held(self) -> bool:
         """Whether all was as expected."""
         return not self.problems
+
+
+class MemoryShelf:
+    """The kept folders of an attack's agent, in memory; see `judge.referee.folders.Shelf`."""
+
+    def __init__(self) -> None:
+        self.states = {EMPTY.digest: EMPTY}
+
+    def get(self, seat: int, digest: str) -> Archive:  # noqa: ARG002 one agent has one folder
+        """A state that was put here; every digest in a spec of ours is of such a one."""
+        return self.states[digest]
+
+    def put(self, seat: int, state: Archive) -> None:  # noqa: ARG002 one agent has one folder
+        """Add a state."""
+        self.states[state.digest] = state
 
 
 class Suite:
@@ -179,11 +194,7 @@ class Suite:
         weaken = None if control is None else control.weaken
         build = open_box if weaken is None else weak_builder(weaken, names)
         venue = Venue(self._slot, shelf, build=build)
-        for attempt in range(1, spec.policy.attempts + 1):
-            file = play(spec, self._digests, attempt, venue)
-            if file.record.verdict is not Verdict.VOID:
-                break
-        return file
+        return play_until_scored(spec, self._digests, venue)
 
     def _harm_by_folder(self, spec: MatchSpec, file: RecordFile, shelf: MemoryShelf) -> Iterator[str]:
         """What is wrong with what an attack has left in its folder: the host's own, or that no game begins with it."""
@@ -327,13 +338,6 @@ def grown() -> Iterator[list[int]]:
     """Measures by how many bytes this process grows at most; the number is in the list afterwards."""
     growth = [0]
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak begins anew
-    before = _memory("VmRSS")
+    before = memory_bytes("self", "VmRSS")
     yield growth
-    growth[0] = max(0, _memory("VmHWM") - before)
-
-
-def _memory(field: str) -> int:
-    """A field of /proc/self/status, in bytes."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    line = next(line for line in status.splitlines() if line.startswith(field))
-    return int(line.split()[1]) << 10
+    growth[0] = max(0, memory_bytes("self") - before)

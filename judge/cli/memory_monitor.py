@@ -7,14 +7,14 @@ judge started are read in /proc, seat 0's being the older one. What cannot be to
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 
 from judge.errors import HostError
 from judge.games.types import SEATS
-from judge.referee.spec import BoxKind
 from judge.sandbox import cgroup
+from judge.sandbox.box import BoxKind
 from judge.sandbox.engine import Engine
 from judge.sandbox.owner import MARK, Owner
+from judge.sandbox.procfs import children_of, environment_of, memory_bytes, stat_fields
 
 SEAT = "judge.seat"
 """The label that an agent's container has."""
@@ -87,7 +87,7 @@ def _meters(match_id: str, judge_pid: int) -> dict[int, cgroup.CgroupMeter]:
 
 def _processes(judge_pid: int, seats: Sequence[int]) -> Callable[[], tuple[Memory, Memory]]:
     def read() -> tuple[Memory, Memory]:
-        peaks = dict(zip(seats, map(_peak_bytes, _agents(judge_pid)), strict=False))
+        peaks = dict(zip(seats, map(memory_bytes, _agents(judge_pid)), strict=False))
         return (peaks.get(0), None), (peaks.get(1), None)
 
     return read
@@ -96,19 +96,5 @@ def _processes(judge_pid: int, seats: Sequence[int]) -> Callable[[], tuple[Memor
 def _agents(judge_pid: int) -> Sequence[int]:
     """The children of the judge that are agents, the oldest first."""
     mark = f"{MARK}=".encode()
-    pids: list[int] = []
-    for children in Path(f"/proc/{judge_pid}/task").glob("*/children"):
-        pids += map(int, children.read_text(encoding="ascii").split())
-    return sorted((pid for pid in pids if mark in Path(f"/proc/{pid}/environ").read_bytes()), key=_started)
-
-
-def _started(pid: int) -> int:
-    """When a process started, in ticks since boot."""
-    text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    return int(text.rpartition(")")[2].split()[19])
-
-
-def _peak_bytes(pid: int) -> int:
-    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
-    line = next((line for line in status.splitlines() if line.startswith("VmHWM:")), "VmHWM: 0")
-    return int(line.split()[1]) * 1024
+    agents = [pid for pid in children_of(judge_pid) if mark in environment_of(pid)]
+    return sorted(agents, key=lambda pid: int(stat_fields(pid)[19]))

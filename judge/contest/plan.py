@@ -15,7 +15,7 @@ from judge.contest.points import Duel
 from judge.errors import InputError
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import Policy, load_policy
-from judge.referee.spec import BoxKind
+from judge.sandbox.box import BoxKind
 from judge.submissions.intake import IntakePolicy
 from judge.toml_files import parse, read_text, validated
 

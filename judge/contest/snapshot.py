@@ -24,7 +24,8 @@ from judge.errors import InputError
 from judge.referee.chance import Key, Seed, numbers
 from judge.referee.policy import Policy
 from judge.referee.setup import check_playable, in_contest
-from judge.referee.spec import BoxKind, MatchSpec, SeatSpec
+from judge.referee.spec import MatchSpec, SeatSpec
+from judge.sandbox.box import BoxKind
 from judge.sandbox.images import listing, runtime_image
 
 

@@ -20,9 +20,9 @@ from judge.referee.bounds import LARGEST_RECORD
 from judge.referee.chance import Seed
 from judge.referee.policy import Policy
 from judge.referee.transcript import SealedTranscript
+from judge.sandbox.box import BoxKind
 from judge.sandbox.folders import FolderKind
 
-BoxKind = Literal["docker", "process"]
 _DIGEST = "^[0-9a-f]{64}$"
 
 

@@ -1,16 +1,13 @@
 """Where agents live: boxes, and everything that is needed to make, watch and remove them."""
 
 from collections.abc import Sequence
-from typing import Literal
 
-from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
+from judge.sandbox.box import Box, BoxKind, BoxPolicy, Limits, Tenant
 from judge.sandbox.folders import DIRECTORIES, Folder, FolderKind, Keeper, LocalKeeper, NoKeeper
 from judge.sandbox.hardening import PERSISTENT
 from judge.sandbox.runtimes import path_for
 
 __all__ = ["Box", "BoxKind", "BoxPolicy", "Limits", "Tenant", "open_box", "open_keeper", "persistent_path"]
-
-BoxKind = Literal["docker", "process"]
 
 
 def persistent_path(kind: BoxKind, runtime: str) -> str:

@@ -15,6 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judge.sandbox.folders import FolderKind
 
+BoxKind = Literal["docker", "process"]
+"""A container, or a process without walls."""
+
 NO_FREEZER = "none"
 """The freezer of a box that is never stopped; also the word of `BoxPolicy.freeze` for it."""
 

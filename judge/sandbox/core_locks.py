@@ -16,7 +16,7 @@ from threading import Event, Lock, Thread
 from judge.errors import InputError
 from judge.locks import lock, try_lock
 from judge.sandbox.cores import core_of
-from judge.sandbox.owner import started_ticks
+from judge.sandbox.procfs import program_name, started_ticks, status_field
 from judge.text import decode
 
 VARIABLE = "JUDGE_LOCKS"
@@ -157,7 +157,9 @@ def holder_of(path: Path) -> str:
     """Who has a core's lock, as far as it is to be seen: the command, the process, since when it runs."""
     for pid in _holders(path):
         process = next((each for each in _lineage(pid) if _judge_command(each)), pid)
-        words = shorten(_judge_command(process) or _name(process), COMMAND, placeholder=" ...")
+        words = shorten(
+            _judge_command(process) or program_name(process) or "another program", COMMAND, placeholder=" ..."
+        )
         started = _started(process)
         since = f", running since {started:%Y-%m-%d %H:%M}" if started else ""
         return f"{words} (process {process}{since})"
@@ -187,11 +189,10 @@ def _lineage(pid: int) -> Iterator[int]:
     """A process and those above it."""
     for _ in range(ANCESTORS):
         yield pid
-        try:
-            status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
-        except OSError:
+        parent = status_field(pid, "PPid")
+        if not parent:
             return
-        pid = int(status.partition("\nPPid:")[2].split()[0])
+        pid = int(parent)
 
 
 def _judge_command(pid: int) -> str:
@@ -205,13 +206,6 @@ def _judge_command(pid: int) -> str:
         if Path(word).name in ("judge", "judge.cli"):
             return " ".join(["judge", *words[number + 1 :]])
     return ""
-
-
-def _name(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return "another program"
 
 
 def _started(pid: int) -> datetime | None:

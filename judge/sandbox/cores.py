@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from judge.errors import InputError
+from judge.sandbox.procfs import PROC, process_ids, program_name
 
 TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
@@ -155,14 +156,7 @@ def use_of(cores: Sequence[int]) -> Use:
 def _softirq_threads(cores: tuple[int, ...]) -> tuple[Path, ...]:
     """The /proc directories of the threads to which the kernel leaves interrupts' work; none where they are hidden."""
     names = {f"ksoftirqd/{core}" for core in cores}
-    return tuple(path for path in Path("/proc").glob("[0-9]*") if _name(path) in names)
-
-
-def _name(process: Path) -> str:
-    try:
-        return (process / "comm").read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
+    return tuple(PROC / str(pid) for pid in process_ids() if program_name(pid) in names)
 
 
 def _run_ns(process: Path) -> int:

@@ -15,6 +15,7 @@ from enum import Enum
 from pathlib import Path
 
 from judge.errors import HostError
+from judge.sandbox.procfs import environment_of, process_ids, started_ticks
 
 PREFIX = "judge-box-"
 MARK = "JUDGE_BOX"
@@ -61,16 +62,6 @@ class Owner:
         if self.world != _world() or os.geteuid() not in (0, self.uid):
             return Fate.UNKNOWN
         return Fate.ALIVE if started_ticks(self.pid) == self.started_ticks else Fate.GONE
-
-
-def started_ticks(pid: int) -> int | None:
-    """When a process started, in clock ticks since boot; None when there is none (a zombie counts as none)."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    fields = text.rpartition(")")[2].split()  # the name before it may hold anything
-    return None if fields[0] in "ZX" else int(fields[19])
 
 
 def make_directory() -> Path:
@@ -138,11 +129,11 @@ def kill_marked(directory: Path) -> None:
 def _kill_round(mark: bytes) -> int:
     """Kill those who bear the mark now; returns how many there were."""
     killed = 0
-    for entry in Path("/proc").glob("[0-9]*"):
+    for pid in process_ids():
         with suppress(OSError):
-            pidfd = os.pidfd_open(int(entry.name))  # so that the number cannot become another's
+            pidfd = os.pidfd_open(pid)  # so that the number cannot become another's
             try:
-                if mark in (entry / "environ").read_bytes():
+                if mark in environment_of(pid):
                     signal.pidfd_send_signal(pidfd, signal.SIGKILL)
                     killed += 1
             finally:

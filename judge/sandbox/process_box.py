@@ -18,6 +18,7 @@ from judge.sandbox.folders import DIRECTORIES, FolderKind
 from judge.sandbox.hardening import PROGRAM, agent_words, environment
 from judge.sandbox.owner import MARK, kill_marked, make_directory, remove_directory
 from judge.sandbox.pipes import PipeSource, write_some
+from judge.sandbox.procfs import children_of, memory_bytes, stat_fields
 
 log = get_logger()
 
@@ -253,19 +254,14 @@ class ProcessBox:
         """The fields of /proc/PID/stat, from the state on, of the agent's first process and its descendants."""
         pids = [self._process.pid] if self._process else []
         while pids:
-            process = Path(f"/proc/{pids.pop()}")
+            pid = pids.pop()
             with suppress(OSError):
-                text = (process / "stat").read_text(encoding="utf-8", errors="replace")
-                yield text.rpartition(")")[2].split()
-                for children in process.glob("task/*/children"):
-                    pids += map(int, children.read_text(encoding="ascii").split())
+                yield stat_fields(pid)
+                pids += children_of(pid)
 
     def _look_at_memory(self) -> None:
-        with suppress(OSError, StopIteration):
-            if self._process and self._runs:
-                lines = Path(f"/proc/{self._process.pid}/status").read_text(encoding="utf-8", errors="replace")
-                peak = next(line for line in lines.splitlines() if line.startswith("VmHWM:"))
-                self._peak_seen = max(self._peak_seen, int(peak.split()[1]) * 1024)
+        if self._process and self._runs:
+            self._peak_seen = max(self._peak_seen, memory_bytes(self._process.pid))
 
 
 class ReportSource:

@@ -19,7 +19,8 @@ from judge.contest.worker import Job
 from judge.host.house_agents import build_house_agents
 from judge.matches import Match
 from judge.referee.policy import load_policy
-from judge.referee.spec import BoxKind, MatchSpec, RecordFile
+from judge.referee.spec import MatchSpec, RecordFile
+from judge.sandbox.box import BoxKind
 from judge.sandbox.core_locks import VARIABLE
 from judge.store.files import Files
 from judge.store.store import Store

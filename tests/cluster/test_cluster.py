@@ -10,7 +10,7 @@ from judge.cluster.cluster import Cluster
 from judge.contest.runner import StopReason
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
-from judge.sandbox.owner import started_ticks
+from judge.sandbox.procfs import started_ticks
 from judge.store.types import AttemptState
 from tests.cluster.machines import Cup, Machines, until
 

@@ -15,9 +15,10 @@ from judge.contest.worker import Job
 from judge.matches import Match
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
-from judge.referee.spec import BoxKind, KeptFolders, MatchSpec
+from judge.referee.spec import KeptFolders, MatchSpec
 from judge.sandbox.archive import EMPTY
-from judge.sandbox.owner import started_ticks
+from judge.sandbox.box import BoxKind
+from judge.sandbox.procfs import started_ticks
 from tests.cli.brains import write_brain
 from tests.sandbox.guest import PATIENCE_S
 

@@ -15,7 +15,7 @@ import docker
 import pytest
 
 from judge.host.build_images import build_images
-from judge.sandbox.owner import started_ticks
+from judge.sandbox.procfs import started_ticks
 from tests.cli.conftest import house, judge, nothing_left  # noqa: F401 - fixtures of whole commands
 
 PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "60"))

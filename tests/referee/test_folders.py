@@ -9,8 +9,9 @@ from judge.errors import InputError
 from judge.referee.folders import folders_of, shelved
 from judge.referee.policy import load_policy
 from judge.referee.setup import build_referee
-from judge.referee.spec import BoxKind, FolderRecord, KeptFolders, MatchSpec, SeatSpec
+from judge.referee.spec import FolderRecord, KeptFolders, MatchSpec, SeatSpec
 from judge.sandbox.archive import EMPTY, Archive, pack
+from judge.sandbox.box import BoxKind
 from judge.sandbox.folders import FolderKind, Left
 from judge.testing import World
 

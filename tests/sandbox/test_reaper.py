@@ -14,6 +14,7 @@ from docker.models.containers import Container
 
 from judge.sandbox import owner, reaper
 from judge.sandbox.owner import Fate, Owner, directories
+from judge.sandbox.procfs import environment_of, process_ids, started_ticks
 from judge.sandbox.reaper import reap
 from tests.sandbox.guest import PATIENCE_S
 
@@ -74,16 +75,12 @@ def directories_of(landlord: Landlord) -> list[Path]:
 def agents_of(directory: Path) -> list[int]:
     """The processes that run for a box without a container."""
     mark = f"{owner.MARK}={directory}\0".encode()
-    return [
-        int(path.name)
-        for path in Path("/proc").glob("[0-9]*")
-        if owner.started_ticks(int(path.name)) and mark in environment_of(path)
-    ]
+    return [pid for pid in process_ids() if started_ticks(pid) and mark in environment(pid)]
 
 
-def environment_of(process: Path) -> bytes:
+def environment(pid: int) -> bytes:
     try:
-        return (process / "environ").read_bytes()
+        return environment_of(pid)
     except OSError:
         return b""
 

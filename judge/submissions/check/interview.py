@@ -9,7 +9,7 @@ from judge.games.types import Decision, Verdict
 from judge.referee.policy import Policy
 from judge.submissions.check.diagnosis import Diagnosis, diagnose, fix_for
 from judge.submissions.check.probe_game import ProbeAnswer
-from judge.submissions.check.report import Grade
+from judge.submissions.check.report import Finding, failed, passed, warned
 from judge.submissions.check.runner import Examinee, RecordedTalk
 from judge.text import decode
 
@@ -39,9 +39,6 @@ _WELL_ALONE = "this was late in a long conversation: in a new process, as a cont
 _RESTART = "answer RESTART by OK and clear the board, or by UNKNOWN"
 """What helps where the command that leads from one position to another is not answered."""
 
-Verdicts = tuple[str, Grade, str, str]
-"""A check's name, its grade, the evidence, and a fix; an empty fix is the table's."""
-
 
 def hurried(policy: Policy) -> Policy:
     """The policy with a short limit to be told, and its own limit as the tolerance: late is known from too late."""
@@ -62,15 +59,15 @@ def _stopping(policy: Policy, before_ms: int) -> dict[str, dict[str, object]]:
 
 
 @dataclass
-class Asked:
-    """Everything that the agent was asked, and what stopped it on the way."""
+class QuestionResults:
+    """The answers to all questions, and what stopped the agent."""
 
     answers: list[ProbeAnswer] = field(default_factory=list)
     turns_ms: list[float] = field(default_factory=list)
     stopped: list[tuple[Question, Verdict, Diagnosis]] = field(default_factory=list)
     talks: list[RecordedTalk] = field(default_factory=list)
-    passing: list[Verdicts] = field(default_factory=list)
-    """Warnings of what went wrong late in a long conversation, and well in a new process."""
+    late: list[Finding] = field(default_factory=list)
+    """Warnings of what failed late in a long conversation, and not in a new process."""
     ending: Diagnosis | None = None
     """Why it is asked with lines that end in another way than it would be in a contest."""
 
@@ -82,14 +79,14 @@ class Asked:
         well = (answer.question for answer in asked if answer.fault is None)
         return replace(next(well, self.answers[0].question), turns=1)
 
-    def take(self, talk: RecordedTalk) -> None:
+    def add(self, talk: RecordedTalk) -> None:
         """Count a conversation."""
         self.talks.append(talk)
         self.answers += talk.answers
         self.turns_ms += talk.turns_ms
 
 
-def interrogate(examinee: Examinee, policy: Policy, ending: str) -> Asked:
+def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     """Ask all questions; behind one that ended the agent's process the next ones are put to a new one.
 
     A contest has a new process for every game: what goes wrong late in a conversation is asked once more, in a process
@@ -97,38 +94,38 @@ def interrogate(examinee: Examinee, policy: Policy, ending: str) -> Asked:
     end in `ending` but in the other way are tried; where that goes well, all is asked so (`Examinee.line_ending`). That
     is left out where the protocol has one way alone, and `ending` is empty.
     """
-    asked = Asked()
+    results = QuestionResults()
     questions, plain = examinee.questions.asked, examinee.questions.plain
     left = list(questions)
-    while left and len(asked.stopped) < MAX_FAULTS:
+    while left and len(results.stopped) < MAX_FAULTS:
         # Whom one process fails again and again is asked in as many as there are questions: each costs a whole wait.
-        batch = left if len(asked.passing) < MAX_FAULTS else left[:1]
-        talk = examinee.asked(batch, policy, options=plain)
-        if ending and not asked.talks and asked.ending is None and _failed_at_once(talk):
-            asked.ending = _other_ending(examinee, questions[0], talk, policy, ending)
-            if asked.ending is not None:
-                examinee.disregard(talk)
+        batch = left if len(results.late) < MAX_FAULTS else left[:1]
+        talk = examinee.ask(batch, policy, options=plain)
+        if ending and not results.talks and results.ending is None and _failed_at_once(talk):
+            results.ending = _other_ending(examinee, questions[0], talk, policy, ending)
+            if results.ending is not None:
+                examinee.talks.remove(talk)
                 continue
-        asked.take(talk)
+        results.add(talk)
         fault, question = talk.side.fault, talk.question
         if not talk.got_ready:
-            asked.stopped += [(question, fault, diagnose(talk))] if question and fault else []
+            results.stopped += [(question, fault, diagnose(talk))] if question and fault else []
             break
         if not talk.has_stopped or question is None or fault is None:
             left = left[len(batch) :]
             continue
         left = left[left.index(question) + 1 :]
         if talk.answers and talk.answers[0].question != question:
-            alone = examinee.asked([question], policy, options=plain)
+            alone = examinee.ask([question], policy, options=plain)
             if not alone.has_stopped:
-                examinee.disregard(talk)
-                asked.take(alone)
-                asked.passing.append(_passing(talk, question, fault))
+                examinee.talks.remove(talk)
+                results.add(alone)
+                results.late.append(_only_late(talk, question, fault))
                 continue
             talk, fault = alone, alone.side.fault or fault
-        asked.stopped.append((question, fault, diagnose(talk)))
-    _ask_late_faults_again(examinee, asked, policy)
-    return asked
+        results.stopped.append((question, fault, diagnose(talk)))
+    _ask_late_faults_again(examinee, results, policy)
+    return results
 
 
 def _failed_at_once(talk: RecordedTalk) -> bool:
@@ -145,10 +142,10 @@ def _other_ending(
     """Why it is to be asked with lines that end in the other way: because it answers then; None where it does not."""
     other = "lf" if ending == "crlf" else "crlf"
     once = replace(question, turns=1)
-    again = examinee.asked(
+    again = examinee.ask(
         [once], _hasty(policy), options=examinee.questions.plain, protocol_options={"line_ending": other}
     )
-    examinee.disregard(again)
+    examinee.talks.remove(again)  # it went as none goes in a contest
     if again.has_stopped or not again.answers or again.answers[0].fault is not None:
         return None
     examinee.line_ending = other
@@ -168,7 +165,7 @@ def _hasty(policy: Policy) -> Policy:
     return policy.model_copy(update={"clock": clock})
 
 
-def _passing(talk: RecordedTalk, question: Question, fault: Verdict) -> Verdicts:
+def _only_late(talk: RecordedTalk, question: Question, fault: Verdict) -> Finding:
     """The warning of a fault that did not come again in a new process."""
     name = {Verdict.MEMORY: "memory", Verdict.OUTPUT: "quiet"}.get(fault, question.check)
     fix = ""
@@ -177,28 +174,28 @@ def _passing(talk: RecordedTalk, question: Question, fault: Verdict) -> Verdicts
     elif fault in _TIMES:
         name = "time"
     seen = diagnose(talk)
-    return name, Grade.WARNING, f"{seen.evidence}; {_WELL_ALONE}", fix or seen.fix
+    return warned(name, f"{seen.evidence}; {_WELL_ALONE}", fix or seen.fix)
 
 
-def _ask_late_faults_again(examinee: Examinee, asked: Asked, policy: Policy) -> None:
+def _ask_late_faults_again(examinee: Examinee, results: QuestionResults, policy: Policy) -> None:
     """Put what was answered wrongly behind other questions to a new process, up to a check's first failure there."""
-    failed: set[str] = set()
-    for talk in list(asked.talks):
+    failed_checks: set[str] = set()
+    for talk in list(results.talks):
         for answer in talk.answers:
             name = _concern_of(answer)
-            if answer.fault is None or name in failed:
+            if answer.fault is None or name in failed_checks:
                 continue
             if answer.question == talk.answers[0].question:
-                failed.add(name)
+                failed_checks.add(name)
                 continue
-            alone = examinee.asked([answer.question], policy, options=examinee.questions.plain)
+            alone = examinee.ask([answer.question], policy, options=examinee.questions.plain)
             if alone.has_stopped or any(one.fault for one in alone.answers):
-                failed.add(name)
+                failed_checks.add(name)
                 continue
-            asked.answers.remove(answer)
-            asked.take(alone)
+            results.answers.remove(answer)
+            results.add(alone)
             fix = fix_for(answer.fault.verdict)
-            asked.passing.append((name, Grade.WARNING, f"{_say_fault(answer)}; {_WELL_ALONE}", fix))
+            results.late.append(warned(name, f"{_say_fault(answer)}; {_WELL_ALONE}", fix))
 
 
 def has_opening(policy: Policy) -> bool:
@@ -219,18 +216,18 @@ def sends_stop(policy: Policy, protocol: str) -> bool:
 # --- findings --------------------------------------------------------------------------------------------------------
 
 
-def answers_of(asked: Asked, names: Sequence[str], say: Callable[[Decision], str]) -> Iterator[Verdicts]:
+def answers_of(results: QuestionResults, names: Sequence[str], say: Callable[[Decision], str]) -> Iterator[Finding]:
     """Check by check, by their `names`: illegal answers fail, weak ones warn. `say` says a decision in words."""
-    yield from asked.passing
+    yield from results.late
     for name in names:
         crashed = [
             diagnosis
-            for question, verdict, diagnosis in asked.stopped
+            for question, verdict, diagnosis in results.stopped
             if question.check == name and verdict is Verdict.CRASH
         ]
         answers = [
             answer
-            for answer in asked.answers
+            for answer in results.answers
             if (concern if (concern := _concern_of(answer)) in names else answer.question.check) == name
         ]
         yield from _answers(name, answers, crashed, say)
@@ -238,17 +235,17 @@ def answers_of(asked: Asked, names: Sequence[str], say: Callable[[Decision], str
 
 def _answers(
     name: str, answers: Sequence[ProbeAnswer], crashed: Sequence[Diagnosis], say: Callable[[Decision], str]
-) -> Iterator[Verdicts]:
+) -> Iterator[Finding]:
     faults = [answer for answer in answers if answer.fault is not None]
     weak = [answer for answer in answers if not answer.is_right]
     if crashed:
-        yield name, Grade.FAIL, crashed[0].evidence, crashed[0].fix
+        yield failed(name, crashed[0].evidence, crashed[0].fix)
     elif faults:
-        yield name, Grade.FAIL, "; ".join(map(_say_fault, faults)), _fix_of(faults[0])
+        yield failed(name, "; ".join(map(_say_fault, faults)), _fix_of(faults[0]))
     elif weak:
-        yield name, Grade.WARNING, "; ".join(_say_weak(answer, say) for answer in weak), ""
+        yield warned(name, "; ".join(_say_weak(answer, say) for answer in weak))
     elif answers:
-        yield name, Grade.PASS, _count(len(answers), "answer"), ""
+        yield passed(name, _count(len(answers), "answer"))
 
 
 def _concern_of(answer: ProbeAnswer) -> str:
@@ -273,37 +270,37 @@ def _say_weak(answer: ProbeAnswer, say: Callable[[Decision], str]) -> str:
     return f"{answer.question.what}: it answered {said}, wanted {wanted}"
 
 
-def time_of(asked: Asked, told: Policy) -> Iterator[Verdicts]:
+def time_of(results: QuestionResults, told: Policy) -> Iterator[Finding]:
     """Every turn against the limit that was told; what lies behind the policy's own limit fails."""
-    late = [diagnosis for _, verdict, diagnosis in asked.stopped if verdict in _TIMES]
+    late = [diagnosis for _, verdict, diagnosis in results.stopped if verdict in _TIMES]
     limit_ms = told.clock.turn_ms or told.clock.asap_ms
-    slowest = max(asked.turns_ms, default=0.0)
+    slowest = max(results.turns_ms, default=0.0)
     if late:
-        yield "time", Grade.FAIL, late[0].evidence, late[0].fix
+        yield failed("time", late[0].evidence, late[0].fix)
     elif slowest > limit_ms:
         what = f"it was told {limit_ms} ms a turn and took {slowest:.0f} ms"
-        yield "time", Grade.WARNING, what, ""
-    elif asked.turns_ms:
-        what = f"{_count(len(asked.turns_ms), 'turn')}, the longest {slowest:.0f} of {limit_ms} ms"
-        yield "time", Grade.PASS, what, ""
+        yield warned("time", what)
+    elif results.turns_ms:
+        what = f"{_count(len(results.turns_ms), 'turn')}, the longest {slowest:.0f} of {limit_ms} ms"
+        yield passed("time", what)
 
 
-def restart_of(asked: Asked) -> Iterator[Verdicts]:
+def restart_of(results: QuestionResults) -> Iterator[Finding]:
     """Whether one process played all games of an interview."""
-    if not any(len({a.question for a in talk.answers}) > 1 for talk in asked.talks):
+    if not any(len({a.question for a in talk.answers}) > 1 for talk in results.talks):
         return
-    if any(talk.was_restarted for talk in asked.talks):
-        yield "restart", Grade.WARNING, "it refused RESTART, and a new process was started", ""
+    if any(talk.was_restarted for talk in results.talks):
+        yield warned("restart", "it refused RESTART, and a new process was started")
     else:
-        yield "restart", Grade.PASS, "it went on with the same process", ""
+        yield passed("restart", "it went on with the same process")
 
 
-def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Verdicts]:
+def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
     """The opening stage of the policy in both seats, each in a new process; its own words tell best what it lacks."""
     faults, complaints = [], []
     for seat in (0, 1):
         question = Question("opening", f"seat {seat}", seat=seat, turns=4)
-        talk = examinee.asked([question], policy)
+        talk = examinee.ask([question], policy)
         if talk.has_stopped:
             faults.append(diagnose(talk))
         faults += [
@@ -313,72 +310,72 @@ def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Verdicts]:
     said = f"it says itself what it cannot do: {complaints[0]!r}" if complaints else ""
     if faults:
         what = "; ".join(fault.evidence for fault in faults)
-        yield "opening", Grade.FAIL, what, said or faults[0].fix
+        yield failed("opening", what, said or faults[0].fix)
     elif said:
-        yield "opening", Grade.WARNING, f"both seats were played, but {said}", ""
+        yield warned("opening", f"both seats were played, but {said}")
     else:
-        yield "opening", Grade.PASS, "both seats were played", ""
+        yield passed("opening", "both seats were played")
 
 
-def output_of(asked: Asked) -> Iterator[Verdicts]:
+def output_of(results: QuestionResults) -> Iterator[Finding]:
     """Whether it printed more than the policy lets anybody print."""
-    for _, verdict, diagnosis in asked.stopped:
+    for _, verdict, diagnosis in results.stopped:
         if verdict is Verdict.OUTPUT:
-            yield "quiet", Grade.FAIL, diagnosis.evidence, diagnosis.fix
+            yield failed("quiet", diagnosis.evidence, diagnosis.fix)
 
 
-def quiet_of(examinee: Examinee, asked: Asked, policy: Policy) -> Iterator[Verdicts]:
+def quiet_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> Iterator[Finding]:
     """What an agent says behind its answers while it could: it is not frozen, and listened to for a moment."""
     box = policy.box.model_copy(update={"freeze": "none"})
     loose = policy.model_copy(update={"box": box})
-    question = replace(asked.sound, check="quiet", turns=3)
-    talk = examinee.asked([question], loose, options=examinee.questions.plain, pause_s=PAUSE_S)
+    question = replace(results.sound, check="quiet", turns=3)
+    talk = examinee.ask([question], loose, options=examinee.questions.plain, pause_s=PAUSE_S)
     if talk.has_stopped:
         diagnosis = diagnose(talk)
         name = _AT_FAULT.get(talk.side.fault or Verdict.OUTPUT, "quiet")
-        yield name, Grade.FAIL, diagnosis.evidence, diagnosis.fix
+        yield failed(name, diagnosis.evidence, diagnosis.fix)
     elif talk.unasked:
         said = decode(talk.unasked[:60])
         what = f"behind its answers it said {len(talk.unasked)} bytes more, first {said!r}"
-        yield "quiet", Grade.WARNING, what, ""
+        yield warned("quiet", what)
     else:
-        yield "quiet", Grade.PASS, f"nothing for {PAUSE_S * 1000:.0f} ms behind each answer", ""
+        yield passed("quiet", f"nothing for {PAUSE_S * 1000:.0f} ms behind each answer")
 
 
-def ending_of(examinee: Examinee, asked: Asked, policy: Policy, ending: str) -> Iterator[Verdicts]:
+def ending_of(examinee: Examinee, results: QuestionResults, policy: Policy, ending: str) -> Iterator[Finding]:
     """The line ending that the policy does not use."""
     chosen = examinee.agent.manifest.line_ending
     other = "lf" if ending == "crlf" else "crlf"
-    talk = examinee.asked(
-        [asked.sound], _hasty(policy), options=examinee.questions.plain, protocol_options={"line_ending": other}
+    talk = examinee.ask(
+        [results.sound], _hasty(policy), options=examinee.questions.plain, protocol_options={"line_ending": other}
     )
     if talk.side.fault is None and all(answer.fault is None for answer in talk.answers):
-        yield "line-ending", Grade.PASS, "both", ""
+        yield passed("line-ending", "both")
     elif chosen is not None:
-        yield "line-ending", Grade.PASS, f"only {ending}, as its agent.toml says", ""
+        yield passed("line-ending", f"only {ending}, as its agent.toml says")
     else:
         what = f"it does not understand lines that are ended by {other}"
         fix = f'strip both, or say in agent.toml what it needs: line_ending = "{ending}"'
-        yield "line-ending", Grade.WARNING, what, fix
+        yield warned("line-ending", what, fix)
 
 
-def stop_of(examinee: Examinee, policy: Policy) -> Iterator[Verdicts]:
+def stop_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
     """STOP in the middle of a long turn."""
     before = policy.clock.turn_ms + policy.clock.tolerance_ms - STOP_AFTER_MS
     stopping = policy.model_copy(update={"protocol": _stopping(policy, before)})
     hard = examinee.questions.hard
     if hard is None:
         return
-    talk = examinee.asked([hard], stopping, options=examinee.questions.plain)
+    talk = examinee.ask([hard], stopping, options=examinee.questions.plain)
     took = sum(talk.turns_ms)
     if talk.has_stopped:
-        yield "stop", Grade.FAIL, talk.side.why, ""
+        yield failed("stop", talk.side.why)
     elif not talk.wrote(b"STOP"):
-        yield "stop", Grade.PASS, f"it answered before STOP, after {took:.0f} ms", ""
+        yield passed("stop", f"it answered before STOP, after {took:.0f} ms")
     elif took > STOP_AFTER_MS + HURRY_MS:
-        yield "stop", Grade.WARNING, f"it answered {took - STOP_AFTER_MS:.0f} ms after STOP", ""
+        yield warned("stop", f"it answered {took - STOP_AFTER_MS:.0f} ms after STOP")
     else:
-        yield "stop", Grade.PASS, f"it answered {took - STOP_AFTER_MS:.0f} ms after STOP", ""
+        yield passed("stop", f"it answered {took - STOP_AFTER_MS:.0f} ms after STOP")
 
 
 def _count(number: int, what: str) -> str:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Grade(StrEnum):
-    """What came of a check."""
+    """How an agent did in a check."""
 
     PASS = "pass"  # noqa: S105 - not a secret
     WARNING = "warning"
@@ -20,17 +20,32 @@ class Grade(StrEnum):
 
 
 class Finding(BaseModel):
-    """What one check came to. `evidence` may quote the agent: it is as hostile as the agent."""
+    """The result of one check. `evidence` may quote the agent: it is as hostile as the agent."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     check: str
     """The check's name, as the table of its protocol has it."""
-    tried: str
+    tried: str = ""
     grade: Grade
     evidence: str
     fix: str = ""
     """What the author can do; empty where the check passed."""
+
+
+def passed(check: str, evidence: str) -> Finding:
+    """The agent passed a check."""
+    return Finding(check=check, grade=Grade.PASS, evidence=evidence)
+
+
+def warned(check: str, evidence: str, fix: str = "") -> Finding:
+    """A warning; without a `fix` the report takes the one of the table of checks."""
+    return Finding(check=check, grade=Grade.WARNING, evidence=evidence, fix=fix)
+
+
+def failed(check: str, evidence: str, fix: str = "") -> Finding:
+    """The agent failed a check; without a `fix` the report takes the one of the table of checks."""
+    return Finding(check=check, grade=Grade.FAIL, evidence=evidence, fix=fix)
 
 
 class CheckReport(BaseModel):
@@ -55,12 +70,12 @@ class CheckReport(BaseModel):
     @property
     def grade(self) -> Grade:
         """The worst grade of all."""
-        return worst([finding.grade for finding in self.findings])
+        return worst_grade([finding.grade for finding in self.findings])
 
 
 _ORDER = (Grade.PASS, Grade.WARNING, Grade.FAIL)
 
 
-def worst(grades: Sequence[Grade]) -> Grade:
+def worst_grade(grades: Sequence[Grade]) -> Grade:
     """The worst of some grades; PASS where there are none."""
     return max(grades, key=_ORDER.index, default=Grade.PASS)

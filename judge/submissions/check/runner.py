@@ -12,13 +12,14 @@ from judge.agents.pe_format import has_window
 from judge.catalog import game_entry
 from judge.catalog.entry import Question, Questions
 from judge.errors import HostError, InputError, JudgeError
-from judge.games.types import Game, Reply, Request, Verdict
+from judge.games.types import Reply, Request, Verdict
 from judge.referee.clock import MS
-from judge.referee.play import Slot, Venue, play
+from judge.referee.play import Slot, Venue, play_until_scored
 from judge.referee.policy import Policy
 from judge.referee.setup import check_playable
-from judge.referee.spec import BoxKind, MatchRecord, MatchSpec, RecordFile, SeatRecord, SeatSpec
+from judge.referee.spec import MatchRecord, MatchSpec, RecordFile, SeatRecord, SeatSpec
 from judge.referee.transcript import Entry, EntryKind, unseal
+from judge.sandbox.box import BoxKind
 from judge.submissions.check.probe_game import AGENT, Interview, ProbeAnswer
 from judge.text import decode
 
@@ -260,7 +261,7 @@ class Examinee:
         seat = self.agent.seat(self.policy)
         return seat.runtime == WINE and has_window(self.agent.program / seat.command[1])
 
-    def asked(
+    def ask(
         self,
         questions: Sequence[Question],
         policy: Policy,
@@ -279,11 +280,7 @@ class Examinee:
         seats = self._seats(policy, protocol_options or {})
         return self._talk(MatchSpec(seats=seats, policy=policy, box=self.box), AGENT, interview)
 
-    def disregard(self, talk: RecordedTalk) -> None:
-        """Count a conversation for nothing: it went as none goes in a contest."""
-        self.talks.remove(talk)
-
-    def played(self, seat: int, policy: Policy) -> RecordedTalk:
+    def play(self, seat: int, policy: Policy) -> RecordedTalk:
         """A whole game in this seat."""
         agent, partner = self._seats(policy, {})
         seats = (agent, partner) if seat == 0 else (partner, agent)
@@ -303,19 +300,20 @@ class Examinee:
         programs = {agent.digest: agent.program for agent in (self.agent, self.partner)}
         left_ms = max(1, int(min(self.seconds * 1000 - self._spent_ms, NEVER_MS)))
         whole, spec = spec, spec.model_copy(update={"policy": within(spec.policy, left_ms)})
-        for attempt in range(1, self.policy.attempts + 1):
-            asking = interview() if interview else None
-            game: Game | None = asking
-            file = play(spec, programs, attempt, Venue(self.slot), game)
-            if file.record.verdict is not Verdict.VOID:
-                break
-        else:
+        interviews: list[Interview] = []
+
+        def new_interview() -> Interview:
+            interviews.append(interview())  # type: ignore[misc] # called only if there is one
+            return interviews[-1]
+
+        file = play_until_scored(spec, programs, Venue(self.slot), new_game=new_interview if interview else None)
+        if file.record.verdict is Verdict.VOID:
             raise HostError(f"the check could not be made: {file.record.reason}")
-        if file.record.seats[1 - seat].fault is not None and asking is not None:
+        if interviews and file.record.seats[1 - seat].fault is not None:
             raise HostError(f"the house agent {self.partner.manifest.name} failed: {file.record.reason}")
-        talk = RecordedTalk(
-            file, seat, () if asking is None else tuple(asking.answers), None if asking is None else asking.question
-        )
+        talk = RecordedTalk(file, seat)
+        if interviews:
+            talk = RecordedTalk(file, seat, tuple(interviews[-1].answers), interviews[-1].question)
         self._spent_ms += talk.awake_ms
         is_late = talk.side.fault in LATE and spec.policy != whole.policy
         if is_late or self._spent_ms >= self.seconds * 1000:

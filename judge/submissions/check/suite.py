@@ -15,15 +15,14 @@ from judge.protocols import protocol_entry
 from judge.protocols.checks import ASKED, CHECKS, Check
 from judge.referee.play import Slot
 from judge.referee.policy import Policy
-from judge.referee.spec import BoxKind
+from judge.sandbox.box import BoxKind
 from judge.submissions.check.diagnosis import diagnose
 from judge.submissions.check.interview import (
-    Verdicts,
     answers_of,
+    ask_all,
     ending_of,
     has_opening,
     hurried,
-    interrogate,
     opening_of,
     output_of,
     quiet_of,
@@ -32,7 +31,7 @@ from judge.submissions.check.interview import (
     stop_of,
     time_of,
 )
-from judge.submissions.check.report import CheckReport, Finding, Grade, worst
+from judge.submissions.check.report import CheckReport, Finding, Grade, failed, passed, warned, worst_grade
 from judge.submissions.check.runner import Examinee, RecordedTalk, find_partner
 from judge.text import mib
 
@@ -55,10 +54,9 @@ def examine(
     examinee = Examinee(agent, partner, policy, slot, box, seconds)
     table = checks_of(examinee)
     found: dict[str, Finding] = {}
-    for verdict in _examined(examinee, {check.name for check in table}):
-        finding = _finding(table, *verdict)
+    for finding in _examined(examinee, {check.name for check in table}):
         known = found.setdefault(finding.check, finding)
-        if worst([known.grade, finding.grade]) is not known.grade:
+        if worst_grade([known.grade, finding.grade]) is not known.grade:
             found[finding.check] = finding
     return CheckReport(
         judge=judge.__version__,
@@ -68,7 +66,7 @@ def examine(
         protocol=examinee.protocol,
         box=examinee.talks[0].record.placement.box[0],
         partner=partner.manifest.name,
-        findings=tuple(found[check.name] for check in table if check.name in found),
+        findings=tuple(_complete(found[check.name], check) for check in table if check.name in found),
         untried=tuple(check.name for check in table if check.name not in found),
     )
 
@@ -92,21 +90,21 @@ def checks_of(examinee: Examinee) -> Sequence[Check]:
     return tuple(table.values())
 
 
-def _finding(table: Sequence[Check], name: str, grade: Grade, evidence: str, fix: str) -> Finding:
-    check = next(check for check in table if check.name == name)
-    advice = "" if grade is Grade.PASS else fix or check.fix
-    return Finding(check=name, tried=check.tries, grade=grade, evidence=evidence, fix=advice)
+def _complete(finding: Finding, check: Check) -> Finding:
+    """A finding with what was tried, and with the table's fix if it needs one and has none."""
+    fix = "" if finding.grade is Grade.PASS else finding.fix or check.fix
+    return finding.model_copy(update={"tried": check.tries, "fix": fix})
 
 
-def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Verdicts]:
+def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
     """`names` are those of the checks that are made."""
     is_asked = bool(examinee.questions.asked)
     found = list(_talked_to(examinee, names)) if is_asked else []
     yield from found
     stopped = any(talk.has_stopped for talk in examinee.talks)
-    if not stopped and not any(grade is Grade.FAIL for name, grade, *_ in found if name != "line-ending"):
+    if not stopped and not any(finding.grade is Grade.FAIL and finding.check != "line-ending" for finding in found):
         policy = hurried(examinee.policy) if is_asked else examinee.policy
-        talks = [examinee.played(seat, policy) for seat in SEATS]
+        talks = [examinee.play(seat, policy) for seat in SEATS]
         yield from _games(talks)
         if not is_asked:
             yield from _seen_in_games(examinee, talks, policy)
@@ -117,36 +115,36 @@ def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Verdicts]:
 # --- questions -------------------------------------------------------------------------------------------------------
 
 
-def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Verdicts]:
+def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
     """All that can be asked without playing whole games."""
     policy = hurried(examinee.policy)
     ending = _line_ending(examinee)
-    asked = interrogate(examinee, policy, ending)
-    if asked.ending is not None:
-        yield "line-ending", Grade.FAIL, asked.ending.evidence, asked.ending.fix
-    first = asked.talks[0]
+    results = ask_all(examinee, policy, ending)
+    if results.ending is not None:
+        yield failed("line-ending", results.ending.evidence, results.ending.fix)
+    first = results.talks[0]
     if not first.got_ready:
         yield _no_start(examinee, first)
         return
     yield _started(examinee, first)
     if "about" in names and first.side.about:
-        yield "about", Grade.PASS, ", ".join(map(" ".join, first.side.about.items())), ""
+        yield passed("about", ", ".join(map(" ".join, first.side.about.items())))
     elif "about" in names:
-        yield "about", Grade.WARNING, "it said nothing of itself", ""
-    yield from answers_of(asked, sorted(names), examinee.questions.say)
+        yield warned("about", "it said nothing of itself")
+    yield from answers_of(results, sorted(names), examinee.questions.say)
     if "restart" in names:
-        yield from restart_of(asked)
-    yield from time_of(asked, policy)
-    yield from output_of(asked)
-    if asked.stopped:
+        yield from restart_of(results)
+    yield from time_of(results, policy)
+    yield from output_of(results)
+    if results.stopped:
         return
     if "opening" in names:
         yield from opening_of(examinee, policy)
     if "stop" in names:
         yield from stop_of(examinee, examinee.policy)
-    yield from quiet_of(examinee, asked, policy)
-    if ending and asked.ending is None:
-        yield from ending_of(examinee, asked, policy, ending)
+    yield from quiet_of(examinee, results, policy)
+    if ending and results.ending is None:
+        yield from ending_of(examinee, results, policy, ending)
 
 
 def _line_ending(examinee: Examinee) -> str:
@@ -157,36 +155,36 @@ def _line_ending(examinee: Examinee) -> str:
     return str(getattr(options(**(policy | own)), "line_ending", ""))
 
 
-def _started(examinee: Examinee, talk: RecordedTalk) -> Verdicts:
+def _started(examinee: Examinee, talk: RecordedTalk) -> Finding:
     took = "" if talk.start_ms is None else f"its first word came after {talk.start_ms:.0f} ms"
     if examinee.has_window:
-        return "start", Grade.WARNING, f"{took}; {_WINDOW}", _NO_WINDOW
-    return "start", Grade.PASS, took, ""
+        return warned("start", f"{took}; {_WINDOW}", _NO_WINDOW)
+    return passed("start", took)
 
 
-def _no_start(examinee: Examinee, talk: RecordedTalk) -> Verdicts:
+def _no_start(examinee: Examinee, talk: RecordedTalk) -> Finding:
     """Why it did not start."""
     diagnosis = diagnose(talk)
     if examinee.has_window:
         window = f"{diagnosis.evidence}; {_WINDOW}"
-        return "start", Grade.FAIL, window, f"{diagnosis.fix}; {_NO_WINDOW}"
-    return "start", Grade.FAIL, diagnosis.evidence, diagnosis.fix
+        return failed("start", window, f"{diagnosis.fix}; {_NO_WINDOW}")
+    return failed("start", diagnosis.evidence, diagnosis.fix)
 
 
 # --- every game ------------------------------------------------------------------------------------------------------
 
 
-def _games(talks: Sequence[RecordedTalk]) -> Iterator[Verdicts]:
+def _games(talks: Sequence[RecordedTalk]) -> Iterator[Finding]:
     """One game in each seat."""
     for talk, name in zip(talks, ("game-first", "game-second"), strict=True):
         if talk.side.fault is None:
-            yield name, Grade.PASS, _outcome(talk), ""
+            yield passed(name, _outcome(talk))
         else:
             diagnosis = diagnose(talk)
-            yield name, Grade.FAIL, diagnosis.evidence, diagnosis.fix
+            yield failed(name, diagnosis.evidence, diagnosis.fix)
 
 
-def _seen_in_games(examinee: Examinee, talks: Sequence[RecordedTalk], policy: Policy) -> Iterator[Verdicts]:
+def _seen_in_games(examinee: Examinee, talks: Sequence[RecordedTalk], policy: Policy) -> Iterator[Finding]:
     """How it starts and what time it takes, where it was asked for nothing but games."""
     turns_ms = [ms for talk in talks for ms in talk.turns_ms]
     if turns_ms:
@@ -194,11 +192,11 @@ def _seen_in_games(examinee: Examinee, talks: Sequence[RecordedTalk], policy: Po
         yield _turn_times(turns_ms, policy)
 
 
-def _turn_times(turns_ms: Sequence[float], policy: Policy) -> Verdicts:
+def _turn_times(turns_ms: Sequence[float], policy: Policy) -> Finding:
     limit_ms = policy.clock.turn_ms or policy.clock.asap_ms
     slowest = max(turns_ms)
     what = f"{len(turns_ms)} turns, the longest {slowest:.0f} of {limit_ms} ms"
-    return "time", Grade.WARNING if slowest > limit_ms else Grade.PASS, what, ""
+    return warned("time", what) if slowest > limit_ms else passed("time", what)
 
 
 def _outcome(talk: RecordedTalk) -> str:
@@ -209,27 +207,27 @@ def _outcome(talk: RecordedTalk) -> str:
     return f"{word} in {len(record.plies)} turns: {record.reason}"
 
 
-def _memory(examinee: Examinee) -> Iterator[Verdicts]:
+def _memory(examinee: Examinee) -> Iterator[Finding]:
     for talk in examinee.talks:
         if talk.side.fault is Verdict.MEMORY:
-            yield "memory", Grade.FAIL, talk.side.why, ""
+            yield failed("memory", talk.side.why)
             return
     cap = examinee.policy.enforced().cap_bytes
     peaks = [talk.side.memory_peak_bytes or 0 for talk in examinee.talks]
     peak = max(peaks)
     if not peak:
         return
-    grade = Grade.WARNING if peak > FULL_SHARE * cap else Grade.PASS
-    yield "memory", grade, f"at most {mib(peak)} of {mib(cap)}", ""
+    what = f"at most {mib(peak)} of {mib(cap)}"
+    yield warned("memory", what) if peak > FULL_SHARE * cap else passed("memory", what)
 
 
-def _end(examinee: Examinee) -> Iterator[Verdicts]:
+def _end(examinee: Examinee) -> Iterator[Finding]:
     """How it takes the end of a conversation that it did not spoil."""
     talks = [talk for talk in examinee.talks if talk.got_ready and talk.side.fault is None]
     grace = examinee.policy.clock.close_ms
     if any(talk.was_killed for talk in talks):
-        yield "end", Grade.WARNING, f"it still ran {grace} ms after the end", ""
+        yield warned("end", f"it still ran {grace} ms after the end")
         return
     times = [talk.exit_ms for talk in talks if talk.exit_ms is not None]
     if times:
-        yield "end", Grade.PASS, f"gone {max(times):.0f} of {grace} ms after the end", ""
+        yield passed("end", f"gone {max(times):.0f} of {grace} ms after the end")

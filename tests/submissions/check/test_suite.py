@@ -14,7 +14,7 @@ from judge.referee.play import Slot
 from judge.referee.policy import load_policy
 from judge.sandbox.owner import owned_directory
 from judge.submissions.check import CheckReport, Finding, Grade, examine
-from judge.submissions.check.report import worst
+from judge.submissions.check.report import worst_grade
 from tests.submissions.check import engine, flawed
 
 PASS, WARNING, FAIL = Grade.PASS, Grade.WARNING, Grade.FAIL
@@ -305,7 +305,7 @@ def test_a_flaw_is_found_where_it_is_and_nowhere_else(examined: Examine, tmp_pat
     first = finding(report, next(iter(expected)))
     assert evidence in first.evidence
     assert fix in first.fix
-    assert report.grade is worst(list(expected.values()))
+    assert report.grade is worst_grade(list(expected.values()))
 
 
 @pytest.mark.docker
