@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.sandbox.cores import available, parse_processors, place, whole_cores
+from judge.sandbox.cores import available, parse_processors, place_slots, whole_cores
 
 LIB = Path(__file__).parents[1] / "scripts" / "lib.sh"
 
@@ -23,7 +23,7 @@ def bash(script: str, **environment: str) -> str:
 
 def test_the_engine_gets_the_judges_core() -> None:
     told = bash("judges_processors").strip()
-    placement = place(whole_cores())
+    placement = place_slots(whole_cores())
 
     if placement.shared:
         assert "" == told
@@ -44,7 +44,7 @@ def test_the_daemon_starts_where_it_is_told(tmp_path: Path, is_wished: bool) -> 
     (tmp_path / "dockerd").chmod(0o755)
     log = tmp_path / "log"
     environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "JUDGE_ENGINE_LOG": str(log)}
-    placement, highest = place(whole_cores()), max(available())
+    placement, highest = place_slots(whole_cores()), max(available())
     expected = frozenset(available() if placement.shared else placement.judge)
     if is_wished:
         environment["JUDGE_ENGINE_PROCESSORS"] = str(highest)

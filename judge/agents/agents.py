@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judge.agents.gomocup_archives import PREFIX, brain_name, choose_executable, own_name
 from judge.agents.pe_format import is_windows_program, width_of
-from judge.agents.programs import first_line, python_words, that_play
+from judge.agents.programs import first_line, playable, python_words
 from judge.agents.recipe import NOT_BUILT, BuildTable, language_of
 from judge.documents import parse
 from judge.errors import HostError, InputError
@@ -260,7 +260,7 @@ def nothing_plays(source: Path) -> str:
     """Why nothing in a directory plays, where neither a manifest nor the name of a program says what does."""
     if language := language_of(source):
         return f"{source}: {language}: {NOT_BUILT}"
-    found = [path.relative_to(source).as_posix() for path in that_play([*source.rglob("*")])]
+    found = [path.relative_to(source).as_posix() for path in playable([*source.rglob("*")])]
     if found:
         return (
             f"{source / MANIFEST} is missing: name the program that plays {PREFIX}…, or add an {MANIFEST} "
@@ -280,7 +280,7 @@ def brains_of(source: Path) -> tuple[str, ...]:
     if not source.is_dir() or any((source / name).exists() for name in (MANIFEST, INFO)):
         return ()
     named = [p for p in source.iterdir() if p.name.startswith(PREFIX) and p.is_file()]
-    return tuple(path.name for path in that_play(named))
+    return tuple(path.name for path in playable(named))
 
 
 def read_info(path: Path) -> AgentManifest:

@@ -26,7 +26,7 @@ from judge.errors import HostError, InputError
 from judge.locks import try_lock
 from judge.logs import get_logger
 from judge.referee.spec import RecordFile, read_record, write_record
-from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure
+from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure_folder
 from judge.sandbox.folders import FolderKind
 
 log = get_logger()
@@ -114,7 +114,7 @@ class FolderStore:
             data = path.read_bytes()
             if hashlib.sha256(data).hexdigest() != digest:
                 raise UnkeptError("its SHA-256 is not its name")
-            return measure(data)
+            return measure_folder(data)
         except (OSError, UnkeptError) as error:
             why = error.strerror if isinstance(error, OSError) else error
             raise InputError(

@@ -66,7 +66,7 @@ def python_words(path: Path) -> tuple[str, ...]:
     return ("python2" if is_2 else "python3", *options)
 
 
-def that_play(paths: Sequence[Path]) -> list[Path]:
+def playable(paths: Sequence[Path]) -> list[Path]:
     """Of some files the programs, all of one kind, in order of name; one for Linux goes before one for Windows."""
     kinds = {path: kind for path in sorted(paths) if (kind := kind_of(path)) is not None}
     best = min(kinds.values(), default=None)

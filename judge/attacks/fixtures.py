@@ -17,7 +17,7 @@ from judge.sandbox.box import Box, Channel
 from judge.sandbox.engine import Engine
 from judge.sandbox.owner import Owner, directories
 from judge.sandbox.reaper import reap
-from judge.sandbox.users import claim
+from judge.sandbox.users import claim_user
 
 PATIENCE_S = 60.0
 """How long the host may take before something counts as not there."""
@@ -97,7 +97,7 @@ def bystanders(_directory: Path) -> Iterator[Mapping[str, str]]:
 def hoarder(_directory: Path) -> Iterator[Mapping[str, str]]:
     """An agent of another game, in the same seat, that has taken all that its user may have: user `{hoarder}`."""
     policy = BoxPolicy()
-    with closing(claim(policy)) as user:
+    with closing(claim_user(policy)) as user:
         tenant = Tenant("attack", build_attacks(), HOARD, "native", 0, "hoarder", uid=user.uid)
         with closing(open_box("docker", tenant, Limits(), policy)) as box:
             box.prepare()

@@ -25,7 +25,7 @@ class Before:
     directories: frozenset[Path]
 
 
-def look() -> Before:
+def look_before() -> Before:
     """Remember what this process has on disk now."""
     return Before(time.time(), frozenset(_own_directories()))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from judge.agents.agents import program_digest
 from judge.attacks.attack import Attack, Changes, Control, Expected, HarmError, Observed
 from judge.attacks.fixtures import CANARY_TEXT
-from judge.attacks.leftovers import leftovers, look
+from judge.attacks.leftovers import leftovers, look_before
 from judge.attacks.programs import build_attacks
 from judge.attacks.weak_box import weak_builder
 from judge.errors import HostError
@@ -123,7 +123,7 @@ class Suite:
         return self._try(attack, attack.control, attack.control.expected)
 
     def _try(self, attack: Attack, control: Control | None, expected: Expected) -> Trial:
-        began, before = time.monotonic(), look()
+        began, before = time.monotonic(), look_before()
         with owned_directory() as directory:
             seen, names = self._play(attack, control, directory)
         late = max(file.record.judge_late_ms for file in seen.files)
@@ -163,18 +163,18 @@ class Suite:
 
     def _play(self, attack: Attack, control: Control | None, directory: Path) -> tuple[Observed, Mapping[str, str]]:
         """All matches of an attack, in its scene; and the names that it knew."""
-        policy = changed(self._policy, attack.policy)
+        policy = change_policy(self._policy, attack.policy)
         if control is not None:
-            policy = changed(policy, control.policy)
+            policy = change_policy(policy, control.policy)
         if attack.earns_void:
-            policy = changed(policy, {"clock": {"starved_share": self._starved_share}})
+            policy = change_policy(policy, {"clock": {"starved_share": self._starved_share}})
         names: dict[str, str] = {"judge": str(os.getpid()), "opponent": str(self._opponent)}
         if attack.is_kept:
-            policy = changed(policy, {"folders": {"persistent": True}})
+            policy = change_policy(policy, {"folders": {"persistent": True}})
         files: list[RecordFile] = []
         found: list[str] = []
         shelf = MemoryShelf()
-        with grown() as growth:
+        with measure_growth() as growth:
             try:
                 with attack.scene(directory) as more:
                     names |= more
@@ -215,12 +215,12 @@ class Suite:
         if control is not None and control.in_shell:
             command = ("sh", "-c", control.in_shell.format("/agent/" + " ".join(command)))
         if attack.opening:
-            policy = changed(policy, {"game": {"options": LARGE_BOARD}})
+            policy = change_policy(policy, {"game": {"options": LARGE_BOARD}})
         start = EMPTY.digest if attack.is_kept else None
         return MatchSpec(
             seats=(self._seat("attack", self._programs, command, start), self._opposite(attack)),
             policy=policy,
-            opening=opening() if attack.opening else (),
+            opening=full_board() if attack.opening else (),
         )
 
     def _opposite(self, attack: Attack) -> SeatSpec:
@@ -315,7 +315,7 @@ def suite_policy(policy: Policy) -> Policy:
     )
 
 
-def changed(policy: Policy, changes: Changes) -> Policy:
+def change_policy(policy: Policy, changes: Changes) -> Policy:
     """A policy with other numbers in some sections."""
     document = policy.model_dump()
     for section, values in changes.items():
@@ -323,7 +323,7 @@ def changed(policy: Policy, changes: Changes) -> Policy:
     return Policy.model_validate(document)
 
 
-def opening() -> tuple[tuple[int, int], ...]:
+def full_board() -> tuple[tuple[int, int], ...]:
     """Stones of both colours in turn that fill the top of a large board and have no five: bands two cells wide."""
     cells = [(x, y) for y in range(STONES // 40) for x in range(40)]
     first, second = ([cell for cell in cells if (cell[0] // 2 + cell[1]) % 2 == c] for c in (0, 1))
@@ -334,7 +334,7 @@ def opening() -> tuple[tuple[int, int], ...]:
 
 
 @contextmanager
-def grown() -> Iterator[list[int]]:
+def measure_growth() -> Iterator[list[int]]:
     """Measures by how many bytes this process grows at most; the number is in the list afterwards."""
     growth = [0]
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak begins anew

@@ -77,7 +77,7 @@ def _meters(match_id: str, judge_pid: int) -> dict[int, cgroup.CgroupMeter]:
             if Owner.decode(labels["judge.owner"]).pid != judge_pid or SEAT not in labels:
                 # Another judge's, or the keeper of the folders, which sits at no seat.
                 continue
-            groups = cgroup.find(int(engine.state(name)["Pid"]), name)
+            groups = cgroup.find_cgroups(int(engine.state(name)["Pid"]), name)
             if groups:
                 found[int(labels[SEAT])] = cgroup.CgroupMeter(groups)
     finally:

@@ -11,10 +11,10 @@ from judge.errors import InputError
 from judge.host.build_images import build_images
 from judge.referee.play import Slot, Venue
 from judge.referee.policy import Policy
-from judge.referee.spec import BoxKind
 from judge.sandbox import images, requirements
+from judge.sandbox.box import BoxKind
 from judge.sandbox.core_locks import CoreLocks, Tell, is_free, take_one
-from judge.sandbox.cores import CorePlacement, place, whole_cores
+from judge.sandbox.cores import CorePlacement, place_slots, whole_cores
 from judge.sandbox.reaper import alone_on, reap
 from judge.text import printable
 
@@ -45,7 +45,7 @@ def make_ready(kind: BoxKind, policy: Policy, runtimes: Sequence[str]) -> None:
     """Clean up, check that the Engine meets the policy, and build missing images. Raises HostError, InputError."""
     clean_up(containers=kind == "docker")
     if kind == "docker":
-        requirements.meet(policy.box)
+        requirements.require(policy.box)
         build_missing_images({*runtimes, KEEPER} if policy.folders.kept else {*runtimes})
         for runtime in set(runtimes):
             images.runtime_image(runtime)
@@ -74,7 +74,7 @@ def tell_person(text: str) -> None:
 def place_on_host() -> CorePlacement:
     """One slot for each core except the judge's, to which this process moves."""
     cores = whole_cores()
-    placement = place(cores, max(1, len(cores) - 1))
+    placement = place_slots(cores, max(1, len(cores) - 1))
     os.sched_setaffinity(0, placement.judge)
     return placement
 
@@ -122,7 +122,7 @@ def slots_on_host(cores: int, count: int = 0, sharing: int = 1) -> list[Slot]:
             "because one core is for the judge and the Engine"
         )
     taken = [core for core in available[1:] if not is_free(core, lambda _: None)]
-    placement = place(available, count or most, cores, sharing, taken)
+    placement = place_slots(available, count or most, cores, sharing, taken)
     return [Slot(cores=own, judge_cores=placement.judge) for own in placement.slots]
 
 

@@ -27,7 +27,7 @@ from judge.logs import set_level
 from judge.store.register import Register
 from judge.store.submission import ENTERS, Submission
 from judge.store.tokens import Tokens
-from judge.submissions.service import IntakeDirectory, at_work, process_taken
+from judge.submissions.service import IntakeDirectory, process_taken, working
 from judge.text import printable
 
 app = typer.Typer(help="Show and decide the submissions of a contest, and give authors tokens.", no_args_is_help=True)
@@ -147,7 +147,7 @@ def approve(number: Id, why: WhyOption, contest: ContestOption = HERE) -> None:
 def retry(number: Id, contest: ContestOption = HERE, why: WhyOption = "tried again by the organiser") -> None:
     """Process a submission again that failed, was refused or waits."""
     set_level(logging.ERROR)  # log lines would be mixed with the output
-    with _opened(contest) as (directory, register), at_work(directory) as worker:
+    with _opened(contest) as (directory, register), working(directory) as worker:
         register.retry(number, operator(), required_reason(why))
         taken = register.take(worker, number)
         if taken is None:

@@ -28,10 +28,10 @@ from judge.submissions.pipeline import Processor, UploadStep, process_upload
 from judge.submissions.service import (
     ORGANISER,
     IntakeDirectory,
-    at_work,
-    give_back,
     process_taken,
     receive_file,
+    requeue_lost,
+    working,
 )
 from judge.text import printable
 
@@ -63,8 +63,8 @@ def submit(
         if not as_json:
             print(step_line(step), flush=True)
 
-    with closing(directory.register()) as register, at_work(directory) as worker:
-        give_back(directory, register)
+    with closing(directory.register()) as register, working(directory) as worker:
+        requeue_lost(directory, register)
         taken = receive_file(directory, register, file, name, author or ORGANISER, worker)
         if not as_json:
             size = f"{taken.size} bytes, SHA-256 {taken.upload[:16]}"

@@ -117,7 +117,7 @@ def _needed(planned: Planned, agents: Sequence[Agent]) -> Iterator[Callable[[], 
     policy = planned.policy
     yield lambda: points_table(policy)
     yield planned.openings
-    yield lambda: requirements.meet(policy.box)
+    yield lambda: requirements.require(policy.box)
     if policy.folders.kept:
         yield keeper_image
     for runtime in sorted(set(_runtimes(agents, policy))):

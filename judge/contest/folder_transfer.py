@@ -30,7 +30,7 @@ from judge.errors import HostError, InputError
 from judge.matches import MatchState
 from judge.referee.policy import Policy
 from judge.referee.spec import read_record
-from judge.sandbox.archive import EMPTY, Archive, Room, UnkeptError, measure, parse
+from judge.sandbox.archive import EMPTY, Archive, Capacity, UnkeptError, measure_folder, parse_folder
 from judge.sandbox.folders import FolderKind
 from judge.sandbox.owner import owned_directory
 from judge.store.files import Files
@@ -247,7 +247,7 @@ def _stored(files: Files, digest: str) -> Archive:
         return EMPTY
     data = files.get(digest)
     try:
-        return measure(data)
+        return measure_folder(data)
     except UnkeptError as error:
         raise InputError(f"{files.path(digest)}: not the state of a folder: {error}") from None
 
@@ -306,7 +306,7 @@ def _refuse_to_lose(directory: Path, names: set[str]) -> None:
             )
 
 
-def _read_owner(directory: Path, room: Room) -> Archive:
+def _read_owner(directory: Path, room: Capacity) -> Archive:
     """The persistent folder of one agent; EMPTY where it has none."""
     files = {path.name: path for path in _listed(directory)}
     for path in files.values():
@@ -336,7 +336,7 @@ def _read_heads(path: Path) -> Heads:
     return heads
 
 
-def _read_state(path: Path, digest: str, room: Room) -> Archive:
+def _read_state(path: Path, digest: str, room: Capacity) -> Archive:
     try:
         if path.stat().st_size > room.stream_bytes:
             raise InputError(f"{path}: larger than any folder under this policy: raise folders.persistent_bytes")
@@ -346,7 +346,7 @@ def _read_state(path: Path, digest: str, room: Room) -> Archive:
     if hashlib.sha256(data).hexdigest() != digest:
         raise InputError(f"{path}: its SHA-256 is not its name: it was changed or damaged")
     try:
-        state, notes = parse(data, room)
+        state, notes = parse_folder(data, room)
     except UnkeptError as error:
         raise InputError(f"{path}: {error}") from None
     if notes or state.digest != digest:
@@ -354,9 +354,9 @@ def _read_state(path: Path, digest: str, room: Room) -> Archive:
     return state
 
 
-def _room(policy: Policy) -> Room:
+def _room(policy: Policy) -> Capacity:
     limits = policy.enforced()
-    return Room(limits.persistent_bytes, limits.persistent_inodes - 1)
+    return Capacity(limits.persistent_bytes, limits.persistent_inodes - 1)
 
 
 def _fitting(each: AgentFolder, policy: Policy) -> AgentFolder:

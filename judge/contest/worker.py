@@ -16,7 +16,7 @@ from judge.matches import Match, Outcome, SeatOutcome
 from judge.referee.chance import Seed
 from judge.referee.play import Slot, Venue, play
 from judge.referee.spec import KeptFolders, MatchSpec, RecordFile
-from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure
+from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure_folder
 from judge.sandbox.core_locks import CoreLocks
 from judge.sandbox.reaper import alone_on
 
@@ -82,7 +82,7 @@ class JobShelf:
         if data is None or hashlib.sha256(data).hexdigest() != digest:
             raise InputError(f"the job does not have the folder's state {digest}")
         try:
-            return measure(data)
+            return measure_folder(data)
         except UnkeptError as error:
             raise InputError(f"the folder's state {digest} cannot be used: {error}") from None
 

@@ -11,7 +11,7 @@ from judge.sandbox.engine import Engine
 from judge.sandbox.hardening import container_config
 from judge.sandbox.images import runtime_image
 from judge.sandbox.owner import Owner, owned_directory
-from judge.sandbox.users import claim
+from judge.sandbox.users import claim_user
 
 PATIENCE_S = 60.0
 FREEZES = 5
@@ -84,7 +84,7 @@ def _freeze(box: DockerBox) -> int:
 
 def _found_inside(tenant: Tenant, policy: BoxPolicy) -> int:
     """Fill a volume as a folder of an agent is made of, and try what an agent should not be able to: see `SCRIPT`."""
-    user = claim(policy)
+    user = claim_user(policy)
     config = container_config(
         image=runtime_image("native"),
         command=["-c", SCRIPT],

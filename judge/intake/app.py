@@ -24,8 +24,8 @@ from judge.submissions.service import (
     FILENAME,
     FILENAME_CHARACTERS,
     IntakeDirectory,
-    checked_filename,
-    checked_name,
+    check_filename,
+    check_name,
 )
 
 ABOUT = """
@@ -162,8 +162,8 @@ def _add_submit(app: FastAPI, counter: AppState, author: Any) -> None:
         ] = "",
     ) -> Summary:
         """Send an upload as the request's body. It waits for its turn: ask for it by its number."""
-        checked_filename(filename)
-        checked_name(name)
+        check_filename(filename)
+        check_name(name)
         with at_once.one_more(author):
             length = check_length(request, limits)
             may = (author, name, length, limits.allowance)

@@ -17,7 +17,7 @@ from judge.intake.workers import Workers
 from judge.store.incoming import sweep
 from judge.store.tokens import Tokens
 from judge.submissions.pipeline import Processor
-from judge.submissions.service import IntakeDirectory, at_work
+from judge.submissions.service import IntakeDirectory, working
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def serve(
     logs.configure()
     limits = desk.intake
     with (
-        at_work(desk) as worker,
+        working(desk) as worker,
         closing(desk.register()) as register,
         closing(Tokens(desk.store_url, desk.contest)) as tokens,
     ):

@@ -19,7 +19,7 @@ from judge.logs import get_logger
 from judge.store.register import Register
 from judge.store.submission import State, Submission
 from judge.submissions.pipeline import Processor
-from judge.submissions.service import IntakeDirectory, give_back, process_taken, waits_for_a_core
+from judge.submissions.service import IntakeDirectory, process_taken, requeue_lost, waits_for_a_core
 from judge.workers import Worker, kill, wait
 
 LOOK_S = 1.0
@@ -98,7 +98,7 @@ class Workers:
         self._wake.clear()
         if time.monotonic() - self._swept > GONE_S:
             self._swept = time.monotonic()
-            for number in give_back(self._desk, self._register):
+            for number in requeue_lost(self._desk, self._register):
                 log.warning("its judge was gone: it is processed again", submission=number)
         while self._idle and (taken := self._register.take(self._worker)) is not None:
             self._give(taken)

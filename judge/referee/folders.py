@@ -11,7 +11,7 @@ from judge.errors import InputError
 from judge.games.types import SEATS
 from judge.referee.spec import FolderRecord, MatchSpec
 from judge.sandbox.archive import Archive
-from judge.sandbox.folders import Folder, FolderKind, Left, Place
+from judge.sandbox.folders import CollectedFolder, Folder, FolderKey, FolderKind
 
 
 class Shelf(Protocol):
@@ -29,7 +29,9 @@ def folders_of(spec: MatchSpec, shelf: Shelf | None) -> list[Folder]:
     return [_folder(spec, seat, kind, digest, shelf) for seat in SEATS for kind, digest in _digests(spec, seat).items()]
 
 
-def shelved(folders: Sequence[Folder], left: Mapping[Place, Left], shelf: Shelf) -> dict[Place, FolderRecord]:
+def shelved(
+    folders: Sequence[Folder], left: Mapping[FolderKey, CollectedFolder], shelf: Shelf
+) -> dict[FolderKey, FolderRecord]:
     """What a record says of the folders, the new states being on the shelf. Raises `HostError`."""
     records = {}
     for folder in folders:

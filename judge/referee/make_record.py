@@ -10,7 +10,7 @@ from judge.referee.match import Referee
 from judge.referee.side import Side
 from judge.referee.spec import FolderRecord, MatchRecord, MatchSpec, Placement, PlyRecord, SeatRecord
 from judge.sandbox.box import Readings
-from judge.sandbox.folders import Place
+from judge.sandbox.folders import FolderKey
 from judge.text import printable
 
 NOTHING_READ = (Readings(), Readings())
@@ -25,7 +25,7 @@ class PlayedMatch:
     readings: tuple[Readings, Readings] = NOTHING_READ
     lingered_s: Sequence[float] = (0.0, 0.0)
     """For how long each seat's processes ran on after they were killed."""
-    folders: Mapping[Place, FolderRecord] = field(default_factory=dict)
+    folders: Mapping[FolderKey, FolderRecord] = field(default_factory=dict)
     """What has become of the folders; empty where nothing has."""
 
 

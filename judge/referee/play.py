@@ -26,7 +26,7 @@ from judge.referee.wire import LiveWire
 from judge.sandbox import BoxKind, open_box, open_keeper
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.cores import use_of
-from judge.sandbox.folders import Keeper, Place
+from judge.sandbox.folders import FolderKey, Keeper
 
 LOGGED_BYTES = 4096
 """How much of the input that the judge stumbled over is logged."""
@@ -95,7 +95,7 @@ def play(
     referee, readings, late_ns = None, NOTHING_READ, 0
     lingered_s: list[float] = []
     names: tuple[str, ...] = ()
-    kept: Mapping[Place, FolderRecord] = {}
+    kept: Mapping[FolderKey, FolderRecord] = {}
     cores = slot.judge_cores or slot.cores
     with closing(open_keeper(spec.box, folders, spec.id, cores, spec.policy.box)) as keeper:
 
@@ -256,7 +256,7 @@ def _tenant(spec: MatchSpec, seat: int, programs: Mapping[str, Path], slot: Slot
         seat=seat,
         match_id=spec.id,
         cores=slot.cores,
-        cradle=slot.judge_cores if slot.is_apart else (),
+        parking_cores=slot.judge_cores if slot.is_apart else (),
         uid=keeper.uids.get(seat),
         folders={kind: at for (whose, kind), at in keeper.places.items() if whose == seat},
     )

@@ -41,7 +41,7 @@ class UnkeptError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class Capacity:
     """How much a folder takes: bytes in whole pages, and files and directories in it."""
 
     size_bytes: int
@@ -62,12 +62,12 @@ class Archive:
     size_bytes: int
     inodes: int
 
-    def fits(self, room: Room) -> bool:
+    def fits(self, room: Capacity) -> bool:
         """Whether a folder of that room holds it."""
         return self.size_bytes <= room.size_bytes and self.inodes <= room.inodes
 
 
-def pack(entries: Mapping[bytes, bytes | None]) -> Archive:
+def pack_folder(entries: Mapping[bytes, bytes | None]) -> Archive:
     """The archive of these relative paths: files with their contents, directories with None."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT, encoding="utf-8", errors=ANY_BYTES) as tar:
@@ -84,7 +84,7 @@ def pack(entries: Mapping[bytes, bytes | None]) -> Archive:
     return Archive(data, hashlib.sha256(data).hexdigest(), size_bytes, len(entries))
 
 
-def parse(data: bytes, room: Room) -> tuple[Archive, tuple[str, ...]]:
+def parse_folder(data: bytes, room: Capacity) -> tuple[Archive, tuple[str, ...]]:
     """What is kept of a tar file that nobody vouches for, and notes on what is not; raises `UnkeptError`."""
     if len(data) > room.stream_bytes:
         raise UnkeptError(_too_large(room))
@@ -99,15 +99,15 @@ def parse(data: bytes, room: Room) -> tuple[Archive, tuple[str, ...]]:
                 raise UnkeptError(_too_large(room))
     except _MALFORMED as error:
         raise UnkeptError(f"the archive of the folder is broken: {error}") from None
-    archive = pack(entries)
+    archive = pack_folder(entries)
     if not archive.fits(room):
         raise UnkeptError(_too_large(room))
     return archive, leftovers.notes()
 
 
-def measure(data: bytes) -> Archive:
+def measure_folder(data: bytes) -> Archive:
     """A stored archive as it is, with the room that it takes; raises `UnkeptError` for one that holds anything else."""
-    archive, notes = parse(data, Room(len(data) + PAGE * len(data), len(data)))
+    archive, notes = parse_folder(data, Capacity(len(data) + PAGE * len(data), len(data)))
     if notes:
         raise UnkeptError(notes[0])
     return replace(archive, data=data, digest=hashlib.sha256(data).hexdigest())
@@ -159,7 +159,7 @@ def _whole_pages(size: int) -> int:
     return -(-size // PAGE) * PAGE
 
 
-def _too_large(room: Room) -> str:
+def _too_large(room: Capacity) -> str:
     return f"it would not fit again into {room.size_bytes} bytes and {room.inodes} files and directories"
 
 
@@ -181,5 +181,5 @@ class _Leftovers:
         )
 
 
-EMPTY = pack({})
+EMPTY = pack_folder({})
 """The state of an empty folder, with which every agent begins."""

@@ -164,7 +164,7 @@ class Tenant:
     seat: int
     match_id: str
     cores: tuple[int, ...] = ()
-    cradle: tuple[int, ...] = ()
+    parking_cores: tuple[int, ...] = ()
     """Where the box is made, waits for its slot and is removed, so that none of it disturbs the slot's cores; empty: on
     those."""
     environment: tuple[tuple[str, str], ...] = ()

@@ -54,7 +54,7 @@ def locate(cgroup: str, mountinfo: str) -> dict[str, Path]:
     return found
 
 
-def find(pid: int, container: str) -> dict[str, Path] | None:
+def find_cgroups(pid: int, container: str) -> dict[str, Path] | None:
     """The cgroup directories of a container by its PID 1; None where the Engine's process numbers are not ours.
 
     A process of that number whose cgroups bear the container's id proves that judge and Engine share a kernel.
@@ -198,7 +198,7 @@ class OomSource:
         return self.fd != self._kills.fd
 
 
-def move(directories: Mapping[str, Path], cores: Sequence[int]) -> bool:
+def move_to_cores(directories: Mapping[str, Path], cores: Sequence[int]) -> bool:
     """Move a container to other processors; False where we may not (the Engine's `update` does it more slowly)."""
     directory = directories.get("cpuset", directories.get(UNIFIED))
     try:

@@ -40,7 +40,7 @@ class CorePlacement:
         return any(set(self.judge) & set(slot) for slot in self.slots)
 
 
-def place(
+def place_slots(
     cores: Iterable[Core], slots: int = 1, cores_per_slot: int = 1, sharing: int = 1, taken: Collection[Core] = ()
 ) -> CorePlacement:
     """Give the judge the lowest core and the slots the highest ones, the first slot the topmost.
@@ -76,10 +76,10 @@ def available() -> frozenset[int]:
 
 def whole_cores() -> tuple[Core, ...]:
     """The cores that this process may use, each with those of its hyperthreads that it may use."""
-    return group(available(), map(_siblings, available()))
+    return group_cores(available(), map(_siblings, available()))
 
 
-def group(available: Collection[int], siblings: Iterable[Collection[int]]) -> tuple[Core, ...]:
+def group_cores(available: Collection[int], siblings: Iterable[Collection[int]]) -> tuple[Core, ...]:
     """Processors by cores; `siblings` names those that are one core, one that it does not name is a core alone."""
     cores = {frozenset(core) & frozenset(available) for core in siblings} - {frozenset()}
     known = frozenset[int]().union(*cores)

@@ -17,11 +17,11 @@ from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, ProcessRe
 from judge.sandbox.engine import Engine, EngineRefusalError
 from judge.sandbox.exit_cause import died_of_memory
 from judge.sandbox.images import runtime_image
-from judge.sandbox.interference import FirstProcess, is_told_to_stand, let_go
+from judge.sandbox.interference import FirstProcess, is_ordered_frozen, release
 from judge.sandbox.owner import Owner, make_directory, remove_directory
 from judge.sandbox.pipes import NamedPipes
 from judge.sandbox.requirements import refuse_unmet
-from judge.sandbox.users import User, claim
+from judge.sandbox.users import User, claim_user
 
 log = get_logger()
 
@@ -150,21 +150,21 @@ class DockerBox:
     def _config(self, image: str, pipes: Path | None) -> dict[str, object]:
         return hardening.container_config(
             image=image,
-            command=hardening.agent_words(self._tenant, hardening.PROGRAM),
+            command=hardening.command_in_box(self._tenant, hardening.PROGRAM),
             tenant=self._tenant,
             limits=self._limits,
             policy=self._policy,
             owner=Owner.me().encode(),
             uid=self._uid(),
             pipes=pipes,
-            seccomp=seccomp.engine_text(seccomp.chosen(self._policy, self._tenant.runtime)),
+            seccomp=seccomp.engine_text(seccomp.profile_for(self._policy, self._tenant.runtime)),
         )
 
     def _uid(self) -> int:
         """The user that the agent is: the keeper's of its folders, else one that no other box has."""
         if self._tenant.uid is not None:
             return self._tenant.uid
-        self._user = self._user or claim(self._policy)
+        self._user = self._user or claim_user(self._policy)
         return self._user.uid
 
     def _explained(self, error: EngineRefusalError) -> HostError:
@@ -194,7 +194,7 @@ class DockerBox:
         else:
             self._meter = cgroup.CgroupMeter(groups)
             self._oom = cgroup.OomSource.open(groups)
-        self._freezer = freezer.choose(self._policy.freeze, groups or {}, engine, self._container)
+        self._freezer = freezer.choose_freezer(self._policy.freeze, groups or {}, engine, self._container)
 
     def _find_groups(self, pid: int) -> Mapping[str, Path] | None:
         """The container's cgroups, and a handle of its PID 1; None where the Engine's processes are not ours."""
@@ -202,7 +202,7 @@ class DockerBox:
             first = FirstProcess(pid, self._on_first_end)
         except (OSError, ValueError):
             return None
-        groups = cgroup.find(pid, self._container)
+        groups = cgroup.find_cgroups(pid, self._container)
         if groups is None:
             first.close()
         else:
@@ -222,9 +222,9 @@ class DockerBox:
             self._directory = None
 
     def enter(self) -> None:
-        """Move the container from its cradle to the slot's cores, all of them."""
+        """Move the container from its parking_cores to the slot's cores, all of them."""
         cores = self._tenant.cores
-        if self._engine and self._tenant.cradle and cores and not cgroup.move(self._groups, cores):
+        if self._engine and self._tenant.parking_cores and cores and not cgroup.move_to_cores(self._groups, cores):
             self._engine.move(self._container, cores)
         if self._first:
             self._first.spread()
@@ -281,7 +281,7 @@ class DockerBox:
         """Whether somebody else holds the container still, or has paused it; see `Box`."""
         if not self._engine or not self._container:
             return None
-        if self._is_let_go and is_told_to_stand(self._groups):
+        if self._is_let_go and is_ordered_frozen(self._groups):
             return True
         with suppress(HostError):
             if not self._groups or self._freezer.name == freezer.EnginePause.name:
@@ -343,19 +343,19 @@ class DockerBox:
     # --- at its end -------------------------------------------------------------------------------
 
     def leave(self) -> float:
-        """Kill what still runs, back in the cradle where that can be: to end is work, too. Never raises.
+        """Kill what still runs, back in the parking_cores where that can be: to end is work, too. Never raises.
 
         It may be in a call that nothing interrupts: until that returns the cores are in use, and nobody else's.
         """
-        if self._tenant.cradle:
-            cgroup.move(self._groups, self._tenant.cradle)
+        if self._tenant.parking_cores:
+            cgroup.move_to_cores(self._groups, self._tenant.parking_cores)
         began = time.monotonic()
         try:
             self.kill()
             if self._first:
                 self._first.kill()  # it may have told of the agent's end, and not have come to its own
             self._freezer.thaw()
-            let_go(self._groups)
+            release(self._groups)
             self._await_end(began)
         except HostError as error:
             log.warning("box may still use its slot's cores", box=str(self), error=str(error))

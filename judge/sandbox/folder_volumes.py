@@ -21,11 +21,19 @@ from judge.logs import get_logger
 from judge.sandbox.attach import STDOUT, Frames
 from judge.sandbox.box import BoxPolicy
 from judge.sandbox.engine import Engine
-from judge.sandbox.folders import PACKING, Folder, Left, Place, beside_of, emptied, judged
+from judge.sandbox.folders import (
+    PACKING,
+    CollectedFolder,
+    Folder,
+    FolderKey,
+    collect_archive,
+    collect_nothing,
+    note_on_others,
+)
 from judge.sandbox.images import keeper_image
 from judge.sandbox.owner import Owner
 from judge.sandbox.pipes import CHUNK
-from judge.sandbox.users import User, claim
+from judge.sandbox.users import User, claim_user
 
 log = get_logger()
 
@@ -73,7 +81,7 @@ class VolumeKeeper:
 
     def __init__(self, folders: Sequence[Folder], match_id: str, cores: Sequence[int], policy: BoxPolicy) -> None:
         """`cores` are where the container runs: not the slot's, where the host has others."""
-        self.places: dict[Place, str] = {}
+        self.places: dict[FolderKey, str] = {}
         self._folders = folders
         self._match_id = match_id
         self._cores = cores
@@ -91,7 +99,7 @@ class VolumeKeeper:
     def make(self) -> None:
         """Claim a user for each seat and create the volumes: nothing is mounted yet."""
         for seat in {folder.seat for folder in self._folders}:
-            self._users[seat] = claim(self._policy)
+            self._users[seat] = claim_user(self._policy)
         self._client = Engine(self._policy.start_timeout_s)
         token = secrets.token_hex(4)
         for folder in self._folders:
@@ -117,7 +125,7 @@ class VolumeKeeper:
                         f"see how much memory the host has left"
                     )
 
-    def collect(self) -> Mapping[Place, Left]:
+    def collect(self) -> Mapping[FolderKey, CollectedFolder]:
         """What is in the volumes now."""
         return {folder.place: self._collected(folder) for folder in self._folders}
 
@@ -143,13 +151,13 @@ class VolumeKeeper:
 
     # --- the conversation with the container ------------------------------------------------------
 
-    def _collected(self, folder: Folder) -> Left:
+    def _collected(self, folder: Folder) -> CollectedFolder:
         size = folder.room.stream_bytes + 1
         try:
             answer = self._ask("pack", folder, size, room=size + CHUNK)
         except HostError as error:
             log.warning("a folder is not kept", match=self._match_id, seat=folder.seat, why=str(error))
-            return judged(None, folder)
+            return collect_archive(None, folder)
         return _left(answer, folder)
 
     def _ask(self, verb: str, folder: Folder, size: int, data: bytes = b"", *, room: int) -> bytes:
@@ -230,7 +238,7 @@ class VolumeKeeper:
         }
 
 
-def _left(answer: bytes, folder: Folder) -> Left:
+def _left(answer: bytes, folder: Folder) -> CollectedFolder:
     """What an answer to `pack` says: a line of the file system's numbers, how much lies beside the folder, a line of
     what is there, and a tar file."""
     numbers, beside, found, packed = [*answer.split(b"\n", 3), b"", b"", b""][:4]
@@ -239,17 +247,17 @@ def _left(answer: bytes, folder: Folder) -> Left:
         others = 0 if folder.name == "." else int(beside)
         sockets = 0 if found in (GONE, REPLACED) else int(found)
     except ValueError:
-        return judged(None, folder)
+        return collect_archive(None, folder)
     if found in (GONE, REPLACED):
-        left = emptied(folder, replaced=found == REPLACED)
+        left = collect_nothing(folder, replaced=found == REPLACED)
     elif packed.endswith(WHOLE):
-        left = judged(packed.removesuffix(WHOLE), folder)
+        left = collect_archive(packed.removesuffix(WHOLE), folder)
     else:
-        left = judged(packed if len(packed) > folder.room.stream_bytes else None, folder)
+        left = collect_archive(packed if len(packed) > folder.room.stream_bytes else None, folder)
     passed_over = (f"not kept: {sockets} sockets",) if sockets else ()
     return replace(
         left,
         used_bytes=(blocks - blocks_free) * block_bytes,
         used_inodes=inodes - inodes_free,
-        notes=(*left.notes, *passed_over, *beside_of(folder, others)),
+        notes=(*left.notes, *passed_over, *note_on_others(folder, others)),
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from judge.errors import HostError
-from judge.sandbox.archive import EMPTY, Archive, Room, UnkeptError, parse
+from judge.sandbox.archive import EMPTY, Archive, Capacity, UnkeptError, parse_folder
 from judge.sandbox.owner import make_directory, remove_directory
 
 
@@ -33,7 +33,7 @@ DIRECTORIES = {FolderKind.TEMPORARY: "home", FolderKind.PERSISTENT: "persistent"
 PACKING = ("--create", "--file=-", "--format=gnu", "--sort=name", "--numeric-owner")
 """The words with which tar packs a folder; holes come out as bytes, so that no small archive makes a large folder."""
 
-Place = tuple[int, FolderKind]
+FolderKey = tuple[int, FolderKind]
 """A seat and which of its folders."""
 
 
@@ -52,18 +52,18 @@ class Folder:
     start: Archive
 
     @property
-    def place(self) -> Place:
+    def place(self) -> FolderKey:
         """What tells it apart in a game."""
         return self.seat, self.kind
 
     @property
-    def room(self) -> Room:
+    def room(self) -> Capacity:
         """What it holds: the file system's root is an inode too, and so is the named directory."""
-        return Room(self.size_bytes, self.inodes - (1 if self.name == "." else 2))
+        return Capacity(self.size_bytes, self.inodes - (1 if self.name == "." else 2))
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class CollectedFolder:
     """What an agent left of a folder: the state to keep, or None where the one before stands; how full it was.
 
     `used_bytes` and `used_inodes` are the file system's own numbers, everything in it included; None where nobody can
@@ -80,7 +80,7 @@ class Keeper(Protocol):
     """Holds the folders of one game."""
 
     @property
-    def places(self) -> Mapping[Place, str]:
+    def places(self) -> Mapping[FolderKey, str]:
         """Where each folder is, for the boxes: a volume's name or a directory; from `make` on."""
 
     @property
@@ -93,31 +93,31 @@ class Keeper(Protocol):
     def load(self) -> None:
         """Fill them with what they start with; raises `HostError`. Boxes may be prepared meanwhile."""
 
-    def collect(self) -> Mapping[Place, Left]:
+    def collect(self) -> Mapping[FolderKey, CollectedFolder]:
         """What was left in them, the boxes being closed. Never raises: what cannot be read is not kept."""
 
     def close(self) -> None:
         """Remove every trace; never raises."""
 
 
-def judged(packed: bytes | None, folder: Folder) -> Left:
+def collect_archive(packed: bytes | None, folder: Folder) -> CollectedFolder:
     """What is kept of a folder that was packed into a tar file; None: it could not be."""
     if packed is None:
-        return Left(None, notes=("not kept: the folder could not be read",))
+        return CollectedFolder(None, notes=("not kept: the folder could not be read",))
     try:
-        archive, notes = parse(packed, folder.room)
+        archive, notes = parse_folder(packed, folder.room)
     except UnkeptError as error:
-        return Left(None, notes=(f"not kept: {error}",))
-    return Left(archive, notes=notes)
+        return CollectedFolder(None, notes=(f"not kept: {error}",))
+    return CollectedFolder(archive, notes=notes)
 
 
-def emptied(folder: Folder, *, replaced: bool) -> Left:
+def collect_nothing(folder: Folder, *, replaced: bool) -> CollectedFolder:
     """What is kept of a folder that is not there any more, or has become something else."""
     notes = (f"not kept: {folder.name} is not a directory",) if replaced else ()
-    return Left(EMPTY, notes=notes)
+    return CollectedFolder(EMPTY, notes=notes)
 
 
-def beside_of(folder: Folder, others: int) -> tuple[str, ...]:
+def note_on_others(folder: Folder, others: int) -> tuple[str, ...]:
     """The note on what lies in the working directory beside the folder that is kept."""
     if not others:
         return ()
@@ -128,7 +128,7 @@ class NoKeeper:
     """The keeper of a game in which nothing is kept: does nothing, costs nothing."""
 
     def __init__(self) -> None:
-        self.places: Mapping[Place, str] = {}
+        self.places: Mapping[FolderKey, str] = {}
         self.uids: Mapping[int, int] = {}
 
     def make(self) -> None:
@@ -137,7 +137,7 @@ class NoKeeper:
     def load(self) -> None:
         """Nothing to fill."""
 
-    def collect(self) -> Mapping[Place, Left]:
+    def collect(self) -> Mapping[FolderKey, CollectedFolder]:
         """Nothing was left."""
         return {}
 
@@ -149,7 +149,7 @@ class LocalKeeper:
     """Folders without a quota, for agents that one trusts: directories of this host."""
 
     def __init__(self, folders: Sequence[Folder]) -> None:
-        self.places: dict[Place, str] = {}
+        self.places: dict[FolderKey, str] = {}
         self.uids: Mapping[int, int] = {}
         self._folders = folders
         self._directory: Path | None = None
@@ -177,7 +177,7 @@ class LocalKeeper:
                 if subprocess.run(words, input=folder.start.data, check=False).returncode:
                     raise HostError(f"The folder {at} could not be filled: see to TMPDIR")
 
-    def collect(self) -> Mapping[Place, Left]:
+    def collect(self) -> Mapping[FolderKey, CollectedFolder]:
         """Pack what is there; only what a folder with a quota could hold is kept."""
         return {folder.place: self._collected(folder) for folder in self._folders}
 
@@ -187,20 +187,20 @@ class LocalKeeper:
             remove_directory(self._directory)
             self._directory = None
 
-    def _collected(self, folder: Folder) -> Left:
+    def _collected(self, folder: Folder) -> CollectedFolder:
         left = self._packed(folder)
         others = 0 if folder.name == "." else self._others(folder)
-        return replace(left, notes=(*left.notes, *beside_of(folder, others)))
+        return replace(left, notes=(*left.notes, *note_on_others(folder, others)))
 
-    def _packed(self, folder: Folder) -> Left:
+    def _packed(self, folder: Folder) -> CollectedFolder:
         at = self._at(folder)
         if at.is_symlink() or not at.is_dir():
-            return emptied(folder, replaced=at.is_symlink() or at.exists())
+            return collect_nothing(folder, replaced=at.is_symlink() or at.exists())
         words = ["tar", *PACKING, "-C", str(at), "."]
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as packing:
             packed = packing.stdout.read(folder.room.stream_bytes + 1) if packing.stdout else b""
             packing.kill()
-        return judged(packed, folder)
+        return collect_archive(packed, folder)
 
     def _others(self, folder: Folder) -> int:
         """How much lies beside the folder; nothing, where that cannot be read."""

@@ -162,7 +162,7 @@ class EnginePause:
             return False
 
 
-def choose(wish: str, directories: Mapping[str, Path], engine: Engine, container: str) -> Freezer:
+def choose_freezer(wish: str, directories: Mapping[str, Path], engine: Engine, container: str) -> Freezer:
     """The freezer that a policy wants: for `auto` the first that this host lets us use."""
     if wish == NO_FREEZER:
         return NoFreezer()

@@ -80,7 +80,7 @@ def container_config(
             **_isolation(policy, seccomp),
             **_quotas(limits),
             **_files(tenant, limits, pipes, uid),
-            "CpusetCpus": ",".join(map(str, tenant.cradle or tenant.cores)),
+            "CpusetCpus": ",".join(map(str, tenant.parking_cores or tenant.cores)),
         },
     }
 
@@ -91,7 +91,7 @@ def environment(home: str, scratch: str, tenant: Tenant, path: str = PATH) -> Ma
     return own | dict(tenant.environment)
 
 
-def agent_words(tenant: Tenant, program: str) -> tuple[str, ...]:
+def command_in_box(tenant: Tenant, program: str) -> tuple[str, ...]:
     """The agent's command, its words that name files of the staged program made paths under `program`, as its runtime
     writes them.
 

@@ -74,7 +74,7 @@ class FirstProcess:
         os.close(self.fd)
 
 
-def is_told_to_stand(groups: Mapping[str, Path]) -> bool:
+def is_ordered_frozen(groups: Mapping[str, Path]) -> bool:
     """Whether the kernel was told, by whomever, to hold these cgroups still; False of those that are gone."""
     return any(
         _says(groups[hierarchy] / name, sign)
@@ -84,7 +84,7 @@ def is_told_to_stand(groups: Mapping[str, Path]) -> bool:
     )
 
 
-def let_go(groups: Mapping[str, Path]) -> None:
+def release(groups: Mapping[str, Path]) -> None:
     """Tell the kernel to hold these cgroups still no longer, whoever told it to: what is held still cannot end."""
     for hierarchy, (name, word) in {UNIFIED: ("cgroup.freeze", "0"), "freezer": ("freezer.state", "THAWED")}.items():
         if hierarchy in groups:

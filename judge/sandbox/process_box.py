@@ -15,7 +15,7 @@ from judge.errors import HostError
 from judge.logs import get_logger
 from judge.sandbox.box import NO_FREEZER, BoxPolicy, Channel, EventSource, Limits, ProcessReport, Readings, Tenant
 from judge.sandbox.folders import DIRECTORIES, FolderKind
-from judge.sandbox.hardening import PROGRAM, agent_words, environment
+from judge.sandbox.hardening import PROGRAM, command_in_box, environment
 from judge.sandbox.owner import MARK, kill_marked, make_directory, remove_directory
 from judge.sandbox.pipes import PipeSource, write_some
 from judge.sandbox.procfs import children_of, memory_bytes, stat_fields
@@ -106,7 +106,7 @@ class ProcessBox:
         stdin, stdout, stderr = self._agent_fds
         try:
             self._process = subprocess.Popen(
-                agent_words(self._tenant, str(self._tenant.program)),
+                command_in_box(self._tenant, str(self._tenant.program)),
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,

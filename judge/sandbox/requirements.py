@@ -10,7 +10,7 @@ from judge.sandbox.box import BoxPolicy
 from judge.sandbox.engine import Engine
 
 
-def meet(policy: BoxPolicy) -> None:
+def require(policy: BoxPolicy) -> None:
     """Ask the Engine and the profiles; HostError or InputError with the fix for the first demand that is not met."""
     for name in {policy.seccomp, *policy.seccomp_of.values()}:
         seccomp.engine_text(name)

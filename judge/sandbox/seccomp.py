@@ -86,7 +86,7 @@ class Profile(_Part):
         }
 
 
-def chosen(policy: BoxPolicy, runtime: str) -> str:
+def profile_for(policy: BoxPolicy, runtime: str) -> str:
     """The profile for agents of a runtime: what the policy has for it, what it needs, what the policy has for all."""
     return policy.seccomp_of.get(runtime) or runtime_called(runtime).seccomp or policy.seccomp
 
@@ -96,7 +96,7 @@ def profile_names() -> list[str]:
     return sorted(path.stem for path in PROFILES.glob("*.toml"))
 
 
-def load(name: str) -> Profile:
+def load_profile(name: str) -> Profile:
     """The profile called `name`, one of ours or a .toml file; InputError if there is none or it is not well-formed."""
     path = Path(name) if name.endswith(".toml") else PROFILES / f"{name}.toml"
     if not name.endswith(".toml") and name not in profile_names():
@@ -106,7 +106,7 @@ def load(name: str) -> Profile:
         profile = parse(Profile, tomllib.loads(_text(path)), str(path))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: {error}") from None
-    return profile.after(load(profile.extends)) if profile.extends else profile
+    return profile.after(load_profile(profile.extends)) if profile.extends else profile
 
 
 def engine_text(name: str) -> str | None:
@@ -115,7 +115,7 @@ def engine_text(name: str) -> str | None:
         return None
     if name.endswith(".json"):
         return _text(Path(name))
-    return json.dumps(load(name).engine_form())
+    return json.dumps(load_profile(name).engine_form())
 
 
 def _text(path: Path) -> str:

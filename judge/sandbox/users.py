@@ -27,7 +27,7 @@ class User:
         self._name.close()
 
 
-def claim(policy: BoxPolicy) -> User:
+def claim_user(policy: BoxPolicy) -> User:
     """A free one of the policy's users; HostError where there is none."""
     start = secrets.randbelow(policy.uids)
     for step in range(policy.uids):

@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from judge.submissions.path_checks import Bounds, Census, RefusedError, shown
+from judge.submissions.path_checks import Bounds, PathChecker, RefusedError, shown
 from judge.text import quote
 from judge.tree_tar import add_file, add_member, write_stream
 
@@ -29,37 +29,37 @@ UNFIT = 4
 AGE_S = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
 
 
-def say(line: str) -> None:
+def log_line(line: str) -> None:
     """A line for the log, after what was written to it by then."""
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
 
 
-def copy(source: Path, at: Path) -> None:
+def copy_sources(source: Path, at: Path) -> None:
     """Copy the sources to where they are built, all of one age: `make` shall not go by when they were unpacked."""
     shutil.copytree(source, at)
     for path in [at, *at.rglob("*")]:
         os.utime(path, (AGE_S, AGE_S))
 
 
-def run(command: list[str], at: Path) -> bool:
+def run_command(command: list[str], at: Path) -> bool:
     """Run a command in the tree; whether it did what it should."""
-    say(f"$ {shlex.join(command)}")
+    log_line(f"$ {shlex.join(command)}")
     try:
         done = subprocess.run(command, cwd=at, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False)
     except OSError as error:
-        say(f"{command[0]}: {error.strerror}")
+        log_line(f"{command[0]}: {error.strerror}")
         return False
     if done.returncode < 0:
-        say(f"{command[0]} was ended by {signal.Signals(-done.returncode).name}")
+        log_line(f"{command[0]} was ended by {signal.Signals(-done.returncode).name}")
     elif done.returncode:
-        say(f"{command[0]} ended with code {done.returncode}")
+        log_line(f"{command[0]} ended with code {done.returncode}")
     return done.returncode == 0
 
 
-def pack(at: Path, bounds: Bounds) -> None:
+def pack_tree(at: Path, bounds: Bounds) -> None:
     """Write the tree to stdout, in order of name; RefusedError for what is neither file nor directory."""
-    census = Census(bounds)
+    checker = PathChecker(bounds)
     with write_stream(sys.stdout.buffer) as tar:
         for path in sorted(at.rglob("*")):
             name = path.relative_to(at).as_posix()
@@ -68,10 +68,10 @@ def pack(at: Path, bounds: Bounds) -> None:
                     f"{shown(name)} is neither a file nor a directory; let the build copy instead of link"
                 )
             if path.is_dir():
-                census.directory(name)
+                checker.directory(name)
                 add_member(tar, name)
             else:
-                census.file(name, path.stat().st_size)
+                checker.file(name, path.stat().st_size)
                 add_file(tar, name, path)
 
 
@@ -80,17 +80,17 @@ def main() -> int:
     job: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     at = Path(job["at"])
     try:
-        copy(Path(job["input"]), at)
+        copy_sources(Path(job["input"]), at)
     except (OSError, shutil.Error) as error:
-        say(f"the sources do not fit into the directory that is built in: {quote(str(error), 200)}")
+        log_line(f"the sources do not fit into the directory that is built in: {quote(str(error), 200)}")
         return FAILED
     for command in job["commands"]:
-        if not run(command, at):
+        if not run_command(command, at):
             return FAILED
     try:
-        pack(at, Bounds(**job["bounds"]))
+        pack_tree(at, Bounds(**job["bounds"]))
     except (RefusedError, OSError) as error:
-        say(f"what the build left cannot be taken: {error}")
+        log_line(f"what the build left cannot be taken: {error}")
         return UNFIT
     return 0
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from judge.submissions.path_checks import Bounds, Census, RefusedError, refuse_encoding, shown
+from judge.submissions.path_checks import Bounds, PathChecker, RefusedError, refuse_encoding, shown
 from judge.text import quote
 from judge.tree_tar import add_member, write_stream
 
@@ -199,7 +199,7 @@ def refuse_overlap(file: BinaryIO, infos: list[zipfile.ZipInfo], end: int) -> No
         raise RefusedError("its last member reaches into its directory")
 
 
-def opened(archive: BinaryIO) -> tuple[str, Any]:
+def open_archive(archive: BinaryIO) -> tuple[str, Any]:
     """What kind of archive this is, by its first bytes, and a reader of what was packed; `zip` reads itself."""
     head = archive.read(6)
     archive.seek(0)
@@ -251,28 +251,28 @@ class ZstReader:
 
 def members_of(archive: BinaryIO, bounds: Bounds, most: int) -> Iterator[Member]:
     """The members of an archive of any kind that may become `most` bytes."""
-    kind, reader = opened(archive)
+    kind, reader = open_archive(archive)
     if kind == "zip":
         yield from members_of_zip(archive, bounds)
     else:
         yield from members_of_tar(CountedStream(reader, most))  # type: ignore[arg-type]
 
 
-def pour(member: Member, path: str, out: tarfile.TarFile) -> None:
+def write_member(member: Member, path: str, out: tarfile.TarFile) -> None:
     """Write a member to the tar file; OSError if its content is shorter than its size."""
     add_member(out, path, member.content, member.size, is_executable=member.is_executable)
     if member.content is not None and member.content.read(1):
         raise RefusedError(f"{shown(path)} is longer than it says")
 
 
-def enter(member: Member, census: Census) -> str:
+def check_member(member: Member, checker: PathChecker) -> str:
     """Take a member in; returns its path, empty for the top."""
     if member.target is None and member.content is None:
-        return census.directory(member.name)
-    return census.file(member.name, member.size)
+        return checker.directory(member.name)
+    return checker.file(member.name, member.size)
 
 
-def destination(path: str, member: Member) -> str:
+def link_target(path: str, member: Member) -> str:
     """The path that a link of the archive leads to; RefusedError where it leads out of the archive."""
     target = member.target or ""
     parts = [] if member.is_hard else path.split("/")[:-1]
@@ -286,7 +286,7 @@ def destination(path: str, member: Member) -> str:
     return "/".join(parts)
 
 
-def followed(links: dict[str, str], files: dict[str, int]) -> dict[str, list[str]]:
+def resolve_links(links: dict[str, str], files: dict[str, int]) -> dict[str, list[str]]:
     """The paths of links by the file that they lead to; `files` has the sizes. RefusedError where there is none."""
     wanted: dict[str, list[str]] = {}
     for path, target in links.items():
@@ -314,7 +314,7 @@ class Extraction:
         packed = os.fstat(archive.fileno()).st_size
         self._times = job["ratio"]
         self._ratio = max(job["ratio_from_bytes"], packed * self._times)
-        self._census = Census(self._bounds)
+        self._checker = PathChecker(self._bounds)
         # headers and last blocks of a tar file come on top of what is in it
         room = self._bounds.entries * 4 * 512 + (1 << 20)
         self._most = int(min(self._bounds.total_bytes, self._ratio)) + room
@@ -324,34 +324,34 @@ class Extraction:
         files: dict[str, int] = {}
         links: dict[str, str] = {}
         for member in members_of(self._archive, self._bounds, self._most):
-            path = enter(member, self._census)
+            path = check_member(member, self._checker)
             self._refuse_bomb(member.name)
             if member.target is not None:
-                links[path] = destination(path, member)
+                links[path] = link_target(path, member)
             elif path:
                 if member.content is not None:
                     files[path] = member.size
-                pour(member, path, self._out)
+                write_member(member, path, self._out)
         if links:
-            self._copy(followed(links, files))
+            self._copy(resolve_links(links, files))
 
     def _copy(self, wanted: dict[str, list[str]]) -> None:
         """Read the archive once more, and write each file that is wanted under the paths of its links too."""
         self._archive.seek(0)
-        again = Census(self._bounds)  # the same names in the same order, so the same paths
+        again = PathChecker(self._bounds)  # the same names in the same order, so the same paths
         for member in members_of(self._archive, self._bounds, self._most):
-            links = wanted.pop(enter(member, again), [])
+            links = wanted.pop(check_member(member, again), [])
             if member.content is None or not links:
                 continue
             data = member.content.read(member.size)
             for link in links:
-                self._census.grow(link, len(data))
+                self._checker.grow(link, len(data))
                 self._refuse_bomb(link)
                 copy = Member(link, len(data), member.is_executable, io.BytesIO(data))
-                pour(copy, link, self._out)
+                write_member(copy, link, self._out)
 
     def _refuse_bomb(self, name: str) -> None:
-        if self._census.total_bytes > self._ratio:
+        if self._checker.total_bytes > self._ratio:
             raise RefusedError(f"with {shown(name)} it becomes more than {self._times:g} times as large: so do bombs")
 
 

@@ -41,7 +41,7 @@ class Bounds:
 
 
 @dataclass
-class Census:
+class PathChecker:
     """Every file and directory that was met, so that no two can be one on any system. Raises RefusedError."""
 
     bounds: Bounds

@@ -17,7 +17,7 @@ from judge.sandbox.box import BoxPolicy, Limits
 from judge.sandbox.hardening import PROGRAM
 from judge.sandbox.run_in_box import Command, CommandResult, run_in_box
 from judge.submissions.limits import TreeLimits
-from judge.submissions.path_checks import Census, RefusedError
+from judge.submissions.path_checks import PathChecker, RefusedError
 from judge.tree_tar import TreeError, TreeMember, unpack_stream
 
 PYTHON = "/usr/bin/python3"
@@ -112,12 +112,12 @@ def receive_tree(stream: BinaryIO, target: Path, limits: TreeLimits) -> None:
 
     The names were checked in the box, by the same rule; but the box may have been taken over by what it read.
     """
-    census = Census(limits.bounds)
+    checker = PathChecker(limits.bounds)
 
     def path_of(member: TreeMember) -> str:
         if member.is_directory:
-            return census.directory(member.name)
-        return census.file(member.name, member.size)
+            return checker.directory(member.name)
+        return checker.file(member.name, member.size)
 
     try:
         unpack_stream(stream, target, path_of, limits.path_bytes)

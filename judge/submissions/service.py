@@ -74,7 +74,7 @@ class IntakeDirectory:
 # --- in --------------------------------------------------------------------------------------------------------------
 
 
-def checked_filename(filename: str) -> str:
+def check_filename(filename: str) -> str:
     """The name of an upload, which is never a path of ours; InputError."""
     fits = len(filename) <= FILENAME_CHARACTERS and is_printable(filename)
     if not fits or not re.fullmatch(FILENAME, filename):
@@ -82,7 +82,7 @@ def checked_filename(filename: str) -> str:
     return filename
 
 
-def checked_name(name: str) -> str:
+def check_name(name: str) -> str:
     """An agent's name, or nothing where its manifest shall say; InputError."""
     if name and not re.fullmatch(AGENT_NAME, name):
         raise InputError(
@@ -95,8 +95,8 @@ def receive_file(
     desk: IntakeDirectory, register: Register, path: Path, name: str, author: str, worker: str
 ) -> Submission:
     """Take in a file of this machine, for this process to go on with: nothing but its size is bounded. InputError."""
-    checked_filename(path.name)
-    checked_name(name)
+    check_filename(path.name)
+    check_name(name)
     if path.is_dir():
         raise InputError(f"{path}: a directory; pack it: tar czf {path.name}.tar.gz -C {path} .")
     try:
@@ -207,7 +207,7 @@ def agent_of(desk: IntakeDirectory, submission: Submission) -> Agent:
 
 
 @contextmanager
-def at_work(desk: IntakeDirectory) -> Iterator[str]:
+def working(desk: IntakeDirectory) -> Iterator[str]:
     """The name of this process as a worker: it is alive as long as its file is locked. Raises HostError."""
     name = secrets.token_hex(16)
     path = _mark(desk, name)
@@ -224,7 +224,7 @@ def at_work(desk: IntakeDirectory) -> Iterator[str]:
             path.unlink(missing_ok=True)
 
 
-def is_gone(desk: IntakeDirectory, worker: str) -> bool:
+def is_worker_gone(desk: IntakeDirectory, worker: str) -> bool:
     """Whether no process of that name works any more: it ended, or was killed, or the machine was started again."""
     try:
         with _mark(desk, worker).open() as file:
@@ -241,9 +241,9 @@ def waits_for_a_core(pid: int) -> bool:
     return core_locks.waits(pid)
 
 
-def give_back(desk: IntakeDirectory, register: Register) -> Sequence[int]:
+def requeue_lost(desk: IntakeDirectory, register: Register) -> Sequence[int]:
     """Make due again what workers that are gone left in the middle: the numbers."""
-    return register.give_back(lambda worker: is_gone(desk, worker), desk.intake.tries)
+    return register.give_back(lambda worker: is_worker_gone(desk, worker), desk.intake.tries)
 
 
 def _mark(desk: IntakeDirectory, worker: str) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 from judge.sandbox.run_in_box import CommandEnd, CommandResult
 from judge.submissions.extractor import REFUSED
 from judge.submissions.limits import IntakeLimits
-from judge.submissions.path_checks import Census, RefusedError, shown
+from judge.submissions.path_checks import PathChecker, RefusedError, shown
 from judge.submissions.sandbox_task import SandboxTask, TaskHost, run_task
 from judge.text import SENTENCE_CHARACTERS, decode, printable
 
@@ -47,7 +47,7 @@ def unpack_upload(upload: Path, filename: str, target: Path, limits: IntakeLimit
         return _unpack_archive(upload, target, limits, host)
     if OTHER_ARCHIVES.search(name):
         raise RefusedError(f"{shown(name)}: archives are .zip, .tar, .tar.gz, .tar.xz or .tar.zst")
-    Census(limits.tree.bounds).file(name, upload.stat().st_size)
+    PathChecker(limits.tree.bounds).file(name, upload.stat().st_size)
     target.mkdir(mode=0o755)
     shutil.copyfile(upload, target / name)
     return f"one file, {shown(name)}"

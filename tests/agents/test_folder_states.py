@@ -22,13 +22,13 @@ from judge.referee.spec import (
     SeatSpec,
 )
 from judge.referee.transcript import seal
-from judge.sandbox.archive import EMPTY, Archive, pack
+from judge.sandbox.archive import EMPTY, Archive, pack_folder
 from judge.sandbox.folders import FolderKind
 
 ROOT = Path(__file__).parents[2]
 TEMPORARY, PERSISTENT = FolderKind.TEMPORARY, FolderKind.PERSISTENT
 OWNERS = ("white-1", "black-2")
-STATES = tuple(pack({b"of": b"seat %d" % seat}) for seat in (0, 1))
+STATES = tuple(pack_folder({b"of": b"seat %d" % seat}) for seat in (0, 1))
 
 Owner = str
 

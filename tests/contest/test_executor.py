@@ -15,7 +15,7 @@ from judge.contest.executor import JobEnd, LocalExecutor
 from judge.host.build_images import build_images
 from judge.referee.play import Slot
 from judge.referee.spec import RecordFile
-from judge.sandbox.cores import place, whole_cores
+from judge.sandbox.cores import place_slots, whole_cores
 from judge.sandbox.owner import Owner, directories
 from judge.sandbox.reaper import reap
 from tests.contest.house import House, agents_alive, is_gone, pids, until, waits_for_a_lock
@@ -225,7 +225,7 @@ def cores_of(client: docker.DockerClient, match: str) -> list[str]:
 @pytest.mark.docker
 def test_boxes_wait_on_the_judges_core_and_nothing_is_left_of_them(house: House) -> None:
     """The game that plays is killed: the next, with its folders ready, takes its cores; then everything is killed."""
-    placement = place(whole_cores())
+    placement = place_slots(whole_cores())
     if placement.shared:
         pytest.skip("the judge has no core of its own here")
     build_images(["python", "keeper"])

@@ -24,13 +24,13 @@ from judge.contest.plan import Planned, load_plan
 from judge.durable import exchange_durably
 from judge.errors import InputError
 from judge.referee.policy import load_policy
-from judge.sandbox.archive import EMPTY, Archive, pack
+from judge.sandbox.archive import EMPTY, Archive, pack_folder
 
 pytestmark = pytest.mark.slow
 
 POLICY = load_policy("gomocup-freestyle")
-ONE = AgentFolder("one", "1" * 64, pack({b"book": b"e4", b"deep": None}))
-TWO = AgentFolder("two", "2" * 64, pack({b"games": b"7"}))
+ONE = AgentFolder("one", "1" * 64, pack_folder({b"book": b"e4", b"deep": None}))
+TWO = AgentFolder("two", "2" * 64, pack_folder({b"games": b"7"}))
 PLAN = """
 name = "{name}"
 policy = "gomocup-freestyle"
@@ -152,7 +152,7 @@ def test_a_state_that_no_judge_packed_is_refused(tmp_path: Path, make: Callable[
 
 
 def test_more_than_the_policy_allows_is_refused(tmp_path: Path) -> None:
-    many = pack({b"%d" % number: b"" for number in range(3000)})
+    many = pack_folder({b"%d" % number: b"" for number in range(3000)})
     write_folders([AgentFolder("one", "1" * 64, many)], tmp_path / "learned", replaces=False)
 
     with pytest.raises(InputError, match="would not fit"):

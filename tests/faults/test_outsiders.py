@@ -26,7 +26,7 @@ QUICK = ("--set", "clock.turn_ms=5000")
 
 def freeze(container: Container) -> None:
     """As somebody who may write the container's cgroup."""
-    groups = cgroup.find(int(container.attrs["State"]["Pid"]), str(container.id)) or {}
+    groups = cgroup.find_cgroups(int(container.attrs["State"]["Pid"]), str(container.id)) or {}
     for hierarchy, file, word in (
         (cgroup.UNIFIED, "cgroup.freeze", "1"),
         ("freezer", "freezer.state", "FROZEN"),

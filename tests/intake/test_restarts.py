@@ -13,7 +13,7 @@ from sqlalchemy import create_engine, text
 
 from judge.intake.workers import Running
 from judge.sandbox.core_locks import CoreLocks
-from judge.submissions.service import IntakeDirectory, at_work, give_back, is_gone, waits_for_a_core
+from judge.submissions.service import IntakeDirectory, is_worker_gone, requeue_lost, waits_for_a_core, working
 from judge.workers import Worker, wait
 from tests.intake.conftest import LOOK_S, Service, ended, make_contest, make_token, send, serving
 
@@ -128,12 +128,12 @@ def test_two_services_of_one_contest_share_the_work(tmp_path: Path) -> None:
 
 def test_a_worker_is_gone_when_nobody_holds_its_file(tmp_path: Path) -> None:
     desk = make_contest(tmp_path)
-    with at_work(desk) as worker:
-        assert not is_gone(desk, worker)
-    assert is_gone(desk, worker)
-    assert is_gone(desk, "0" * 32)
+    with working(desk) as worker:
+        assert not is_worker_gone(desk, worker)
+    assert is_worker_gone(desk, worker)
+    assert is_worker_gone(desk, "0" * 32)
     with closing(desk.register()) as register:
-        assert [] == give_back(desk, register)
+        assert [] == requeue_lost(desk, register)
 
 
 # --- who asks too often -----------------------------------------------------------------------------------------------

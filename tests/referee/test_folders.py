@@ -10,13 +10,13 @@ from judge.referee.folders import folders_of, shelved
 from judge.referee.policy import load_policy
 from judge.referee.setup import build_referee
 from judge.referee.spec import FolderRecord, KeptFolders, MatchSpec, SeatSpec
-from judge.sandbox.archive import EMPTY, Archive, pack
+from judge.sandbox.archive import EMPTY, Archive, pack_folder
 from judge.sandbox.box import BoxKind
-from judge.sandbox.folders import FolderKind, Left
+from judge.sandbox.folders import CollectedFolder, FolderKind
 from judge.testing import World
 
 TEMPORARY, PERSISTENT = FolderKind.TEMPORARY, FolderKind.PERSISTENT
-BOOK = pack({b"book": b"x"})
+BOOK = pack_folder({b"book": b"x"})
 
 
 @dataclass
@@ -80,7 +80,7 @@ def test_the_state_that_a_game_starts_from_makes_it_another_game() -> None:
     ],
 )
 def test_a_folder_without_room_is_refused(overrides: tuple[str, ...], words: str) -> None:
-    state = pack({b"book": b"x" * 5000})
+    state = pack_folder({b"book": b"x" * 5000})
 
     with pytest.raises(InputError, match=words):
         folders_of(spec(*overrides, persistent=state.digest), Shelf({(0, state.digest): state}))
@@ -110,10 +110,10 @@ def test_a_spec_cannot_lead_out_of_a_folder(folders: dict[str, str]) -> None:
 def test_a_record_names_the_state_that_is_kept_and_the_one_before_where_none_could_be() -> None:
     shelf = Shelf({(0, BOOK.digest): BOOK})
     folders = folders_of(spec(temporary=EMPTY.digest, persistent=BOOK.digest), shelf)
-    new = pack({b"other": b""})
+    new = pack_folder({b"other": b""})
     left = {
-        (0, TEMPORARY): Left(new, 4096, 3),
-        (0, PERSISTENT): Left(None, None, None, ("not kept: why",)),
+        (0, TEMPORARY): CollectedFolder(new, 4096, 3),
+        (0, PERSISTENT): CollectedFolder(None, None, None, ("not kept: why",)),
     }
 
     records = shelved(folders, left, shelf)

@@ -91,7 +91,7 @@ def variant(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if chosen.kind == "docker":
         request.getfixturevalue("native")
     if chosen.as_stranger:
-        monkeypatch.setattr(cgroup, "find", lambda pid, container: None)
+        monkeypatch.setattr(cgroup, "find_cgroups", lambda pid, container: None)
     if chosen.as_group_member:
         with without_root():
             yield chosen
@@ -129,7 +129,7 @@ def lodge(variant: Variant, program: Path) -> Iterator[Lodge]:
         staged: Path = program,
         seat: int = 0,
         cores: tuple[int, ...] = (),
-        cradle: tuple[int, ...] = (),
+        parking_cores: tuple[int, ...] = (),
         runtime: str = "native",
         folders: Mapping[FolderKind, str] | None = None,
         uid: int | None = None,
@@ -142,7 +142,7 @@ def lodge(variant: Variant, program: Path) -> Iterator[Lodge]:
             seat=seat,
             match_id="test",
             cores=cores,
-            cradle=cradle,
+            parking_cores=parking_cores,
             folders=folders or {},
             uid=uid,
         )

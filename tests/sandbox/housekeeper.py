@@ -7,13 +7,13 @@ import signal
 import sys
 
 from judge.sandbox import BoxPolicy, open_keeper
-from judge.sandbox.archive import pack
+from judge.sandbox.archive import pack_folder
 from judge.sandbox.folders import Folder, FolderKind
 
 
 def hold(match: str) -> None:
     """Fill two folders and keep them until this process is killed."""
-    start = pack({b"file": b"x"})
+    start = pack_folder({b"file": b"x"})
     folders = [Folder(0, kind, ".", 1 << 20, 64, start) for kind in FolderKind]
     keeper = open_keeper("docker", folders, match, (), BoxPolicy())
     keeper.make()

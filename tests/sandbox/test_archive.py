@@ -13,14 +13,14 @@ from judge.sandbox.archive import (
     MAX_PATH,
     PAGE,
     Archive,
-    Room,
+    Capacity,
     UnkeptError,
-    measure,
-    pack,
-    parse,
+    measure_folder,
+    pack_folder,
+    parse_folder,
 )
 
-ROOM = Room(64 * PAGE, 100)
+ROOM = Capacity(64 * PAGE, 100)
 
 names = st.binary(min_size=1, max_size=40).filter(
     lambda name: name not in (b".", b"..") and not {0, ord("/")} & set(name)
@@ -57,8 +57,8 @@ def test_equal_contents_are_equal_bytes_whoever_packed_them() -> None:
     one = member("./b", tarfile.REGTYPE)
     one.mode, one.mtime, one.uid, one.uname = 0o4755, 1234, 20001, "agent"
 
-    first, _ = parse(tar((one, b"x"), ("./a", b"y")), ROOM)
-    second, _ = parse(tar(("./a", b"y"), ("./b", b"x")), ROOM)
+    first, _ = parse_folder(tar((one, b"x"), ("./a", b"y")), ROOM)
+    second, _ = parse_folder(tar(("./a", b"y"), ("./b", b"x")), ROOM)
 
     assert (first.data, first.digest) == (second.data, second.digest)
     assert {"a": b"y", "b": b"x"} == contents(first)
@@ -66,21 +66,21 @@ def test_equal_contents_are_equal_bytes_whoever_packed_them() -> None:
 
 @given(st.dictionaries(names, st.binary(max_size=3 * PAGE), max_size=5))
 def test_a_state_survives_whatever_its_files_are_called(files: dict[bytes, bytes]) -> None:
-    state = pack(dict(files))
+    state = pack_folder(dict(files))
 
-    assert (state, ()) == parse(state.data, ROOM)
-    assert state == measure(state.data)
+    assert (state, ()) == parse_folder(state.data, ROOM)
+    assert state == measure_folder(state.data)
 
 
 def test_a_file_takes_whole_pages_and_a_directory_none() -> None:
-    state = pack({b"d": None, b"d/one": b"x", b"d/two": b"x" * (PAGE + 1), b"d/none": b""})
+    state = pack_folder({b"d": None, b"d/one": b"x", b"d/two": b"x" * (PAGE + 1), b"d/none": b""})
 
     assert (3 * PAGE, 4) == (state.size_bytes, state.inodes)
 
 
 def test_an_empty_folder_is_always_the_same_state() -> None:
     assert "84ff92691f909a05b224e1c56abb4864f01b4f8e3c854e4bb4c7baf1d3f6d652" == EMPTY.digest
-    assert (EMPTY, ()) == parse(tar((member("./", tarfile.DIRTYPE), b"")), ROOM)
+    assert (EMPTY, ()) == parse_folder(tar((member("./", tarfile.DIRTYPE), b"")), ROOM)
 
 
 # --- what is left out ----------------------------------------------------------------------------
@@ -99,7 +99,7 @@ def test_an_empty_folder_is_always_the_same_state() -> None:
     ],
 )
 def test_what_is_no_file_is_left_out_with_a_note(kind: bytes, words: str) -> None:
-    state, notes = parse(tar((member("./x", kind, "/etc/passwd"), b""), ("./a", b"y")), ROOM)
+    state, notes = parse_folder(tar((member("./x", kind, "/etc/passwd"), b""), ("./a", b"y")), ROOM)
 
     assert {"a": b"y"} == contents(state)
     assert (f"not kept: {words}",) == tuple(note[: len(f"not kept: {words}")] for note in notes)
@@ -107,7 +107,7 @@ def test_what_is_no_file_is_left_out_with_a_note(kind: bytes, words: str) -> Non
 
 @pytest.mark.parametrize("name", ["../a", "/etc/passwd", "a/../../b", "a//b", "./..", "n" * 256])
 def test_a_name_that_leads_out_is_left_out(name: str) -> None:
-    state, notes = parse(tar((name, b"x")), ROOM)
+    state, notes = parse_folder(tar((name, b"x")), ROOM)
 
     assert EMPTY == state
     assert 1 == len(notes)
@@ -117,7 +117,7 @@ def test_what_is_nested_too_deep_is_left_out() -> None:
     deep = "/".join("d" * MAX_DEPTH)
     long = "/".join(["n" * 200] * 6)
 
-    state, notes = parse(tar((f"{deep}", b"x"), (f"{deep}/e", b"x"), (long, b"x")), ROOM)
+    state, notes = parse_folder(tar((f"{deep}", b"x"), (f"{deep}/e", b"x"), (long, b"x")), ROOM)
 
     assert deep in contents(state)
     assert MAX_DEPTH == state.inodes
@@ -126,7 +126,7 @@ def test_what_is_nested_too_deep_is_left_out() -> None:
 
 
 def test_a_file_in_a_file_and_a_second_file_of_a_name_are_left_out() -> None:
-    state, notes = parse(tar(("a", b"1"), ("a/b", b"2"), ("a", b"3")), ROOM)
+    state, notes = parse_folder(tar(("a", b"1"), ("a/b", b"2"), ("a", b"3")), ROOM)
 
     assert {"a": b"1"} == contents(state)
     assert 1 == len(notes)
@@ -139,7 +139,7 @@ def test_a_note_shows_no_byte_of_a_name_that_a_terminal_would_obey() -> None:
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as archive:
         archive.addfile(data)
 
-    _, (note,) = parse(buffer.getvalue(), ROOM)
+    _, (note,) = parse_folder(buffer.getvalue(), ROOM)
 
     assert note.isascii()
     assert note.isprintable()
@@ -161,13 +161,13 @@ def test_a_note_shows_no_byte_of_a_name_that_a_terminal_would_obey() -> None:
 )
 def test_more_than_a_folder_holds_is_refused(data: bytes) -> None:
     with pytest.raises(UnkeptError, match="would not fit again into 262144 bytes and 100 files"):
-        parse(data, ROOM)
+        parse_folder(data, ROOM)
 
 
 @pytest.mark.parametrize("data", [b"", tar(("a", b"x"))[:512], tar(("a", b"x"))[:-2048] + b"x"])
 def test_what_is_cut_short_is_refused(data: bytes) -> None:
     with pytest.raises(UnkeptError):
-        parse(data, ROOM)
+        parse_folder(data, ROOM)
 
 
 def test_a_header_cannot_send_the_reader_round_in_circles() -> None:
@@ -176,7 +176,7 @@ def test_a_header_cannot_send_the_reader_round_in_circles() -> None:
     chain = (long.tobuf(tarfile.GNU_FORMAT) + b"n" * 512) * 100
 
     with pytest.raises(UnkeptError):
-        parse(chain + bytes(1024), Room(1 << 20, 2000))
+        parse_folder(chain + bytes(1024), Capacity(1 << 20, 2000))
 
 
 @given(st.binary(max_size=3000))
@@ -195,7 +195,7 @@ def test_a_header_with_anything_in_it_is_refused_or_kept_but_never_worse(at: int
 
 def _try(data: bytes) -> None:
     try:
-        state, _ = parse(data, ROOM)
+        state, _ = parse_folder(data, ROOM)
     except UnkeptError:
         return
     assert state.fits(ROOM)

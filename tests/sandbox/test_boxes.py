@@ -494,7 +494,7 @@ def test_a_container_that_others_freeze_by_its_cgroup_is_held(
     guest: Guest, outsider: docker.DockerClient, hierarchy: str, file: str, words: tuple[str, str]
 ) -> None:
     (name,) = containers_of_this_process(outsider)
-    groups = cgroup.find(outsider.api.inspect_container(name)["State"]["Pid"], name)
+    groups = cgroup.find_cgroups(outsider.api.inspect_container(name)["State"]["Pid"], name)
     if os.geteuid() != 0 or hierarchy not in (groups or {}):
         pytest.skip("this user or this host has no such freezer")
     assert groups
@@ -510,7 +510,7 @@ def test_a_container_that_others_freeze_by_its_cgroup_is_held(
 @pytest.mark.docker
 def test_a_box_is_made_elsewhere_and_moved_to_its_cores(lodge: Lodge) -> None:
     cores = sorted(os.sched_getaffinity(0))
-    guest = lodge("puppet", cores=(cores[-1],), cradle=(cores[0],)).move_in()
+    guest = lodge("puppet", cores=(cores[-1],), parking_cores=(cores[0],)).move_in()
     assert guest.ask("status Cpus_allowed_list") == str(cores[-1])
 
 
@@ -520,7 +520,7 @@ def test_a_box_has_all_of_its_cores_from_an_engine_that_has_fewer(lodge: Lodge, 
     if os.geteuid() != 0:
         pytest.skip("only root can say where another user's process runs")
     cores = sorted(os.sched_getaffinity(0))
-    guest = lodge("puppet", cores=tuple(cores), cradle=(cores[0],))
+    guest = lodge("puppet", cores=tuple(cores), parking_cores=(cores[0],))
     guest.box.prepare()
     (name,) = containers_of_this_process(outsider)
     os.sched_setaffinity(outsider.api.inspect_container(name)["State"]["Pid"], cores[:1])
@@ -531,7 +531,7 @@ def test_a_box_has_all_of_its_cores_from_an_engine_that_has_fewer(lodge: Lodge, 
 @without_root
 def test_a_box_is_moved_without_root_too(lodge: Lodge) -> None:
     cores = sorted(os.sched_getaffinity(0))
-    guest = lodge("puppet", cores=(cores[-1],), cradle=(cores[0],)).move_in()
+    guest = lodge("puppet", cores=(cores[-1],), parking_cores=(cores[0],)).move_in()
     assert guest.ask("status Cpus_allowed_list") == str(cores[-1])
 
 
@@ -565,7 +565,7 @@ def test_an_engine_that_does_not_see_the_program_is_named(lodge: Lodge, tmp_path
 
 @pytest.mark.docker
 def test_pipes_are_not_promised_to_a_remote_engine(lodge: Lodge, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judge.sandbox.cgroup.find", lambda pid, container: None)
+    monkeypatch.setattr("judge.sandbox.cgroup.find_cgroups", lambda pid, container: None)
     with pytest.raises(HostError, match="share no kernel"):
         lodge("puppet", policy=BoxPolicy(transport="pipes")).move_in()
 

@@ -96,9 +96,9 @@ def test_a_process_s_cgroups_are_found(memberships: str, mountinfo: str, directo
 
 
 def test_another_s_process_number_is_not_taken_for_the_container_s() -> None:
-    assert cgroup.find(os.getpid(), ID) is None
-    assert cgroup.find(2**22 + 1, ID) is None
-    assert cgroup.find(0, ID) is None
+    assert cgroup.find_cgroups(os.getpid(), ID) is None
+    assert cgroup.find_cgroups(2**22 + 1, ID) is None
+    assert cgroup.find_cgroups(0, ID) is None
 
 
 # --- what the files say --------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def test_the_first_freezer_that_a_host_has_is_taken(tmp_path: Path, wish: str, h
     for directory in directories.values():
         write(directory, cgroup__freeze="0\n", cgroup__events="frozen 0\n", freezer__state="THAWED\n")
     engine = Pausing()
-    chosen = freezer.choose(wish, directories, engine, ID)
+    chosen = freezer.choose_freezer(wish, directories, engine, ID)
     assert isinstance(chosen, kind)
     tried = [f"pause {ID}", f"unpause {ID}"] if kind is freezer.EnginePause else []
     assert tried == engine.asked
@@ -205,7 +205,7 @@ def test_the_first_freezer_that_a_host_has_is_taken(tmp_path: Path, wish: str, h
 
 def test_unified_is_preferred_and_confirmed_by_its_events(tmp_path: Path) -> None:
     directory = write(tmp_path, cgroup__freeze="0", cgroup__events="populated 1\nfrozen 0\n")
-    chosen = freezer.choose("auto", {"": directory, "freezer": tmp_path}, Pausing(), ID)
+    chosen = freezer.choose_freezer("auto", {"": directory, "freezer": tmp_path}, Pausing(), ID)
     chosen.freeze()
     assert (directory / "cgroup.freeze").read_text(encoding="ascii") == "1"
     assert not chosen.is_frozen()
@@ -219,4 +219,4 @@ def test_unified_is_preferred_and_confirmed_by_its_events(tmp_path: Path) -> Non
 @pytest.mark.parametrize("wish", ["unified", "v1"])
 def test_a_freezer_that_is_not_there_is_named(wish: str) -> None:
     with pytest.raises(HostError, match=wish):
-        freezer.choose(wish, {}, Pausing(), ID)
+        freezer.choose_freezer(wish, {}, Pausing(), ID)

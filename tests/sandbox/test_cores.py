@@ -10,10 +10,10 @@ from judge.sandbox.cores import (
     Core,
     available,
     busy_ns,
-    group,
+    group_cores,
     parse_ns,
     parse_processors,
-    place,
+    place_slots,
     whole_cores,
 )
 from tests.sandbox.guest import work_for
@@ -54,7 +54,7 @@ def test_the_judge_gets_the_lowest_core_and_slots_the_highest(
     of_slots: list[tuple[int, ...]],
     shared: bool,
 ) -> None:
-    placement = place(parsed(cores), slots, width)
+    placement = place_slots(parsed(cores), slots, width)
     assert judge == placement.judge
     assert of_slots == list(placement.slots)
     assert shared is placement.shared
@@ -69,7 +69,7 @@ def parsed(cores: str) -> list[Core]:
     [(4, [(3,)] * 4), (3, [(3,), (2,), (3,), (2,)]), (2, [(3,), (2,), (3,), (2,)])],
 )
 def test_slots_share_cores_where_the_policy_says_so(sharing: int, of_slots: list[tuple[int, ...]]) -> None:
-    placement = place(parsed("0 1 2 3"), 4, sharing=sharing)
+    placement = place_slots(parsed("0 1 2 3"), 4, sharing=sharing)
     assert (0,) == placement.judge
     assert of_slots == list(placement.slots)
 
@@ -77,7 +77,7 @@ def test_slots_share_cores_where_the_policy_says_so(sharing: int, of_slots: list
 @pytest.mark.parametrize(("slots", "width", "sharing"), [(3, 1, 1), (1, 3, 1), (0, 1, 1), (5, 1, 2), (2, 3, 64)])
 def test_slots_that_do_not_fit_are_refused(slots: int, width: int, sharing: int) -> None:
     with pytest.raises(InputError):
-        place(parsed("0-1 2-3"), slots, width, sharing)
+        place_slots(parsed("0-1 2-3"), slots, width, sharing)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_slots_that_do_not_fit_are_refused(slots: int, width: int, sharing: int)
     ids=["no hyperthreads", "two a core", "not all may be used", "the kernel does not say"],
 )
 def test_processors_are_told_apart_by_cores(available: set[int], siblings: list[set[int]], cores: str) -> None:
-    assert parsed(cores) == list(group(available, siblings))
+    assert parsed(cores) == list(group_cores(available, siblings))
 
 
 def test_every_processor_of_this_host_is_in_one_core() -> None:

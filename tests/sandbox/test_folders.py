@@ -17,8 +17,8 @@ import pytest
 from judge.errors import HostError
 from judge.host.build_images import build_images
 from judge.sandbox import BoxPolicy, Limits, open_keeper
-from judge.sandbox.archive import EMPTY, PAGE, Archive, pack
-from judge.sandbox.folders import Folder, FolderKind, Keeper, Left
+from judge.sandbox.archive import EMPTY, PAGE, Archive, pack_folder
+from judge.sandbox.folders import CollectedFolder, Folder, FolderKind, Keeper
 from judge.sandbox.owner import Owner, directories
 from judge.sandbox.reaper import reap
 from tests.sandbox.conftest import ATTACH, GROUP, PIPES, PROCESS, REMOTE, Lodge, Variant, of
@@ -35,7 +35,7 @@ SIZE, INODES = 20971520, 2048
 LIMITS = Limits(persistent_bytes=SIZE)
 
 Keep = Callable[..., Keeper]
-Live = Callable[..., Mapping[FolderKind, Left]]
+Live = Callable[..., Mapping[FolderKind, CollectedFolder]]
 
 
 def folder(kind: FolderKind, start: Archive = EMPTY, **changes: int) -> Folder:
@@ -81,7 +81,7 @@ def live(keep: Keep, lodge: Lodge) -> Live:
         temporary: Archive = EMPTY,
         persistent: Archive = EMPTY,
         runtime: str = "native",
-    ) -> Mapping[FolderKind, Left]:
+    ) -> Mapping[FolderKind, CollectedFolder]:
         keeper = keep(folder(TEMPORARY, temporary), folder(PERSISTENT, persistent))
         guest = moved_in(keeper, lodge, runtime)
         for line in lines:
@@ -110,7 +110,7 @@ def moved_in(keeper: Keeper, lodge: Lodge, runtime: str = "native") -> Guest:
     return guest
 
 
-def contents(left: Left) -> dict[str, bytes | None]:
+def contents(left: CollectedFolder) -> dict[str, bytes | None]:
     assert left.archive is not None, left.notes
     with tarfile.open(fileobj=io.BytesIO(left.archive.data), encoding="utf-8", errors="surrogateescape") as opened:
         return {m.name: f.read() if (f := opened.extractfile(m)) else None for m in opened}
@@ -158,7 +158,7 @@ def test_what_was_kept_is_there_in_the_next_game_and_the_agent_s_own(live: Live)
 @everywhere
 def test_an_agent_may_remove_its_temporary_folder(live: Live) -> None:
     """Seed 002, END: the brain should delete its temporary files."""
-    left = live(f"rm -r {NAME}", temporary=pack({b"file": b"x"}))
+    left = live(f"rm -r {NAME}", temporary=pack_folder({b"file": b"x"}))
 
     assert (EMPTY, ()) == (left[TEMPORARY].archive, left[TEMPORARY].notes)
 
@@ -211,7 +211,7 @@ def test_a_kept_folder_ends_at_the_inode_and_still_fits_the_next_time(live: Live
 
 @in_containers
 def test_a_full_folder_is_full_again_the_next_time(live: Live) -> None:
-    full = pack({b"big": b"x" * (SIZE - 2 * PAGE), b"small": b"x", b"tiny": b"y"})
+    full = pack_folder({b"big": b"x" * (SIZE - 2 * PAGE), b"small": b"x", b"tiny": b"y"})
 
     left = live("! echo x > /persistent/more", persistent=full)
 
@@ -256,7 +256,7 @@ HOSTILE = [
 @pytest.mark.parametrize(("acts", "kept", "words"), HOSTILE, ids=[row[0][:30] for row in HOSTILE])
 def test_nothing_that_an_agent_leaves_does_any_harm(live: Live, acts: str, kept: Any, words: str) -> None:
     """It is kept, left out or refused as is written, and the next game can be played with what is left of it."""
-    before = pack({b"before": b"x"})
+    before = pack_folder({b"before": b"x"})
     lines = ("cd /persistent && rm before", acts)
     left = live(*lines, persistent=before, runtime="python")[PERSISTENT]
 
@@ -297,7 +297,7 @@ def test_nothing_can_be_hidden_on_the_folder_s_own_root(live: Live) -> None:
 @everywhere
 @pytest.mark.parametrize("instead", [f"ln -s /etc {NAME}", f"echo x > {NAME}", f"mkfifo {NAME}"])
 def test_a_temporary_folder_that_is_none_is_not_followed(live: Live, instead: str) -> None:
-    left = live(f"rm -r {NAME}; {instead}", temporary=pack({b"file": b"x"}))[TEMPORARY]
+    left = live(f"rm -r {NAME}; {instead}", temporary=pack_folder({b"file": b"x"}))[TEMPORARY]
 
     assert EMPTY == left.archive
     assert (f"not kept: {NAME} is not a directory",) == left.notes
@@ -403,6 +403,6 @@ def test_a_keeper_that_cannot_be_made_leaves_nothing(
 ) -> None:
     monkeypatch.setattr("judge.sandbox.folder_volumes.SCRIPT", "exit 1")
     with suppress(HostError):
-        keep(folder(PERSISTENT, pack({b"x": b""})))
+        keep(folder(PERSISTENT, pack_folder({b"x": b""})))
         pytest.fail("a container that ends at once cannot fill a folder")
     open_keeper("docker", (folder(PERSISTENT),), match, (), BoxPolicy()).close()

@@ -8,7 +8,7 @@ import pytest
 
 from judge.sandbox import BoxPolicy, Limits, Tenant
 from judge.sandbox.folders import FolderKind
-from judge.sandbox.hardening import agent_words, container_config
+from judge.sandbox.hardening import command_in_box, container_config
 
 TENANT = Tenant("brain", Path("/staged/brain"), ("brain",), "native", 1, "m-17", cores=(2, 3))
 
@@ -167,7 +167,7 @@ def test_pipes_are_mounted_read_only_where_there_are_any() -> None:
 
 def test_a_box_runs_on_its_cores_or_in_its_cradle_first() -> None:
     assert host()["CpusetCpus"] == "2,3"
-    nursed = Tenant("b", Path("/b"), ("b",), "native", 0, "m", cores=(3,), cradle=(0,))
+    nursed = Tenant("b", Path("/b"), ("b",), "native", 0, "m", cores=(3,), parking_cores=(0,))
     assert host(tenant=nursed)["CpusetCpus"] == "0"
     assert host(tenant=Tenant("b", Path("/b"), ("b",), "native", 0, "m"))["CpusetCpus"] == ""
 
@@ -223,4 +223,4 @@ def test_words_that_name_files_of_the_program_become_paths(
     staged: Path, command: tuple[str, ...], words: tuple[str, ...]
 ) -> None:
     tenant = Tenant("b", staged, command, "native", 0, "m")
-    assert agent_words(tenant, "/agent") == words
+    assert command_in_box(tenant, "/agent") == words

@@ -8,7 +8,7 @@ import pytest
 
 from judge.errors import HostError, InputError
 from judge.sandbox import BoxPolicy
-from judge.sandbox.requirements import meet, security_options, unmet
+from judge.sandbox.requirements import require, security_options, unmet
 from tests.sandbox.conftest import Lodge
 
 BARE = {"SecurityOptions": ["name=seccomp,profile=default"], "Runtimes": {"runc": {"path": "runc"}}}
@@ -61,9 +61,9 @@ def test_what_a_host_lacks_is_said_with_the_fix(policy: BoxPolicy, info: dict[st
 
 @pytest.mark.docker
 def test_this_engine_is_asked() -> None:
-    meet(BoxPolicy())
+    require(BoxPolicy())
     with pytest.raises(HostError, match=r"box\.runtime = 'no-such'"):
-        meet(BoxPolicy(runtime="no-such"))
+        require(BoxPolicy(runtime="no-such"))
 
 
 @pytest.mark.docker
@@ -75,7 +75,7 @@ def test_a_box_is_not_made_with_less(lodge: Lodge) -> None:
 @pytest.mark.docker
 def test_a_profile_that_is_not_there_is_found_before_play() -> None:
     with pytest.raises(InputError, match="no seccomp profile 'defualt'"):
-        meet(BoxPolicy(seccomp_of={"python": "defualt"}))
+        require(BoxPolicy(seccomp_of={"python": "defualt"}))
 
 
 @pytest.mark.docker

@@ -225,7 +225,7 @@ def names(profile: dict[str, Any], action: str) -> list[str]:
 
 @pytest.mark.parametrize("name", OURS)
 def test_what_a_profile_does_not_name_is_denied(name: str) -> None:
-    profile = seccomp.load(name).engine_form()
+    profile = seccomp.load_profile(name).engine_form()
     assert profile["defaultAction"] == "SCMP_ACT_ERRNO"
     allowed = set(names(profile, "SCMP_ACT_ALLOW"))
     assert not allowed & set(names(profile, "SCMP_ACT_ERRNO"))
@@ -234,21 +234,21 @@ def test_what_a_profile_does_not_name_is_denied(name: str) -> None:
 
 @pytest.mark.parametrize("name", OURS)
 def test_a_call_is_allowed_in_one_place(name: str) -> None:
-    profile = seccomp.load(name)
+    profile = seccomp.load_profile(name)
     calls = [call for group in profile.allow.values() for call in group]
     calls += [call for part in profile.only.values() for call in part.calls]
     assert sorted(set(calls)) == sorted(calls)
 
 
 def test_a_condition_a_rule_for_two_in_one_would_be_either() -> None:
-    rules = seccomp.load("wine32").engine_form()["syscalls"]
+    rules = seccomp.load_profile("wine32").engine_form()["syscalls"]
     assert {len(rule.get("args", [])) for rule in rules} == {0, 1}
     fcntl = [rule for rule in rules if rule["names"] == ["fcntl", "fcntl64"]]
     assert [rule["args"][0]["value"] for rule in fcntl][-3:] == [12, 13, 14]
 
 
 def test_a_profile_that_extends_has_all_of_its_base() -> None:
-    native, wine = (seccomp.load(name) for name in ("native", "wine32"))
+    native, wine = (seccomp.load_profile(name) for name in ("native", "wine32"))
     assert {*native.missing, "socketcall"} == set(wine.missing)
     for group, calls in native.allow.items():
         assert set(calls) <= set(wine.allow[group])
@@ -259,7 +259,7 @@ def test_a_profile_that_extends_has_all_of_its_base() -> None:
 def test_a_contest_can_bring_its_own(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text('extends = "native"\n[allow]\nfiles = ["splice2"]\n', encoding="utf-8")
-    assert "splice2" in seccomp.load(str(own)).allow["files"]
+    assert "splice2" in seccomp.load_profile(str(own)).allow["files"]
     ready = tmp_path / "own.json"
     ready.write_text("{}", encoding="utf-8")
     assert seccomp.engine_text(str(ready)) == "{}"
@@ -279,7 +279,7 @@ def test_a_profile_that_is_none_is_named(tmp_path: Path, text: str, said: str) -
     own = tmp_path / "own.toml"
     own.write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        seccomp.load(str(own))
+        seccomp.load_profile(str(own))
     assert said in str(caught.value)
 
 
@@ -293,5 +293,5 @@ def test_a_profile_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_a_runtime_can_have_its_own() -> None:
     policy = BoxPolicy(seccomp_of={"local/wine:1": "wine32"})
-    assert seccomp.chosen(policy, "local/wine:1") == "wine32"
-    assert seccomp.chosen(policy, "python") == "native"
+    assert seccomp.profile_for(policy, "local/wine:1") == "wine32"
+    assert seccomp.profile_for(policy, "python") == "native"

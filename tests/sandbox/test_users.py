@@ -10,7 +10,7 @@ import pytest
 
 from judge.errors import HostError
 from judge.sandbox import BoxPolicy
-from judge.sandbox.users import User, claim
+from judge.sandbox.users import User, claim_user
 from tests.sandbox.conftest import ATTACH, PIPES, Lodge, of
 
 FIRST = 30000 + os.getpid() % 10000 * 3
@@ -21,8 +21,8 @@ THREE = {FIRST, FIRST + 1, FIRST + 2}
 ANOTHER_JUDGE = """
 import sys
 from judge.sandbox.box import BoxPolicy
-from judge.sandbox.users import claim
-user = claim(BoxPolicy(uid=int(sys.argv[1]), uids=3))
+from judge.sandbox.users import claim_user
+user = claim_user(BoxPolicy(uid=int(sys.argv[1]), uids=3))
 print(user.uid, flush=True)
 sys.stdin.read()
 """
@@ -32,7 +32,7 @@ sys.stdin.read()
 def claimed() -> Iterator[Callable[[], User]]:
     """Claim users of the few; all are let go at the end."""
     with ExitStack() as held:
-        yield lambda: held.enter_context(closing(claim(FEW)))
+        yield lambda: held.enter_context(closing(claim_user(FEW)))
 
 
 def test_each_claim_is_another_user_until_there_is_none(claimed: Callable[[], User]) -> None:
@@ -40,7 +40,7 @@ def test_each_claim_is_another_user_until_there_is_none(claimed: Callable[[], Us
 
     assert THREE == {user.uid for user in users}
     with pytest.raises(HostError, match=rf"All 3 users from {FIRST} on .* raise box\.uids"):
-        claim(FEW)
+        claim_user(FEW)
     users[1].close()
     assert users[1].uid == claimed().uid
 
@@ -54,7 +54,7 @@ def test_another_judge_s_user_is_nobody_else_s_until_it_dies(claimed: Callable[[
         uid = int(judge.stdout.readline()) if judge.stdout else 0
         others = {claimed().uid, claimed().uid}
         with pytest.raises(HostError):
-            claim(FEW)
+            claim_user(FEW)
         judge.kill()
 
     assert THREE == {uid, *others}

@@ -72,10 +72,10 @@ def test_the_persistent_folder_has_a_name_for_windows() -> None:
 
 
 def test_wine_has_the_profile_that_it_needs_and_a_policy_may_give_another() -> None:
-    assert seccomp.chosen(BoxPolicy(), "wine") == "wine32"
-    assert seccomp.chosen(BoxPolicy(seccomp="engine"), "wine") == "wine32"
-    assert seccomp.chosen(BoxPolicy(seccomp_of={"wine": "ours.toml"}), "wine") == "ours.toml"
-    assert seccomp.chosen(BoxPolicy(), "java") == "native"
+    assert seccomp.profile_for(BoxPolicy(), "wine") == "wine32"
+    assert seccomp.profile_for(BoxPolicy(seccomp="engine"), "wine") == "wine32"
+    assert seccomp.profile_for(BoxPolicy(seccomp_of={"wine": "ours.toml"}), "wine") == "ours.toml"
+    assert seccomp.profile_for(BoxPolicy(), "java") == "native"
 
 
 # --- how a program finds its box ------------------------------------------------------------------

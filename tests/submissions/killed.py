@@ -12,7 +12,7 @@ from typing import Any
 
 from judge.agents.folder_states import FolderStore, GameShelf
 from judge.referee.spec import RecordFile
-from judge.sandbox.archive import pack
+from judge.sandbox.archive import pack_folder
 
 
 def deadly(change: Callable[..., Any], countdown: list[int]) -> Callable[..., Any]:
@@ -35,7 +35,7 @@ def commit(store: FolderStore, record: Path, kill_at: int, owners: tuple[str, st
         setattr(Path, name, deadly(getattr(Path, name), countdown))
     with store.held(owners):
         for seat in (0, 1):
-            GameShelf(store, owners).put(seat, pack({b"of": b"seat %d" % seat}))
+            GameShelf(store, owners).put(seat, pack_folder({b"of": b"seat %d" % seat}))
         store.commit(file, record, dict(enumerate(owners)))
     sys.stdout.write(f"{kill_at - countdown[0]} changes\n")
 
