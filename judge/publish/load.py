@@ -69,14 +69,13 @@ def load_store(contest: Contest) -> PublishedContest:
     for match in store.matches(name):
         if (match.round, match.table) not in paired:
             continue
-        result, others = results.get(match.id), uncounted.get(match.id, ())
+        result = results.get(match.id)
         if result is not None:
-            done = PublishedMatch.of(match, result, others, state=MatchState.DONE, attempt=result.attempt)
-        else:
-            # A match that is done ended after the results were read.
-            state = MatchState.RUNNING if match.state == MatchState.DONE else match.state
-            done = PublishedMatch.of(match, None, others, state=state)
-        matches.append(done)
+            match = replace(match, state=MatchState.DONE, attempt=result.attempt)
+        elif match.state == MatchState.DONE:
+            # It ended after the results were read.
+            match = replace(match, state=MatchState.RUNNING)
+        matches.append(PublishedMatch.of(match, result, uncounted.get(match.id, ())))
     journal = store.journal(name)
     out = _in_order(contest.out(), journal)
     published = PublishedContest(contest.frozen, store.document(name), pairings, matches, out, journal)
@@ -117,9 +116,10 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
         uncounted.setdefault(attempt.number, []).append(UncountedAttempt(attempt.attempt, attempt.state, attempt.why))
     matches = []
     for match in Tournament(frozen, secret).matches(pairings):
-        row, others = rows.get(match.number), uncounted.get(match.number, ())
+        row = rows.get(match.number)
         state, why, number = ("", "", 0) if row is None else (row.state, row.why, row.attempt or 0)
-        matches.append(PublishedMatch.of(match, None, others, state=state, why=why, attempt=number))
+        listed = replace(match, state=state, why=why, attempt=number)
+        matches.append(PublishedMatch.of(listed, None, uncounted.get(match.number, ())))
     scheduled = {match.number for match in matches}
     problems = [
         f"game {number} is missing in {'games.json' if number in scheduled else 'the schedule'}"

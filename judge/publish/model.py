@@ -3,11 +3,9 @@
 `judge.publish.load` builds it from a store or from an export. Tables and pages contain nothing else.
 """
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
 
 from judge.contest.points import Points, points_table
 from judge.contest.ratings import Rating, RatingList, rate
@@ -66,13 +64,10 @@ class PublishedMatch(Match):
     uncounted: tuple[UncountedAttempt, ...] = ()
 
     @classmethod
-    def of(
-        cls, match: Match, result: ResultRow | None, uncounted: Sequence[UncountedAttempt], **changes: Any
-    ) -> "PublishedMatch":
-        """A match of the schedule with what it became; `changes` are values of its fields that are not those of
-        `match`."""
-        fields = {field.name: getattr(match, field.name) for field in dataclasses.fields(match)}
-        return cls(**fields | changes, result=result, uncounted=tuple(uncounted))
+    def of(cls, match: Match, result: ResultRow | None, uncounted: Sequence[UncountedAttempt] = ()) -> "PublishedMatch":
+        """A match of the schedule with its result and other attempts."""
+        scheduled = {field.name: getattr(match, field.name) for field in fields(Match)}
+        return cls(**scheduled, result=result, uncounted=tuple(uncounted))
 
     @property
     def stem(self) -> str:
