@@ -64,7 +64,10 @@ class Referee:
         bounds: BytesPolicy,
         chance: Callable[[Request], Reply],
         watch: Callable[[Ply], None] | None = None,
+        *,
+        is_of_first_format: bool = False,
     ) -> None:
+        """`is_of_first_format`: say what judge 0.1.0 said, because a record of it is replayed."""
         self.game = game
         self.sides = [
             Side(protocol, SeatClock(clock), opening, bounds.least_bytes)
@@ -80,6 +83,7 @@ class Referee:
         self._still_ns, self._ran_on_ns = clock.still_ms * MS, clock.ran_on_ms * MS
         self._chance = chance
         self._watch = watch
+        self._is_of_first_format = is_of_first_format
 
     def play(self) -> End | Void:
         """The whole game. Raises HostError when the host fails before its end; the caller makes that a void.
@@ -223,7 +227,8 @@ class Referee:
         """
         side = self.sides[seat]
         talk.settle(side.clock, now)
-        self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)
+        if not self._is_of_first_format:
+            self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)
         side.renew()
         talk.since, talk.wait = self._wire.respawn(seat), None
         return talk.since
@@ -243,6 +248,8 @@ class Referee:
         """
         side = self.sides[seat]
         talk = Dialogue()
+        if self._is_of_first_format and isinstance(stimulus, Ask):
+            talk.asked = stimulus.clock
         end = self._carry_out(seat, side.protocol.feed(stimulus), talk)
         if end is None:
             talk.since = self._wire.thaw(seat) if started is None else started

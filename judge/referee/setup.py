@@ -11,13 +11,23 @@ from judge.referee.chance import Seed, numbers
 from judge.referee.match import Referee
 from judge.referee.policy import Policy
 from judge.referee.side import Ply
-from judge.referee.spec import MatchSpec, SeatSpec
+from judge.referee.spec import MatchRecord, MatchSpec, SeatSpec
 from judge.referee.wire import Wire
 from judge.sandbox import persistent_path
 
 
+def build_replay(record: MatchRecord, wire: Wire, watch: Callable[[Ply], None] | None = None) -> Referee:
+    """The referee of a record, which says what the judge said that made it."""
+    return build_referee(record.spec, wire, watch, is_of_first_format=record.format == "judge-record-1")
+
+
 def build_referee(
-    spec: MatchSpec, wire: Wire, watch: Callable[[Ply], None] | None = None, game: Game | None = None
+    spec: MatchSpec,
+    wire: Wire,
+    watch: Callable[[Ply], None] | None = None,
+    game: Game | None = None,
+    *,
+    is_of_first_format: bool = False,
 ) -> Referee:
     """The referee of a spec on any wire, of its game or of `game`; InputError when a protocol cannot speak it."""
     game = game or new_game(spec.policy.game.name, spec.game_options())
@@ -31,6 +41,7 @@ def build_referee(
         spec.policy.bytes,
         nature(spec.seed),
         watch,
+        is_of_first_format=is_of_first_format,
     )
 
 

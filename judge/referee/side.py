@@ -120,6 +120,8 @@ class Dialogue:
     """How long before the deadline the protocol wants to be woken."""
     alarm_ns: int | None = None
     """When it wants to be, whatever the deadline is."""
+    asked: Clock | None = None
+    """What was left when the request was made, if the agent is told this until it answers."""
     search: dict[str, str] = field(default_factory=dict)
     """What the agent said of its search, the latest of each keyword."""
     charged_ns: int = 0
@@ -137,8 +139,8 @@ class Dialogue:
         self.alarm_ns, self.alarm_before_ns = at_ns, before_ns
 
     def shown(self, clock: SeatClock, now: int) -> Clock:
-        """What is left `now`, of which the wait that goes on is charged later."""
-        return clock.shown(self.wait, now - self.since)
+        """What the agent is told that is left `now`; the wait that goes on is charged later."""
+        return self.asked or clock.shown(self.wait, now - self.since)
 
     def settle(self, clock: SeatClock, now: int) -> None:
         """Charge what was waited for up to `now`."""

@@ -161,7 +161,8 @@ class Placement(_Value):
 class MatchRecord(_Value):
     """A played game. `winner` is a seat, or None for a draw or a void."""
 
-    format: Literal["judge-record-1"] = "judge-record-1"
+    format: Literal["judge-record-1", "judge-record-2"] = "judge-record-2"
+    """The first is of judge 0.1.0, which told agents the time left when a request was made until it was answered."""
     judge: str
     """Version of the judge."""
     id: str

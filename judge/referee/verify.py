@@ -7,7 +7,7 @@ from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.referee.make_record import plies_of, result_line_of, verdict_of, winner_of
 from judge.referee.replay import ReplayWire, replaying
-from judge.referee.setup import build_referee
+from judge.referee.setup import build_replay
 from judge.referee.spec import MatchRecord, RecordFile
 from judge.referee.transcript import unseal
 
@@ -30,7 +30,7 @@ def verify(file: RecordFile) -> Verified:
         problems.append("the record names another transcript")
     problems += _folder_problems(record)
     try:
-        with replaying():
+        with replaying(file.record):
             problems += _replay(file)
     except InputError as error:
         problems.append(str(error))
@@ -57,7 +57,7 @@ def _replay(file: RecordFile) -> list[str]:
         # Nothing was ruled, so there is no ruling to repeat: the evidence of a void is its transcript.
         return [] if record.winner is None else ["a void game has no winner"]
     wire = ReplayWire(entries)
-    referee = build_referee(record.spec, wire)
+    referee = build_replay(record, wire)
     end = referee.play()
     problems = []
     for what, again, stands in (

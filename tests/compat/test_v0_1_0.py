@@ -21,8 +21,8 @@ THERE = Path(__file__).parent / "v0.1.0"
 RECORDS = sorted(path.name.removesuffix(".json.xz") for path in (THERE / "records").iterdir())
 
 
-LATER_WORDS = {"replaced", "swap2", "swap2-fallback-first", "swap2-fallback-second"}
-"""In these games the judge says something else today."""
+OTHER_SWAP2 = {"replaced", "swap2-fallback-first", "swap2-fallback-second"}
+"""In these an agent has no SWAP2BOARD, and the first judge took other lines for its answers."""
 
 
 def unpack(name: str, folder: Path) -> Path:
@@ -89,7 +89,7 @@ def test_a_record_is_shown(name: str, tmp_path: Path) -> None:
     assert 0 == found.exit_code, found.output
 
 
-@pytest.mark.parametrize("name", sorted(set(RECORDS) - LATER_WORDS - {"quantum-chess", "stratego", "void"}))
+@pytest.mark.parametrize("name", sorted(set(RECORDS) - OTHER_SWAP2 - {"quantum-chess", "stratego", "void"}))
 def test_a_record_of_five_in_a_row_is_converted(name: str, tmp_path: Path) -> None:
     sgf = tmp_path / "game.sgf"
 
@@ -99,6 +99,21 @@ def test_a_record_of_five_in_a_row_is_converted(name: str, tmp_path: Path) -> No
     assert sgf.read_text().startswith("(;")
 
 
-@pytest.mark.parametrize("name", sorted(set(RECORDS) - LATER_WORDS))
+@pytest.mark.parametrize("name", sorted(set(RECORDS) - OTHER_SWAP2))
 def test_a_record_verifies(name: str, tmp_path: Path) -> None:
     assert [] == verify(read_record(record(name, tmp_path))).problems
+
+
+@pytest.mark.parametrize("name", sorted(OTHER_SWAP2))
+def test_a_record_that_only_the_first_judge_can_replay_says_so(name: str, tmp_path: Path) -> None:
+    (problem,) = verify(read_record(record(name, tmp_path))).problems
+
+    assert "judge 0.1.0 made this record" in problem
+    assert "verify the record with judge 0.1.0 (commit 08c8ff3)" in problem
+
+
+def test_a_record_of_the_first_judge_that_was_changed_is_found(tmp_path: Path) -> None:
+    path = record("swap2", tmp_path)
+    path.write_text(path.read_text().replace("house-strong", "house-wrong"))
+
+    assert [] != list(verify(read_record(path)).problems)

@@ -16,7 +16,7 @@ from judge.games.types import Verdict
 from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
 from judge.referee.make_record import winner_of
 from judge.referee.replay import ReplayWire, replaying
-from judge.referee.setup import build_referee
+from judge.referee.setup import build_replay
 from judge.referee.side import Ply
 from judge.referee.spec import MatchRecord, RecordFile
 from judge.referee.transcript import unseal
@@ -34,18 +34,17 @@ def replay_gomoku(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
 
     InputError for a record of another game, or one that departs from the rules.
     """
-    with replaying():
+    with replaying(file.record):
         return _replay(file)
 
 
 def _replay(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
-    spec = file.record.spec
     laid_before: list[int] = []
-    referee = build_referee(
-        spec, ReplayWire(unseal(file.transcript)), lambda _ply: laid_before.append(len(game.stones))
+    referee = build_replay(
+        file.record, ReplayWire(unseal(file.transcript)), lambda _ply: laid_before.append(len(game.stones))
     )
     if not isinstance(referee.game, Gomoku):
-        raise InputError(f"a record of {spec.policy.game.name}, not of five in a row")
+        raise InputError(f"a record of {file.record.spec.policy.game.name}, not of five in a row")
     game = referee.game
     # The transcript of a void game ends where the host failed, in the middle of anything.
     with suppress(InputError) if file.record.verdict is Verdict.VOID else nullcontext():
