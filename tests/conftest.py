@@ -10,8 +10,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from judge.sandbox.core_locks import VARIABLE
+from tests.examples import FAST, examples
 
 HERE = Path(__file__).parent
 
@@ -19,12 +21,29 @@ HERE = Path(__file__).parent
 STARTS_PROCESSES = ("cli", "cluster", "faults", "house_agents", "intake", "publish", "starters")
 """The rooms whose tests start judges, services or agents by the dozen."""
 
+if FAST:
+    # All of their tests are `slow`: to import them costs as much as the tests that are left.
+    collect_ignore = list(STARTS_PROCESSES)
+    settings.register_profile("fast", max_examples=examples(settings().max_examples), deadline=None)
+    settings.load_profile("fast")
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What starts processes takes more than a moment."""
+    """What starts processes takes more than a moment; what takes longest begins first, so that no core waits for it."""
     for item in items:
         if item.path.relative_to(HERE).parts[0] in STARTS_PROCESSES:
             item.add_marker(pytest.mark.slow)
+    _begin_with_the_longest(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+
+
+def _begin_with_the_longest(items: list[pytest.Item], workers: int) -> None:
+    """Put the tests marked `long` at the beginning of the parts into which `--dist worksteal` divides the list."""
+    longest = [item for item in items if item.get_closest_marker("long")]
+    others = [item for item in items if not item.get_closest_marker("long")]
+    items.clear()
+    for worker in range(workers):
+        items += longest[worker::workers]
+        items += others[len(others) * worker // workers : len(others) * (worker + 1) // workers]
 
 
 def _obey_signals() -> None:

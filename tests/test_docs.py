@@ -47,6 +47,7 @@ def no_image_left() -> Iterator[None]:
         client.images.remove("local/python:1", force=True)
 
 
+@pytest.mark.long
 @pytest.mark.docker
 @pytest.mark.usefixtures("no_image_left")
 @pytest.mark.parametrize("page", PAGES)

@@ -49,6 +49,7 @@ def lines(ran: Ran) -> list[dict[str, Any]]:
     return [json.loads(one) for one in ran.out.splitlines()]
 
 
+@pytest.mark.long
 @pytest.mark.docker
 def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     """The whole of it, with one agent that stays and one whose games are taken back in the end."""

@@ -61,6 +61,7 @@ def write_cup(folder: Path, more: str = "", other: str = "house-instant") -> Non
     plan.write_text(plan.read_text() + more + LEARNER.format(other=other))
 
 
+@pytest.mark.long
 @pytest.mark.docker
 def test_what_an_agent_learned_goes_from_contest_to_contest(judge: Judge, tmp_path: Path) -> None:
     """By the file's word, by export and import, and to `judge match` and back; every step verified."""

@@ -10,6 +10,7 @@ from judge.contest.ratings import ELO, GOMOCUP_MODEL, RatingList, RatingModel, r
 from judge.games.types import Verdict
 from judge.matches import ResultRow
 from tests.contest.rounds import game, games
+from tests.examples import examples
 
 PLAIN = RatingModel(advantage=0, draw_elo=0)
 """Bradley and Terry's own model, with the prior's two virtual draws."""
@@ -219,7 +220,7 @@ SOME_GAMES = st.lists(
 ).map(lambda drawn: [game(first + sign + second) for first, second, sign in drawn])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(SOME_GAMES, st.permutations(NAMES))
 def test_names_and_the_order_of_games_do_not_matter(played: list[ResultRow], names: list[str]) -> None:
     new = dict(zip(NAMES, names, strict=True))
@@ -237,7 +238,7 @@ def test_names_and_the_order_of_games_do_not_matter(played: list[ResultRow], nam
         assert again.low == pytest.approx(rating.low, abs=1e-3)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(SOME_GAMES, st.data())
 def test_a_better_result_never_lowers_a_rating(played: list[ResultRow], data: st.DataObject) -> None:
     """A loss that becomes a win: the winner rises against everybody of its pool, the loser falls."""
@@ -252,7 +253,7 @@ def test_a_better_result_never_lowers_a_rating(played: list[ResultRow], data: st
     assert rise[second] == pytest.approx(min(rise.values()))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(SOME_GAMES)
 def test_every_end_is_finite_and_on_its_side(played: list[ResultRow]) -> None:
     rated = rate(played)

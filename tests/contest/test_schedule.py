@@ -39,6 +39,7 @@ from tests.contest.cups import (
     scheduled,
     won_by,
 )
+from tests.examples import examples
 
 OPENINGS = (((7, 7),), ((7, 7), (8, 8)), ((7, 7), (6, 8), (7, 9)))
 
@@ -58,7 +59,7 @@ def formats(games: int) -> list[AnyFormat]:
 chosen = st.integers(1, 3).flatmap(lambda games: st.sampled_from(formats(games)))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(
     chosen,
     st.integers(2, 6),

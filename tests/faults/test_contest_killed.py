@@ -150,6 +150,7 @@ def lives(tmp_path: Path) -> Iterator[Lives]:
         made.close()
 
 
+@pytest.mark.long
 def test_fifty_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path: Path) -> None:
     """Some lives end where something is half done, the others at a moment by chance or between two rounds."""
     seed = int(os.environ.get("JUDGE_TEST_SEED") or random.SystemRandom().randrange(10**6))
@@ -277,6 +278,7 @@ games = 2
 """
 
 
+@pytest.mark.long
 @pytest.mark.alone
 @pytest.mark.docker
 def test_the_command_itself_is_killed_five_times_with_games_in_containers(judge: Judge, tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from judge.games.types import (
     Verdict,
     decided,
 )
+from tests.examples import examples
 
 NAMES = ("one", "two")
 
@@ -135,7 +136,7 @@ def test_a_kind_that_is_used_up_is_not_drawn_again() -> None:
     assert Chance(NATURE, 4) == game.pending()
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(st.integers())
 def test_hidden_types_are_a_permutation_of_the_pool(seed: int) -> None:
     game = quantum(seed)
@@ -662,7 +663,7 @@ def check(game: QuantumChess, events: list[Event]) -> None:
     said_once(events)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(st.integers(), st.sampled_from(["quantum", "classical"]))
 def test_random_games_keep_the_rules_and_can_be_followed(seed: int, variant: str) -> None:
     """Every position is possible, somebody or nobody wins, and the announcements alone lead to the same end."""

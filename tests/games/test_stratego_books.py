@@ -21,6 +21,7 @@ from judge.games.stratego.types import (
     one_word,
 )
 from judge.games.types import NATURE, Chance, Drawn, decided
+from tests.examples import examples
 from tests.games.stratego_positions import blue, new, red, say, set_up, toss
 
 ALL_RULES = tuple(RULES)
@@ -102,7 +103,7 @@ STEPS = {
 }
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     rules=st.sampled_from(ALL_RULES),
     red_rows=armies(),

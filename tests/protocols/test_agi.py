@@ -54,6 +54,7 @@ from judge.protocols.types import (
     Write,
 )
 from judge.testing import Conversation
+from tests.examples import examples
 
 ROOT = Path(__file__).parents[2]
 
@@ -616,7 +617,7 @@ EXPECTED = (Write, Await, Answer, Ready, Note, Search)
 chunks = st.lists(st.one_of(st.binary(max_size=20), st.sampled_from(WORDS)), max_size=12)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(chunks, st.lists(st.tuples(st.sampled_from(REQUESTS), chunks), max_size=4))
 def test_whatever_is_said_each_question_has_one_answer(
     greeting: list[bytes], turns: list[tuple[StonesRequest, list[bytes]]]

@@ -28,6 +28,7 @@ from judge.referee.transcript import EntryKind, mark_private, seal
 from judge.referee.verify import verify
 from judge.referee.wire import Measured
 from judge.testing import MS, Act, Agent, Do, Say, World, dies, exits
+from tests.examples import examples
 
 GAMES = int(os.environ.get("JUDGE_FUZZ_GAMES", "300"))
 TURN_MS = 1000
@@ -397,7 +398,7 @@ def test_every_policy_and_every_protocol_is_in_it() -> None:
 
 
 @settings(
-    max_examples=GAMES,
+    max_examples=examples(GAMES),
     deadline=None,
     suppress_health_check=list(HealthCheck),
     print_blob=True,

@@ -25,6 +25,7 @@ from judge.store.submission import (
     UnknownSubmissionError,
     Upload,
 )
+from tests.examples import examples
 
 
 class Clock:
@@ -320,7 +321,7 @@ def test_everything_is_there_after_a_new_start(register: Register, url: str) -> 
     again.close()
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=st.lists(st.tuples(st.sampled_from("urtfpbwagl"), st.integers(1, 4), st.integers(1, 3)), max_size=25))
 def test_whatever_comes_in_whatever_order_only_what_passed_or_was_approved_enters(
     tmp_path_factory: pytest.TempPathFactory, moves: list[tuple[str, int, int]]

@@ -17,6 +17,7 @@ from judge.store.connection import connect, migrate
 from judge.store.store import Store
 from judge.store.tables import metadata
 from judge.store.types import AttemptState, EntryRow
+from tests.examples import examples
 
 NAMES = ["a", "b", "c"]
 
@@ -309,7 +310,7 @@ def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
         Store(f"sqlite:///{tmp_path}/none/round.db")
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=st.lists(st.tuples(st.sampled_from("iavr"), st.integers(1, 4), st.integers(1, 3))))
 def test_whatever_comes_in_whatever_order_no_game_has_two_results(
     tmp_path_factory: pytest.TempPathFactory, moves: list[tuple[str, int, int]]

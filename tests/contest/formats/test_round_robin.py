@@ -8,6 +8,7 @@ from judge.contest.formats import all_rounds
 from judge.contest.formats.gauntlet import Gauntlet
 from judge.contest.formats.round_robin import DoubleRoundRobin, RoundRobin
 from tests.contest.rounds import entries, leans, of_round, play_out
+from tests.examples import examples
 
 BERGER = {
     4: ["1-4 2-3", "4-3 1-2", "2-4 3-1"],
@@ -88,7 +89,7 @@ def test_a_round_in_which_nobody_is_left_is_passed_over() -> None:
     assert [(2, "1", "2")] == [(each.pairing.round, each.pairing.first, each.pairing.second) for each in played]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.integers(0, 10), st.integers(1, 4))
 def test_a_gauntlet_is_run_against_everybody_else(count: int, challengers: int) -> None:
     played = play_out(Gauntlet(challengers=challengers), entries(count))

@@ -11,6 +11,7 @@ from judge.contest.formats.swiss import Swiss
 from judge.contest.results import PlayedPairing
 from judge.matches import Pairing
 from tests.contest.rounds import entries, everything_is_drawn, leans, of_round, play_out
+from tests.examples import examples
 
 
 def pairs(played: list[PlayedPairing], number: int) -> set[frozenset[str]]:
@@ -52,7 +53,7 @@ def test_the_last_of_the_field_has_the_bye_and_nobody_has_two() -> None:
     assert ["1", "2", "3", "4", "5"] == sorted(byes)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(2, 14), st.integers(1, 2), st.integers(0, 9), st.randoms(use_true_random=False))
 def test_what_every_swiss_round_promises(count: int, games: int, seed: int, chance: random.Random) -> None:
     """Up to half as many rounds as agents: everybody plays, nobody meets again, no second bye, seats balanced."""

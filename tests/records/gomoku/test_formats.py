@@ -15,6 +15,7 @@ from judge.records.gomoku.formats import GOMOKU_FORMATS
 from judge.records.gomoku.rec import SIDE
 from judge.records.gomoku.record import FiveRecord
 from judge.text import one_line
+from tests.examples import examples
 from tests.records.games import (
     ANY_SIDE,
     HOSTILE,
@@ -70,7 +71,7 @@ def read(data: bytes, name: str) -> FiveRecord:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(data=st.data())
 def test_what_is_written_is_read_back(name: str, data: st.DataObject) -> None:
     """What the format keeps comes back the same, with any line end; who won is never told wrongly."""
@@ -91,7 +92,7 @@ def test_what_is_written_is_read_back(name: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(data=st.data())
 def test_what_was_read_is_written_as_it_was(name: str, data: st.DataObject) -> None:
     """Nothing is lost twice: a file that this judge wrote comes back byte by byte, where its end can be read."""
@@ -123,7 +124,7 @@ def test_no_name_breaks_a_format(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(data=st.data())
 def test_rubbish_is_a_record_or_an_input_error(name: str, data: st.DataObject) -> None:
     """No bytes make a reader fail in any other way, and what it makes of them every writer takes or refuses."""
@@ -151,7 +152,7 @@ def test_a_file_is_read_in_one_go(name: str, piece: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(data=st.data())
 def test_a_file_is_known_by_its_content(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject

@@ -25,6 +25,7 @@ from judge.referee.transcript import (
 )
 from judge.referee.verify import verify
 from judge.testing import Say, ScriptedMatch, World
+from tests.examples import examples
 from tests.records.kept import record_file
 from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play, spec
 from tests.referee.test_agi import engine, laid
@@ -185,7 +186,7 @@ forged = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 1), forged), min_size=1, max_size=3))
 def test_a_forged_transcript_is_refused_or_told(changes: list[tuple[int, int, Entry]]) -> None:
     """Anybody can compute a digest: whatever stands in a transcript, there is a game or an InputError."""

@@ -26,6 +26,7 @@ from judge.games.types import (
 from judge.records.quantum_chess.log import Logged, QchessLog, read_log, write_log
 from judge.records.quantum_chess.replay import Moments, keep_log, qchess_options, replay_qchess_log
 from judge.text import one_line
+from tests.examples import examples
 
 START = datetime(2013, 3, 1, 20, 0, 0, 5, UTC)
 
@@ -331,7 +332,7 @@ def test_the_side_to_move_of_a_position_is_that_of_its_first_announcement() -> N
     assert "black" == qchess_options(read_log("\n".join(lines).encode()))["turn"]
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(st.integers(), st.sampled_from(["quantum", "classical"]))
 def test_what_is_written_is_read_back_and_leads_to_the_same_end(seed: int, variant: str) -> None:
     options = {"variant": variant, "max_moves": 40, "max_passes": 30}

@@ -15,6 +15,7 @@ from judge.records.stratego.log import (
     write_log,
 )
 from judge.records.stratego.replay import replay_stratego_log, stratego_options
+from tests.examples import examples
 from tests.games.stratego_positions import blue, new, red, say, set_up, toss
 
 NAMES = ("./red", "./blue")
@@ -276,7 +277,7 @@ def test_which_row_of_a_points_table_counts() -> None:
     assert read_result("QUIT") is None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     rules=st.sampled_from(tuple(RULES)),
     said=st.lists(
