@@ -77,7 +77,7 @@ class Questions:
     """What `judge check` asks an agent before it plays whole games."""
 
     asked: Sequence[Question]
-    oblige: Callable[[Request], Reply]
+    opponent: Callable[[Request], Reply]
     """A harmless, legal answer for the opponent."""
     say: Callable[[Decision], str]
     """A decision in words."""
@@ -99,7 +99,7 @@ class GameEntry(GameRules):
     """A game; the docstring of each method says what the judge does where a game leaves it out."""
 
     partners: Sequence[Partner] = ()
-    """Who sits opposite in `judge check`: the first that can play under the policy. Without one there is no check."""
+    """The opponents in `judge check`: the first that can play under the policy. Without one there is no check."""
 
     @abstractmethod
     def view(self, game: Game, seat: int | None = None) -> BoardView:

@@ -70,7 +70,7 @@ class _Collector:
         self.steps: list[ReplayStep] = []
         wire = RecordedWire(unseal(file.transcript))
         self._entry = game_entry(file.record.spec.policy.game.name)
-        self._onlooker = Spectator(file.record.spec, wire, self._watch)
+        self._spectator = Spectator(file.record.spec, wire, self._watch)
         self._ply: Ply | None = None
         self._messages: tuple[str, ...] = ()
         self._left_ms = self._left()
@@ -79,7 +79,7 @@ class _Collector:
         """All steps; why they stop, where they should not."""
         problem = ""
         try:
-            self._onlooker.referee.play()
+            self._spectator.referee.play()
         except InputError as error:
             problem = str(error)
         self._take()
@@ -87,13 +87,13 @@ class _Collector:
 
     def _watch(self, ply: Ply) -> None:
         self._take()
-        messages = self._onlooker.seats[ply.seat].messages
+        messages = self._spectator.seats[ply.seat].messages
         self._ply, self._messages, self._left_ms = ply, tuple(messages), self._left()
         messages.clear()
 
     def _take(self) -> None:
         before = self.steps[-1].view if self.steps else None
-        view = self._entry.view(self._onlooker.game).since(before)
+        view = self._entry.view(self._spectator.game).since(before)
         if self._ply is None:
             self.steps.append(ReplayStep(view, left_ms=self._left_ms))
             return
@@ -101,7 +101,7 @@ class _Collector:
         self.steps.append(ReplayStep(view, seat, said, charged_ns / 1e6, search, self._messages, self._left_ms))
 
     def _left(self) -> tuple[int | None, int | None]:
-        first, second = (side.clock.left_ns() for side in self._onlooker.referee.sides)
+        first, second = (side.clock.left_ns() for side in self._spectator.referee.sides)
         return _ms(first), _ms(second)
 
 

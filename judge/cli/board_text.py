@@ -46,7 +46,7 @@ _LOOKS = {
     ),
 }
 _SIGNS = {Mark.LAST: "[]", Mark.ROW: "()", Mark.CURSOR: "<>"}
-"""What stands on both sides of a square that is pointed out."""
+"""The brackets around a marked square."""
 _LAKE = Style(color="#e8f5fa", bgcolor="#4f93b8")
 _LABEL = Style(dim=True)
 _BRACKET = Style(color="#ff5f5f", bold=True)
@@ -112,7 +112,7 @@ def _label_width(view: BoardView) -> int:
 
 
 def _window(count: int, room: int, wanted: Sequence[int]) -> range:
-    """Which of `count` rows or columns are seen where there is room for some: those around the middle of `wanted`."""
+    """Which of `count` rows or columns are shown if only `room` fit: those around the middle of `wanted`."""
     room = max(1, min(count, room))
     middle = sum(wanted) // len(wanted) if wanted else count // 2
     first = max(0, min(count - room, middle - room // 2))

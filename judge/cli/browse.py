@@ -18,7 +18,7 @@ from judge.records.steps import ReplayStep, Stepped
 HINT = "right/n on  left/p back  pgdn/pgup 10  home/end  NUMBER enter  q quit"
 
 LOOK_S = 0.25
-"""How often the size of the terminal is looked at while nobody types."""
+"""How often the size of the terminal is checked while nothing is typed."""
 
 KEPT_MESSAGES = 50
 

@@ -60,7 +60,7 @@ class KeptThroughRun:
         return self._owners[number % 2], self._owners[1 - number % 2]
 
     def _committing(self, number: int) -> dict[int, str]:
-        """The owners, by seat, for whom a game counts."""
+        """The owners, by seat, whose folders the game changes."""
         turns = zip(self._order(number), self._turns[number], strict=True)
         return {seat: owner for seat, (owner, turn) in enumerate(turns) if turn.commits}
 

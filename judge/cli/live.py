@@ -98,20 +98,20 @@ def points_of(record: MatchRecord, name: str) -> float | None:
 def view(console: Console, source: int) -> None:
     """Show what comes from the file descriptor `source` until it ends; the last position then stays on the terminal."""
     os.set_blocking(source, False)
-    audience, read = GameViews(Follower), bytearray()
+    views, read = GameViews(Follower), bytearray()
     goes_on = True
     with Live(console=console, screen=True, auto_refresh=False, transient=False) as live:
         while goes_on:
             goes_on = take(source, read)
             for kind, data in live_pipe.frames(read):
-                audience.hear(kind, data)
-            screen = audience.screen()
+                views.hear(kind, data)
+            screen = views.screen()
             if screen is not None:
                 live.update(screen, refresh=True)
             if goes_on:
-                # Not a wait for the pipe: whoever writes to it shall wake nobody.
+                # Not a wait for the pipe: a write must not wake this process.
                 time.sleep(INTERVAL_S)
-    leave_last(console, audience.screen())
+    leave_last(console, views.screen())
 
 
 def leave_last(console: Console, last: Screen | None) -> None:
@@ -149,7 +149,7 @@ def main() -> None:
     # Ctrl-C is for the judge; the view ends when its feed does, with the terminal put in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, end_politely)
-    # It shares a core with a judge that must not wait: it runs only where nobody else wants to.
+    # It shares a core with a judge that must not wait: it runs only while the core is idle.
     set_scheduling(os.getpid(), os.SCHED_IDLE)
     view(Console(file=sys.stdout), sys.stdin.fileno())
 

@@ -1,7 +1,7 @@
-"""What the process that shows games knows of them: a feed goes in, a screen comes out.
+"""The games of the live view: a feed goes in, a screen comes out.
 
-Of each game the transcript is refereed again as it grows (`judge.referee.spectator`), in a thread that holds a lock
-while it plays and lets go of it where it waits for more. So whoever takes the lock sees a game that stands still.
+The transcript of each game is refereed again as it grows (`judge.referee.spectator`), in a thread that holds a lock
+while it plays and releases it while it waits. So the game does not change while another thread has the lock.
 """
 
 import json
@@ -29,58 +29,58 @@ from judge.referee.transcript import Entry, unpack_entries
 MS = 1_000_000
 
 KEPT_MOVES = 200
-"""How many of the last moves a screen may list."""
+"""How many of the last moves are stored for the screen."""
 
 
 class OverError(Exception):
-    """Nothing more will come of a game."""
+    """The feed of a game is over."""
 
 
 class Follower:
-    """One game that is followed while it is played."""
+    """Follows one game while it is played."""
 
     def __init__(self, spec: MatchSpec, judge_pid: int) -> None:
         self.spec = spec
         self.result = ""
-        """How it ended, once the judge has said so."""
+        """How the game ended; empty before that."""
         self._lock = threading.Lock()
         self._news: queue.SimpleQueue[Sequence[Entry] | None] = queue.SimpleQueue()
         self._entry = game_entry(spec.policy.game.name)
-        self._onlooker = Spectator(spec, TailingWire(self._more), self._heed)
+        self._spectator = Spectator(spec, TailingWire(self._more), self._on_ply)
         agents = [seat for seat in SEATS if spec.seats[seat].protocol != PERSON]
-        self._gauges = MemoryMonitor(spec.id, spec.box, judge_pid, agents)
+        self._memory = MemoryMonitor(spec.id, spec.box, judge_pid, agents)
         self._moves: list[MoveShown] = []
         self._before: BoardView | None = None
         self._count = len(spec.opening)
         self._origin_ns: int | None = None
-        """When the transcript began, by our clock: the judge's own, for both run on one host."""
+        """When the transcript began, in this host's monotonic time, which the judge uses too."""
         self._thread = threading.Thread(target=self._referee, daemon=True)
         self._thread.start()
 
     def hear(self, packed: bytes) -> None:
-        """What is new of the transcript."""
+        """Take the new part of the transcript."""
         entries = list(unpack_entries(packed))
         arrived = time.monotonic_ns()
         if entries:
             began = arrived - entries[-1].ns
-            # It was written a moment before it came: the earliest guess is the best.
+            # It was written a moment before it arrived, so the earliest estimate is the best.
             self._origin_ns = began if self._origin_ns is None else min(self._origin_ns, began)
         self._news.put(entries)
 
     def end(self, result: str) -> None:
-        """The judge has ended the game."""
+        """Take the result: the judge has ended the game."""
         self._news.put(None)
         self._thread.join(timeout=live_pipe.LAST_WAIT_S)
-        self._gauges.close()
+        self._memory.close()
         self.result = result
 
-    def screen(self, title: str, tally: SeriesScore | None) -> Screen:
-        """The game as it stands now."""
+    def screen(self, title: str, series: SeriesScore | None) -> Screen:
+        """The game in its present position."""
         with self._lock:
-            view = self._entry.view(self._onlooker.game).since(self._before)
+            view = self._entry.view(self._spectator.game).since(self._before)
             seats = (self._seat(0), self._seat(1))
             status = self.result or self._status(view)
-            return Screen(title, view, seats, tuple(self._moves[-KEPT_MOVES:]), status, tally)
+            return Screen(title, view, seats, tuple(self._moves[-KEPT_MOVES:]), status, series)
 
     def _status(self, view: BoardView) -> str:
         if not self._moves:
@@ -89,8 +89,8 @@ class Follower:
         return view.caption or f"{view.sides[view.seats.index(last.seat)]}: {last.said}"
 
     def _seat(self, seat: int) -> SeatShown:
-        seen, side = self._onlooker.seats[seat], self._onlooker.referee.sides[seat]
-        clock, memory = self.spec.policy.clock, self._gauges.memory[seat]
+        seen, side = self._spectator.seats[seat], self._spectator.referee.sides[seat]
+        clock, memory = self.spec.policy.clock, self._memory.memory[seat]
         running = self._running_ns(seen.runs_since_ns) if seen.is_asked else 0
         left = side.clock.left_ns()
         turn = running if seen.is_asked else seen.ply.charged_ns if seen.ply else None
@@ -113,15 +113,15 @@ class Follower:
             return 0
         return max(0, time.monotonic_ns() - self._origin_ns - since_ns)
 
-    def _heed(self, ply: Ply) -> None:
-        self._before = self._entry.view(self._onlooker.game)
+    def _on_ply(self, ply: Ply) -> None:
+        self._before = self._entry.view(self._spectator.game)
         self._count += 1
         self._moves.append(MoveShown(self._count, ply.seat, ply.said, ply.charged_ns / MS, ply.search))
 
     def _referee(self) -> None:
         with self._lock:
             try:
-                self._onlooker.referee.play()
+                self._spectator.referee.play()
             except (OverError, InputError):
                 # A void breaks off. What does not follow from the rules is for `judge verify` to say.
                 return
@@ -146,7 +146,7 @@ class GameViews(Generic[FollowerT]):
     def __init__(self, follower: type[FollowerT], judge_pid: int | None = None) -> None:
         self._judge_pid = os.getppid() if judge_pid is None else judge_pid
         self._follows = follower
-        self._tally: SeriesScore | None = None
+        self._series: SeriesScore | None = None
         self._began = time.monotonic()
         self._number = 0
         self.follower: FollowerT | None = None
@@ -158,7 +158,7 @@ class GameViews(Generic[FollowerT]):
             case live_pipe.SERIES:
                 series = json.loads(data)
                 names = (series["names"][0], series["names"][1])
-                self._tally = SeriesScore(names, series["games"])
+                self._series = SeriesScore(names, series["games"])
             case live_pipe.BEGIN:
                 spec = MatchSpec.model_validate_json(data)
                 self._number = spec.number + 1
@@ -173,17 +173,17 @@ class GameViews(Generic[FollowerT]):
         if self.follower is None:
             return None
         spec = self.follower.spec
-        games = self._tally.games if self._tally else 1
+        games = self._series.games if self._series else 1
         number = f"game {self._number} of {games}" if games > 1 else "game"
         title = f"{number}  {spec.policy.name}  {spec.id}"
-        return self.follower.screen(title, self._tally if games > 1 else None)
+        return self.follower.screen(title, self._series if games > 1 else None)
 
     def _end(self, follower: Follower, said: dict[str, Any]) -> None:
         follower.end(said["result"])
-        if self._tally is not None and said["is_last_attempt"]:
-            self._tally = SeriesScore(
-                self._tally.names,
-                self._tally.games,
-                (*self._tally.results, said["points"]),
+        if self._series is not None and said["is_last_attempt"]:
+            self._series = SeriesScore(
+                self._series.names,
+                self._series.games,
+                (*self._series.results, said["points"]),
                 time.monotonic() - self._began,
             )

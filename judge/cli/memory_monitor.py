@@ -1,7 +1,7 @@
-"""How much memory the agents of a running game use, read by whoever looks on and not by its judge.
+"""How much memory the agents of a running game use, read by the live view and not by the judge.
 
-The containers of a judge are found by their labels and read in their cgroups; without containers the processes that the
-judge started are read in /proc, seat 0's being the older one. What cannot be told is None.
+The containers of a judge are found by their labels and read in their cgroups. Without containers the processes that the
+judge started are read in /proc; the older one is seat 0's. Unknown values are None.
 """
 
 import threading

@@ -1,7 +1,7 @@
-"""A person at a seat of `judge match`: who that is in a match, and the process that asks and shows.
+"""A person at a seat of `judge match`: the seat, and the process that asks the person and shows the game.
 
-The person is asked by a process of its own (`judge.cli.player`), which follows the game as the live view does and
-writes what is typed into a pipe; `judge.sandbox.person_box` is the judge's end of it.
+A separate process (`judge.cli.player`) asks the person. It follows the game as the live view does, and writes what is
+typed into a pipe; `judge.sandbox.person_box` is the judge's end of it.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ _NO_FILES = hashlib.sha256().hexdigest()
 
 
 class LeftError(KeyboardInterrupt):
-    """The person has left in the middle of a game: the same as Ctrl-C."""
+    """The person left during a game: the same as Ctrl-C."""
 
 
 class PersonAgent(Agent):
@@ -50,12 +50,12 @@ def stage(named: str, staging: Path) -> Agent:
 
 
 def is_person(seat: SeatSpec) -> bool:
-    """Whether a person sits there."""
+    """Whether the seat is a person's."""
     return seat.protocol == PERSON
 
 
 def seated(seats: Sequence[SeatSpec], has_clock: bool) -> tuple[SeatSpec, SeatSpec]:
-    """The seats of a match with a person at one of them: the agent is told so where its protocol has words for it."""
+    """The seats of a match with one person; the agent is told so if its protocol has words for it."""
     if all(map(is_person, seats)):
         raise InputError("a person plays an agent: give an agent for one of the seats")
     first, second = (
@@ -73,7 +73,7 @@ class AtTheSeat(Shown):
     """Asks the person and shows the games to it; their results as lines when the terminal is free again."""
 
     def __init__(self, names: tuple[str, str], games: int, lines: Presenter | None) -> None:
-        """`lines` prints the results; where it is given, stdout is for it alone."""
+        """`lines` prints the results; if it is given, only it writes to stdout."""
         self._answers, theirs = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self._answers, False)
         keyboard = os.dup(sys.stdin.fileno())
@@ -106,7 +106,7 @@ class AtTheSeat(Shown):
 
 @contextmanager
 def may_leave() -> Iterator[None]:
-    """Around a match with a person, who may leave it: that is said, and leaves nothing."""
+    """Around a match with a person: a person who leaves it is told that there is no record."""
     try:
         yield
     except KeyboardInterrupt:

@@ -41,7 +41,7 @@ class Player:
     """What both ways of asking share: the games, the keyboard, and the pipe for answers."""
 
     def __init__(self, keyboard: int, answers: int) -> None:
-        self.audience = GameViews(Seated)
+        self.views = GameViews(Seated)
         self._feed = sys.stdin.fileno()
         self._keyboard = keyboard
         self._answers = answers
@@ -51,7 +51,7 @@ class Player:
     @property
     def game(self) -> Seated | None:
         """The game that is played."""
-        return self.audience.follower
+        return self.views.follower
 
     def look(self, *, types: bool = True) -> tuple[bool, bytes | None]:
         """Wait a moment for news; whether the feed goes on, and what was typed: empty at the end, None for nothing."""
@@ -59,7 +59,7 @@ class Player:
         ready = select.select(watched, [], [], LOOK_S)[0]
         goes_on = take(self._feed, self._read)
         for kind, data in frames(self._read):
-            self.audience.hear(kind, data)
+            self.views.hear(kind, data)
         typed = self._typed() if self._keyboard in ready else None
         return goes_on, typed
 
@@ -176,7 +176,7 @@ class OnScreen:
                 screen = self._screen()
                 if screen is not None:
                     live.update(screen, refresh=True)
-        leave_last(self._console, self._player.audience.screen())
+        leave_last(self._console, self._player.views.screen())
 
     def _begin(self, game: Seated) -> None:
         self._game, self._note = game, ""
@@ -211,7 +211,7 @@ class OnScreen:
             self._player.send(sent)
 
     def _screen(self) -> Screen | None:
-        game, prompt, screen = self._game, self._prompt, self._player.audience.screen()
+        game, prompt, screen = self._game, self._prompt, self._player.views.screen()
         if game is None or prompt is None or screen is None:
             return None
         prepared = game.prepared()

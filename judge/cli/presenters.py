@@ -1,6 +1,6 @@
-"""What a person sees of `judge match`: nothing, a line for each move, or the games themselves.
+"""What `judge match` prints: nothing, a line for each move, or the games on the whole terminal.
 
-`watch` and `follow` are for `judge.referee.play.play`; a presenter that needs neither costs a game nothing.
+`watch` and `follow` are for `judge.referee.play.Venue`; a presenter without them costs a game nothing.
 """
 
 import sys
@@ -32,7 +32,7 @@ class Presenter:
         """An attempt at a game begins."""
 
     def end(self, record: MatchRecord, path: Path, *, is_last: bool) -> None:
-        """It is over, and its record is written; `is_last`: the game will not be tried again."""
+        """An attempt is over and its record is written; `is_last`: there is no other attempt."""
 
     def score(self, records: Sequence[MatchRecord]) -> None:
         """All games are over."""
@@ -78,7 +78,7 @@ class LinePresenter(Presenter):
         self._print(f"record {escape(str(path))}")
 
     def score(self, records: Sequence[MatchRecord]) -> None:
-        """Who won how often, where there was more than one game."""
+        """The wins of each agent and the draws, if there was more than one game."""
         if len(records) < 2:
             return
         winners = [record.seats[record.winner].name for record in records if record.winner is not None]
@@ -118,7 +118,7 @@ class Shown(Presenter):
         self._lines.score(records)
 
     def close(self) -> None:
-        """End the view, and print what was kept for afterwards."""
+        """End the view, and print the results."""
         if self._view is not None:
             self._view.close()
             self._view = None

@@ -32,7 +32,7 @@ class Prompt:
     text: str = ""
     cursor: Square | None = None
     helps: bool = False
-    """Whether help is asked for."""
+    """Whether help is shown."""
     _picked: int = 0
     """How many squares the cursor has put into the text."""
     _is_pointing: bool = field(default=False)
@@ -66,7 +66,7 @@ class Prompt:
         self._is_pointing = True
 
     def _enter(self, request: Request | None) -> str | None:
-        """Take the square under the cursor, or the line as it is; None where there is nothing, or more is to come."""
+        """Take the square under the cursor, or the line as typed; None if empty, or if more squares are needed."""
         if request is None:
             return None
         squares = self.words.squares(request)

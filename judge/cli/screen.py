@@ -1,4 +1,4 @@
-"""One screen of a game: board, both seats, what was played, how the series stands; of a game that runs or of a record.
+"""One screen of a running game or a record: board, both seats, moves, and the score of the series.
 
 It is composed for the size at hand and is right from 80x24 on. Everything that an agent said passes `printable`, and
 nothing is read as rich's markup.
@@ -28,7 +28,7 @@ _GOOD, _WARN, _BAD = Style(color="green"), Style(color="yellow"), Style(color="r
 
 @dataclass(frozen=True, slots=True)
 class SeatShown:
-    """One seat. Times in milliseconds; None where there is no limit or nothing is known."""
+    """One seat. Times in milliseconds; None if there is no limit or the value is unknown."""
 
     name: str
     is_asked: bool = False
@@ -67,7 +67,7 @@ class Screen:
     moves: Sequence[MoveShown] = ()
     status: str = ""
     """What happened last, or how the game ended."""
-    tally: SeriesScore | None = None
+    series: SeriesScore | None = None
     hint: str = ""
     """What can be typed."""
 
@@ -79,8 +79,8 @@ class Screen:
 
 def _layout(screen: Screen, width: int, height: int, ascii_only: bool) -> Layout:
     foot = [_status_line(screen)]
-    if screen.tally is not None:
-        foot.append(_tally_line(screen.tally, width, ascii_only))
+    if screen.series is not None:
+        foot.append(_series_line(screen.series, width, ascii_only))
     if screen.hint:
         foot.append(_line(screen.hint, _DIM))
     body_height = height - 1 - len(foot)
@@ -115,18 +115,18 @@ def _status_line(screen: Screen) -> Text:
     return _line(screen.status or "-", _BOLD)
 
 
-def _tally_line(tally: SeriesScore, width: int, ascii_only: bool) -> Text:
+def _series_line(series: SeriesScore, width: int, ascii_only: bool) -> Text:
     """Progress, score, error bar, time to the end."""
-    done, room = len(tally.results), 12 if width < WIDE else 40
-    filled = room * done // max(1, tally.games)
+    done, room = len(series.results), 12 if width < WIDE else 40
+    filled = room * done // max(1, series.games)
     full, empty = ("#", ".") if ascii_only else ("█", "░")
     line = Text(no_wrap=True, overflow="crop")
     line.append(full * filled + empty * (room - filled), _GOOD)
-    left = tally.seconds_left
-    line.append(f" {done}/{tally.games}, to go {'?' if left is None else clock_words(left)}  ")
-    if width >= WIDE and (share := tally.share()) is not None:
+    left = series.seconds_left
+    line.append(f" {done}/{series.games}, to go {'?' if left is None else clock_words(left)}  ")
+    if width >= WIDE and (share := series.share()) is not None:
         line.append(_error_bar(share, 30, ascii_only) + "  ")
-    line.append(printable(score_words(tally), 200), _BOLD)
+    line.append(printable(score_words(series), 200), _BOLD)
     return line
 
 

@@ -1,7 +1,7 @@
-"""What a person at a seat may see of a game that is played, and what may be answered.
+"""What a person at a seat sees of a running game, and which answers the person may give.
 
-The game is followed as a live view follows it, but nothing is shown that the seat does not know: the board as the seat
-sees it, what it was told, and of the opponent the clock and the memory.
+The game is followed as in the live view, but only what the seat knows is shown: the board as the seat sees it, the
+events that it was told, and the opponent's clock and memory.
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ class Seated(Follower):
 
     @property
     def names(self) -> tuple[str, str]:
-        """Who sits where."""
+        """The names of both players, by seat."""
         return self.spec.seats[0].name, self.spec.seats[1].name
 
     # --- what is seen ------------------------------------------------------------------------------------------------
@@ -60,13 +60,13 @@ class Seated(Follower):
             return self._view()
 
     def told(self) -> list[tuple[int | None, str]]:
-        """What the seat was told, and whose doing each was; it may hold an agent's words, so it is to be escaped."""
+        """The events that the seat was told, each with the seat that caused it. The caller escapes the texts."""
         with self._lock:
-            events = list(self._onlooker.seats[self.seat].told)
+            events = list(self._spectator.seats[self.seat].told)
         return [(getattr(event, "seat", None), self.words.tell(event, self.names)) for event in events]
 
-    def screen(self, title: str, tally: SeriesScore | None) -> Screen:
-        """The game as it stands now, for this seat."""
+    def screen(self, title: str, series: SeriesScore | None) -> Screen:
+        """The game as this seat sees it now."""
         moves = [
             MoveShown(number, self.seat if seat is None else seat, said, None)
             for number, (seat, said) in enumerate(self.told(), 1)
@@ -74,10 +74,10 @@ class Seated(Follower):
         with self._lock:
             view = self._view()
             seats = (self._seat(0), self._seat(1))
-        return Screen(title, view, seats, tuple(moves[-KEPT_MOVES:]), self.result, tally)
+        return Screen(title, view, seats, tuple(moves[-KEPT_MOVES:]), self.result, series)
 
     def _view(self) -> BoardView:
-        return self._entry.view(self._onlooker.game, self.seat).since(self._seen_before)
+        return self._entry.view(self._spectator.game, self.seat).since(self._seen_before)
 
     def _seat(self, seat: int) -> SeatShown:
         shown = replace(super()._seat(seat), said="", search={}, messages=())
@@ -85,22 +85,22 @@ class Seated(Follower):
             return shown
         return replace(shown, turn_limit_ms=None, left_ms=None, match_ms=None)
 
-    def _heed(self, ply: Ply) -> None:
-        self._seen_before = self._entry.view(self._onlooker.game, self.seat)
-        super()._heed(ply)
+    def _on_ply(self, ply: Ply) -> None:
+        self._seen_before = self._entry.view(self._spectator.game, self.seat)
+        super()._on_ply(ply)
 
     # --- what is answered --------------------------------------------------------------------------------------------
 
     def asked(self) -> Request | None:
-        """What the person must decide now; None while it is not asked."""
+        """What the person must decide now; None if there is nothing."""
         with self._lock:
-            seen = self._onlooker.seats[self.seat]
-            given = sum(ply.seat == self.seat for ply in self._onlooker.referee.plies)
+            seen = self._spectator.seats[self.seat]
+            given = sum(ply.seat == self.seat for ply in self._spectator.referee.plies)
             is_open = seen.is_asked and given >= self._answered and not self.result
-            return self._onlooker.game.pending() if is_open else None
+            return self._spectator.game.pending() if is_open else None
 
     def prepared(self) -> str | None:
-        """The answer to what is asked, if it was given already."""
+        """The answer to the present request, if it was typed in advance."""
         request = self.asked() if self._prepared else None
         if request is None or self.words.together(request) != len(self._prepared):
             return None
@@ -137,7 +137,7 @@ class Seated(Follower):
     def _try(self, replies: Sequence[Reply]) -> None:
         """Give answers to a copy of the game; UnclearError where the rules hold one against the seat."""
         with self._lock:
-            game = self.words.strict(deepcopy(self._onlooker.game))
+            game = self.words.strict(deepcopy(self._spectator.game))
         for reply in replies:
             if game.end is None:
                 game.apply(reply)

@@ -1,4 +1,4 @@
-"""How a series of games stands: points of the first agent, with the error of so few games, and when it will be over."""
+"""The score of a series of games: the first agent's points with their confidence interval, and the time to its end."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class SeriesScore:
 
     @property
     def draws(self) -> int:
-        """Games that nobody won."""
+        """The number of draws."""
         return self.counted.count(0.5)
 
     @property
@@ -57,11 +57,11 @@ def wilson_interval(points: float, games: int) -> tuple[float, float, float]:
     return share, max(0.0, middle - half), min(1.0, middle + half)
 
 
-def score_words(tally: SeriesScore) -> str:
+def score_words(series: SeriesScore) -> str:
     """`67 % (30-90)  a 3 - 1 b, 2 drawn`: the first one's share with its 95 % interval, and the wins of each."""
-    wins = tally.wins
-    text = f"{tally.names[0]} {wins[0]} - {wins[1]} {tally.names[1]}, {tally.draws} drawn"
-    share = tally.share()
+    wins = series.wins
+    text = f"{series.names[0]} {wins[0]} - {wins[1]} {series.names[1]}, {series.draws} drawn"
+    share = series.share()
     if share is None:
         return text
     own, low, high = (round(100 * number) for number in share)

@@ -1,4 +1,4 @@
-"""The plain types between a game and whoever plays it: request, reply, event, and how a game ends.
+"""The plain types between a game and its players: request, reply, event, and how a game ends.
 
 A game never talks to an agent and a protocol never knows a rule; they meet here. Nothing in this module does I/O.
 Nobody changes one of these after it is made. They are not frozen all the same: dozens are made for every move, and a
@@ -17,7 +17,7 @@ SEATS = (0, 1)
 
 
 class Verdict(StrEnum):
-    """How a game ended, in one word. Public: it stands in records, in `--json` and in the documentation."""
+    """How a game ended, in one word. Public: records, `--json` and the documentation use it."""
 
     WIN = "win"
     DRAW = "draw"
@@ -62,14 +62,14 @@ class Drawn(Decision):
 
 
 class ReplyKind(StrEnum):
-    """What a protocol made of an agent's bytes."""
+    """How a protocol read an agent's bytes."""
 
     DECIDED = "decided"
     UNREADABLE = "unreadable"
     RESIGNED = "resigned"
     REFUSED = "refused"
     UNASKED = "unasked"
-    """It spoke when nobody had asked it, which its protocol forbids."""
+    """It wrote without a request, which its protocol forbids."""
 
 
 @dataclass(slots=True)
@@ -115,13 +115,13 @@ class AgentFault:
 
 @dataclass(slots=True)
 class BothAtFault:
-    """Both seats lost by what their agents did (two bad set-ups): nobody wins. In order of seats."""
+    """Both seats lost by what their agents did (two bad set-ups): there is no winner. In order of seats."""
 
     faults: tuple[AgentFault, AgentFault]
 
     @property
     def verdict(self) -> Verdict:
-        """The first seat's; each seat's own stands with the seat."""
+        """That of seat 0; each seat has its own in `faults`."""
         return self.faults[0].verdict
 
     @property
@@ -163,26 +163,26 @@ class Game(Protocol):
 
     @property
     def end(self) -> End | None:
-        """How the game ended; None while it goes on."""
+        """How the game ended; None before its end."""
 
     @property
     def longest(self) -> int | None:
-        """How many answers it may ask for at most; None where its rules know no limit."""
+        """The largest number of answers that it may ask for; None if the rules have no limit."""
 
     def describe(self) -> dict[str, Any]:
         """What a protocol must know before play (sizes, rule), as plain data."""
 
     def renegotiate(self) -> bool:
-        """An agent refused to start on the terms of `describe()`: change them, if there are others and nobody played.
+        """An agent refused to start on the terms of `describe()`: change them if there are others and no move was made.
 
-        True where there are new terms, on which both agents are started anew; False: the refusal stands.
+        True: there are new terms, and both agents are started again. False: the agent loses by its refusal.
         """
 
     def pending(self) -> Request:
         """The one decision the game waits for. Only while `end` is None."""
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """Take the answer to `pending()` and return what happened, in the order in which it is told."""
+        """Apply the answer to `pending()`; the events, in the order in which the seats receive them."""
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
         """Take it that an agent failed outside the rules (time, crash, memory, output).

@@ -13,11 +13,11 @@ from typing import Any, Protocol
 from judge.games.types import Event, Reply, Request
 
 UNLIMITED_MS = 2147483647
-"""What an agent is told of time when there is no limit (seed 002, INFO time_left)."""
+"""The time that an agent is sent if there is no limit (seed 002, INFO time_left)."""
 
 
 class Wait(StrEnum):
-    """What an agent is being waited for; the policy maps each to a deadline and to who pays."""
+    """What the judge waits for; the policy gives each a deadline and says whether it is charged."""
 
     START = "start"
     """To be ready to play: outside the turn, inside the match, a deadline of its own."""
@@ -26,7 +26,7 @@ class Wait(StrEnum):
     ROW = "row"
     """One line of many, each with the whole reply limit (a set-up row)."""
     PERSON = "person"
-    """A person who plays without a clock to decide: a deadline of its own, paid for by nobody."""
+    """The decision of a person who plays without a clock: a deadline of its own, not charged."""
     SYNC = "sync"
     """To say that it listens, before a request is made: outside the turn, inside the match, a deadline of its own."""
     COURTESY = "courtesy"
@@ -40,7 +40,7 @@ class Wait(StrEnum):
 
 @dataclass(slots=True)
 class ToldLimits:
-    """What an agent is told of its limits, in milliseconds and bytes; 0 means none (turn: as fast as possible)."""
+    """The limits that an agent is sent, in milliseconds and bytes; 0 means none (turn: as fast as possible)."""
 
     turn_ms: int
     match_ms: int
@@ -130,7 +130,7 @@ class Await:
 
 @dataclass(slots=True)
 class Ready:
-    """The opening conversation is over; `about` is what the agent said of itself, by keyword (`text`: free text)."""
+    """The opening conversation is over; `about` is the agent's description of itself by keyword (`text`: free text)."""
 
     about: Mapping[str, str] = field(default_factory=dict)
 
@@ -152,9 +152,9 @@ class Note:
 
 @dataclass(slots=True)
 class Search:
-    """What the agent said of its search while it thought, by keyword (`depth`, `score`, `nps`, `pv`): text, unchecked.
+    """What the agent reported of its search, by keyword (`depth`, `score`, `nps`, `pv`): text, unchecked.
 
-    The latest of each keyword stands with the answer in the record.
+    The record has the latest value of each keyword with the answer.
     """
 
     values: Mapping[str, str]
@@ -179,8 +179,8 @@ class WakeAfter:
 
 @dataclass(slots=True)
 class Respawn:
-    """Start the agent anew when this process, which was told to end, has ended or its grace is over: the rest of the
-    effects speak to the new one."""
+    """Start the agent again when this process, which was told to end, has ended or its grace is over: the effects after
+    this one are for the new process."""
 
 
 Effect = Write | Await | Ready | Answer | Note | Search | WakeAt | WakeAfter | Respawn

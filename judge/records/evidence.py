@@ -1,7 +1,7 @@
 """Why a seat lost, from its record alone: what it was asked, what came back and when, and which rule says what.
 
-Everything here is read out of the sealed transcript and the policy in the spec, so whoever has the record file can make
-the same page, and `judge verify` says whether the record is what it says it is.
+Everything here comes from the sealed transcript and the policy in the spec, so anyone with the record file can make the
+same page, and `judge verify` says whether the record is genuine.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ _LET_GO = (EntryKind.STARTED, EntryKind.THAWED, EntryKind.RESPAWNED)
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """Something that the judge saw, in milliseconds since the clock of the request began to run."""
+    """An observation of the judge, in milliseconds since the clock of the request began to run."""
 
     ms: float
     kind: EntryKind
@@ -33,7 +33,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """The last request to a seat and what came of it: bytes as they were written and read."""
+    """The last request to a seat and what followed: bytes as they were written and read."""
 
     request: bytes
     heard: Sequence[Heard]
@@ -104,7 +104,7 @@ def _case(record: MatchRecord, entries: Sequence[Entry], seat: int) -> Case:
 
 
 def last_exchange(entries: Sequence[Entry], seat: int) -> Exchange:
-    """What a seat was told last before its case was decided, and what was heard of it from then on."""
+    """The last request to a seat before its case was decided, and everything that was heard of it from then on."""
     own = [entry for entry in entries if entry.seat == seat or entry.kind is EntryKind.EXPIRED]
     own = own[: _decided_at(own)]
     begin = _last(own, lambda entry: entry.kind in _LET_GO)
@@ -130,7 +130,7 @@ def _decided_at(own: Sequence[Entry]) -> int:
 
 
 def _last(entries: Sequence[Entry], holds: Callable[[Entry], bool]) -> int:
-    """The index of the last entry for which something holds; -1 where there is none."""
+    """The index of the last entry for which `holds` is true; -1 if there is none."""
     return max((at for at, entry in enumerate(entries) if holds(entry)), default=-1)
 
 

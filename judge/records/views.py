@@ -35,7 +35,7 @@ class Mark(StrEnum):
     OFFER = "offer"
     """A fifth stone is offered on it (renju)."""
     CURSOR = "cursor"
-    """Whoever looks has put a cursor there."""
+    """The viewer's cursor is on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Token:
     faces: tuple[Face, ...] = ()
     shows: int | None = None
     is_dead: bool = False
-    """It counts no more (continuous game)."""
+    """It does not count any more (continuous game)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +77,10 @@ class BoardView:
     seats: tuple[int, int] = SEATS
     """Which seat plays side 0 and which side 1."""
     blocked: frozenset[Square] = frozenset()
-    """Where nothing can stand (lakes)."""
+    """Squares that no piece can enter (lakes)."""
     marks: Mapping[Square, Mark] = field(default_factory=dict)
     caption: str = ""
-    """What happened last, as the game says it; it may hold an agent's own words, so whoever prints it escapes it."""
+    """The last event in the game's own words; it may contain text of an agent, so the caller escapes it."""
 
     def since(self, before: "BoardView | None") -> "BoardView":
         """The same view with every square marked that differs from the view `before`, unless it has a mark already."""

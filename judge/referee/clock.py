@@ -13,20 +13,20 @@ MS = 1_000_000
 """Nanoseconds in a millisecond."""
 
 PAID = (Wait.START, Wait.SYNC, Wait.TURN, Wait.ROW)
-"""The waits whose time is charged to the match; the others are the judge's own courtesy."""
+"""The waits whose time is charged to the match; the others are free."""
 
 
 class Deadline(NamedTuple):
-    """When a wait is over; `missed` is the verdict then, or None where the wait may simply end."""
+    """When a wait is over; `missed` is the verdict then, or None if the wait may simply end."""
 
     ns: int
     missed: Verdict | None
     allowed_ms: int
-    """What the agent was allowed, the tolerance included, in milliseconds."""
+    """The allowed time in milliseconds, tolerance included."""
 
 
 class Limit(NamedTuple):
-    """How long a wait may last, by how much it may overrun, and the verdict on missing both."""
+    """How long a wait may last, by how much it may overrun, and the verdict if it takes longer."""
 
     limit_ns: int
     tolerance_ns: int
@@ -53,18 +53,18 @@ class SeatClock:
         """All time charged to the match so far."""
 
     def left_ns(self) -> int | None:
-        """What is left of the match, negative when overrun; None when it is unlimited."""
+        """What is left of the match; negative if it is overrun, None if it is unlimited."""
         return self._match_ns - self.charged_ns if self._match_ns else None
 
     def shown(self, wait: Wait | None = None, elapsed_ns: int = 0) -> Clock:
-        """What an agent may be told: what is left, `elapsed_ns` of a wait that goes on taken off if it is paid for."""
+        """The clock for an agent: what is left, less `elapsed_ns` of the running wait if that wait is charged."""
         left = self.left_ns()
         if left is None:
             return Clock(self._told_turn_ms, UNLIMITED_MS)
         return Clock(self._told_turn_ms, (left - (elapsed_ns if wait in PAID else 0)) // MS)
 
     def charge(self, wait: Wait, elapsed_ns: int) -> None:
-        """Take the time of a wait off the match, if that wait is paid for."""
+        """Take the time of a wait off the match if that wait is charged."""
         if wait in PAID:
             self.charged_ns += elapsed_ns
 

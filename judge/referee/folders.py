@@ -15,24 +15,24 @@ from judge.sandbox.folders import CollectedFolder, Folder, FolderKey, FolderKind
 
 
 class Shelf(Protocol):
-    """Has the states of the folders of a game's agents, by seat and digest."""
+    """The states of the folders of a match's agents, by seat and digest."""
 
     def get(self, seat: int, digest: str) -> Archive:
-        """A state; InputError where it is missing or is not what its digest says."""
+        """A state; raises InputError if it is missing or does not have this digest."""
 
     def put(self, seat: int, state: Archive) -> None:
-        """Take a state in; one that nobody names later is harmless. Raises `HostError`."""
+        """Store a state; one that no record names is harmless. Raises HostError."""
 
 
 def folders_of(spec: MatchSpec, shelf: Shelf | None) -> list[Folder]:
-    """The kept folders of a game with what is in them; InputError where a state is missing or too large."""
+    """The kept folders of a match with their contents; raises InputError if a state is missing or too large."""
     return [_folder(spec, seat, kind, digest, shelf) for seat in SEATS for kind, digest in _digests(spec, seat).items()]
 
 
 def shelved(
     folders: Sequence[Folder], left: Mapping[FolderKey, CollectedFolder], shelf: Shelf
 ) -> dict[FolderKey, FolderRecord]:
-    """What a record says of the folders, the new states being on the shelf. Raises `HostError`."""
+    """The entries of a record for the folders, whose new states are put on the shelf. Raises HostError."""
     records = {}
     for folder in folders:
         found = left[folder.place]

@@ -1,4 +1,4 @@
-"""From a played game to its record: the words for how it ended, who is to blame, what each seat used."""
+"""From a played match to its record: its result, the fault of each seat, and the resources that each seat used."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,20 +18,20 @@ NOTHING_READ = (Readings(), Readings())
 
 @dataclass(frozen=True, slots=True)
 class PlayedMatch:
-    """What came of a game; `referee` is None where it never began."""
+    """The outcome of a match; `referee` is None if it never began."""
 
     end: End | Void
     referee: Referee | None = None
     readings: tuple[Readings, Readings] = NOTHING_READ
     lingered_s: Sequence[float] = (0.0, 0.0)
-    """For how long each seat's processes ran on after they were killed."""
+    """For how long the processes of each seat ran on after they were killed."""
     folders: Mapping[FolderKey, FolderRecord] = field(default_factory=dict)
-    """What has become of the folders; empty where nothing has."""
+    """The folders after the match; empty if none was stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What the game itself does not know; the fields are those of `MatchRecord`."""
+    """The fields of `MatchRecord` that the game itself does not know."""
 
     attempt: int
     started_at: str
@@ -66,12 +66,12 @@ def record_of(spec: MatchSpec, played: PlayedMatch, circumstances: Circumstances
 
 
 def verdict_of(end: End | Void) -> Verdict:
-    """The one word for how a game ended."""
+    """How a match ended, in one word."""
     return Verdict.VOID if isinstance(end, Void) else end.verdict
 
 
 def winner_of(end: End | Void) -> int | None:
-    """The seat that won, if one did."""
+    """The seat that won; None if no seat did."""
     match end:
         case Void() | BothAtFault():
             return None
@@ -82,7 +82,7 @@ def winner_of(end: End | Void) -> int | None:
 
 
 def plies_of(referee: Referee | None) -> tuple[PlyRecord, ...]:
-    """The answers of a game, as a record has them; none of one that never began."""
+    """The answers of a match as a record has them; empty if it never began."""
     return tuple(
         PlyRecord(seat=ply.seat, said=ply.said, ms=round(ply.charged_ns / 1e6, 3), search=dict(ply.search))
         for ply in (referee.plies if referee is not None else ())
@@ -90,7 +90,7 @@ def plies_of(referee: Referee | None) -> tuple[PlyRecord, ...]:
 
 
 def result_line_of(referee: Referee | None) -> str:
-    """The result line of the field's own manager; empty where it has none, or the game has no end."""
+    """The result line of the field's own manager; empty if it prints none, or if the game has no end."""
     if referee is None or referee.game.end is None:
         return ""
     return referee.game.result(referee.sides[0].opening.names)

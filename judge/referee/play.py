@@ -29,13 +29,13 @@ from judge.sandbox.cores import use_of
 from judge.sandbox.folders import FolderKey, Keeper
 
 LOGGED_BYTES = 4096
-"""How much of the input that the judge stumbled over is logged."""
+"""How much of the input that caused an error in the judge is logged."""
 
 SPIN_NS = 100_000
 """How long a judge with a core of its own looks again before it sleeps."""
 
 BoxBuilder = Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]
-"""What makes a box; attacks are tried in boxes with one defence less."""
+"""Makes a box; attacks are also tried in boxes that lack one defence."""
 
 log = get_logger()
 
@@ -49,21 +49,20 @@ class Slot:
 
     @property
     def is_apart(self) -> bool:
-        """Whether the judge has a core that the agents have not."""
+        """Whether the judge has cores of its own."""
         return bool(self.cores) and not set(self.cores) & set(self.judge_cores)
 
 
 @dataclass(frozen=True, slots=True)
 class Venue:
-    """Where games are played, and who looks on.
+    """Where matches are played, and what observes them.
 
-    `slot` has the cores. `turn` is entered when the boxes are ready, and left when nothing of the game uses the slot
-    any more: what comes before and after it may go on beside another game of the slot. Folders start from states on
-    the `shelf`, and those that they end with are put there; the record names them, and only who keeps the record
-    makes them count.
+    `slot` has the cores. `turn` is entered when the boxes are ready, and left when the match no longer uses the slot:
+    the steps before and after may run beside another match of the slot. Folders start from states on the `shelf`, and
+    their new states are put there. The record names them; they count when the record is stored.
 
-    `watch` hears of each answer at once. `follow` is given the growing transcript, packed, whenever the judge waits
-    anyway (`judge.referee.spectator` makes a game of it again); it must not block. `build` makes the boxes.
+    `watch` is called with each answer at once. `follow` is called with the new part of the transcript, packed, while
+    the judge waits anyway (`judge.referee.spectator` replays it); it must not block. `build` makes the boxes.
     """
 
     slot: Slot = field(default_factory=Slot)
@@ -75,7 +74,7 @@ class Venue:
 
 
 ANYWHERE = Venue()
-"""No cores of its own, no folders, nobody looks on."""
+"""No cores of its own, no folders, no observers."""
 
 
 def play(
@@ -85,7 +84,7 @@ def play(
 
     `game` is played in place of the one that the spec names (an interview); such a record cannot be verified.
 
-    Never raises HostError: a host that fails makes a void record. Raises InputError for a spec that cannot be played.
+    Never raises HostError: if the host fails, the record is void. Raises InputError for a spec that cannot be played.
     """
     slot, shelf = venue.slot, venue.shelf
     folders = folders_of(spec, shelf)
@@ -122,10 +121,10 @@ def play(
                     referee = build_referee(spec, wire, venue.watch, game)
                     end = _end_of(referee, spec, transcript)
                     late_ns = wire.late_ns
-                    # The game is over: what cannot be read any more changes nothing.
+                    # The game is over: readings that fail change nothing.
                     with suppress(HostError):
                         readings = (wire.boxes[0].readings(), wire.boxes[1].readings())
-            # What a void game leaves in the folders is not even looked at.
+            # The folders of a void match are not read.
             if shelf is not None and not isinstance(end, Void):
                 kept = shelved(folders, keeper.collect(), shelf)
         except HostError as error:
@@ -176,18 +175,18 @@ def play_until_scored(
 
 
 def _end_of(referee: Referee, spec: MatchSpec, transcript: Transcript) -> End | Void:
-    """Play the game to its end; a mistake of the judge's own costs one attempt, never what was seen of it."""
+    """Play the game to its end; an error in the judge costs one attempt, but not its transcript."""
     try:
         return referee.play()
     except (HostError, BrokenPipeError):
-        raise  # the host failed, or whoever looked on has gone
+        raise  # the host failed, or an observer has gone
     except Exception as error:  # noqa: BLE001 whatever it is, the transcript says what led to it
         return _failed(spec, transcript, error)
 
 
 def _failed(spec: MatchSpec, transcript: Transcript, error: Exception) -> Void:
-    """The void of a game that the judge stumbled over. The log has the input and the error; the record says where both
-    are, for a record is public and neither need be."""
+    """The void of a match in which the judge raised an error. The log has the input and the error; the record, which is
+    public, says only after which entry it happened."""
     entry = transcript.last_read()
     when = "before any agent said anything"
     if entry is not None:
@@ -219,8 +218,9 @@ class _Timer:
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Keep what is in memory by now out of collections: a full one in the middle of a turn would be charged to an
-    agent. Afterwards it may go: a worker plays thousands of games."""
+    """Exempts all present objects from garbage collection, as a full one in a turn would be charged to an agent.
+
+    Ends with the block: a worker plays thousands of matches."""
     gc.freeze()
     try:
         yield
@@ -232,7 +232,7 @@ def _wire(
     spec: MatchSpec, slot: Slot, boxes: Sequence[Box], transcript: Transcript, new_box: Callable[[int], Box]
 ) -> LiveWire:
     is_alone = spec.policy.box.sharing == 1
-    # Where the Engine carries the bytes, its work on the slot's cores is an agent's doing, and cannot be told apart.
+    # If the Engine carries the bytes, its CPU time on the slot's cores is caused by an agent and cannot be separated.
     counts_cores = is_alone and bool(slot.cores) and {box.name for box in boxes} <= {"docker-pipes", "person"}
     return LiveWire(
         boxes,
@@ -263,7 +263,7 @@ def _tenant(spec: MatchSpec, seat: int, programs: Mapping[str, Path], slot: Slot
 
 
 def _do_at_once(*steps: Callable[[], None]) -> None:
-    """Take several steps together: most of each is waiting for the Engine."""
+    """Take several steps at once: most of each is waiting for the Engine."""
     with ThreadPoolExecutor(len(steps)) as pool:
         for done in [pool.submit(step) for step in steps]:
             done.result()

@@ -10,7 +10,7 @@ from judge.referee.transcript import Entry, EntryKind
 from judge.referee.wire import Happening, Measured, RanOn
 
 _SEEN = frozenset({EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, EntryKind.EXPIRED})
-"""The kinds that the world brings; all others are what the referee does."""
+"""The kinds that come from outside; all others are actions of the referee."""
 
 
 class DepartureError(InputError):
@@ -44,7 +44,7 @@ def replaying(record: MatchRecord) -> Iterator[None]:
 
 
 class ReplayWire:
-    """Implements `judge.referee.wire.Wire` on recorded entries; InputError where the referee departs from them."""
+    """Implements `judge.referee.wire.Wire` on recorded entries; raises InputError if the referee departs from them."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._entries = _rejoined(entries)
@@ -74,7 +74,7 @@ class ReplayWire:
         self._expect(seat, EntryKind.FROZEN)
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 the record knows how long it was
-        """How it did not stand still, if the record says so."""
+        """How long the seat ran on, if the record has such an entry."""
         if not self._has(self._next):
             return None
         entry = self._entries[self._next]
@@ -83,7 +83,7 @@ class ReplayWire:
         return RanOn.decode(self._take().data)
 
     def look(self) -> Sequence[Happening]:
-        """What the judge saw at such a look, if it did: all up to the mark that the look left."""
+        """The entries up to the mark that a look left in the record; nothing if it left none."""
         end = self._next
         while self._has(end) and self._entries[end].kind in _SEEN:
             end += 1
@@ -110,7 +110,7 @@ class ReplayWire:
         return self.start(seat)
 
     def mute(self, seat: int) -> None:
-        """Do nothing: the record has no more of it either."""
+        """Do nothing: the record has no entries of the seat after this."""
 
     def kill(self, seat: int) -> None:
         """Check that the agent was killed here."""

@@ -1,4 +1,4 @@
-"""From a spec and a wire to a referee, live or in a replay; and from how a game ended to the words of a record."""
+"""From a spec and a wire to a referee, live or in a replay."""
 
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ def build_referee(
     *,
     is_of_first_format: bool = False,
 ) -> Referee:
-    """The referee of a spec on any wire, of its game or of `game`; InputError when a protocol cannot speak it."""
+    """The referee of a spec on any wire, of its game or of `game`; raises InputError if a protocol cannot carry it."""
     game = game or new_game(spec.policy.game.name, spec.game_options())
     protocols = [_protocol(spec, seat, game) for seat in SEATS]
     return Referee(
@@ -46,14 +46,14 @@ def build_referee(
 
 
 def check_playable(spec: MatchSpec) -> None:
-    """Raise InputError for a spec that cannot be played, before anything is made ready for it."""
+    """Raise InputError if the spec cannot be played, before anything is prepared for it."""
     game = new_game(spec.policy.game.name, spec.game_options())
     for seat in SEATS:
         _protocol(spec, seat, game)
 
 
 def in_contest(seat: SeatSpec, policy: Policy) -> SeatSpec:
-    """The seat as contests have it: with what its protocol says of them, but for what the policy or the agent chose."""
+    """The seat with its protocol's options for contests; options that the policy or the agent chose take precedence."""
     given = protocol_entry(seat.protocol).in_contest
     chosen = policy.protocol.get(seat.protocol, {})
     options = {key: value for key, value in given.items() if key not in chosen}
@@ -61,7 +61,7 @@ def in_contest(seat: SeatSpec, policy: Policy) -> SeatSpec:
 
 
 def nature(seed: Seed) -> Callable[[Request], Reply]:
-    """Answers chance from a seed: the same seed, the same answers."""
+    """Answers chance from a seed: the same seed gives the same answers."""
     generator = numbers(seed)
 
     def answer(request: Request) -> Reply:

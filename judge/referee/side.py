@@ -1,4 +1,4 @@
-"""What the referee keeps of one seat, and of a conversation with it that is under way."""
+"""The referee's state of one seat, and of a running conversation with it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,13 +12,13 @@ from judge.referee.transcript import EntryKind
 from judge.sandbox.box import ProcessReport
 
 TURNS = (Wait.TURN, Wait.ROW, Wait.PERSON)
-"""The waits that are time of a turn."""
+"""The waits that count as time of a turn."""
 
 KEPT_NOTES = 200
-"""How many notes a seat are kept; all that was said stands in the transcript."""
+"""How many notes a seat are stored; the transcript has everything."""
 
 KEPT_NOTE_CHARACTERS = 1 << 20
-"""How long all kept notes of a seat may be together; the one that goes beyond it is the last."""
+"""How long all stored notes of a seat may be together; the note that exceeds it is the last."""
 
 _NO_DEADLINE = Deadline(0, None, 0)
 
@@ -32,7 +32,7 @@ def counted(data: bytes, least: int) -> int:
 
 
 class Ply(NamedTuple):
-    """One answer: who, what was said, the time charged in nanoseconds, and what was said of the search."""
+    """One answer: the seat, the text, the time charged in nanoseconds, and what the agent reported of its search."""
 
     seat: int
     said: str
@@ -42,13 +42,13 @@ class Ply(NamedTuple):
 
 @dataclass(slots=True)
 class Side:
-    """What the referee keeps of one seat."""
+    """The referee's state of one seat."""
 
     protocol: AgentProtocol
     clock: SeatClock
     opening: Open
     least_bytes: int = 1
-    """What a line counts at least; see `judge.referee.policy.BytesPolicy`."""
+    """The least that a line counts; see `judge.referee.policy.BytesPolicy`."""
     about: Mapping[str, str] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     fault: AgentFault | None = None
@@ -61,14 +61,14 @@ class Side:
     killed_for_memory: bool = False
     has_started: bool = False
     is_out: bool = False
-    """A fault of it was found: it is asked nothing more, and its protocol is fed nothing that it says from now on."""
+    """Its fault is found: it gets no more requests, and its protocol gets no more of its output."""
     is_ended: bool = False
-    """The judge has ended it, and listens no more."""
+    """The judge ended it and no longer reads its output."""
     _room_for_notes: int = KEPT_NOTE_CHARACTERS
 
     @property
     def is_dead(self) -> bool:
-        """Whether it is known that no answer can come any more."""
+        """Whether no answer can come any more."""
         return self.stdout_ended and self.report is not None
 
     @property
@@ -77,7 +77,7 @@ class Side:
         return self.has_started and not self.is_dead and not self.is_ended
 
     def see(self, kind: EntryKind, data: bytes) -> None:
-        """Keep what happened to the seat, whoever is waited for."""
+        """Note what happened to the seat, whichever seat is asked."""
         if kind is EntryKind.READ:
             count = counted(data, self.least_bytes)
             self.turn_bytes += count
@@ -91,18 +91,18 @@ class Side:
             self.killed_for_memory = True
 
     def renew(self) -> None:
-        """Its process is replaced by a new one."""
+        """Begin again with a new process."""
         self.stdout_ended, self.report, self.is_ended = False, None, False
 
     def keep(self, note: Note) -> None:
-        """Keep a note, while there are not too many."""
+        """Store a note unless there are too many."""
         if len(self.notes) < KEPT_NOTES and self._room_for_notes > 0:
             self.notes.append(note)
             self._room_for_notes -= len(note.text)
 
 
 class FaultError(Exception):
-    """A conversation cannot go on; carries the verdict of the blame table."""
+    """A conversation cannot continue; carries the verdict of the blame table."""
 
     def __init__(self, verdict: AgentFault | Void) -> None:
         super().__init__(verdict.reason)
@@ -111,31 +111,31 @@ class FaultError(Exception):
 
 @dataclass(slots=True)
 class Dialogue:
-    """A conversation that is under way: why the agent is waited for, since when and until when."""
+    """A running conversation: what the agent is waited for, since when and until when."""
 
     wait: Wait | None = None
     since: int = 0
     deadline: Deadline = _NO_DEADLINE
     alarm_before_ns: int | None = None
-    """How long before the deadline the protocol wants to be woken."""
+    """How long before the deadline the protocol is to be woken."""
     alarm_ns: int | None = None
-    """When it wants to be, whatever the deadline is."""
+    """When the protocol is to be woken, independent of the deadline."""
     asked: Clock | None = None
     """What was left when the request was made, if the agent is told this until it answers."""
     search: dict[str, str] = field(default_factory=dict)
-    """What the agent said of its search, the latest of each keyword."""
+    """What the agent reported of its search: the latest value of each keyword."""
     charged_ns: int = 0
     """Time of turns: neither start-up nor sync."""
 
     @property
     def alarm_at(self) -> int | None:
-        """When the protocol wants to be woken, if that is still to come and before the deadline."""
+        """When the protocol is to be woken, if that is in the future and before the deadline."""
         if self.alarm_ns is not None:
             return self.alarm_ns if self.alarm_ns < self.deadline.ns else None
         return None if self.alarm_before_ns is None else self.deadline.ns - self.alarm_before_ns
 
     def wake(self, at_ns: int | None = None, before_ns: int | None = None) -> None:
-        """Set the alarm for a moment, or for a time before the deadline; for neither: there is none any more."""
+        """Set the alarm for a moment, or for a time before the deadline; without either, remove it."""
         self.alarm_ns, self.alarm_before_ns = at_ns, before_ns
 
     def shown(self, clock: SeatClock, now: int) -> Clock:
@@ -143,7 +143,7 @@ class Dialogue:
         return self.asked or clock.shown(self.wait, now - self.since)
 
     def settle(self, clock: SeatClock, now: int) -> None:
-        """Charge what was waited for up to `now`."""
+        """Charge the wait up to `now`."""
         if self.wait is not None:
             elapsed = now - self.since
             clock.charge(self.wait, elapsed)

@@ -1,8 +1,8 @@
-"""Whoever looks on referees the same transcript again, while it grows or afterwards, and asks nobody for anything.
+"""A spectator referees the transcript of a match again, while it grows or afterwards, without asking any agent.
 
-The judge of a game hands out the bytes of its transcript and nothing more. An onlooker rebuilds the rest from them: the
-position, the clocks, what each seat is asked and what it says meanwhile. So showing a game costs it next to nothing,
-and what is shown of a game that runs and of one that is replayed is the same.
+The judge of a match sends the bytes of its transcript and nothing else. A spectator rebuilds the rest from them: the
+position, the clocks, what each seat is asked and its messages. So a match costs next to nothing to show, and a running
+match looks the same as a replayed one.
 """
 
 from collections import deque
@@ -25,32 +25,32 @@ KEPT_MESSAGES = 50
 
 @dataclass(slots=True)
 class SeatView:
-    """What is seen of one seat."""
+    """What a spectator sees of one seat."""
 
     clock: Clock | None = None
-    """What it was told of its clock with its last request."""
+    """The clock that its last request carried."""
     is_asked: bool = False
     runs_since_ns: int | None = None
-    """When its box was let go, in the transcript's time; None while it stands still."""
+    """When its box was thawed, in the transcript's time; None while it is frozen."""
     ply: Ply | None = None
     """Its last answer."""
     search: dict[str, str] = field(default_factory=dict)
-    """What it says of its search, the latest of each keyword, since its last request."""
+    """What it reported of its search since its last request: the latest value of each keyword."""
     told: list[Event] = field(default_factory=list)
-    """What it was told of the game: all that it may know of it beside its own answers and requests."""
+    """The events that it may see: all that it knows of the game besides its own answers and requests."""
     messages: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_MESSAGES))
-    """What it said beside its answers, and what the judge noted of it; nothing private. As said, so to be escaped."""
+    """Its messages and the judge's notes on it, without private ones. The caller escapes them."""
 
 
 class Spectator:
-    """Referees a match again on `wire` and keeps what is seen of it.
+    """Referees a match again on `wire` and collects what can be seen of it.
 
-    `watch` hears of each answer, before it has its effect.
+    `watch` is called with each answer before the game applies it.
     """
 
     def __init__(self, spec: MatchSpec, wire: "RecordedWire", watch: Callable[[Ply], None] | None = None) -> None:
         self.seats = (SeatView(), SeatView())
-        self.referee: Referee = build_referee(spec, wire, self._heed)
+        self.referee: Referee = build_referee(spec, wire, self._on_ply)
         self._watch = watch
         for seat in SEATS:
             side = self.referee.sides[seat]
@@ -59,10 +59,10 @@ class Spectator:
 
     @property
     def game(self) -> Game:
-        """The game as it stands."""
+        """The game in its present position."""
         return self.referee.game
 
-    def _heed(self, ply: Ply) -> None:
+    def _on_ply(self, ply: Ply) -> None:
         seen = self.seats[ply.seat]
         seen.ply, seen.is_asked = ply, False
         if self._watch is not None:
@@ -70,17 +70,17 @@ class Spectator:
 
 
 class _Overheard:
-    """A protocol that somebody listens to; it says and does what the one inside does."""
+    """Passes everything on to the protocol inside, and notes for a spectator what goes in and out."""
 
     speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset()
-    """Of no use here: the one inside was asked when it was seated."""
+    """Not used: `build_referee` checks the protocol inside."""
 
     def __init__(self, inside: AgentProtocol, seen: SeatView) -> None:
         self._inside = inside
         self._seen = seen
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """Pass it on, and note what comes of it."""
+        """Pass the stimulus on; note it and the effects."""
         if isinstance(stimulus, Ask):
             self._seen.clock, self._seen.is_asked = stimulus.clock, True
             self._seen.search = {}
@@ -96,7 +96,7 @@ class _Overheard:
 
 
 class RecordedWire(ReplayWire):
-    """A replay wire that notes whose clock runs."""
+    """A replay wire that notes which clock runs."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         super().__init__(entries)
@@ -119,9 +119,9 @@ class RecordedWire(ReplayWire):
 
 
 class TailingWire(RecordedWire):
-    """A wire on a transcript that still grows: where it ends, `more` waits for what comes next.
+    """A wire on a transcript that still grows: at its end, `more` waits for the next entries.
 
-    `more` raises where nothing will come; that ends the referee too.
+    `more` raises if there are none to come, which ends the referee too.
     """
 
     def __init__(self, more: Callable[[], Sequence[Entry]]) -> None:

@@ -25,19 +25,19 @@ _KIND_OF_CHANNEL = {
 }
 
 _SNAPSHOT_NS = 20_000_000
-"""How old the last look at the cores' busy time may be when a wait begins; looking costs about 50 us."""
+"""How old the last reading of the cores' busy time may be when a wait begins; a reading costs about 50 us."""
 
 _AT_ONCE_NS = 1_000_000
-"""A box that stands still within this time does so at once: it takes an honest one some microseconds."""
+"""A box that is frozen within this time is frozen at once: an honest one takes some microseconds."""
 
 _NAP_S = 0.0005
-"""How often a box that does not stand still at once is looked at."""
+"""How often a box that is not frozen at once is checked."""
 
 UNENDED_BYTES = 4096
-"""How much of a line is waited for before it is news."""
+"""A line without an end is reported when it has this many bytes."""
 
 _REPLACED_NS = 1_000_000_000
-"""How long the box of a process that is replaced is waited for before the new one is made."""
+"""How long the judge waits for the box of a replaced process to be gone before it makes the new one."""
 
 _STARTED = ProcessReport("started").encode()
 
@@ -54,13 +54,13 @@ class Happening(NamedTuple):
 
 
 class RanOn(NamedTuple):
-    """How a seat did not stand still: for how long, and the CPU time that it used (None where nobody can tell)."""
+    """How long a seat ran on after it was frozen, and the CPU time that it used (None if unknown)."""
 
     ns: int
     cpu_ns: int | None
 
     def encode(self) -> bytes:
-        """JSON, as it stands in a transcript."""
+        """JSON, as in a transcript."""
         return json.dumps(self).encode()
 
     @classmethod
@@ -77,17 +77,17 @@ class Measured(NamedTuple):
     others_share: float | None
     held_by_others: bool | None
     opponent_cpu_ns: int | None = None
-    """CPU time that the other seat, which should stand still, used since this one's wait began."""
+    """CPU time that the other seat, which should be frozen, used since this seat's wait began."""
     waited_share: float | None = None
 
     def encode(self) -> bytes:
-        """JSON, as it stands in a transcript."""
+        """JSON, as in a transcript."""
         values = [getattr(self.readings, name) for name in Readings.__slots__]
         return json.dumps([*values, *self[1:]]).encode()
 
     @classmethod
     def decode(cls, data: bytes) -> "Measured":
-        """The inverse of `encode`; what has come since a record was made is not known of it."""
+        """The inverse of `encode`; fields that are newer than the record are None."""
         values = json.loads(data)
         count = len(Readings.__slots__)
         return cls(Readings(*values[:count]), *values[count:])
@@ -98,23 +98,23 @@ class _Look(NamedTuple):
 
     ns: int
     others_ns: int = 0
-    """Time of the slot's cores that went to neither agent."""
+    """Time of the slot's cores that neither agent used."""
     stolen_ns: int = 0
     waited_ns: tuple[int | None, int | None] = (None, None)
-    """For how long each seat wanted a core and had none."""
+    """For how long each seat waited for a core."""
 
 
 class Wire(Protocol):
     """Both seats, as the referee sees them. Every method may raise HostError."""
 
     def start(self, seat: int) -> int:
-        """Let the agent run; the moment its time begins."""
+        """Start the agent; returns the moment at which its time begins."""
 
     def write(self, seat: int, data: bytes) -> None:
-        """Queue bytes for the agent's stdin; what its pipe does not take now follows while it is waited for."""
+        """Queue bytes for the agent's stdin; what the pipe does not take now is written during waits."""
 
     def thaw(self, seat: int) -> int:
-        """Let the agent go on; the moment its clock runs from."""
+        """Thaw the agent; returns the moment from which its clock runs."""
 
     def freeze(self, seat: int) -> None:
         """Stop the whole box of a seat; `await_still` confirms."""
@@ -126,25 +126,25 @@ class Wire(Protocol):
         """
 
     def look(self) -> Sequence[Happening]:
-        """What has happened already, without waiting: nobody was asked yet."""
+        """What has happened already, before a request; does not wait."""
 
     def wait(self, until_ns: int) -> Happening:
-        """The next thing that happens; an EXPIRED one when `until_ns` is there and nothing has."""
+        """The next observation; one of kind EXPIRED if nothing happens until `until_ns`."""
 
     def measure(self, seat: int) -> Measured:
-        """Readings of a seat's box, what others took of its cores since its wait began, and whether they held it."""
+        """Readings of a seat's box; what others used of its cores since its wait began, and whether they paused it."""
 
     def respawn(self, seat: int) -> int:
-        """Start the agent anew in a new box, the old one being closed; the moment its time begins."""
+        """Close the agent's box and start it in a new one; returns the moment at which its time begins."""
 
     def mute(self, seat: int) -> None:
-        """Hear nothing more of a seat: whatever it says or becomes from now on is not read."""
+        """Read nothing more of a seat."""
 
     def kill(self, seat: int) -> None:
         """End the agent now."""
 
     def fail(self, why: str) -> None:
-        """The host failed when the game was over: nothing more is done."""
+        """Note that the host failed after the game was over."""
 
 
 class LiveWire:
@@ -175,15 +175,15 @@ class LiveWire:
         self._stderr_room = [stderr_bytes, stderr_bytes]
         self._least_bytes = least_bytes
         self._unended = [bytearray(), bytearray()]
-        """What was read of a line that has not ended yet: it is no news before it has, or before somebody asks."""
+        """What was read of a line without its end: it is reported with its end, or when the judge looks."""
         self._epoll = select.epoll()
         self._sources: dict[int, tuple[int, EventSource]] = {}
         self._inbox: deque[Happening] = deque()
         self._outbox = [bytearray(), bytearray()]
         self._stands: list[Callable[[], bool] | None] = [None, None]
-        """How a seat that was frozen, killed or has ended is asked whether it stands still; None: it may run."""
+        """How to check that a seat is still that was frozen, killed or has ended; None: it may run."""
         self._replaced: tuple[list[Box], list[Box]] = ([], [])
-        """Boxes that were replaced, and are not gone yet."""
+        """Boxes that were replaced and are not closed yet."""
         self._loose_cpu: list[int | None] = [None, None]
         self._asked = -1
         self._still_cpu: int | None = None
@@ -200,13 +200,13 @@ class LiveWire:
 
     @property
     def late_ns(self) -> int:
-        """How late the judge itself was at most: the longest that it did not look, or overslept a deadline."""
+        """The longest time for which the judge did not look, or overslept a deadline."""
         return self._late_ns
 
     # --- what the referee does ---------------------------------------------------------------------------------------
 
     def start(self, seat: int) -> int:
-        """Let the agent run."""
+        """Start the agent."""
         self._look_at_cores(time.monotonic_ns())
         now = time.monotonic_ns()
         self._boxes[seat].start()
@@ -226,7 +226,7 @@ class LiveWire:
             self._watch_room(seat)
 
     def thaw(self, seat: int) -> int:
-        """Let the agent go on. CPU that it used while it should have stood still dates its clock back."""
+        """Thaw the agent. CPU time that it used while it should have been frozen sets its clock back."""
         self._stands[seat] = None
         dodged = self._cpu_used_loose(seat)
         # The moment is taken before the thaw: on a shared core the agent may run before the call returns.
@@ -247,7 +247,7 @@ class LiveWire:
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.FROZEN)
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
-        """Look until the box stands still: without a pause at first, for that is all that an honest one needs."""
+        """Check until the box is still: at first without a pause, which is enough for an honest one."""
         if self._stands[seat] is None and not self._replaced[seat]:
             return None
         if self._stands_within(seat, min(_AT_ONCE_NS, bound_ns), os.sched_yield):
@@ -285,7 +285,7 @@ class LiveWire:
         return happening
 
     def measure(self, seat: int) -> Measured:
-        """Readings of the box, and what others did to it and took of the slot."""
+        """Readings of the box, and what others did to it and used of the slot."""
         box = self._boxes[seat]
         share, waited = self._shares(seat)
         used = self._opponent_cpu() if seat == self._asked else None
@@ -308,7 +308,7 @@ class LiveWire:
         return self.start(seat)
 
     def mute(self, seat: int) -> None:
-        """Hear nothing more of a seat; an agent that goes on printing waits for room."""
+        """Read nothing more of a seat; an agent that continues to print blocks on its pipe."""
         for fd in [fd for fd, (owner, _) in self._sources.items() if owner == seat]:
             self._unwatch(fd)
         self._inbox = deque(item for item in self._inbox if item.seat != seat)
@@ -322,7 +322,7 @@ class LiveWire:
         self._transcript.add(self._looked_at, seat, EntryKind.KILLED)
 
     def fail(self, why: str) -> None:
-        """Write down how the host failed."""
+        """Note how the host failed."""
         self._transcript.add(time.monotonic_ns(), -1, EntryKind.FAILED, why.encode())
 
     def leave(self) -> tuple[float, float]:
@@ -342,7 +342,7 @@ class LiveWire:
     # --- polling -----------------------------------------------------------------------------------------------------
 
     def _poll(self, until_ns: int) -> None:
-        """Fill the inbox with what is there, waiting for it until the deadline."""
+        """Fill the inbox with what has happened; wait for it until the deadline."""
         spun_until = time.monotonic_ns() + self._spin_ns
         while not self._inbox:
             now = time.monotonic_ns()
@@ -361,7 +361,7 @@ class LiveWire:
                 return
 
     def _poll_for(self, span_s: float) -> list[tuple[int, int]]:
-        """Poll, and remember for how long at most the judge has not."""
+        """Poll, and measure the longest time between two polls."""
         self._late_ns = max(self._late_ns, time.monotonic_ns() - self._looked_at)
         ready = self._epoll.poll(span_s)
         self._looked_at = time.monotonic_ns()
@@ -418,7 +418,7 @@ class LiveWire:
         self._inbox.append(Happening(now, seat, kind, data))
 
     def _hand_out_unended(self) -> None:
-        """Somebody wants to know what there is, ended or not."""
+        """Report all that was read, whether its line has ended or not."""
         for seat in SEATS:
             if self._unended[seat]:
                 data = bytes(self._unended[seat])
@@ -426,7 +426,7 @@ class LiveWire:
                 self._inbox.append(Happening(time.monotonic_ns(), seat, EntryKind.READ, data))
 
     def _bounded(self, seat: int, data: bytes) -> bytes:
-        """What is kept of stderr; the rest has been read, so that the agent does not block on it."""
+        """The part of stderr that is stored; the rest is read so that the agent does not block."""
         kept = data[: max(0, self._stderr_room[seat])]
         self._stderr_room[seat] -= max(len(kept), self._least_bytes)
         return kept
@@ -485,7 +485,7 @@ class LiveWire:
     # --- freezing and cores ------------------------------------------------------------------------------------------
 
     def _stands_within(self, seat: int, span_ns: int, pause: Callable[[], None]) -> bool:
-        """Whether a seat stands still now, or before the span is over."""
+        """Whether a seat is still now, or within the span."""
         return self._wait_for(lambda: self._stands_now(seat), span_ns, pause)
 
     def _stands_now(self, seat: int) -> bool:
@@ -496,7 +496,7 @@ class LiveWire:
         return self._are_gone(seat)
 
     def _are_gone(self, seat: int) -> bool:
-        """Whether all that was replaced of a seat is gone."""
+        """Whether all replaced boxes of a seat are gone."""
         dying = self._replaced[seat]
         while dying and dying[0].is_gone():
             dying.pop(0).close()
@@ -504,7 +504,7 @@ class LiveWire:
 
     @staticmethod
     def _wait_for(holds: Callable[[], bool], span_ns: int, pause: Callable[[], None]) -> bool:
-        """Whether something holds now, or before the span is over."""
+        """Whether a condition holds now, or within the span."""
         until = time.monotonic_ns() + span_ns
         while not holds():
             if time.monotonic_ns() >= until:
@@ -513,12 +513,12 @@ class LiveWire:
         return True
 
     def _cpu(self, seat: int) -> int | None:
-        """CPU time of a seat that does not stand still, at whatever price: the Engine takes its time to tell."""
+        """CPU time of a seat that is not still, even if the Engine takes long to answer."""
         used = [box.readings().cpu_ns for box in (self._boxes[seat], *self._replaced[seat])]
         return None if None in used else sum(filter(None, used))
 
     def _cpu_of_the_other(self) -> int | None:
-        """CPU time of the seat that should stand still while the other is asked; None where nobody can tell."""
+        """CPU time of the seat that should be frozen while the other is asked; None if unknown."""
         box = self._boxes[1 - self._asked]
         return None if self._asked < 0 or box.freezer == NO_FREEZER else box.cpu_ns()
 
@@ -527,7 +527,7 @@ class LiveWire:
         return None if now is None or self._still_cpu is None else max(0, now - self._still_cpu)
 
     def _cpu_used_loose(self, seat: int) -> int:
-        """What a seat that was let be, for it used no CPU time, has used since."""
+        """The CPU time of a seat since it was left running because it used none."""
         before = self._loose_cpu[seat]
         if before is None:
             return 0
@@ -546,7 +546,7 @@ class LiveWire:
         return _Look(now, busy - used, stolen, (first, second))
 
     def _shares(self, seat: int) -> tuple[float | None, float | None]:
-        """What others took of the slot's cores since the last look, and for how much of it the seat waited for one."""
+        """The shares of the time since the last reading in which others used the cores and the seat waited for one."""
         if self._use is None:
             return None, None
         then, now = self._snapshot, self._look_around(time.monotonic_ns())

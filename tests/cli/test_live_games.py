@@ -1,4 +1,4 @@
-"""The audience: a feed of frames goes in, as a judge would write them, and the game is on the screen."""
+"""The views: a feed of frames goes in, as a judge would write them, and the game is on the screen."""
 
 import json
 import os
@@ -24,17 +24,17 @@ def packed(entries: list[Entry]) -> bytes:
 
 def shown(file: RecordFile, share: float = 1.0, games: int = 1) -> tuple[GameViews[Follower], Screen]:
     """The screen when this share of the transcript was heard; the whole game is ended."""
-    audience = GameViews(Follower, os.getpid())
+    views = GameViews(Follower, os.getpid())
     names = [seat.name for seat in file.record.seats]
-    audience.hear(live_pipe.SERIES, json.dumps({"names": names, "games": games}).encode())
-    audience.hear(live_pipe.BEGIN, file.record.spec.model_dump_json().encode())
+    views.hear(live_pipe.SERIES, json.dumps({"names": names, "games": games}).encode())
+    views.hear(live_pipe.BEGIN, file.record.spec.model_dump_json().encode())
     entries = unseal(file.transcript)
-    audience.hear(live_pipe.TRANSCRIPT, packed(entries[: round(len(entries) * share)]))
+    views.hear(live_pipe.TRANSCRIPT, packed(entries[: round(len(entries) * share)]))
     result = {"result": "over", "points": 1.0, "is_last_attempt": True}
-    audience.hear(live_pipe.END, json.dumps(result).encode())
-    screen = audience.screen()
+    views.hear(live_pipe.END, json.dumps(result).encode())
+    screen = views.screen()
     assert screen is not None
-    return audience, screen
+    return views, screen
 
 
 def test_nothing_is_shown_before_the_first_game() -> None:
@@ -75,41 +75,41 @@ def test_what_agents_say_and_what_their_clocks_show() -> None:
 def test_a_series_is_counted_for_the_first_agent() -> None:
     _, screen = shown(recorded.gomoku(), games=4)
 
-    assert screen.tally is not None
+    assert screen.series is not None
     assert ((1.0,), 4, "game 1 of 4") == (
-        screen.tally.results,
-        screen.tally.games,
+        screen.series.results,
+        screen.series.games,
         screen.title[:11],
     )
 
 
 def test_an_attempt_that_is_followed_by_another_is_no_result() -> None:
-    audience, _ = shown(recorded.gomoku(), games=4)
+    views, _ = shown(recorded.gomoku(), games=4)
     file = recorded.gomoku()
-    audience.hear(live_pipe.BEGIN, file.record.spec.model_dump_json().encode())
-    audience.hear(live_pipe.END, b'{"result": "void", "points": null, "is_last_attempt": false}')
+    views.hear(live_pipe.BEGIN, file.record.spec.model_dump_json().encode())
+    views.hear(live_pipe.END, b'{"result": "void", "points": null, "is_last_attempt": false}')
 
-    screen = audience.screen()
+    screen = views.screen()
 
     assert screen is not None
-    assert screen.tally is not None
-    assert (1.0,) == screen.tally.results
+    assert screen.series is not None
+    assert (1.0,) == screen.series.results
 
 
 def test_one_game_has_no_score() -> None:
-    assert None is shown(recorded.gomoku())[1].tally
+    assert None is shown(recorded.gomoku())[1].series
 
 
 def test_a_transcript_that_makes_no_sense_is_shown_as_far_as_it_does() -> None:
     """Whoever looks on is not the one to judge it."""
     file = recorded.gomoku()
     entries = unseal(file.transcript)
-    audience = GameViews(Follower, os.getpid())
-    audience.hear(live_pipe.BEGIN, file.record.spec.model_dump_json().encode())
-    audience.hear(live_pipe.TRANSCRIPT, packed(entries[:20] + entries[:20] + entries))
-    audience.hear(live_pipe.END, b'{"result": "void", "points": null, "is_last_attempt": true}')
+    views = GameViews(Follower, os.getpid())
+    views.hear(live_pipe.BEGIN, file.record.spec.model_dump_json().encode())
+    views.hear(live_pipe.TRANSCRIPT, packed(entries[:20] + entries[:20] + entries))
+    views.hear(live_pipe.END, b'{"result": "void", "points": null, "is_last_attempt": true}')
 
-    screen = audience.screen()
+    screen = views.screen()
 
     assert screen is not None
     assert "void" == screen.status

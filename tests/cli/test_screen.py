@@ -50,9 +50,9 @@ def live(family: object = recorded.gomoku) -> Screen:
         for number, step in enumerate(game.steps[: at + 1])
         if step.seat is not None
     ]
-    tally = SeriesScore(("anna", "bert"), 10, (1.0, 0.5, 0.0, 1.0), 100.0)
+    series = SeriesScore(("anna", "bert"), 10, (1.0, 0.5, 0.0, 1.0), 100.0)
     view = game.steps[at].view
-    return Screen("game 5 of 10  test", view, (seats[0], seats[1]), moves, view.caption or "begun", tally)
+    return Screen("game 5 of 10  test", view, (seats[0], seats[1]), moves, view.caption or "begun", series)
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)

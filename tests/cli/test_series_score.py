@@ -21,17 +21,17 @@ def test_an_interval_of_95_percent(points: float, games: int, expected: tuple[fl
 
 
 def test_a_void_counts_for_nobody() -> None:
-    tally = SeriesScore(("a", "b"), 10, (1.0, None, 0.5, 0.0), 8.0)
+    series = SeriesScore(("a", "b"), 10, (1.0, None, 0.5, 0.0), 8.0)
 
-    assert ((1, 1), 1, 12.0) == (tally.wins, tally.draws, tally.seconds_left)
-    assert "50 % (13-87)  a 1 - 1 b, 1 drawn" == score_words(tally)
+    assert ((1, 1), 1, 12.0) == (series.wins, series.draws, series.seconds_left)
+    assert "50 % (13-87)  a 1 - 1 b, 1 drawn" == score_words(series)
 
 
 def test_before_the_first_game_nothing_is_claimed() -> None:
-    tally = SeriesScore(("a", "b"), 10)
+    series = SeriesScore(("a", "b"), 10)
 
-    assert (None, None) == (tally.share(), tally.seconds_left)
-    assert "a 0 - 0 b, 0 drawn" == score_words(tally)
+    assert (None, None) == (series.share(), series.seconds_left)
+    assert "a 0 - 0 b, 0 drawn" == score_words(series)
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(7, "0:07"), (750, "12:30"), (3723, "1:02:03")])

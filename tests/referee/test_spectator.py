@@ -30,19 +30,19 @@ def follow(match_spec: MatchSpec, entries: Sequence[Entry]) -> Spectator:
             raise OverError
         return [entry]
 
-    onlooker = Spectator(match_spec, TailingWire(more))
-    onlooker.referee.play()
-    return onlooker
+    spectator = Spectator(match_spec, TailingWire(more))
+    spectator.referee.play()
+    return spectator
 
 
 def test_a_growing_transcript_gives_the_same_game() -> None:
     played = ScriptedMatch(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), spec())
 
-    onlooker = follow(spec(), played.world.entries)
+    spectator = follow(spec(), played.world.entries)
 
-    assert played.end == onlooker.game.end
-    assert plies_of(played.referee) == plies_of(onlooker.referee)
-    assert onlooker.seats[0].ply == played.referee.plies[-1]
+    assert played.end == spectator.game.end
+    assert plies_of(played.referee) == plies_of(spectator.referee)
+    assert spectator.seats[0].ply == played.referee.plies[-1]
 
 
 def test_lines_that_came_before_they_were_asked_for_are_followed_too() -> None:
@@ -52,18 +52,18 @@ def test_lines_that_came_before_they_were_asked_for_are_followed_too() -> None:
     red = stratego.agent(setup=[*rows, *moves])
     played = ScriptedMatch(World(red, stratego.agent("0 6 UP", rows=FULL_BLUE)), stratego.spec("stratego-seed"))
 
-    onlooker = follow(stratego.spec("stratego-seed"), played.world.entries)
+    spectator = follow(stratego.spec("stratego-seed"), played.world.entries)
 
-    assert played.end == onlooker.game.end
+    assert played.end == spectator.game.end
 
 
 def test_what_is_private_is_not_overheard() -> None:
     says = [Say(b"DEBUG a secret\r\nMESSAGE hello\r\n0,0\r\ndebug another secret\r\n")]
     played = ScriptedMatch(World(brain(*BLACK_ROW[1:], BEGIN=says), brain(*WHITE_ROW)), spec())
 
-    onlooker = follow(spec(), played.world.entries)
+    spectator = follow(spec(), played.world.entries)
 
-    assert ["hello"] == list(onlooker.seats[0].messages)
+    assert ["hello"] == list(spectator.seats[0].messages)
 
 
 def test_a_fault_is_seen_as_it_was_judged() -> None:
@@ -83,12 +83,12 @@ def test_what_is_seen_of_a_seat_while_it_thinks() -> None:
     answered = next(e.ns for e in world.entries if e.data == b"7,7\r\n")
     thawed = max(e.ns for e in world.entries if e.kind is EntryKind.THAWED and e.seat == 0 and e.ns < answered)
     until = [entry for entry in world.entries if entry.ns < answered]
-    onlooker = Spectator(spec(), wire := TailingWire(_then_over(until)))
+    spectator = Spectator(spec(), wire := TailingWire(_then_over(until)))
 
     with pytest.raises(OverError):
-        onlooker.referee.play()
+        spectator.referee.play()
 
-    seen = onlooker.seats[0]
+    seen = spectator.seats[0]
     assert (True, thawed, None) == (seen.is_asked, seen.runs_since_ns, seen.ply)
     assert ["depth 3", "\x1b[2J"] == list(seen.messages)
     assert None is wire.seats[1].runs_since_ns
@@ -100,24 +100,24 @@ def test_what_an_engine_says_of_its_search_is_seen_at_once() -> None:
     played = agi.play(agi.engine(lines={"GO": thinks}), agi.engine("11"))
     entries = played.world.entries
     answered = next(number for number, e in enumerate(entries) if b"BESTMOVE" in e.data)
-    onlooker = Spectator(agi.spec(), TailingWire(_then_over(entries[:answered])))
+    spectator = Spectator(agi.spec(), TailingWire(_then_over(entries[:answered])))
 
     with pytest.raises(OverError):
-        onlooker.referee.play()
+        spectator.referee.play()
 
-    assert {"depth": "2", "score": "3"} == onlooker.seats[0].search
+    assert {"depth": "2", "score": "3"} == spectator.seats[0].search
 
 
 def test_nobody_is_asked_when_all_is_over() -> None:
     played = ScriptedMatch(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), spec())
     answered: list[int] = []
-    onlooker = Spectator(spec(), RecordedWire(played.world.entries), lambda ply: answered.append(ply.seat))
+    spectator = Spectator(spec(), RecordedWire(played.world.entries), lambda ply: answered.append(ply.seat))
 
-    onlooker.referee.play()
+    spectator.referee.play()
 
     assert [number % 2 for number in range(9)] == answered
-    assert [False, False] == [seen.is_asked for seen in onlooker.seats]
-    assert {} == onlooker.seats[0].search
+    assert [False, False] == [seen.is_asked for seen in spectator.seats]
+    assert {} == spectator.seats[0].search
 
 
 def test_a_follower_is_given_everything_once_and_in_order() -> None:

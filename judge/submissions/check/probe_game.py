@@ -43,18 +43,18 @@ class Interview:
         name: str,
         options: Mapping[str, Any],
         questions: Sequence[Question],
-        oblige: Callable[[Request], Reply],
+        opponent: Callable[[Request], Reply],
         pause_s: float = 0.0,
     ) -> None:
-        """Each question begins a game called `name` with these options; `oblige` answers for the opponent. `pause_s` is
-        let pass after every answer."""
+        """Each question begins a game called `name` with these options. `opponent` makes the other seat's answers;
+        after every answer `pause_s` pass."""
         plain = new_game(name, options)
         self.requests, self.events = plain.requests, plain.events
         self.answers: list[ProbeAnswer] = []
         self._describe = plain.describe()
         self._name, self._options = name, dict(options)
         self._left = list(questions)
-        self._answer_for_opponent = oblige
+        self._answer_for_opponent = opponent
         self._pause_s = pause_s
         self._end: End | None = None
         self._begin()

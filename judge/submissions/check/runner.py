@@ -275,7 +275,7 @@ class Examinee:
         def interview() -> Interview:
             game = policy.game
             chosen = {**game.options, **(options or {})}
-            return Interview(game.name, chosen, questions, self.questions.oblige, pause_s)
+            return Interview(game.name, chosen, questions, self.questions.opponent, pause_s)
 
         seats = self._seats(policy, protocol_options or {})
         return self._talk(MatchSpec(seats=seats, policy=policy, box=self.box), AGENT, interview)

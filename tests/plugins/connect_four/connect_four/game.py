@@ -76,7 +76,7 @@ class ConnectFourEntry(GameEntry):
                     answers=(Column(0),),
                 ),
             ),
-            oblige,
+            answer_harmlessly,
             say,
         )
 
@@ -121,7 +121,7 @@ def read_opening(text: str) -> tuple[tuple[int, int], ...]:
     return opening
 
 
-def oblige(request: Request) -> Reply:
+def answer_harmlessly(request: Request) -> Reply:
     """The first column that is not full, from the right."""
     assert isinstance(request, Drop)
     free = [column for column in range(COLUMNS) if request.played.count(column) < ROWS]
