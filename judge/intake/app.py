@@ -1,4 +1,4 @@
-"""The intake's paths: what is asked of the register, by whom, and what it answers; what they do is done elsewhere."""
+"""The HTTP paths of the intake: authenticate, call the register, and answer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from starlette.concurrency import run_in_threadpool
 
 import judge
 from judge.errors import HostError
-from judge.intake.errors import StrangerError, answers, handle_problems
-from judge.intake.rate_limit import Rate, address_key
+from judge.intake.errors import UnauthorizedError, error_responses, handle_errors
+from judge.intake.rate_limit import RateLimit, address_key
 from judge.intake.schemas import AsciiJSON, ContestInfo, Detail, Health, Log, Page, Summary, Uploads, detail, summary
-from judge.intake.upload import AtOnce, check_length, receive_body
+from judge.intake.upload import ConcurrencyLimit, check_length, receive_body
 from judge.store.incoming import Incoming
 from judge.store.register import Register
 from judge.store.submission import TooMuchError, UnknownSubmissionError, Upload
@@ -29,21 +29,20 @@ from judge.submissions.service import (
 )
 
 ABOUT = """
-Send an agent to a contest, and see what became of it. Every answer is JSON; one that says no has the sentence why in
-`error`. Ask the organiser for a token, and send it as `Authorization: Bearer TOKEN`.
+Submit an agent to a contest, and read the result. Every answer is JSON; `error` is the reason of a refusal. Ask the organiser for a token, and send it as `Authorization: Bearer TOKEN`.
 
     curl -H "Authorization: Bearer $TOKEN" --data-binary @agent.zip "$URL/submissions?filename=agent.zip"
 """
-WHAT = "an archive of an agent's files or sources, or one program; docs/authors.md says what may be in it"
+ACCEPTED = "an archive of an agent's files or sources, or one program; docs/authors.md describes the contents"
 PAGE = 50
 LARGEST_ID = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """What the paths share: the desk, the register and the tokens, and who is told that something came in."""
+    """What the paths share; `wake` is called after an upload, `is_working` says whether uploads are processed."""
 
-    desk: IntakeDirectory
+    directory: IntakeDirectory
     register: Register
     tokens: Tokens
     wake: Callable[[], None]
@@ -51,68 +50,68 @@ class AppState:
 
 
 _bearer = HTTPBearer(auto_error=False, description="A token from the organiser.")
-Number = Annotated[int, Path(ge=1, le=LARGEST_ID, description="A submission's number.")]
+Number = Annotated[int, Path(ge=1, le=LARGEST_ID, description="The number of a submission.")]
 
 
-def build(counter: AppState) -> FastAPI:
-    """The application. Its paths that are no upload run in threads, so none of them holds up another."""
+def create_app(state: AppState) -> FastAPI:
+    """The application. All paths except the upload run in threads, so that none blocks another."""
     app = FastAPI(
         title="judge intake",
         version=judge.__version__,
         description=ABOUT,
         default_response_class=AsciiJSON,
-        # What they show is loaded from elsewhere; /openapi.json has it all.
+        # They load scripts from other sites; /openapi.json has the same information.
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
     )
-    handle_problems(app)
-    author = _author(counter)
-    _add_public(app, counter)
-    _add_submit(app, counter, author)
-    _add_own(app, counter, author)
+    handle_errors(app)
+    author = _authenticate(state)
+    _add_public(app, state)
+    _add_submit(app, state, author)
+    _add_own(app, state, author)
     return app
 
 
-def _author(counter: AppState) -> Any:
-    """Who asks, by the token; everybody else is a stranger."""
-    limits = counter.desk.intake
-    strangers, authors = Rate(limits.strangers_per_minute), Rate(limits.requests_per_minute)
+def _authenticate(state: AppState) -> Any:
+    """A dependency that is the author of the request's token; refuses requests without a valid one."""
+    limits = state.directory.intake
+    strangers, authors = RateLimit(limits.strangers_per_minute), RateLimit(limits.requests_per_minute)
 
     def author(request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
-        found = counter.tokens.author_of(credentials.credentials) if credentials else None
-        if found is None:
+        name = state.tokens.author_of(credentials.credentials) if credentials else None
+        if name is None:
             wait_s = strangers.spend(address_key(request.client.host if request.client else ""))
             if wait_s:
-                raise TooMuchError("too many requests without a token that holds", wait_s)
-            raise StrangerError("send a token that holds: Authorization: Bearer TOKEN")
-        request.state.author = found
-        wait_s = authors.spend(found)
+                raise TooMuchError("too many requests without a valid token", wait_s)
+            raise UnauthorizedError("the token is missing or not valid: send Authorization: Bearer TOKEN")
+        request.state.author = name
+        wait_s = authors.spend(name)
         if wait_s:
             raise TooMuchError("too many requests with your token", wait_s)
-        return found
+        return name
 
     return Annotated[str, Depends(author)]
 
 
-def _add_public(app: FastAPI, counter: AppState) -> None:
-    desk = counter.desk
+def _add_public(app: FastAPI, state: AppState) -> None:
+    directory = state.directory
 
-    @app.get("/health", responses=answers(429, 503), tags=["public"])
+    @app.get("/health", responses=error_responses(429, 503), tags=["public"])
     def health() -> Health:
-        """Say whether the service and its store answer, and what comes in is processed."""
-        counter.register.has_begun()
-        if not counter.is_working():
-            raise HostError("nothing is processed any more: start the service again")
+        """Check that the service and its store answer, and that submissions are processed."""
+        state.register.has_begun()
+        if not state.is_working():
+            raise HostError("submissions are not processed any more: restart the service")
         return Health(ok=True)
 
-    @app.get("/contest", responses=answers(429, 503), tags=["public"])
+    @app.get("/contest", responses=error_responses(429, 503), tags=["public"])
     def contest() -> ContestInfo:
-        """Say what is played, under which limits, and what may be sent."""
-        policy, limits = desk.policy, desk.intake
+        """Describe the contest: its game, its limits, and what may be submitted."""
+        policy, limits = directory.policy, directory.intake
         return ContestInfo(
-            name=desk.contest,
-            has_begun=counter.register.has_begun(),
+            name=directory.contest,
+            has_begun=state.register.has_begun(),
             policy=policy.name,
             about=policy.about,
             game=policy.game.model_dump(mode="json"),
@@ -120,9 +119,9 @@ def _add_public(app: FastAPI, counter: AppState) -> None:
             clock=policy.clock.model_dump(mode="json"),
             limits=policy.limits.model_dump(mode="json"),
             folders=policy.folders.model_dump(mode="json"),
-            runtimes=desk.runtimes,
+            runtimes=directory.runtimes,
             uploads=Uploads(
-                about=WHAT,
+                about=ACCEPTED,
                 bytes=limits.upload_bytes,
                 per_hour=limits.uploads_per_hour,
                 waiting=limits.waiting_per_author,
@@ -130,16 +129,16 @@ def _add_public(app: FastAPI, counter: AppState) -> None:
         )
 
 
-def _add_submit(app: FastAPI, counter: AppState, author: Any) -> None:
-    desk, register = counter.desk, counter.register
-    limits = desk.intake
-    at_once = AtOnce(limits.uploads_at_once)
+def _add_submit(app: FastAPI, state: AppState, author: Any) -> None:
+    directory, register = state.directory, state.register
+    limits = directory.intake
+    at_once = ConcurrencyLimit(limits.uploads_at_once)
     body = {"schema": {"type": "string", "format": "binary", "minLength": 1}}
 
     @app.post(
         "/submissions",
         status_code=201,
-        responses=answers(401, 408, 409, 413, 422, 429, 503),
+        responses=error_responses(401, 408, 409, 413, 422, 429, 503),
         openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": body}}},
         tags=["submissions"],
     )
@@ -151,78 +150,76 @@ def _add_submit(app: FastAPI, counter: AppState, author: Any) -> None:
             Query(
                 max_length=FILENAME_CHARACTERS,
                 pattern=FILENAME,
-                description="What the file is called: its ending says what it is. Printable, and no path.",
+                description="The name of the file; its ending says what it is. Printable characters, no path.",
             ),
         ],
         name: Annotated[
             str,
-            Query(
-                pattern=f"^({AGENT_NAME})?$", description="What the agent shall be called; empty: as its manifest says."
-            ),
+            Query(pattern=f"^({AGENT_NAME})?$", description="The agent's name; if empty, the name in its manifest."),
         ] = "",
     ) -> Summary:
-        """Send an upload as the request's body. It waits for its turn: ask for it by its number."""
+        """Submit the request's body. It is queued; ask for its state by its number."""
         check_filename(filename)
         check_name(name)
-        with at_once.one_more(author):
+        with at_once.hold(author):
             length = check_length(request, limits)
             may = (author, name, length, limits.allowance)
             await run_in_threadpool(register.may_receive, *may)
-            with await run_in_threadpool(Incoming, desk.uploads) as incoming:
+            with await run_in_threadpool(Incoming, directory.uploads) as incoming:
                 await receive_body(request, incoming, limits)
-                # Once more, before it is kept: now its size is known, and others may have come meanwhile.
+                # Again, before the file is stored: its size is known now, and other uploads may have arrived.
                 may = (author, name, incoming.size, limits.allowance)
                 await run_in_threadpool(register.may_receive, *may)
                 digest = await run_in_threadpool(incoming.keep)
         upload = Upload(author, name, filename, digest, incoming.size)
         received = await run_in_threadpool(register.receive, upload, limits.allowance)
-        counter.wake()
+        state.wake()
         return summary(received)
 
 
-def _add_own(app: FastAPI, counter: AppState, author: Any) -> None:
-    register = counter.register
-    one = answers(401, 404, 422, 429, 503)
+def _add_own(app: FastAPI, state: AppState, author: Any) -> None:
+    register = state.register
+    one = error_responses(401, 404, 422, 429, 503)
 
-    @app.get("/submissions", responses=answers(401, 422, 429, 503), tags=["submissions"])
+    @app.get("/submissions", responses=error_responses(401, 422, 429, 503), tags=["submissions"])
     def submissions(
         author: author,
         before: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
         limit: Annotated[int, Query(ge=1, le=PAGE)] = PAGE,
     ) -> Page:
         """List your submissions, newest first."""
-        found = register.submissions(author, before, limit)
-        is_last = len(found) < limit
-        return Page(submissions=[summary(submission) for submission in found], before=None if is_last else found[-1].id)
+        page = register.submissions(author, before, limit)
+        is_last = len(page) < limit
+        return Page(submissions=[summary(submission) for submission in page], before=None if is_last else page[-1].id)
 
     @app.get("/submissions/{id}", responses=one, tags=["submissions"])
-    def submission(author: author, id: Number) -> Detail:  # noqa: A002 - the path says so
-        """Say what became of one of your submissions, and how far it got."""
-        found = register.get(id, author)
-        return detail(found, register.steps(id), register.journal(id))
+    def submission(author: author, id: Number) -> Detail:  # noqa: A002 - the path's name
+        """Show one of your submissions: its state, steps and journal."""
+        submission = register.get(id, author)
+        return detail(submission, register.steps(id), register.journal(id))
 
     @app.get("/submissions/{id}/log", responses=one, tags=["submissions"])
-    def log(author: author, id: Number) -> Log:  # noqa: A002 - the path says so
-        """Show what was said while it was processed."""
+    def log(author: author, id: Number) -> Log:  # noqa: A002 - the path's name
+        """Show the log of processing a submission."""
         digest = register.get(id, author).log
-        return Log(log=_kept(counter.desk, digest, "log").decode("utf-8", "replace"))
+        return Log(log=_stored_file(state.directory, digest, "log").decode("utf-8", "replace"))
 
     @app.get("/submissions/{id}/report", responses=one, tags=["submissions"])
-    def report(author: author, id: Number) -> CheckReport:  # noqa: A002 - the path says so
-        """Show the findings of the check, as `judge check --json` prints them."""
+    def report(author: author, id: Number) -> CheckReport:  # noqa: A002 - the path's name
+        """Show the report of the check, as `judge check --json` prints it."""
         digest = register.get(id, author).report
-        return CheckReport.model_validate_json(_kept(counter.desk, digest, "report"))
+        return CheckReport.model_validate_json(_stored_file(state.directory, digest, "report"))
 
     @app.delete("/submissions/{id}", responses=one, tags=["submissions"])
-    def withdraw(author: author, id: Number) -> Summary:  # noqa: A002 - the path says so
-        """Withdraw one of your submissions: it will not be an entry. What has played stays in the records."""
+    def withdraw(author: author, id: Number) -> Summary:  # noqa: A002 - the path's name
+        """Withdraw one of your submissions: it will not be an entry. Games that were played stay in the records."""
         return summary(register.withdraw(id, author, "withdrawn by its author", author))
 
 
-def _kept(desk: IntakeDirectory, digest: str | None, what: str) -> bytes:
+def _stored_file(directory: IntakeDirectory, digest: str | None, what: str) -> bytes:
     if digest is None:
-        raise UnknownSubmissionError(f"there is no {what} of it (yet): see its state")
+        raise UnknownSubmissionError(f"the submission has no {what} yet: see its state")
     try:
-        return desk.files.path(digest).read_bytes()
+        return directory.files.path(digest).read_bytes()
     except OSError as error:
         raise HostError(f"{error.filename}: {error.strerror}") from None

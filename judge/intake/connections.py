@@ -1,4 +1,4 @@
-"""A connection has so long for a request's headers, and an address so many connections; uvicorn bounds neither."""
+"""Limits that uvicorn does not have: the time for a request's headers, and the connections of an address."""
 
 import asyncio
 from collections import Counter
@@ -12,11 +12,11 @@ from judge.submissions.intake import IntakePolicy
 
 
 def bounded_by(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
-    """A protocol for uvicorn with these limits; `proxy` may have as many connections as there are."""
+    """A protocol class for uvicorn with these limits; the number of connections from `proxy` is not limited."""
     held: Counter[str] = Counter()
 
     class Bounded(H11Protocol):
-        """HTTP/1.1 with somebody who may be slow on purpose."""
+        """HTTP/1.1 with a client that may be slow on purpose."""
 
         _timer: asyncio.TimerHandle | None = None
         _is_asked = False
@@ -48,7 +48,7 @@ def bounded_by(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
             self._look()
 
         def _look(self) -> None:
-            """A request begins or ends: the next thing has its own time."""
+            """Restart the timer if a request begins or ends."""
             cycle: RequestResponseCycle | None = self.cycle
             is_asked = cycle is not None and not cycle.response_complete
             if is_asked != self._is_asked:
@@ -61,14 +61,14 @@ def bounded_by(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
             self._timer = None if seconds is None else self.loop.call_later(seconds, self._late)
 
         def _late(self) -> None:
-            # Not closed but aborted: what is left to be sent would wait for one who does not read.
+            # Aborted and not closed: closing waits until the client reads the rest.
             self.transport.abort()
 
     return Bounded
 
 
-def options(limits: IntakePolicy, proxy: str = "") -> dict[str, Any]:
-    """How uvicorn is set up: no log of its own, nothing said of the server, no header believed but the proxy's."""
+def uvicorn_options(limits: IntakePolicy, proxy: str = "") -> dict[str, Any]:
+    """The options of uvicorn: no log of its own, no server header, and no trusted header except the proxy's."""
     return {
         "http": bounded_by(limits, proxy),
         "ws": "none",

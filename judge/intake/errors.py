@@ -1,4 +1,4 @@
-"""Every error as an answer: its status, and its sentence as JSON; what failed on the host is said in the log alone."""
+"""Every error as an answer: its status, and its sentence as JSON. The cause of a host's failure is only in the log."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,23 +19,23 @@ from judge.store.submission import NameTakenError, NotNowError, TooMuchError, Un
 log = get_logger()
 
 MEANINGS = {
-    401: "No token, or none that holds.",
-    404: "There is none of that number, or it is not yours.",
-    408: "Too slow.",
-    409: "It cannot be done as things are.",
-    413: "Too large.",
+    401: "The token is missing or not valid.",
+    404: "The number does not exist, or the submission is not yours.",
+    408: "The request was too slow.",
+    409: "The present state does not allow it.",
+    413: "The upload is too large.",
     422: "Something in the request is wrong.",
-    429: "Too often, or too much; `Retry-After` says when to come back.",
-    503: "The host failed: try again.",
+    429: "Too many requests or uploads; `Retry-After` says when to try again.",
+    503: "The host failed; try again.",
 }
 
 
-class StrangerError(InputError):
-    """No token, or none that holds."""
+class UnauthorizedError(InputError):
+    """The token is missing or not valid."""
 
 
 STATUS: dict[type[InputError], int] = {
-    StrangerError: 401,
+    UnauthorizedError: 401,
     UnknownSubmissionError: 404,
     TooSlowError: 408,
     NameTakenError: 409,
@@ -44,16 +44,16 @@ STATUS: dict[type[InputError], int] = {
     TooMuchError: 429,
     InputError: 422,
 }
-"""The first that fits."""
+"""The first class that matches decides."""
 
 
-def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """How a path's answers of these kinds are described."""
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The OpenAPI description of a path's error answers."""
     return {status: {"model": Problem, "description": MEANINGS[status]} for status in statuses}
 
 
-def handle_problems(app: FastAPI) -> None:
-    """Answer every error in one shape."""
+def handle_errors(app: FastAPI) -> None:
+    """Answer every error in the same form."""
     handlers: dict[type[Exception], Callable[[Request, Any], AsciiJSON]] = {
         InputError: _input,
         HostError: _host,
@@ -89,11 +89,11 @@ def _http(_request: Request, error: HTTPException) -> AsciiJSON:
 
 
 def _gone(_request: Request, _error: ClientDisconnect) -> AsciiJSON:
-    return _answer(400, "the connection ended before the upload did")
+    return _answer(400, "the connection ended before the upload was complete")
 
 
 def _bug(_request: Request, _error: Exception) -> AsciiJSON:
-    return _answer(500, "the judge failed: the organiser's log says why")
+    return _answer(500, "the judge failed: the cause is in the organiser's log")
 
 
 def _answer(status: int, error: str, headers: Any = None) -> AsciiJSON:

@@ -1,7 +1,7 @@
-"""Around every request: whoever asks too often or too slowly is told so, and every answer forbids what it can forbid.
+"""Around every request: limits on rate and time, and security headers on every answer.
 
-A line is logged of each request: the method, the route, who asked and what was answered; neither the query nor any
-header, for those are where a token may stand.
+Each request is logged with its method, route, address, author and status, but without its query and headers, which may
+contain a token.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from judge.intake.rate_limit import Rate, address_key
+from judge.intake.rate_limit import RateLimit, address_key
 from judge.intake.schemas import AsciiJSON, Problem
 from judge.logs import get_logger
 from judge.submissions.intake import IntakePolicy
@@ -28,23 +28,23 @@ HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
 }
-"""On every answer: it is data for programs, and no browser has anything to do with it."""
+"""Headers of every answer: it is data for programs, so browsers are denied everything."""
 
 log = get_logger()
 
 
 def longest_s(limits: IntakePolicy) -> float:
-    """How long the slowest upload that is allowed takes."""
+    """The duration of the slowest upload that is allowed, in seconds."""
     return limits.idle_s + limits.upload_bytes / limits.least_bytes_per_s + limits.request_s
 
 
-class Guard:
+class Middleware:
     """An ASGI application around another."""
 
     def __init__(self, app: Asgi, limits: IntakePolicy) -> None:
         self._app = app
         self._limits = limits
-        self._addresses = Rate(limits.address_requests_per_minute)
+        self._addresses = RateLimit(limits.address_requests_per_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""

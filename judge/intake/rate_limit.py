@@ -1,4 +1,4 @@
-"""How often somebody may ask: a bucket each, refilled evenly; the clock is the caller's."""
+"""Rate limits: a token bucket for each key, refilled evenly."""
 
 import time
 from collections import OrderedDict
@@ -7,13 +7,13 @@ from ipaddress import IPv6Address, ip_address
 from threading import Lock
 
 KEYS = 20_000
-"""Buckets that are remembered; the one that was not asked for longest goes first, and is a full one then."""
+"""The number of buckets in memory; the least recently used is dropped first, so it counts as full."""
 
 _MINUTE = 60.0
 
 
-class Rate:
-    """So many a minute for each key, and as many at once after a minute's rest. Safe to use from several threads."""
+class RateLimit:
+    """`per_minute` requests a minute for each key, and as many at once after a minute without. Thread-safe."""
 
     def __init__(self, per_minute: int, now: Callable[[], float] = time.monotonic) -> None:
         self._size = float(per_minute)
@@ -22,7 +22,7 @@ class Rate:
         self._lock = Lock()
 
     def spend(self, key: str) -> int:
-        """Take one: 0, or in how many seconds there will be one to take."""
+        """Count one request; returns 0, or after how many seconds one is allowed again."""
         with self._lock:
             now = self._now()
             level, then = self._buckets.pop(key, (self._size, now))
@@ -35,7 +35,7 @@ class Rate:
 
 
 def address_key(host: str) -> str:
-    """Who is behind an address: with IPv6 whoever has the network, for it has addresses without end."""
+    """The key of an address: for IPv6 its /64 network, because one client has all addresses of it."""
     try:
         address = ip_address(host)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the intake answers, as its OpenAPI describes it: JSON in ASCII, of which no terminal obeys a word."""
+"""The answers of the intake, as its OpenAPI describes them: JSON in printable ASCII."""
 
 import json
 from typing import Any
@@ -8,14 +8,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judge.store.submission import Change, State, Submission, ToldStep
 
-HOST_FAILED = "the judge's host failed; nothing is held against the submission"
+HOST_FAILED = "the judge's host failed; this does not count against the submission"
 
 
 class AsciiJSON(JSONResponse):
-    """JSON whose strings have nothing in them but printable ASCII: the rest is escaped."""
+    """JSON in which everything except printable ASCII is escaped, so that it cannot control a terminal."""
 
     def render(self, content: Any) -> bytes:
-        """The bytes of an answer."""
+        """The bytes of the answer."""
         return json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode()
 
 
@@ -24,13 +24,13 @@ class _Answer(BaseModel):
 
 
 class Problem(_Answer):
-    """Why something was not done, in a sentence, with the fix."""
+    """Why the request was refused, with the fix."""
 
     error: str
 
 
 class StepInfo(_Answer):
-    """A step of the processing."""
+    """A step of processing a submission."""
 
     stage: str
     ok: bool
@@ -39,7 +39,7 @@ class StepInfo(_Answer):
 
 
 class JournalEvent(_Answer):
-    """A change of a submission's state."""
+    """A change of the state of a submission."""
 
     at: str
     who: str
@@ -52,20 +52,20 @@ class Summary(_Answer):
 
     id: int
     name: str = Field(description="The agent's name; empty until it is known.")
-    version: int | None = Field(description="Counts what came under this name; null until it is processed.")
+    version: int | None = Field(description="The agent's version; null until the submission is processed.")
     filename: str
     sha256: str
-    size: int = Field(description="Bytes.")
+    size: int = Field(description="The size in bytes.")
     received_at: str
     state: State
-    why: str = Field(description="Why it was refused, or what an organiser said.")
-    again_at: str | None = Field(description="When it is tried again, where the judge's host failed.")
+    why: str = Field(description="The reason of a refusal, or of an organiser's decision.")
+    again_at: str | None = Field(description="When it is processed again after a failure of the host.")
 
 
 class Detail(Summary):
-    """A submission, and how far it got."""
+    """A submission with its steps and its journal."""
 
-    steps: list[StepInfo] = Field(description="Of the attempt that is current, or was last.")
+    steps: list[StepInfo] = Field(description="The steps of the current or last attempt.")
     journal: list[JournalEvent]
 
 
@@ -73,17 +73,17 @@ class Page(_Answer):
     """Submissions, newest first."""
 
     submissions: list[Summary]
-    before: int | None = Field(description="Ask with this for older ones; null: there are none.")
+    before: int | None = Field(description="The value of `before` for the next page; null on the last page.")
 
 
 class Log(_Answer):
-    """What was said while it was unpacked, built and checked: in part the words of the upload's own programs."""
+    """The log of unpacking, building and checking. It contains output of the submitted programs."""
 
     log: str
 
 
 class Uploads(_Answer):
-    """What may be sent."""
+    """What may be submitted."""
 
     about: str
     bytes: int
@@ -92,10 +92,10 @@ class Uploads(_Answer):
 
 
 class ContestInfo(_Answer):
-    """What is played, and what may be sent."""
+    """The contest, and what may be submitted."""
 
     name: str
-    has_begun: bool = Field(description="Its entries are frozen: what comes now plays no game of it.")
+    has_begun: bool = Field(description="If true, the entries are frozen, and new submissions do not play.")
     policy: str
     about: str
     game: dict[str, Any]
@@ -108,13 +108,13 @@ class ContestInfo(_Answer):
 
 
 class Health(_Answer):
-    """The service answers, and so does its store."""
+    """The service and its store answer."""
 
     ok: bool
 
 
 def summary(submission: Submission) -> Summary:
-    """A submission as its author sees it: of the host's troubles only that there were some."""
+    """A submission as its author sees it, without the causes of host failures."""
     return Summary(**_fields(submission))
 
 
@@ -125,7 +125,8 @@ def detail(submission: Submission, steps: list[ToldStep], journal: list[Change])
         **_fields(submission),
         steps=[StepInfo(stage=step.stage, ok=step.ok, text=step.text, seconds=step.seconds) for step in current],
         journal=[
-            JournalEvent(at=one.at, who=one.who, state=one.state, why=_why(one.state, one.why)) for one in journal
+            JournalEvent(at=change.at, who=change.who, state=change.state, why=_why(change.state, change.why))
+            for change in journal
         ],
     )
 
@@ -146,5 +147,5 @@ def _fields(submission: Submission) -> dict[str, Any]:
 
 
 def _why(state: State, why: str) -> str:
-    # What failed on the host, and where it lies there, is the organiser's to know.
+    # Causes and paths of host failures are only for the organiser.
     return HOST_FAILED if state is State.FAILED else why

@@ -1,4 +1,4 @@
-"""The intake as a process: one socket, the paths on it, the workers beside it; nothing is lost when it is killed."""
+"""The intake as a process: one socket, the paths on it, and the workers. Nothing is lost when it is killed."""
 
 import socket
 from collections.abc import Callable
@@ -10,9 +10,9 @@ import uvicorn
 
 from judge.errors import InputError
 from judge.intake import logs
-from judge.intake.app import AppState, build
-from judge.intake.connections import options
-from judge.intake.middleware import Guard
+from judge.intake.app import AppState, create_app
+from judge.intake.connections import uvicorn_options
+from judge.intake.middleware import Middleware
 from judge.intake.workers import Workers
 from judge.store.incoming import sweep
 from judge.store.tokens import Tokens
@@ -22,14 +22,14 @@ from judge.submissions.service import IntakeDirectory, working
 
 @dataclass(frozen=True, slots=True)
 class ListenAddress:
-    """Where to listen."""
+    """An address to listen on."""
 
     host: str
     port: int
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine reaches it."""
+        """Whether only this machine can reach it."""
         return ip_address(self.host).is_loopback
 
     def __str__(self) -> str:
@@ -37,7 +37,7 @@ class ListenAddress:
 
 
 def parse_listen_address(text: str) -> ListenAddress:
-    """`127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`; port 0 is any that is free. InputError."""
+    """Parse `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`; port 0 means any free port. Raises InputError."""
     host, colon, port = text.rpartition(":")
     host = "127.0.0.1" if host == "localhost" else host.removeprefix("[").removesuffix("]")
     try:
@@ -46,24 +46,24 @@ def parse_listen_address(text: str) -> ListenAddress:
         if not colon or not 0 <= number < 1 << 16:
             raise ValueError
     except ValueError:
-        raise InputError(f"--listen {text!r}: write an address and a port, such as 127.0.0.1:8080") from None
+        raise InputError(f"--listen {text!r}: use an IP address and a port, such as 127.0.0.1:8080") from None
     return ListenAddress(host, number)
 
 
 def checked_proxy(text: str) -> str:
-    """One address, or nothing; InputError: whoever may say whom it speaks for escapes every bound on addresses."""
+    """One address or nothing, because a client behind a proxy escapes the limits on addresses. Raises InputError."""
     try:
         return str(ip_address(text)) if text else ""
     except ValueError:
-        raise InputError(f"--proxy {text!r}: write one address, such as 127.0.0.1") from None
+        raise InputError(f"--proxy {text!r}: use one IP address, such as 127.0.0.1") from None
 
 
 def listening(address: ListenAddress, *, beyond_loopback: bool) -> socket.socket:
-    """A socket that listens there; InputError where it cannot, or where others could reach it and nobody said so."""
+    """A socket that listens there. Raises InputError if it cannot, or for an address that needs `beyond_loopback`."""
     if not address.is_loopback and not beyond_loopback:
         raise InputError(
-            f"--listen {address}: others would reach it, and what they send, tokens too, would go in the clear: "
-            "put TLS in front and listen on 127.0.0.1, or say --beyond-loopback"
+            f"--listen {address}: other machines could reach it, and would send tokens without encryption: "
+            "listen on 127.0.0.1 behind a server with TLS, or use --beyond-loopback"
         )
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     try:
@@ -73,28 +73,28 @@ def listening(address: ListenAddress, *, beyond_loopback: bool) -> socket.socket
 
 
 def serve(
-    desk: IntakeDirectory,
+    directory: IntakeDirectory,
     process: Processor,
     listener: socket.socket,
     proxy: str = "",
     ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve until a signal ends it; `proxy` is the one address whose X-Forwarded-For is believed.
+    """Serve until a signal ends it; `proxy` is the one address whose X-Forwarded-For header is trusted.
 
-    Raises HostError where the store or the folder cannot be used.
+    Raises HostError if the store or the folder cannot be used.
     """
     logs.configure()
-    limits = desk.intake
+    limits = directory.intake
     with (
-        working(desk) as worker,
-        closing(desk.register()) as register,
-        closing(Tokens(desk.store_url, desk.contest)) as tokens,
+        working(directory) as worker,
+        closing(directory.register()) as register,
+        closing(Tokens(directory.store_url, directory.contest)) as tokens,
     ):
-        sweep(desk.uploads)
-        workers = Workers(desk, process, register, worker)
-        counter = AppState(desk, register, tokens, workers.wake, lambda: workers.is_alive)
-        app = Guard(build(counter), limits)
-        server = uvicorn.Server(uvicorn.Config(app, **options(limits, proxy)))
+        sweep(directory.uploads)
+        workers = Workers(directory, process, register, worker)
+        state = AppState(directory, register, tokens, workers.wake, lambda: workers.is_alive)
+        app = Middleware(create_app(state), limits)
+        server = uvicorn.Server(uvicorn.Config(app, **uvicorn_options(limits, proxy)))
         workers.start()
         try:
             ready()

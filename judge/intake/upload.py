@@ -1,4 +1,4 @@
-"""An upload comes in piece by piece: to the disk, bounded in size and in slowness, and never whole in memory."""
+"""Receive an upload in pieces, which go to the disk; limits its size and its slowness."""
 
 import asyncio
 from collections import Counter
@@ -15,25 +15,25 @@ from judge.submissions.intake import IntakePolicy
 
 
 class TooLargeError(InputError):
-    """More bytes than an upload may have."""
+    """The upload has more bytes than allowed."""
 
 
 class TooSlowError(InputError):
-    """Fewer bytes a second than an upload must have, or none for too long."""
+    """The upload sends fewer bytes a second than required, or none for too long."""
 
 
-class AtOnce:
-    """How many uploads of an author are under way."""
+class ConcurrencyLimit:
+    """Limits the uploads of an author that run at the same time."""
 
     def __init__(self, allowed: int) -> None:
         self._allowed = allowed
         self._now: Counter[str] = Counter()
 
     @contextmanager
-    def one_more(self, author: str) -> Iterator[None]:
-        """Count one while it lasts; TooMuchError."""
+    def hold(self, author: str) -> Iterator[None]:
+        """Count one upload while it runs. Raises TooMuchError."""
         if self._now[author] >= self._allowed:
-            raise TooMuchError(f"{self._allowed} of your uploads are under way already: wait for them", 10)
+            raise TooMuchError(f"{self._allowed} of your uploads are still running: wait for them", 10)
         self._now[author] += 1
         try:
             yield
@@ -44,7 +44,7 @@ class AtOnce:
 
 
 def check_length(request: Request, limits: IntakePolicy) -> int:
-    """The length that a request says its body has, 0 where it says none; TooLargeError before a byte of it is read."""
+    """The content-length of a request; 0 if the header is missing. Raises TooLargeError before the body is read."""
     length = int(request.headers.get("content-length", "0"))
     if length > limits.upload_bytes:
         raise _too_large(limits)
@@ -52,7 +52,7 @@ def check_length(request: Request, limits: IntakePolicy) -> int:
 
 
 async def receive_body(request: Request, incoming: Incoming, limits: IntakePolicy) -> None:
-    """Put a request's body on the disk; TooLargeError, TooSlowError, HostError, InputError where there is nothing."""
+    """Write a request's body to the disk. Raises TooLargeError, TooSlowError, HostError; InputError if it is empty."""
     async for chunk in _pieces(request, limits):
         if incoming.size + len(chunk) > limits.upload_bytes:
             raise _too_large(limits)
@@ -73,10 +73,10 @@ async def _pieces(request: Request, limits: IntakePolicy) -> AsyncIterator[bytes
         except StopAsyncIteration:
             return
         except TimeoutError:
-            raise TooSlowError(f"nothing came for {limits.idle_s:g} s: send the upload again") from None
+            raise TooSlowError(f"no data for {limits.idle_s:g} s: send the upload again") from None
         total += len(chunk)
         if loop.time() - began > limits.idle_s + total / limits.least_bytes_per_s:
-            raise TooSlowError(f"slower than {limits.least_bytes_per_s} bytes a second: send it over a better line")
+            raise TooSlowError(f"slower than {limits.least_bytes_per_s} bytes a second: use a faster connection")
         yield chunk
 
 

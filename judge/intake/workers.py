@@ -1,7 +1,8 @@
-"""The workers take what is due, one submission a process: one that is killed or hangs costs its submission a try.
+"""Worker processes that process submissions, one at a time each.
 
-The queue is the register: what waits, waits on the disk. A thread of the service gives the workers what is due and
-minds their time; whatever is killed when, what was being processed is given back and processed again.
+The queue is the register, on the disk. A thread of the service gives due submissions to the workers and limits their
+time. A worker that is killed or hangs costs its submission one try; a submission that was being processed when any
+process was killed is processed again.
 """
 
 import signal
@@ -23,23 +24,23 @@ from judge.submissions.service import IntakeDirectory, process_taken, requeue_lo
 from judge.workers import Worker, kill, wait
 
 LOOK_S = 1.0
-"""How often the thread looks for what is due again, and for what takes too long."""
+"""How often the thread looks for due submissions and for workers that take too long."""
 GONE_S = 60.0
-"""How often it looks whether another process, such as a `judge submit`, was killed in the middle of one."""
+"""How often it looks for submissions of other processes, such as `judge submit`, that were killed."""
 POLITE_S = 10.0
-"""How long a worker has to clear away when the service ends."""
+"""How long a worker has to clean up when the service ends."""
 
 log = get_logger()
 
 
 @dataclass(slots=True)
 class Running:
-    """One submission that is processed; `spent_s` is without the time in which its worker waited for a core."""
+    """A submission that is being processed; `spent_s` excludes the time in which its worker waited for a core."""
 
     taken: Submission
     worker: Worker[State]
     looked: float
-    """When it was last looked at, on the monotonic clock."""
+    """The last look, on the monotonic clock."""
     spent_s: float = 0.0
 
     def look(self) -> None:
@@ -51,15 +52,15 @@ class Running:
 
 
 class Workers:
-    """The workers of one service; `worker` is the name under which they take submissions."""
+    """The workers of a service; `worker` is the name under which they take submissions."""
 
-    def __init__(self, desk: IntakeDirectory, process: Processor, register: Register, worker: str) -> None:
-        """`process` must be importable by name: the workers are other processes."""
-        self._desk = desk
+    def __init__(self, directory: IntakeDirectory, process: Processor, register: Register, worker: str) -> None:
+        """`process` must be importable by name, because the workers are other processes."""
+        self._directory = directory
         self._process = process
         self._register = register
         self._worker = worker
-        self._idle: list[Worker[State]] = [Worker(_prepare) for _ in range(desk.intake.workers)]
+        self._idle: list[Worker[State]] = [Worker(_prepare) for _ in range(directory.intake.workers)]
         self._running: dict[Worker[State], Running] = {}
         self._wake = Event()
         self._end = Event()
@@ -67,22 +68,22 @@ class Workers:
         self._swept = -GONE_S
 
     def start(self) -> None:
-        """Begin with what is due."""
+        """Start to process due submissions."""
         self._thread.start()
 
     def wake(self) -> None:
-        """Something came in."""
+        """A submission was received."""
         self._wake.set()
 
     def stop(self) -> None:
-        """End every worker; what they were processing is due again."""
+        """End every worker; the submissions that they were processing are due again."""
         self._end.set()
         self._wake.set()
         self._thread.join()
 
     @property
     def is_alive(self) -> bool:
-        """Whether what comes in will be processed."""
+        """Whether submissions are processed."""
         return self._thread.is_alive()
 
     def _run(self) -> None:
@@ -90,7 +91,7 @@ class Workers:
             try:
                 self._look()
             except (JudgeError, SQLAlchemyError) as error:
-                log.error("the register cannot be asked", error=str(error))  # noqa: TRY400 - a sentence
+                log.error("the register does not answer", error=str(error))  # noqa: TRY400 - a sentence
                 self._end.wait(LOOK_S)
         self._end_all()
 
@@ -98,8 +99,8 @@ class Workers:
         self._wake.clear()
         if time.monotonic() - self._swept > GONE_S:
             self._swept = time.monotonic()
-            for number in requeue_lost(self._desk, self._register):
-                log.warning("its judge was gone: it is processed again", submission=number)
+            for number in requeue_lost(self._directory, self._register):
+                log.warning("the judge that processed it was stopped; it is processed again", submission=number)
         while self._idle and (taken := self._register.take(self._worker)) is not None:
             self._give(taken)
         if not self._running:
@@ -109,14 +110,14 @@ class Workers:
             self._settle(worker)
         for worker, run in list(self._running.items()):
             run.look()
-            if run.spent_s > self._desk.intake.process_s:
+            if run.spent_s > self._directory.intake.process_s:
                 worker.kill()
                 self._settle(worker)
 
     def _give(self, taken: Submission) -> None:
         log.info("processing", submission=taken.id, attempt=taken.attempt, author=taken.author)
         worker = self._idle.pop()
-        worker.start(process_job, self._desk, self._process, taken)
+        worker.start(process_job, self._directory, self._process, taken)
         self._running[worker] = Running(taken, worker, time.monotonic())
 
     def _settle(self, worker: Worker[State]) -> None:
@@ -126,34 +127,34 @@ class Workers:
         if error is None:
             log.info(str(worker.result()), submission=run.taken.id, attempt=run.taken.attempt)
             return
-        worker.kill()  # it is gone, or in a state that nobody knows
+        worker.kill()  # it has ended, or is in an unknown state
         why = f"the worker was lost ({type(error).__name__})"
-        if run.spent_s > self._desk.intake.process_s:
-            why = f"it took more than {self._desk.intake.process_s:g} s{self._reached(run.taken)}"
+        if run.spent_s > self._directory.intake.process_s:
+            why = f"it took more than {self._directory.intake.process_s:g} s{self._reached(run.taken)}"
         self._failed(run.taken, why)
 
     def _reached(self, taken: Submission) -> str:
-        """The last stage that it came through, of this attempt; empty where it came through none."""
+        """The last stage that this attempt completed; empty if it completed none."""
         steps = [step for step in self._register.steps(taken.id) if step.attempt == taken.attempt]
-        return f"; it was {steps[-1].stage} by then" if steps else ""
+        return f"; the last step was {steps[-1].stage}" if steps else ""
 
     def _failed(self, taken: Submission, why: str) -> None:
-        intake = self._desk.intake
+        intake = self._directory.intake
         log.error("processing failed", submission=taken.id, attempt=taken.attempt, why=why)
         self._register.fail(taken.id, taken.attempt, why, intake.tries, intake.again_s)
 
     def _end_all(self) -> None:
         kill(self._running, POLITE_S)
         for run in self._running.values():
-            self._register.release(run.taken.id, run.taken.attempt, "the service was ended")
+            self._register.release(run.taken.id, run.taken.attempt, "the service was stopped")
         for worker in self._idle:
             worker.close()
 
 
-def process_job(desk: IntakeDirectory, process: Processor, taken: Submission) -> State:
-    """In a worker: process what was taken, and say what state it is in then."""
-    with closing(desk.register()) as register:
-        return process_taken(desk, register, taken, process).state
+def process_job(directory: IntakeDirectory, process: Processor, taken: Submission) -> State:
+    """In a worker: process a submission, and return its new state."""
+    with closing(directory.register()) as register:
+        return process_taken(directory, register, taken, process).state
 
 
 def _prepare() -> None:
@@ -162,5 +163,5 @@ def _prepare() -> None:
 
 
 def _terminate(_signal: int, _frame: FrameType | None) -> None:
-    # What it has begun on the host is cleared away on its way out.
+    # SystemExit removes the containers of the submission.
     raise SystemExit(143)

@@ -65,7 +65,7 @@ def test_a_failure_of_the_host_is_tried_again_and_never_the_authors_business(
     number = send(ada, "host")
     found = ended(ada, number)
     assert ("failed", 2) == (found["state"], str(found["journal"]).count("'failed'"))
-    assert "nothing is held against" in found["why"]
+    assert "does not count against the submission" in found["why"]
     assert str(desk.folder) not in str(found)
 
 

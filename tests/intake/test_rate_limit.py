@@ -3,12 +3,12 @@
 import pytest
 
 from judge.intake import rate_limit
-from judge.intake.rate_limit import Rate, address_key
+from judge.intake.rate_limit import RateLimit, address_key
 
 
 def test_so_many_at_once_and_then_evenly() -> None:
     now = [100.0]
-    rate = Rate(6, lambda: now[0])
+    rate = RateLimit(6, lambda: now[0])
     assert [0] * 6 == [rate.spend("ada") for _ in range(6)]
     assert 11 == rate.spend("ada")
     assert 0 == rate.spend("bob")
@@ -20,7 +20,7 @@ def test_so_many_at_once_and_then_evenly() -> None:
 
 def test_asking_while_there_is_none_costs_nothing() -> None:
     now = [0.0]
-    rate = Rate(60, lambda: now[0])
+    rate = RateLimit(60, lambda: now[0])
     for _ in range(60):
         rate.spend("ada")
     for _ in range(10):
@@ -31,7 +31,7 @@ def test_asking_while_there_is_none_costs_nothing() -> None:
 
 def test_no_more_is_remembered_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limit, "KEYS", 3)
-    rate = Rate(1, lambda: 0.0)
+    rate = RateLimit(1, lambda: 0.0)
     assert [0] * 4 == [rate.spend(key) for key in "abcd"]
     assert [0, 61] == [rate.spend(key) for key in "ad"]
 

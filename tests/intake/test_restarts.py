@@ -166,7 +166,7 @@ def test_uploads_are_bounded(tmp_path: Path) -> None:
     free = tmp_path / "free"
     with serving(desk) as service, service.client(make_token(desk, "ada")) as ada:
         with begun_upload(service, ada):
-            assert [429, "1 of your uploads are under way already: wait for them"] == refused(ada)
+            assert [429, "1 of your uploads are still running: wait for them"] == refused(ada)
         # Its end is heard of in its own time.
         while (answer := post(ada, f"hold {free} one")).status_code == 429:
             time.sleep(LOOK_S)
