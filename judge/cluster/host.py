@@ -18,7 +18,7 @@ from judge.cluster.unacknowledged import Spool
 from judge.contest.executor import LocalExecutor
 from judge.contest.worker import Job, JobResult
 from judge.errors import HostError, InputError
-from judge.host.host import in_one_line
+from judge.host.host import describe_host
 from judge.locks import try_lock
 from judge.logs import get_logger
 from judge.referee.play import Slot
@@ -63,7 +63,7 @@ class WorkerHost:
             games = frozenset(key for key in self._games if key.contest == contest)
         return HostFacts(
             name=self.name,
-            about=in_one_line(),
+            about=describe_host(),
             code=code_digest(),
             slots=self.slots,
             cores_per_slot=self.cores_per_slot,

@@ -1,4 +1,4 @@
-"""What can be read of a host: texts, numbers and what the Engine says, taken at one moment and judged elsewhere."""
+"""Read the state of a host at one moment: files, numbers and the Engine's information; `doctor` judges it."""
 
 import os
 import platform
@@ -43,7 +43,7 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """One look at a host; whatever could not be had is not in it, and `lacks` says why."""
+    """The state of a host. Parts that could not be read are missing; `lacks` says why."""
 
     name: str = ""
     system: str = ""
@@ -51,27 +51,27 @@ class Host:
     cores: tuple[int, ...] = ()
     """The processors that this process may use."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """The texts of the files that are there, by path."""
+    """The texts of the files that exist, by path."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """The kernel settings that are there, by name: `kernel.core_pattern`."""
+    """The kernel settings that exist, by name: `kernel.core_pattern`."""
     users: Mapping[int, str] = field(default_factory=dict)
-    """The names of this host's users, by number."""
+    """The names of this host's users, by id."""
     samples: tuple[str, str] = ("", "")
-    """/proc/stat twice, with a second or less between, in which the judge did nothing."""
+    """Two texts of /proc/stat, at most a second apart, while the judge was idle."""
     free_bytes: Mapping[str, int] = field(default_factory=dict)
-    """Room on each disk that counts, by what is kept there: `this folder, temporary files`."""
+    """Free space on each disk that the judge uses, by its use: `this folder, temporary files`."""
     engine_at: str = ""
-    """DOCKER_HOST, where the environment has one."""
+    """DOCKER_HOST of the environment, or empty."""
     engine: Mapping[str, Any] | None = None
-    """What the Engine says of itself (`GET /info`)."""
+    """The Engine's description of itself (`GET /info`)."""
     images: Sequence[ImageState] | None = None
     trial: probes.BoxTrial | None = None
     lacks: Mapping[str, str] = field(default_factory=dict)
-    """Why `engine`, `images` or `trial` is not there."""
+    """Why `engine`, `images` or `trial` is missing."""
 
 
 def read_host(settings: Sequence[str], pause_s: float = 1.0) -> Host:
-    """Look at this host: its files, its Engine and two containers; takes `pause_s` and some seconds, raises nothing."""
+    """Read this host's files and Engine, and test two containers. Takes `pause_s` and some seconds; raises no error."""
     lacks: dict[str, str] = {}
     engine = _or_why(_engine_info, "engine", lacks)
     images = _or_why(listing, "images", lacks) if engine else None
@@ -94,8 +94,8 @@ def read_host(settings: Sequence[str], pause_s: float = 1.0) -> Host:
     )
 
 
-def in_one_line() -> str:
-    """What this host is, for a contest's log: its system, kernel, processors and Engine; raises nothing."""
+def describe_host() -> str:
+    """The system, kernel, processors and Engine of this host on one line, for a contest's log; raises no error."""
     lacks: dict[str, str] = {}
     engine = _or_why(_engine_info, "engine", lacks) or {}
     model = re.search(r"^model name\s*: (.+)$", _text(Path("/proc/cpuinfo")) or "", re.MULTILINE)

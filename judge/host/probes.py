@@ -1,4 +1,4 @@
-"""Two containers that try what boxes rely on: what an Engine says of itself is one thing, what it does another."""
+"""Two containers that test what boxes rely on, because an Engine may not do what it reports."""
 
 import time
 from contextlib import closing
@@ -24,31 +24,31 @@ found=0
 (echo 0 >/proc/self/oom_score_adj) && found=$((found + 4))
 exit $found
 """
-"""What an agent could try; tells in its exit code what it could do."""
+"""What an agent could try; the exit code says what succeeded."""
 NO_END, TERMINAL, LESS_LIKELY = 1, 2, 4
 
 
 @dataclass(frozen=True, slots=True)
 class BoxTrial:
-    """What boxes can have on this host."""
+    """What boxes can do on this host."""
 
     box: str
-    """`docker-pipes` where judge and Engine share a kernel, else `docker-attach`."""
+    """`docker-pipes` if judge and Engine share a kernel, otherwise `docker-attach`."""
     freezer: str
-    """Which freezer `box.freeze = "auto"` takes."""
+    """The freezer that `box.freeze = "auto"` selects."""
     freeze_us: int
-    """From the order to the kernel's word that everything stands still, the shortest of a few."""
+    """The shortest of a few times from the order until the kernel reports that all processes are frozen."""
     readings: Readings
     folder_ends: bool
-    """Whether a tmpfs volume ends exactly at its size."""
+    """Whether the size of a tmpfs volume is enforced exactly."""
     opens_terminals: bool = False
     """Whether an agent can open a terminal, though they are masked."""
     lowers_oom_score: bool = False
-    """Whether an agent can make itself as unlikely as the judge to be killed by a host that is out of memory."""
+    """Whether an agent can lower its score so that a host out of memory kills it no sooner than the judge."""
 
 
 def try_boxes() -> BoxTrial:
-    """Make a box and a volume, try them, and leave nothing; HostError where that cannot be done."""
+    """Make a box and a volume, test them, and remove them. Raises HostError if that fails."""
     policy = BoxPolicy(start_timeout_s=PATIENCE_S)
     with owned_directory() as program:
         program.chmod(0o755)
@@ -76,14 +76,14 @@ def _freeze(box: DockerBox) -> int:
     box.freeze()
     while not box.is_frozen():
         if time.monotonic_ns() - began > PATIENCE_S * 1e9:
-            raise HostError(f"The freezer {box.freezer} did not stop a container in {PATIENCE_S} s")
+            raise HostError(f"the freezer {box.freezer} did not freeze a container in {PATIENCE_S} s")
     took = time.monotonic_ns() - began
     box.thaw()
     return took // 1000
 
 
 def _found_inside(tenant: Tenant, policy: BoxPolicy) -> int:
-    """Fill a volume as a folder of an agent is made of, and try what an agent should not be able to: see `SCRIPT`."""
+    """Fill a volume like that of an agent's folder, and try what an agent must not be able to do: see `SCRIPT`."""
     user = claim_user(policy)
     config = container_config(
         image=runtime_image("native"),

@@ -29,7 +29,8 @@ from judge.submissions.service import (
 )
 
 ABOUT = """
-Submit an agent to a contest, and read the result. Every answer is JSON; `error` is the reason of a refusal. Ask the organiser for a token, and send it as `Authorization: Bearer TOKEN`.
+Submit an agent to a contest, and read the result. Every answer is JSON; `error` is the reason of a refusal.
+Ask the organiser for a token, and send it as `Authorization: Bearer TOKEN`.
 
     curl -H "Authorization: Bearer $TOKEN" --data-binary @agent.zip "$URL/submissions?filename=agent.zip"
 """

@@ -194,7 +194,7 @@ def test_hierarchies_are_told_apart(case: tuple[str, str, object], kind: str) ->
 def test_hierarchies_that_cannot_be_seen_are_the_engine_s_word() -> None:
     assert doctor.cgroup_kind("") == doctor.cgroup_kind("rubbish\n") == ""
     blind = replace(SERVER, files={})
-    assert one("cgroups", blind).says == "v2, by the Engine's word"
+    assert one("cgroups", blind).says == "v2, as the Engine reports"
 
 
 def test_swap_that_the_engine_counts_is_no_hole() -> None:
@@ -234,13 +234,13 @@ def test_a_user_of_the_host_that_an_agent_may_be_is_named() -> None:
     clashing = replace(SERVER, users={0: "root", 20001: "alice", 30000: "bob"})
     finding = one("users", clashing)
     assert finding.light is Light.YELLOW
-    assert finding.says == "agents may be alice of this host: they are 20001 to 24096"
+    assert finding.says == "agents have the ids 20001 to 24096, also used by alice of this host"
 
 
 def test_a_host_with_a_hypervisor_s_sockets_says_who_denies_them() -> None:
     virtual = replace(SERVER, files={**SERVER.files, "/proc/net/protocols": "AF_VSOCK 1320 0"})
-    assert "the profiles of the judge deny" in one("vsock", virtual).says
-    assert "not to be seen" in one("vsock", SERVER).says
+    assert "the judge's profiles deny" in one("vsock", virtual).says
+    assert "not available" in one("vsock", SERVER).says
 
 
 # --- this host -----------------------------------------------------------------------------------
