@@ -33,6 +33,16 @@ def write_durably(path: Path, data: bytes) -> None:
     sync(path.parent)
 
 
+def create_private(path: Path, data: bytes) -> None:
+    """Write a new file that only its owner may read, from the first byte on, and return when it is on the disk.
+
+    Raises FileExistsError if the file exists, and other OSErrors.
+    """
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(data)
+        sync_file(file)
+
+
 def move_durably(source: Path, target: Path) -> None:
     """Move a directory to `target`, from another disk too, in one step, and return when it would survive a loss of
     power; raises OSError. `target` is not there yet."""

@@ -1,7 +1,6 @@
 """The contest's own certificate authority, and one key and certificate a host: a folder each, to be carried there."""
 
 import ipaddress
-import os
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -13,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from judge.durable import create_private
 from judge.errors import InputError
 
 AUTHORITY = "ca.pem"
@@ -128,7 +128,4 @@ def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
 
 
 def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
-    """For its owner's eyes from the first byte on."""
-    data = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(data)
+    create_private(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))

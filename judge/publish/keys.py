@@ -4,7 +4,6 @@ Ed25519 in PEM files, which other tools read too. The private key is in a file t
 """
 
 import hashlib
-import os
 import stat
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from judge.durable import sync_file
+from judge.durable import create_private
 from judge.errors import HostError, InputError
 
 _LARGEST_PEM = 10_000
@@ -24,14 +23,11 @@ def make_key(path: Path) -> Ed25519PrivateKey:
     key = Ed25519PrivateKey.generate()
     pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        create_private(path, pem)
     except FileExistsError:
         raise InputError(f"{path}: exists; a key is never overwritten, name another file") from None
     except OSError as error:
         raise HostError(f"{path}: {error.strerror}: the key is not written") from None
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(pem)
-        sync_file(file)
     return key
 
 

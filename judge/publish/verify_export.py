@@ -10,14 +10,14 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
 from judge.contest.snapshot import ranks_of
 from judge.errors import InputError
-from judge.matches import MatchState, Outcome, Pairing, ResultRow
+from judge.matches import MatchState, Outcome, Pairing
 from judge.publish.load import CHANCE, LARGEST_TABLE, load_export
 from judge.publish.manifest import ManifestCheck, check_manifest, read_bounded
 from judge.publish.model import OPEN, PublishedContest, PublishedMatch, chance_words
@@ -59,8 +59,7 @@ def verify_export(directory: Path, public_key: Path | None) -> VerificationRepor
         problems += [problem for record in records for problem in record.problems]
         problems += _chain_problems(contest, records)
         outcomes = {record.job.number: record.outcome for record in records if record.job.counts}
-        matches = [replace(match, result=_result(match, outcomes.get(match.number))) for match in contest.matches]
-        contest = replace(contest, matches=matches)
+        contest = _with_results(contest, outcomes)
         problems += [*_state_problems(contest), *_pairing_problems(contest)]
         # Only a contest without a problem is known to be over.
         is_over = not problems and contest.is_over
@@ -120,11 +119,16 @@ def _chain_problems(contest: PublishedContest, records: Sequence[VerifiedRecord]
     return chain_problems(ordered, agents, begins)
 
 
+def _with_results(contest: PublishedContest, outcomes: Mapping[int, Outcome | None]) -> PublishedContest:
+    """The contest with the outcomes of its matches, by their numbers."""
+    matches = []
+    for match in contest.matches:
+        outcome = outcomes.get(match.number)
+        matches.append(replace(match, result=None if outcome is None else outcome.row(match, match.attempt)))
+    return replace(contest, matches=matches)
+
+
 # --- schedule --------------------------------------------------------------------------------------------------------
-
-
-def _result(match: PublishedMatch, outcome: Outcome | None) -> ResultRow | None:
-    return None if outcome is None else outcome.row(match, match.attempt)
 
 
 def _state_problems(contest: PublishedContest) -> Iterator[str]:

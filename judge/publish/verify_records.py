@@ -9,6 +9,7 @@ from judge.contest.schedule import bare
 from judge.contest.worker import outcome_of
 from judge.documents import parse_json
 from judge.errors import InputError
+from judge.games.types import Verdict
 from judge.matches import Outcome
 from judge.publish.manifest import read_bounded
 from judge.referee.bounds import LARGEST_RECORD
@@ -94,6 +95,8 @@ def _chance_problem(spec: MatchSpec, job: RecordJob) -> str:
 def _attempt_problems(record: MatchRecord, job: RecordJob) -> Iterator[str]:
     if record.attempt != job.attempt:
         yield f"of attempt {record.attempt}, the tables name {job.attempt}"
+    if job.counts and record.verdict is Verdict.VOID:
+        yield "void, so it cannot count"
 
 
 def _folder_problems(record: MatchRecord, job: RecordJob) -> Iterator[str]:
@@ -116,14 +119,14 @@ def chain_problems(
     """
     known = {(name, FolderKind.PERSISTENT): {state} for name, state in begins.items()}
     problems = []
-    for game, names in zip(replayed, agents, strict=True):
-        for name, states in zip(names, game.begun, strict=False):
+    for record, names in zip(replayed, agents, strict=True):
+        for name, states in zip(names, record.begun, strict=False):
             problems += [
-                f"{game.job.name}: {name}'s {kind.value} folder starts from a state that no game before it left"
+                f"{record.job.name}: {name}'s {kind.value} folder starts from a state that no game before it left"
                 for kind, state in states.items()
                 if state not in known.get((name, kind), {EMPTY.digest})
             ]
-        for name, states in zip(names, game.left, strict=False):
+        for name, states in zip(names, record.left, strict=False):
             for kind, state in states.items():
                 known.setdefault((name, kind), {EMPTY.digest}).add(state)
     return problems

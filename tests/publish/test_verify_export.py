@@ -139,6 +139,12 @@ def test_a_void_that_is_passed_off_as_the_result_is_found(copy: Public) -> None:
     assert "records/00003.json: has another seed than the contest's chance gives" == problems[0]
 
 
+def test_a_void_record_cannot_count(copy: Public) -> None:
+    change(copy.directory / "records/00001.json", lambda file: file["record"].update(verdict="void", winner=None))
+
+    assert "records/00001.json: void, so it cannot count" in signed_again(copy).problems
+
+
 def test_a_game_that_is_left_out_of_the_schedule_is_found(copy: Public) -> None:
     change(copy.directory / "data/games.json", lambda rows: rows.pop(4))
 
