@@ -144,6 +144,31 @@ def test_rules_protocols_and_what_they_need_do_no_io() -> None:
             assert set() == names & doors, path
 
 
+RULES_OF_CONTESTS = (
+    "bradley_terry", "chance", "pairings", "points", "ratings", "results", "schedule", "sprt", "standings",
+)  # fmt: skip
+
+
+def test_the_rules_of_contests_know_no_store_no_system_and_no_clock() -> None:
+    """Same document, pairings and results, same schedule and same table: anywhere, and in `judge contest verify`."""
+    doors = {"datetime", "io", "os", "pathlib", "random", "socket", "sqlalchemy", "subprocess", "threading", "time"}
+    contest = ROOT / "judge/contest"
+    paths = [contest / f"{name}.py" for name in RULES_OF_CONTESTS] + sorted((contest / "formats").glob("*.py"))
+    for path in [*paths, ROOT / "judge/matches.py"]:
+        tree = ast.parse(path.read_text())
+        names = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
+        names |= {n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
+        assert set() == names & doors, path
+        rules = {f"judge.contest.{name}" for name in RULES_OF_CONTESTS}
+        others = {name for name in names if name.startswith("judge.contest.") and name not in rules}
+        assert others <= RULES_MAY_IMPORT | {name for name in others if name.startswith("judge.contest.formats")}, path
+        assert not {name for name in names if name.startswith(("judge.store", "judge.sandbox", "judge.agents"))}, path
+
+
+RULES_MAY_IMPORT = {"judge.contest.openings", "judge.contest.snapshot"}
+"""Of the rest of the room they know the order of openings and the document that a contest was begun with."""
+
+
 def test_the_referee_names_no_game_and_no_protocol() -> None:
     """What carries every game may know none of them."""
     text = (ROOT / "judge/referee/match.py").read_text().lower()

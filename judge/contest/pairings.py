@@ -5,33 +5,20 @@ Agents are known here by their ids alone. All of it is plain data: a row of the 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from judge.matches import Pairing
 
 
-class Status(StrEnum):
-    """Whether an agent still plays."""
-
-    PLAYING = "playing"
-    WITHDRAWN = "withdrawn"
-    """It is paired no more; what it played counts."""
-    DISQUALIFIED = "disqualified"
-    """It is paired no more, and what it played counts for nobody's place."""
-
-
 @dataclass(frozen=True, slots=True)
 class Competitor:
-    """An agent of a contest. `seed` is its rank before play, 1 for the best, and no two have the same."""
+    """An agent of a contest. `seed` is its rank before play, 1 for the best, and no two have the same.
+
+    One that is not `active` is disqualified: it is not paired any more, and its results count for nobody.
+    """
 
     id: str
     seed: int
-    status: Status = Status.PLAYING
-
-    @property
-    def active(self) -> bool:
-        """It may be paired."""
-        return self.status is Status.PLAYING
+    active: bool = True
 
 
 def seats(pairing: Pairing, game: int) -> tuple[str, str]:

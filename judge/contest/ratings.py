@@ -22,7 +22,6 @@ from judge.matches import ResultRow
 if TYPE_CHECKING:
     import networkx as nx
 
-    from judge.contest.bradley_terry import Fit, PairCounts
 
 ELO = 400 / math.log(10)
 """Elo for one unit of the logistic scale."""
@@ -85,8 +84,6 @@ class RatingList:
     ratings: tuple[Rating, ...]
     advantage: Estimate
     draw_elo: Estimate
-    covariance: Mapping[tuple[str, str], float]
-    """Of two agents' ratings, in squared Elo; for two of a pool only."""
 
     def of(self, agent: str) -> Rating:
         """The rating of an agent; KeyError for one who never played."""
@@ -94,22 +91,6 @@ class RatingList:
             if rating.agent == agent:
                 return rating
         raise KeyError(agent)
-
-    def superiority(self, agent: str, other: str) -> float | None:
-        """The likelihood of superiority, 0 to 1: that `agent` is the stronger one. None across pools."""
-        if (agent, other) not in self.covariance:
-            return None
-        if agent == other:
-            return 0.5
-        covariance = self.covariance
-        variance = covariance[agent, agent] + covariance[other, other] - 2 * covariance[agent, other]
-        difference = self.of(agent).elo - self.of(other).elo
-        return NormalDist().cdf(difference / math.sqrt(variance))
-
-    def superiorities(self) -> list[list[float | None]]:
-        """The matrix of `superiority`, rows against columns, in the order of `ratings`."""
-        names = [rating.agent for rating in self.ratings]
-        return [[self.superiority(agent, other) for other in names] for agent in names]
 
 
 def rate(results: Iterable[ResultRow], model: RatingModel | None = None) -> RatingList:
@@ -141,17 +122,7 @@ def rate(results: Iterable[ResultRow], model: RatingModel | None = None) -> Rati
         tuple(ratings),
         Estimate(fit.advantage * ELO, fit.advantage_error * ELO),
         Estimate(fit.margin * ELO, fit.margin_error * ELO),
-        _covariances(tally, fit, pools),
     )
-
-
-def _covariances(tally: PairCounts, fit: Fit, pools: Sequence[set[str]]) -> dict[tuple[str, str], float]:
-    return {
-        (one, other): float(fit.covariance[tally.place[one], tally.place[other]]) * ELO**2
-        for pool in pools
-        for one in pool
-        for other in pool
-    }
 
 
 # --- who can be compared -----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from judge.catalog.entry import NOT_TURNED, Opening, Turn
 from judge.contest.chance import commitment_to, contest_key, game_seed
 from judge.contest.formats import all_rounds
 from judge.contest.openings import schedule
-from judge.contest.pairings import Competitor, Status, opening_number, seats
+from judge.contest.pairings import Competitor, opening_number, seats
 from judge.contest.points import Scoring, points_table, score
 from judge.contest.results import PlayedPairing, failure_shares, without
 from judge.contest.snapshot import Frozen
@@ -154,10 +154,7 @@ class Tournament:
 
     def entries(self, out: Collection[str] = ()) -> list[Competitor]:
         """Everybody as the formats know them."""
-        return [
-            Competitor(entry.name, entry.rank, Status.DISQUALIFIED if entry.name in out else Status.PLAYING)
-            for entry in self.frozen.entries
-        ]
+        return [Competitor(entry.name, entry.rank, active=entry.name not in out) for entry in self.frozen.entries]
 
     def played(self, pairings: Iterable[Pairing], results: Iterable[ResultRow]) -> list[PlayedPairing]:
         """Each pairing with its results so far and their points; InputError for a result that no pairing has."""

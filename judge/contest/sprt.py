@@ -17,9 +17,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from judge.matches import ResultRow
 
-GAME_SCORES = (0.0, 0.5, 1.0)
-"""Of a game: loss, draw, win."""
-
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Of two games, a game's worth: from two losses to two wins."""
 
@@ -66,15 +63,8 @@ class Sprt(BaseModel):
             raise ValueError("elo0 must be less than elo1")
         return self
 
-    def of_games(self, losses: int, draws: int, wins: int) -> SprtState:
-        """The state after so many games of the first agent."""
-        return self._state((losses, draws, wins), GAME_SCORES)
-
-    def of_pairs(self, counts: Sequence[int]) -> SprtState:
-        """The state after so many pairs of games in which the first agent scored 0, a half, 1, 1 and a half, and 2."""
-        return self._state(counts, PAIR_SCORES)
-
-    def _state(self, counts: Sequence[int], scores: Sequence[float]) -> SprtState:
+    def state(self, counts: Sequence[int], scores: Sequence[float] = PAIR_SCORES) -> SprtState:
+        """The state after so many results in which the first agent scored each of `scores`."""
         ratio = llr(counts, scores, expected_score(self.elo0), expected_score(self.elo1))
         lower = math.log(self.beta / (1 - self.alpha))
         upper = math.log((1 - self.beta) / self.alpha)
@@ -85,14 +75,6 @@ class Sprt(BaseModel):
         else:
             decision = SprtDecision.GO_ON
         return SprtState(ratio, lower, upper, decision)
-
-
-def count_games(results: Iterable[ResultRow], agent: str) -> tuple[int, int, int]:
-    """The losses, draws and wins of `agent`."""
-    counts = [0, 0, 0]
-    for result in results:
-        counts[round(2 * result.scores[result.agents.index(agent)])] += 1
-    return counts[0], counts[1], counts[2]
 
 
 def count_pairs(results: Iterable[ResultRow], agent: str) -> list[int]:

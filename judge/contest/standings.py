@@ -155,10 +155,6 @@ Ranking = Annotated[tuple[str, ...], AfterValidator(_known)]
 
 BY_POINTS: Ranking = ("points", "direct", "sonneborn-berger", "wins")
 BY_SWISS_POINTS: Ranking = ("points", "buchholz", "sonneborn-berger", "direct", "wins")
-GOMOCUP_2016: Ranking = ("points", "ratio", "direct", "time")
-"""Gomocup until 2016, with a duel's points (facts/gomoku.md 3.6)."""
-GOMOCUP: Ranking = ("elo",)
-"""Gomocup since 2017."""
 
 
 def records_of(agents: Iterable[str], played: Iterable[PlayedPairing]) -> Records:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from judge.contest.formats import TournamentFormat
-from judge.contest.pairings import Competitor, Status
+from judge.contest.pairings import Competitor
 from judge.contest.results import PlayedPairing
 from judge.games.types import Verdict
 from judge.matches import Pairing, ResultRow
@@ -14,10 +14,8 @@ Play = Callable[[Pairing], Points]
 
 
 def entries(count: int, out: Sequence[int] = ()) -> list[Competitor]:
-    """Agents 1, 2, 3... by their seeds; those of `out` have withdrawn."""
-    return [
-        Competitor(str(seed), seed, Status.WITHDRAWN if seed in out else Status.PLAYING) for seed in range(1, count + 1)
-    ]
+    """Agents 1, 2, 3... by their seeds; those of `out` are disqualified."""
+    return [Competitor(str(seed), seed, active=seed not in out) for seed in range(1, count + 1)]
 
 
 def better_seed_wins(pairing: Pairing) -> Points:

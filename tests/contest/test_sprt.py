@@ -8,21 +8,22 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from judge.contest.sprt import (
-    GAME_SCORES,
     PAIR_SCORES,
     Sprt,
     SprtDecision,
-    count_games,
     count_pairs,
     expected_score,
     llr,
 )
-from tests.contest.rounds import game, games
+from tests.contest.rounds import game
+
+GAME_SCORES = (0.0, 0.5, 1.0)
+"""Of single games: loss, draw, win."""
 
 
 def test_wald_s_bounds() -> None:
     """ln(0.05 / 0.95) and ln(0.95 / 0.05)."""
-    state = Sprt(elo0=0, elo1=10, alpha=0.05, beta=0.05).of_games(0, 0, 0)
+    state = Sprt(elo0=0, elo1=10, alpha=0.05, beta=0.05).state((0, 0, 0), GAME_SCORES)
 
     assert state.lower == pytest.approx(-math.log(19))
     assert state.upper == pytest.approx(math.log(19))
@@ -31,7 +32,7 @@ def test_wald_s_bounds() -> None:
 
 def test_bounds_of_unequal_errors() -> None:
     """ln(0.2 / 0.99) and ln(0.8 / 0.01)."""
-    state = Sprt(alpha=0.01, beta=0.2).of_games(1, 1, 1)
+    state = Sprt(alpha=0.01, beta=0.2).state((1, 1, 1), GAME_SCORES)
 
     assert state.lower == pytest.approx(math.log(0.2 / 0.99))
     assert state.upper == pytest.approx(math.log(80))
@@ -45,7 +46,7 @@ def test_without_draws_it_is_the_ratio_of_two_coins() -> None:
     losses = 40 * math.log((1 - expected_score(50)) / 0.5)
 
     assert expected_score(50) == pytest.approx(0.57146, abs=1e-5)
-    assert Sprt(elo0=0, elo1=50).of_games(40, 0, 60).llr == pytest.approx(wins + losses, abs=2e-3)
+    assert Sprt(elo0=0, elo1=50).state((40, 0, 60), GAME_SCORES).llr == pytest.approx(wins + losses, abs=2e-3)
 
 
 def test_near_the_middle_it_is_the_normal_one() -> None:
@@ -56,7 +57,7 @@ def test_near_the_middle_it_is_the_normal_one() -> None:
     s0, s1 = expected_score(60), expected_score(70)
     normal = (s1 - s0) * (1.2 - s0 - s1) / (2 * 0.19 / 1000)
 
-    assert Sprt(elo0=60, elo1=70).of_games(300, 200, 500).llr == pytest.approx(normal, rel=0.01)
+    assert Sprt(elo0=60, elo1=70).state((300, 200, 500), GAME_SCORES).llr == pytest.approx(normal, rel=0.01)
 
 
 def test_each_likelihood_is_the_best_of_its_mean() -> None:
@@ -79,17 +80,17 @@ def test_each_likelihood_is_the_best_of_its_mean() -> None:
 def test_it_stops_on_either_side() -> None:
     test = Sprt(elo0=0, elo1=20)
 
-    assert SprtDecision.H1 is test.of_games(1000, 3000, 1300).decision
-    assert SprtDecision.H0 is test.of_games(1300, 3000, 1000).decision
-    assert SprtDecision.GO_ON is test.of_games(10, 30, 11).decision
+    assert SprtDecision.H1 is test.state((1000, 3000, 1300), GAME_SCORES).decision
+    assert SprtDecision.H0 is test.state((1300, 3000, 1000), GAME_SCORES).decision
+    assert SprtDecision.GO_ON is test.state((10, 30, 11), GAME_SCORES).decision
 
 
 def test_pairs_that_always_split_prove_equality_sooner() -> None:
     """Openings that decide the game: every pair ends 1:1. Pairs see that nothing varies; single games see a coin."""
     test = Sprt(elo0=0, elo1=20)
 
-    assert SprtDecision.GO_ON is test.of_games(100, 0, 100).decision
-    assert SprtDecision.H0 is test.of_pairs([0, 0, 100, 0, 0]).decision
+    assert SprtDecision.GO_ON is test.state((100, 0, 100), GAME_SCORES).decision
+    assert SprtDecision.H0 is test.state([0, 0, 100, 0, 0]).decision
 
 
 @settings(deadline=None)
@@ -99,8 +100,8 @@ def test_pairs_that_always_split_prove_equality_sooner() -> None:
     st.floats(1, 100),
 )
 def test_swapping_the_agents_and_the_hypotheses_changes_the_sign(counts: list[int], elo0: float, width: float) -> None:
-    forth = Sprt(elo0=elo0, elo1=elo0 + width).of_pairs(counts).llr
-    back = Sprt(elo0=-elo0 - width, elo1=-elo0).of_pairs(counts[::-1]).llr
+    forth = Sprt(elo0=elo0, elo1=elo0 + width).state(counts).llr
+    back = Sprt(elo0=-elo0 - width, elo1=-elo0).state(counts[::-1]).llr
 
     assert math.isfinite(forth)
     assert forth == pytest.approx(-back, abs=1e-6)
@@ -113,10 +114,6 @@ def test_a_win_more_speaks_for_the_stronger_hypothesis(counts: list[int]) -> Non
     before = llr(counts, GAME_SCORES, 0.5, 0.6)
 
     assert llr((lost, drawn, won + 1), GAME_SCORES, 0.5, 0.6) > before or not any(counts)
-
-
-def test_results_are_counted_from_an_agent_s_side() -> None:
-    assert (3, 1, 4) == count_games(games("a>b*3 b>a*2 a=b a<b b<a"), "a")
 
 
 def test_pairs_are_the_two_games_of_an_opening() -> None:

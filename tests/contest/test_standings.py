@@ -12,8 +12,6 @@ from judge.contest.results import PlayedPairing, SideScore
 from judge.contest.standings import (
     BY_POINTS,
     BY_SWISS_POINTS,
-    GOMOCUP,
-    GOMOCUP_2016,
     Cell,
     Ranking,
     Tiers,
@@ -28,6 +26,11 @@ from judge.referee.policy import load_policy
 from tests.contest.rounds import games
 
 TABLE = points_table(load_policy("gomocup-freestyle"))
+
+GOMOCUP_2016 = ("points", "ratio", "direct", "time")
+"""Gomocup until 2016, with a duel's points (facts/gomoku.md 3.6)."""
+GOMOCUP = ("elo",)
+"""Gomocup since 2017."""
 
 
 def played(text: str, due: int = 1, duel: Duel | None = None) -> list[PlayedPairing]:

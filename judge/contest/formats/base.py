@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.contest.pairings import Competitor, Status, next_number, set_tables
+from judge.contest.pairings import Competitor, next_number, set_tables
 from judge.contest.results import PlayedPairing, without
 from judge.contest.standings import BY_POINTS, Ranking, Tiers, rank, records_of
 from judge.matches import Pairing
@@ -46,7 +46,7 @@ class TournamentFormat(BaseModel, ABC):
 
 def ranked(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking) -> Tiers:
     """Entries by what they played; the disqualified stand last, and games against them do not count."""
-    out = sorted(entry.id for entry in entries if entry.status is Status.DISQUALIFIED)
+    out = sorted(entry.id for entry in entries if not entry.active)
     others = [entry.id for entry in entries if entry.id not in out]
     tiers = rank(others, records_of(others, without(played, out)), ranking)
     return [*tiers, out] if out else tiers

@@ -47,4 +47,4 @@ class Sequential(TournamentFormat):
         """What the test says of the first seed."""
         first = by_seed(entries)[0]
         games = [game for each in played for game in each.games]
-        return self.test.of_pairs(count_pairs(games, first.id))
+        return self.test.state(count_pairs(games, first.id))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from judge.contest.formats.groups import Groups, Leagues, cut, dealt
-from judge.contest.pairings import Competitor, Status
+from judge.contest.pairings import Competitor
 from judge.contest.results import PlayedPairing
 from judge.games.types import Verdict
 from judge.matches import Pairing, ResultRow
@@ -145,7 +145,7 @@ def test_who_is_disqualified_promotes_nobody_by_its_losses() -> None:
     chosen = Groups(groups=2, promoted=1)
     whole = play_out(chosen, entries(8), play)
     played = [each for each in whole if each.pairing.group != "final"]
-    without_8 = [*entries(7), Competitor("8", 8, Status.DISQUALIFIED)]
+    without_8 = [*entries(7), Competitor("8", 8, active=False)]
     group_a, with_all = (chosen.stages(agents, played)[0][0] for agents in (without_8, entries(8)))
 
     assert [["5", "8"], ["1", "4"]] == with_all.order(played, ("points",))
