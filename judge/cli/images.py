@@ -11,13 +11,9 @@ from typing import Annotated
 import typer
 
 from judge.cli.output import note
-from judge.contest.contest import has_begun, open_store
-from judge.contest.plan import load_plan
-from judge.contest.snapshot import thaw
 from judge.errors import InputError
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
-from judge.host.prune import remove_unnamed
 from judge.referee.policy import Policy, load_policy, policy_names
 from judge.sandbox import images
 from judge.text import printable
@@ -53,6 +49,8 @@ def prune(
     contest that has begun treats the new copy as a different image.
     """
     named = _references(places or [Path()])
+    from judge.host.prune import remove_unnamed  # it and what it looks through are many, and needed here alone
+
     copies = remove_unnamed(named.words, is_trial=dry_run)
     note(f"judge: searched {named}")
     for copy in copies:
@@ -147,6 +145,10 @@ def _parsed(text: str) -> dict[str, object]:
 
 
 def _add_contest(path: Path, named: References) -> None:
+    from judge.contest.contest import has_begun, open_store
+    from judge.contest.plan import load_plan
+    from judge.contest.snapshot import thaw
+
     planned = load_plan(path)
     named.contests += 1
     named.add(_images_of(planned.policy), f"contest {planned.name}")

@@ -1,15 +1,20 @@
 """Who takes part: the agents of the contest's file in their order, then those whose submissions were taken."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from judge.agents.agents import Agent, stage_agent
 from judge.contest.plan import AgentPlan, Planned
 from judge.errors import InputError
 from judge.store.submission import Submission
-from judge.submissions.service import IntakeDirectory, agent_of
+
+if TYPE_CHECKING:
+    from judge.submissions.service import IntakeDirectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,9 @@ class Entrant:
 
 def desk_of(planned: Planned) -> IntakeDirectory:
     """Where the contest takes submissions."""
+    # With it come the database and all that builds; a process that replays a game needs neither.
+    from judge.submissions.service import IntakeDirectory
+
     return IntakeDirectory(
         planned.name, planned.policy, planned.folder.resolve(), planned.store_url, planned.plan.intake
     )
@@ -61,5 +69,7 @@ def _taken(planned: Planned, desk: IntakeDirectory) -> Sequence[Submission]:
 
 
 def _sent(desk: IntakeDirectory, submission: Submission) -> Entrant:
+    from judge.submissions.service import agent_of
+
     agent = agent_of(desk, submission)
     return Entrant(submission.name or agent.manifest.name, agent, submission.id)

@@ -61,3 +61,11 @@ def test_a_list_of_commands_and_their_help_import_no_library_that_plays(words: l
 def test_a_worker_imports_no_library_until_it_needs_it() -> None:
     """One is started for every slot, and every judge that plays imports what plays."""
     assert {"pydantic"} == imported_by("import judge.contest.worker")
+
+
+def test_a_process_that_replays_published_games_imports_no_database() -> None:
+    assert imported_by("import judge.publish.verify_records") <= {"pydantic", "cryptography"}
+
+
+def test_images_are_built_and_listed_without_what_plays_contests() -> None:
+    assert imported_by(run("images", "--help")) <= TYPER_S
