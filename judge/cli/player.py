@@ -121,7 +121,7 @@ class InLines:
         if not self._is_asking:
             self._is_asking = True
             self._tell(game)
-            for row in board_lines(game.view(), WHOLE, WHOLE, not _is_utf(self._console)):
+            for row in board_lines(game.view(), WHOLE, WHOLE, not self._console.encoding.startswith("utf")):
                 self._console.print(row)
             self._say(f"{game.question(request)} (? for help)")
         line, ending, rest = self._typed.partition(b"\n")
@@ -242,10 +242,6 @@ def _with_cursor(view: BoardView, prompt: Prompt) -> BoardView:
     if prompt.cursor is None:
         return view
     return replace(view, marks={**view.marks, prompt.cursor: Mark.CURSOR})
-
-
-def _is_utf(console: Console) -> bool:
-    return console.encoding.startswith("utf")
 
 
 def main() -> None:

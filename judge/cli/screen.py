@@ -78,7 +78,7 @@ class Screen:
 
 
 def _layout(screen: Screen, width: int, height: int, ascii_only: bool) -> Layout:
-    foot = [_status_line(screen)]
+    foot = [_line(screen.status or "-", _BOLD)]
     if screen.series is not None:
         foot.append(_series_line(screen.series, width, ascii_only))
     if screen.hint:
@@ -109,10 +109,6 @@ def _stack(lines: Iterable[Text]) -> Text:
 
 def _line(text: str, style: Style | None = None) -> Text:
     return Text(printable(text, 400), style or "", no_wrap=True, overflow="crop")
-
-
-def _status_line(screen: Screen) -> Text:
-    return _line(screen.status or "-", _BOLD)
 
 
 def _series_line(series: SeriesScore, width: int, ascii_only: bool) -> Text:

@@ -114,20 +114,12 @@ def _always(_evidence: Evidence, _thresholds: Thresholds) -> bool:
     return True
 
 
-def _killed_for_memory(evidence: Evidence, _thresholds: Thresholds) -> bool:
-    return bool(evidence.oom_kills)
-
-
 def _starved(evidence: Evidence, thresholds: Thresholds) -> bool:
     """Others took its core, and it wanted it: one that sleeps over its turn is starved by nobody."""
     taken, waited = evidence.others_share, evidence.waited_share
     if taken is None or taken <= thresholds.starved_share:
         return False
     return waited is None or waited >= thresholds.waited_share * taken
-
-
-def _held(evidence: Evidence, _thresholds: Thresholds) -> bool:
-    return bool(evidence.held_by_others)
 
 
 def _reported(*kinds: str) -> Callable[[Evidence, Thresholds], bool]:
@@ -223,7 +215,7 @@ TABLE: tuple[BlameRow, ...] = (
     ),
     BlameRow(
         _ANY_FAULT,
-        _killed_for_memory,
+        lambda evidence, _: bool(evidence.oom_kills),
         Verdict.MEMORY,
         _memory_words,
         "the kernel killed a process of its box for memory, whatever else went wrong",
@@ -238,7 +230,7 @@ TABLE: tuple[BlameRow, ...] = (
     ),
     BlameRow(
         LATE,
-        _held,
+        lambda evidence, _: bool(evidence.held_by_others),
         Verdict.VOID,
         lambda _: "the agent was held still: somebody outside froze or paused its container; let it be",
         "it was late, and somebody outside held its container still or had paused it",
@@ -278,7 +270,7 @@ TABLE: tuple[BlameRow, ...] = (
         _one(Cause.DEATH),
         _reported("exec-failed"),
         Verdict.CRASH,
-        lambda evidence: f"could not be run: {_errno_words(_number_of(evidence))}",
+        lambda evidence: f"could not be run: {os.strerror(_number_of(evidence))}",
         "its program could not be executed",
         Evidence(report="exec-failed 2"),
     ),
@@ -333,10 +325,6 @@ def judge_start(seat: int, reply: Reply) -> AgentFault:
     """The verdict on a `seat` that answered its first command with something else than that it is ready."""
     verdict = Verdict.REFUSED if reply.kind is ReplyKind.REFUSED else Verdict.UNREADABLE
     return AgentFault(verdict, seat, f"would not start: {reply.said!r}")
-
-
-def _errno_words(number: int) -> str:
-    return os.strerror(number)
 
 
 def _signal_words(number: int) -> str:

@@ -132,7 +132,8 @@ def play(
     transcript.tell()
     if isinstance(end, Void):
         log.warning("void", match=spec.id, attempt=attempt, why=end.reason)
-    sealed = seal(mark_private(transcript, _privacy(spec)))
+    is_private = [protocol_entry(seat.protocol).is_private for seat in spec.seats]
+    sealed = seal(mark_private(transcript, lambda seat, line: is_private[seat](line)))
     transcript.close()
     record = record_of(
         spec,
@@ -267,8 +268,3 @@ def _do_at_once(*steps: Callable[[], None]) -> None:
     with ThreadPoolExecutor(len(steps)) as pool:
         for done in [pool.submit(step) for step in steps]:
             done.result()
-
-
-def _privacy(spec: MatchSpec) -> Callable[[int, bytes], bool]:
-    tests = [protocol_entry(seat.protocol).is_private for seat in spec.seats]
-    return lambda seat, line: tests[seat](line)

@@ -160,15 +160,13 @@ class Gomoku:
         if self.options.fifths == 1 or len(stones) != FIFTH_AT:
             return PlaceStone(*where, self._board.dead)
         if len(self._offers) < self.options.fifths:
-            return OfferFifths(*where, self.options.fifths, tuple(self._offers), self._may_offer())
+            barred = set().union(*map(self._images, self._offers))
+            free = [square for square in self._board.free() if square not in barred]
+            return OfferFifths(*where, self.options.fifths, tuple(self._offers), free)
         return ChooseFifth(self._seat(WHITE), *where[1:], tuple(self._offers))
 
     def _seat(self, colour: int) -> int:
         return self._black ^ colour
-
-    def _may_offer(self) -> Sequence[Square]:
-        barred = set().union(*map(self._images, self._offers))
-        return [square for square in self._board.free() if square not in barred]
 
     def _images(self, square: Square) -> set[Square]:
         return symmetric_squares(square, self._board.stones, self.width, self.height)

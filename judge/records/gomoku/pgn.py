@@ -187,7 +187,7 @@ def _record(game: _Game, source: str) -> FiveRecord:
     if width:
         for line, text in game.moves:
             _lay(laying, line, text, source)
-    outcome = _outcome(game, source)
+    outcome, ended = _outcome(game, source), game.tag("Termination")
     first, second, date = game.tag("White"), game.tag("Black"), game.tag("Date")
     return FiveRecord(
         width=width,
@@ -197,7 +197,8 @@ def _record(game: _Game, source: str) -> FiveRecord:
         rule=rule_word(game.tag("Rule")),
         names=(first or "?", second or "?") if first or second else None,
         outcome=outcome,
-        verdict=_verdict(game.tag("Termination"), outcome),
+        # A game with a winner was not void, whatever Termination says.
+        verdict="" if outcome and ended == Verdict.VOID else verdict_word(ended),
         event=game.tag("Event"),
         round=game.tag("Round"),
         date="" if date == NO_DATE else iso_date(date),
@@ -236,8 +237,3 @@ def _opening(game: _Game, moves: int, source: str) -> int:
     if not re.fullmatch(r"[0-9]{1,4}", text) or (moves and int(text) > moves):
         raise InputError(f"{source}, line {line}: {quote(text, 20)} is no number of stones from 0 to {moves}")
     return int(text) if moves else 0
-
-
-def _verdict(text: str, outcome: Outcome) -> str:
-    """The word of Termination; a game with a winner was not void, whatever the word."""
-    return "" if outcome and text == Verdict.VOID else verdict_word(text)

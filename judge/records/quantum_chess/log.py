@@ -17,7 +17,6 @@ read is taken as Latin-1 and may end in CR LF, have blank lines and comments, or
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -55,25 +54,18 @@ class QchessLog:
 
 def write_log(log: QchessLog) -> bytes:
     """The file of a log, full or short, byte for byte as the manager writes it."""
+    announced = log.events if log.result is None else (*log.events, log.result)
     opening = "Short log updated" if log.is_short else "Log starts"
     lines = [
         f"# {opening} {_moment(log.started)}",
-        *(f"# {colour} : {one_line(name)}" for colour, name in _by_colour(log.names)),
+        *(f"# {colour} : {one_line(name)}" for colour, name in zip(("white", "black"), log.names, strict=True)),
         "# Initial board",
         *(_piece_line(piece) for piece in log.board),
         "# Start game",
-        *(f"{_moment(said.when)} : {_marked(said.text)}" for said in _said(log)),
+        *(f"{_moment(said.when)} : {_marked(said.text)}" for said in announced),
         *(["# EOF"] if log.is_closed else []),
     ]
     return "".join(f"{line}\n" for line in lines).encode("latin-1", "replace")
-
-
-def _said(log: QchessLog) -> tuple[Logged, ...]:
-    return log.events if log.result is None else (*log.events, log.result)
-
-
-def _by_colour(names: tuple[str, str]) -> Iterable[tuple[str, str]]:
-    return zip(("white", "black"), names, strict=True)
 
 
 def _moment(when: datetime) -> str:

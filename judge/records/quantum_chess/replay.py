@@ -159,20 +159,17 @@ class _Replayer:
         fault = None
         if self._game.end is None:
             colour, _, words = result.text.partition(" ")
-            fault = self._fault(colour, words)
-            if fault is not None:
+            verdict = {"TIMEOUT": Verdict.TURN_TIME, "UNRESPONSIVE": Verdict.CRASH}.get(words)
+            if verdict is not None:
+                fault = AgentFault(verdict, COLOURS.index(colour), words)
                 self._game.forfeit(fault)
-            elif (answer := self._refused(words)) is not None and colour == self._colour():
+            elif (answer := self._refused(words)) is not None and colour == COLOURS[self._game.pending().seat]:
                 self._answer(answer)
         if self._game.end is None:
             raise self._wrong(result, "by the rules the game goes on")
         if result.text not in (self._result(), self._result().partition(" ")[2]):
             raise self._wrong(result, f"by the rules the result is {self._result()}")
         return fault
-
-    def _fault(self, colour: str, words: str) -> AgentFault | None:
-        verdict = {"TIMEOUT": Verdict.TURN_TIME, "UNRESPONSIVE": Verdict.CRASH}.get(words)
-        return None if verdict is None else AgentFault(verdict, COLOURS.index(colour), words)
 
     def _refused(self, words: str) -> Reply | None:
         """An answer of which the manager would say `words`; where these don't tell the square, the first that fits."""
@@ -197,9 +194,6 @@ class _Replayer:
             if (None if piece is None else piece.colour) == wanted:
                 return decided(OnSquare(x, y), f"{x} {y}")
         return None
-
-    def _colour(self) -> str:
-        return COLOURS[self._game.pending().seat]
 
     def _result(self) -> str:
         return self._game.result(("white", "black"))
@@ -278,7 +272,9 @@ def keep_log(
     for reply, when in zip(replies, moments.answers, strict=True):
         told = list(game.apply(reply))
         told += _answer_chance(game, chance)
-        events += [Logged(when, text) for text in _announced(told)]
+        # Both seats are told of the same announcement.
+        once = [event for event in told if isinstance(event, Selected | Moved) and event.only == event.seat]
+        events += [Logged(when, announcement(event)) for event in once]
     if game.end is None and fault is not None:
         game.forfeit(fault)
     result = None if game.end is None else Logged(moments.ended, game.result(names))
@@ -291,8 +287,3 @@ def _answer_chance(game: QuantumChess, chance: Callable[[Request], Reply]) -> li
     while game.end is None and isinstance(request := game.pending(), Chance):
         told += game.apply(chance(request))
     return told
-
-
-def _announced(events: Iterable[Event]) -> list[str]:
-    """Each announcement once: both seats are told the same."""
-    return [announcement(event) for event in events if isinstance(event, Selected | Moved) and event.only == event.seat]

@@ -1,10 +1,8 @@
 """The steps of a game of Stratego in a log of a UCC contest's manager, and the rules that it was played by."""
 
-from collections.abc import Iterator
-
 from judge.errors import InputError
 from judge.games.stratego import Stratego
-from judge.games.types import NATURE, AgentFault, Reply
+from judge.games.types import NATURE, AgentFault
 from judge.records.steps import LogSteps, Stepped
 from judge.records.stratego.log import StrategoLog
 from judge.records.stratego.replay import log_answers, replay_stratego_log, stratego_options
@@ -30,7 +28,8 @@ def stratego_steps(log: StrategoLog) -> Stepped:
     game = Stratego(stratego_options(log, rules))
     steps = LogSteps(stratego_view)
     steps.begin(game)
-    for seat, answer in _asked(log, game):
+    for answer in log_answers(log, game):
+        seat = game.pending().seat
         if isinstance(answer, AgentFault):
             game.forfeit(answer)
         elif seat == NATURE:
@@ -41,8 +40,3 @@ def stratego_steps(log: StrategoLog) -> Stepped:
             steps.add(game, seat, answer.said)
     result = game.result(log.names) if game.end else "unfinished"
     return Stepped(rules, log.names, steps.steps, result)
-
-
-def _asked(log: StrategoLog, game: Stratego) -> Iterator[tuple[int, Reply | AgentFault]]:
-    for answer in log_answers(log, game):
-        yield game.pending().seat, answer
