@@ -1,7 +1,7 @@
-"""A game of a record or of a log of the field as steps, whichever game it is.
+"""The steps of a finished game, from a record or from a file in a format of the game.
 
-A record is refereed again from its transcript, once; the logs of the field are played again by the rules. What cannot
-be played to its end (a void, a changed record) is there as far as it goes, and `problem` says why it stops.
+A record is refereed again from its transcript; other files are replayed by the rules. A game that cannot be replayed to
+its end (a void, a changed record) has the steps before that, and `problem` says why it stops.
 """
 
 from pathlib import Path
@@ -58,7 +58,7 @@ def steps_of(file: RecordFile) -> Stepped:
 
 
 def result_words(record: MatchRecord) -> str:
-    """How a game ended, in one line; it may hold an agent's own words."""
+    """How a match ended, in one line; the reason may contain text of an agent."""
     names = (record.seats[0].name, record.seats[1].name)
     return outcome_sentence(record.verdict, record.winner, names, record.reason)
 

@@ -1,4 +1,4 @@
-"""AGI, the "Amoyman Gobang Interface": what an engine is told and how its lines are read. Source: seed 004.
+"""AGI, the "Amoyman Gobang Interface": the lines to an engine, and how its lines are read. Source: seed 004.
 
 The seed leaves much open; docs/agi.md is our reading of it, published as the norm for authors.
 
@@ -123,7 +123,7 @@ class Agi:
         self._lines = LineReader(options.line_bytes)
         self._phase = AgiPhase.IDLE
         self._about: dict[str, str] = {}
-        """What the engine said of itself, by keyword."""
+        """The engine's description of itself, by keyword."""
         self._known: list[Square] | None = None
         """The stones of the engine's current position in play order; None before the first."""
         self._swap = "none"
@@ -140,7 +140,7 @@ class Agi:
             case Ask(PlaceStone() | AnswerSwap(adds=0) | OfferFifths() | ChooseFifth() as request):
                 return self._ask(request)
             case Tell(ColoursSettled()) if self._swap != "none":
-                # The right to swap is gone: the rules are set anew, so that nobody says CHANGE in good faith.
+                # The right to swap is gone: the rules are sent again, so that no engine says CHANGE in good faith.
                 self._swap = "none"
                 return [self._say(self._set_rule())]
             case Tell() | Eof():
@@ -241,7 +241,7 @@ class Agi:
         return Write((self._end.join(lines) + self._end).encode())
 
     def _set_options(self) -> Sequence[str]:
-        """SETOPTION, in two lines as in the seed's example. An engine ponders unless it is told not to."""
+        """SETOPTION, in two lines as in the seed's example. An engine ponders by default."""
         lines = []
         if self._about.get("ownbook") == "true":
             lines.append(f"SETOPTION OWNBOOK {'ON' if self._options.own_book else 'OFF'}")

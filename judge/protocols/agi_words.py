@@ -43,7 +43,7 @@ _ANSWER = re.compile(rb"(CHANGE|(?:[0-9A-F]{2}){1,225})(?:\s+PONDER(?:\s+(.*))?)
 
 
 def classify(line: bytes) -> tuple[AgiWord, bytes]:
-    """What a line is, and what stands behind its keyword (the whole line where it has none), without blanks around."""
+    """The kind of a line, and the text after its keyword (the whole line if it has none), stripped."""
     text = line.strip()
     keyword, *rest = text.split(None, 1) or (b"",)
     word = _WORDS.get(keyword.upper(), AgiWord.TEXT)

@@ -116,7 +116,7 @@ class GomocupPhase(StrEnum):
 
 
 UNWAITED = frozenset({GomocupPhase.IDLE, GomocupPhase.ENDING})
-"""The phases in which nobody waits for the brain."""
+"""The phases in which the judge does not wait for the brain."""
 
 
 class Gomocup:
@@ -295,7 +295,7 @@ class Gomocup:
             said = self._line(line)
             effects += said
             if any(isinstance(effect, Respawn) for effect in said):
-                # The rest is of the old process, and no answer to what the new one is told.
+                # The rest comes from the old process and answers nothing that the new one is sent.
                 return effects + self._set_aside(lines[number + 1 :])
         if self._phase in UNWAITED:
             self._lines.clear()
@@ -338,7 +338,7 @@ class Gomocup:
         return [Answer(Reply(ReplyKind.REFUSED, said))]
 
     def _about(self, rest: bytes) -> Sequence[Effect]:
-        # Whoever answers ABOUT has read every INFO before it.
+        # A brain that answers ABOUT has read every INFO before it.
         self._excuses = 0
         return self._greeted(parse_about(decode(rest[:ABOUT_CHARACTERS]).strip()))
 
@@ -358,7 +358,7 @@ class Gomocup:
         return [Ready(about)]
 
     def _restarted(self, _rest: bytes) -> Sequence[Effect]:
-        # Whoever answers RESTART has read every line before it.
+        # A brain that answers RESTART has read every line before it.
         self._excuses = 0
         self._board.clear()
         return self._put_position()

@@ -28,7 +28,7 @@ class BrainBoard:
         self._known: list[tuple[Square, bool]] = []
 
     def clear(self) -> None:
-        """The brain has begun anew: its board is empty."""
+        """The brain has started again: its board is empty."""
         self._known = []
 
     def add(self, square: Square) -> None:
@@ -74,5 +74,5 @@ class BrainBoard:
 
 
 def _seen_by(own: int, stones: Sequence[Placed]) -> list[tuple[Square, bool]]:
-    """The stones as who plays the colour `own` sees them."""
+    """The stones as the player of the colour `own` sees them."""
     return [((x, y), colour == own) for x, y, colour in stones]

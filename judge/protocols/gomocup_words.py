@@ -1,4 +1,4 @@
-"""The words of the Gomocup protocol: what a line of a brain is, and the lines that a brain is told. No state."""
+"""The words of the Gomocup protocol: the kinds of a brain's lines, and the lines to a brain. No state."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -98,7 +98,7 @@ def squares_in(text: bytes) -> tuple[Square, ...]:
 
 
 def suggested(rest: bytes) -> Stone | None:
-    """The square behind SUGGEST; None where there is none."""
+    """The square after SUGGEST; None if there is none."""
     return Stone(*squares_in(rest)[0]) if _MOVE.fullmatch(rest) else None
 
 
@@ -110,7 +110,7 @@ def say_squares(squares: Sequence[Square], line: bytes = b"") -> str:
 
 
 def parse_about(text: str) -> dict[str, str]:
-    """An answer to ABOUT by keyword (`name="X", version="1.0"`); older brains' free text stands under `text`."""
+    """An answer to ABOUT by keyword (`name="X", version="1.0"`); free text of older brains is under `text`."""
     pairs = {key.lower(): value for key, value in _ABOUT_PAIR.findall(text)}
     return pairs or ({"text": text} if text else {})
 

@@ -16,7 +16,7 @@ class LineReader:
         self._is_private = is_private
         self._rest = b""
         self._forgotten = b""
-        """What the present line began with, of which nothing more is to be heard."""
+        """The beginning of the present line, whose rest is discarded."""
         self._private: list[bytes] = []
         self.cut_lines = 0
         """How many lines were longer than the limit."""

@@ -1,4 +1,4 @@
-"""The text protocol of UCC's Quantum Chess: what an agent is told and how its lines are read. Source: seed 000.
+"""The text protocol of UCC's Quantum Chess: the lines to an agent, and how its lines are read. Source: seed 000.
 
 Theory of operation. An agent is in one of the phases below. It has one kind of line to say, so the table gives, for
 each phase, what a line that it says does.
@@ -124,7 +124,7 @@ class Qchess:
         if self._unasked is not None:
             return [Answer(Reply(ReplyKind.UNASKED, _text(self._unasked)))]
         if self._kept:
-            # The question is asked all the same, so that whoever counts them stays in step.
+            # The question is asked all the same, so that agents that count questions stay in step.
             return [_say(question), Answer(read_square(_text(self._kept.popleft())))]
         self._phase = QchessPhase.ANSWERING
         return [_say(question), Await(Wait.TURN)]
@@ -161,7 +161,7 @@ class Qchess:
         return effects
 
     def _set_aside(self, lines: Sequence[bytes], rest: bytes) -> Sequence[Effect]:
-        """Deal with `lines` that nobody asked for, and with the `rest` of one that has not ended."""
+        """Handle `lines` that answer no request, and the `rest` of a line that has not ended."""
         if self._options.unasked == "strict":
             said = [*lines, rest] if rest.strip() else lines
             if not said:

@@ -1,4 +1,4 @@
-"""How large a record can become, and the judge with it: what a policy's numbers come to, whatever agents do.
+"""How large a record and the judge's memory can become under a policy, whatever its agents do.
 
 A game is as long as its rules allow, and no longer than its agents may speak: an answer is a line, and a line counts
 at least `least_bytes` toward the bytes of a game. So does an entry of a transcript. Of a byte is kept at most:
@@ -13,7 +13,7 @@ All numbers are upper bounds, not estimates; `tests/referee/test_bounds.py` hold
 from dataclasses import dataclass
 
 LARGEST_RECORD = 448 << 20
-"""No record is larger, and none that is larger is read: in bytes."""
+"""The largest record that is written or read, in bytes."""
 
 SAID_BYTES = 5120
 """What an answer has to say at most: protocols cut their lines."""
@@ -38,7 +38,7 @@ JUDGE_MEMORY = 128 << 20
 
 @dataclass(frozen=True, slots=True)
 class RecordBounds:
-    """What one game comes to at most."""
+    """The largest sizes that one match can reach."""
 
     plies: int
     """Answers."""

@@ -1,4 +1,4 @@
-"""Chance is a seed: from it follow, for each purpose, random numbers that are the same wherever they are drawn again.
+"""Chance comes from a seed: it gives, for each purpose, random numbers that are the same whenever they are drawn.
 
 A seed is a number that somebody chose, for games that can be repeated, or a key of 256 bits in hexadecimal, which
 nobody can guess. What follows from a key can be computed by anybody who has it, with HMAC-SHA256 and nothing else:
@@ -24,7 +24,7 @@ Seed = int | Key
 
 
 def derived(key: str, *purpose: str | int) -> str:
-    """The key of one purpose; who has it knows neither `key` nor the key of any other purpose."""
+    """The key of one purpose; neither `key` nor the key of another purpose can be computed from it."""
     text = json.dumps(purpose, separators=(",", ":"))
     return hmac.digest(bytes.fromhex(key), text.encode(), "sha256").hex()
 

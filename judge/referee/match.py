@@ -75,7 +75,7 @@ class Referee:
         ]
         self.plies: list[Ply] = []
         self.unclosed = ""
-        """How the host failed when the game was over; empty where it did not."""
+        """How the host failed after the game was over; empty if it did not."""
         self._unopened = list(SEATS)
         self._wire = wire
         self._bounds = bounds
@@ -86,9 +86,9 @@ class Referee:
         self._is_of_first_format = is_of_first_format
 
     def play(self) -> End | Void:
-        """The whole game. Raises HostError when the host fails before its end; the caller makes that a void.
+        """Play the whole game. Raises HostError if the host fails before its end; the caller makes that a void.
 
-        When the game has ended nothing changes how: who holds up the goodbye, or cannot be killed, has gained nothing.
+        The result does not change after the end: an agent gains nothing by delaying its goodbye or surviving its kill.
         """
         while (end := self.game.end) is None:
             try:
@@ -102,7 +102,7 @@ class Referee:
                     return faulted.verdict
                 self._tell(self.game.forfeit(faulted.verdict))
                 if self.game.end is None:
-                    # The other seat still has something to say, and nobody runs in its time.
+                    # The other seat is still asked, and no other agent may run in its time.
                     self._wire.freeze(faulted.verdict.seat)
         for fault in faults_of(end):
             self.sides[fault.seat].fault = fault
@@ -166,10 +166,9 @@ class Referee:
             side.renew()
 
     def _await_still(self, seat: int) -> None:
-        """No clock of the other seat begins before this one stands still: it pays for what it runs on, or loses by it.
+        """Wait until a seat is still before the other's clock begins; the time that it runs on is charged, or it loses.
 
-        One that uses no CPU time meanwhile waits for the host (a busy core, a slow disk): it is let be, and does no
-        harm.
+        A seat that uses no CPU time meanwhile waits for the host (a busy core, a slow disk); it is left as it is.
         """
         side = self.sides[seat]
         while (ran := self._wire.await_still(seat, self._still_ns)) is not None:
@@ -181,7 +180,7 @@ class Referee:
                 raise self._ran_on(seat, ran)
 
     def _charge(self, seat: int, ran_ns: int) -> None:
-        """Time that a seat took after its last answer is that answer's."""
+        """Charge the time that a seat ran after its last answer to that answer."""
         self.sides[seat].clock.charge(Wait.TURN, ran_ns)
         for number in range(len(self.plies) - 1, -1, -1):
             ply = self.plies[number]
@@ -190,7 +189,7 @@ class Referee:
                 return
 
     def _close(self) -> None:
-        """Both seats are let go and told goodbye."""
+        """Tell both seats goodbye and let them end."""
         deadline = 0
         living = [seat for seat in SEATS if self.sides[seat].is_living]
         for seat in living:
@@ -205,7 +204,7 @@ class Referee:
         self._await_ends(living, deadline)
 
     def _await_ends(self, leaving: Sequence[int], deadline: int) -> None:
-        """Let seats end that were told to; whoever still runs at the deadline, or floods, is killed."""
+        """Wait for seats that were told to end; kill those that still run at the deadline, or print too much."""
         while any(self.sides[seat].is_living for seat in leaving):
             happening = self._wire.wait(deadline)
             self._note_happening(happening)
@@ -220,9 +219,9 @@ class Referee:
                 self._end(seat)
 
     def _replace(self, seat: int, talk: Dialogue, now: int) -> int:
-        """Start an agent anew whose process was told to end; the moment its time begins.
+        """Start an agent again whose process was told to end; returns the moment at which its time begins.
 
-        The old process has the grace of a goodbye to save what it keeps. Nobody is charged for that, nobody else runs,
+        The old process has the time of a goodbye to save its files. It is not charged, the other agent does not run,
         and what it says then is no answer.
         """
         side = self.sides[seat]
@@ -234,7 +233,7 @@ class Referee:
         return talk.since
 
     def _end(self, seat: int) -> None:
-        """End an agent, of which nothing more is to be heard."""
+        """Kill an agent and read nothing more of it."""
         self._wire.mute(seat)
         self._wire.kill(seat)
         self.sides[seat].is_ended = True
@@ -244,7 +243,7 @@ class Referee:
     def _converse(self, seat: int, stimulus: Stimulus, started: int | None = None) -> tuple[Ready | Answer, Dialogue]:
         """Feed `stimulus` and go on until the protocol says that it is done; how it ended, and the conversation.
 
-        Everything is queued while the agent stands still; its clock runs from the thaw (or from its start).
+        All writes are queued while the agent is frozen; its clock runs from the thaw (or from its start).
         """
         side = self.sides[seat]
         talk = Dialogue()
@@ -305,7 +304,7 @@ class Referee:
     def _carry_out(
         self, seat: int, effects: Sequence[Effect], talk: Dialogue, now: int | None = None
     ) -> Ready | Answer | None:
-        """Do what a protocol says; `now` is when the agent did what led to it, None while its clock stands."""
+        """Carry out effects; `now` is when the agent did what led to them, None while its clock does not run."""
         side = self.sides[seat]
         end: Ready | Answer | None = None
         for effect in effects:
@@ -363,7 +362,7 @@ class Referee:
             self.sides[happening.seat].see(happening.kind, happening.data)
 
     def _hear_unasked(self, happening: Happening) -> None:
-        """What a seat says while nobody asks it is for its protocol to keep, to set aside or to hold against it.
+        """Output without a request goes to the seat's protocol, which notes it, sets it aside or makes it a fault.
 
         Of one that says too much nothing more is heard: its next request, if there is one, judges it. What comes of one
         that is out, in the moment before it was frozen or out of its pipe, changes nothing.
@@ -432,14 +431,14 @@ class Referee:
         return self._found(seat, cause, evidence)
 
     def _ran_on(self, seat: int, ran: RanOn) -> FaultError:
-        """The verdict on a seat that did not stand still in its opponent's time."""
+        """The verdict on a seat that ran in its opponent's time."""
         evidence = self._evidence(seat, self._wire.measure(seat))
         cpu_ms = None if ran.cpu_ns is None else ran.cpu_ns / MS
         evidence = evidence.model_copy(update={"ran_on_ms": ran.ns / MS, "ran_on_cpu_ms": cpu_ms})
         return self._found(seat, Cause.RAN_ON, evidence)
 
     def _evidence(self, seat: int, measured: Measured) -> Evidence:
-        """What is known of a seat, whatever it did."""
+        """All evidence on a seat."""
         side, readings = self.sides[seat], measured.readings
         return Evidence(
             report=None if side.report is None else side.report.encode().decode(),

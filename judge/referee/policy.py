@@ -1,4 +1,4 @@
-"""A policy is one TOML file a contest format: every number that the judge enforces stands in it and nowhere else.
+"""A policy is one TOML file a contest format: it has every number that the judge enforces.
 
 Unknown keys are refused with their line. `[variants.NAME]` tables override the rest of the file: `NAME` is chosen with
 `policy:NAME`; single keys by `--set section.key=value`.
@@ -50,7 +50,7 @@ class ClockPolicy(_Section):
     """Times in milliseconds."""
 
     turn_ms: int = Field(default=5000, ge=0)
-    """Limit of a turn; 0: the agent is told to play as fast as possible and has `asap_ms`."""
+    """Limit of a turn; 0: the agent must play as fast as possible and has `asap_ms`."""
     match_ms: int = Field(default=120000, ge=0)
     """Limit of all turns of a game and of the start-up together; 0: none."""
     tolerance_ms: int = Field(default=1000, ge=0)
@@ -62,9 +62,9 @@ class ClockPolicy(_Section):
     """From the question whether it listens (AGI: ISREADY) to the answer; charged to the match, so that nobody gains by
     a late one, not to a turn."""
     courtesy_ms: int = Field(default=1000, ge=1)
-    """How long an answer that may never come (ABOUT) is waited for; free."""
+    """How long the judge waits for an optional answer (ABOUT); free."""
     person_ms: int = Field(default=86_400_000, ge=1, le=2_000_000_000)
-    """How long a person who plays without a clock may take for an answer: a day; who is not back by then loses."""
+    """How long a person who plays without a clock may take for an answer: a day; after that the person loses."""
     close_ms: int = Field(default=1000, ge=0)
     """From the goodbye to the kill."""
     still_ms: int = Field(default=1000, ge=1)
@@ -96,7 +96,7 @@ class LimitsPolicy(_Section):
     """What the kernel enforces, in bytes and counts; see `judge.sandbox.box.Limits`."""
 
     memory_bytes: int = Field(default=367001600, ge=0)
-    """Told to the agent, and its cap before the writable directories are added. 0: told that there is no limit."""
+    """Sent to the agent, and its cap before the writable directories are added. 0: the agent is sent no limit."""
     ceiling_bytes: int = Field(default=1 << 30, ge=16 << 20)
     """The cap where `memory_bytes` is 0."""
     scratch_bytes: int = Limits.model_fields["scratch_bytes"].default

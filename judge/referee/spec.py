@@ -47,7 +47,7 @@ class KeptFolders(_Value):
 
 
 class SeatSpec(_Value):
-    """Who sits where: the agent by the digest of its files, and how it is run and spoken to."""
+    """A seat: the agent by the digest of its files, how it is run, and its protocol."""
 
     name: str
     digest: str
@@ -62,7 +62,7 @@ class SeatSpec(_Value):
 
 
 class MatchSpec(_Value):
-    """Everything that decides a game, but for what the agents do."""
+    """Everything that decides a match except the actions of the agents."""
 
     seats: tuple[SeatSpec, SeatSpec]
     policy: Policy
@@ -72,7 +72,7 @@ class MatchSpec(_Value):
     """All chance of the game comes from it. In a schedule the contest's commitment may stand in its place: the game is
     given its seed when it is played (`judge.contest.schedule`)."""
     number: int = 0
-    """Tells games of one pairing apart."""
+    """The number of the match in its pairing, from 0."""
     box: BoxKind = "docker"
 
     @property
@@ -82,7 +82,7 @@ class MatchSpec(_Value):
 
     @property
     def id_as_read(self) -> str:
-        """The id by those fields alone that were given: what an older judge wrote lacks those that came later."""
+        """The id computed from the given fields only: specs of older judges lack newer fields."""
         return _id_of(self.model_dump(mode="json", exclude_unset=True))
 
     def is_called(self, name: str) -> bool:
@@ -109,7 +109,7 @@ class PlyRecord(_Value):
     said: str
     ms: float
     search: dict[str, str] = Field(default_factory=dict)
-    """What the agent said of its search, by keyword (`depth`, `score`, `pv`), each in its latest form."""
+    """What the agent reported of its search: the latest value of each keyword (`depth`, `score`, `pv`)."""
 
 
 class FolderRecord(_Value):
@@ -118,18 +118,18 @@ class FolderRecord(_Value):
     digest: str
     """The state that it is in now: the one before where nothing else could be kept, or the game is void."""
     used_bytes: int | None = None
-    """How full the file system was, strays in the working directory included; None where nobody can tell."""
+    """How full the file system was, other files in the working directory included; None if unknown."""
     used_inodes: int | None = None
     notes: tuple[str, ...] = ()
-    """What is not kept, and why; names of files are escaped."""
+    """Files that are not stored, and why; their names are escaped."""
 
 
 class SeatRecord(_Value):
-    """What became of a seat."""
+    """The outcome for one seat."""
 
     name: str
     fault: Verdict | None
-    """The word for which this seat lost, if it was at fault."""
+    """The verdict against this seat; None if it was not at fault."""
     why: str
     """What it did wrong, in words; empty without a fault."""
     evidence: Evidence | None
@@ -141,7 +141,7 @@ class SeatRecord(_Value):
     lingered_ms: float = 0.0
     """For how long its processes ran on after they were killed, when the game was over; its slot was closed so long."""
     about: dict[str, str]
-    """What the agent said of itself, by keyword."""
+    """The agent's description of itself, by keyword."""
     notes: tuple[str, ...]
     """Messages and what was set aside, without private ones; the transcript has all."""
     folders: dict[FolderKind, FolderRecord] = Field(default_factory=dict)
@@ -149,7 +149,7 @@ class SeatRecord(_Value):
 
 
 class Placement(_Value):
-    """Where a game was played."""
+    """Where a match was played."""
 
     box: tuple[str, ...]
     """The kind of each seat's box, such as `docker-pipes`."""
@@ -181,7 +181,7 @@ class MatchRecord(_Value):
     """For how long it had it: its boxes were ready before, and were removed after."""
     placement: Placement
     unclosed: str = ""
-    """How the host failed when the game was over and its boxes were to end: the verdict stands. Empty: it did not."""
+    """How the host failed after the game was over, which does not change the verdict; empty if it did not."""
     judge_late_ms: float = 0.0
     """How late the judge itself was at most: for so long it did not look at its agents, or overslept a deadline."""
     transcript_sha256: str
@@ -204,7 +204,7 @@ class RecordFile(BaseModel):
 
 
 def write_record(path: Path, file: RecordFile) -> None:
-    """Write a record so that it is there whole or not at all, whatever is killed; raises OSError."""
+    """Write a record: after a crash the file is complete or absent. Raises OSError."""
     write_durably(path, file.to_json())
 
 

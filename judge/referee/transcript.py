@@ -3,7 +3,7 @@
 While a game runs, entries are appended to one packed buffer, so that a flood of tiny reads costs little more than its
 bytes; the buffer is spilled to disk when the judge waits anyway. Sealing cuts the entries into blocks. Of each block
 the public and the private part (stderr, DEBUG lines) have digests of their own, and the transcript's digest is one
-SHA-256 over all of these: whoever withholds a private part leaves its digest, and the rest still verifies.
+SHA-256 over all of these: if a private part is withheld, its digest remains and the rest still verifies.
 """
 
 import hashlib
@@ -29,10 +29,10 @@ BLOCK_ENTRIES = 1024
 
 
 class EntryKind(StrEnum):
-    """What an entry is."""
+    """The kind of an entry."""
 
     STARTED = "S"
-    """The agent was let go."""
+    """The agent was started."""
     WROTE = ">"
     """Bytes were given to the agent (to its pipe: it may be frozen)."""
     READ = "<"
@@ -46,7 +46,7 @@ class EntryKind(StrEnum):
     """The agent's clock runs from here."""
     FROZEN = "F"
     LOOKED = "L"
-    """What stands before it, back to the last thing that the judge did, was there before the next request."""
+    """The entries before it, back to the judge's last action, happened before the next request."""
     EXPIRED = "X"
     """The judge looked at a deadline and nothing had come."""
     EVIDENCE = "E"
@@ -54,13 +54,13 @@ class EntryKind(StrEnum):
     RESPAWNED = "R"
     KILLED = "K"
     FAILED = "H"
-    """The host failed when the game was over, and nothing more was done: how it failed."""
+    """The host failed after the game was over; the bytes say how."""
     RAN_ON = "O"
-    """The agent did not stand still when its turn was over: for how long, and the CPU time that it used, as JSON."""
+    """The agent ran on after its turn was over: for how long, and the CPU time that it used, as JSON."""
 
 
 class Entry(NamedTuple):
-    """One thing that happened: monotonic nanoseconds since the transcript's first entry, seat, kind, bytes."""
+    """One event: monotonic nanoseconds since the transcript's first entry, seat, kind, bytes."""
 
     ns: int
     seat: int
@@ -84,7 +84,7 @@ class Block(BaseModel):
 
 
 class SealedTranscript(BaseModel):
-    """A finished transcript, as it stands in a record."""
+    """A finished transcript as in a record."""
 
     model_config = ConfigDict(extra="forbid")
 

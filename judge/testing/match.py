@@ -12,7 +12,7 @@ from judge.testing.world import World
 
 
 class ScriptedMatch:
-    """What came of a match; `referee` has its game, its sides and their clocks, `faults` a verdict a seat or None."""
+    """A finished match; `referee` has its game, its sides and their clocks, `faults` a verdict a seat or None."""
 
     def __init__(self, world: World, match_spec: MatchSpec) -> None:
         """Referee it to its end. Raises AssertionError where its transcript does not replay to the same match."""

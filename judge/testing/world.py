@@ -90,7 +90,7 @@ class World:
         self.held_by_others: bool | None = None
         self.frozen = [False, False]
         self.ran_on: dict[int, list[RanOn]] = {}
-        """How a seat does not stand still, each time that it was frozen, from its first; no more: it does."""
+        """How a seat runs on each time that it is frozen, from the first; after the last it is still."""
         self.opponent_cpu_ms: int | None = None
         """Processor time of the seat that is not asked, in a turn that is lost on time."""
         self.killed: list[int] = []
@@ -121,7 +121,7 @@ class World:
         return self.now
 
     def freeze(self, seat: int) -> None:
-        """The agent stands still."""
+        """The agent is frozen."""
         self.bodies[seat].runs = False
         self.frozen[seat] = True
         self._note(seat, EntryKind.FROZEN)
@@ -136,7 +136,7 @@ class World:
         return ran
 
     def look(self) -> Sequence[Happening]:
-        """What takes no more time is in the pipe already, also when its seat stands still."""
+        """Acts that take no more time are in the pipe already, also if the seat is frozen."""
         seen = []
         for seat, body in enumerate(self.bodies):
             while body.acts and body.acts[0][0] == 0:
@@ -173,7 +173,7 @@ class World:
         return measured
 
     def respawn(self, seat: int) -> int:
-        """Begin the agent anew; its former body goes to `before`."""
+        """Start the agent again; its former body goes to `before`."""
         self._note(seat, EntryKind.RESPAWNED)
         self.before.append(self.bodies[seat])
         self.bodies[seat] = Body(self._agents[seat])

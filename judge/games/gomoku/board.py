@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from judge.games.gomoku.requests import COLOURS, Placed, Square, say_square, square_name
 
 EMPTY, EDGE, DEAD = 0, 3, 4
-"""What a cell holds beside a stone, which is its colour + 1. A dead stone belongs to nobody and blocks."""
+"""Values of a cell without a live stone, whose value is its colour + 1. A dead stone has no owner and blocks."""
 
 
 class GomokuBoard:
@@ -28,7 +28,7 @@ class GomokuBoard:
         return len(self.stones) == self.width * self.height
 
     def index(self, x: int, y: int) -> int:
-        """Where the square x, y stands in `cells`."""
+        """The index of the square x, y in `cells`."""
         return (y + 1) * self.stride + x + 1
 
     def square(self, at: int) -> Square:

@@ -98,7 +98,7 @@ class Gomoku:
         return max(sizes) + OPENING_ANSWERS
 
     def renegotiate(self) -> bool:
-        """Go on with the next size that holds the opening, around the same centre; False where there is none."""
+        """Change to the next size that holds the opening, around the same centre; False if there is none."""
         if len(self.stones) > len(self.options.opening):
             return False
         while self._sizes:
@@ -147,7 +147,7 @@ class Gomoku:
     # --- what is asked -----------------------------------------------------------------------------------------------
 
     def pending(self) -> StonesRequest:
-        """What must be decided next, and by whom."""
+        """The next decision and its seat."""
         stones = self._board.stones
         colour = len(stones) & 1
         step = self._steps.get(len(stones))

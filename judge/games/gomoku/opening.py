@@ -1,4 +1,4 @@
-"""How a game of five in a row is opened: who lays which stones, who may swap, who offers and who chooses a fifth.
+"""How a game of five in a row is opened: the first stones, the right to swap, and the offers of a fifth stone.
 
 One table says it all: by the number of stones on the board, what is to be done before the colours are settled. Once a
 seat has answered a swap the table is used up. Fifth stones are offered at four stones, after that.

@@ -152,7 +152,7 @@ def square_at(name: str) -> Square:
 
 
 def say_square(x: int, y: int) -> str:
-    """`7,7 (h8)`, for people; without the name where there is none, short for any number."""
+    """`7,7 (h8)`, for people; without the name if the square has none."""
     numbers = f"{_short(x)},{_short(y)}"
     return f"{numbers} ({square_name(x, y)})" if 0 <= x < 100 and 0 <= y < 100 else numbers
 

@@ -56,7 +56,7 @@ _KINDS: frozenset[str] = frozenset(PieceType)
 
 UNKNOWN = "unknown"
 HIDDEN = "?"
-"""Stands before a type that has not been shown yet."""
+"""The prefix of a type that has not been shown yet."""
 
 _STRAIGHT = ((-1, 0), (1, 0), (0, -1), (0, 1))
 _DIAGONAL = ((-1, -1), (-1, 1), (1, -1), (1, 1))
@@ -186,7 +186,7 @@ def _start() -> Iterable[tuple[int, int, int, PieceType]]:
 
 
 class ChessBoard:
-    """The pieces and where they stand. It knows how they move, not whose turn it is."""
+    """The pieces on their squares. It knows how they move, not whose turn it is."""
 
     def __init__(self, pieces: Iterable[Piece]) -> None:
         self._at = {(piece.x, piece.y): piece for piece in pieces}

@@ -82,7 +82,7 @@ class QuantumChessOptions(BaseModel):
     """The pieces to go on from, in the order in which they are told; empty: the start of a game.
     As for the manager of 2013 any pieces will do, without a king too: nobody wins then; one piece each is a draw."""
     turn: Literal["white", "black"] = "white"
-    """Who moves first in `position`."""
+    """The colour that moves first in `position`."""
     played: tuple[str, ...] = ()
     """What was announced since `position`, as a log has it: `3 6 1 pawn`, `3 6 -> 3 5`."""
 
@@ -208,7 +208,7 @@ class QuantumChess:
                 raise TypeError(f"{decision!r} is no answer to {request!r}")
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
-        """End the game by `fault`, whoever is to move; a game that ended before stays ended as it was."""
+        """End the game by `fault`, whichever side is to move; the end of a finished game does not change."""
         if self._end is None:
             self._finish(fault, f"{COLOURS[fault.seat]} {_FAULT_WORDS.get(fault.verdict, _GONE)}")
         return ()

@@ -1,4 +1,4 @@
-"""The board of Stratego: who stands where, what each side sees, where a piece may go and who survives a fight.
+"""The board of Stratego: the pieces, what each side sees, legal moves and the outcome of fights.
 
 Everything a half-move needs is kept up to date as pieces move: each side's view, the worth and the number of movable
 pieces, so that a half-move costs a few lookups however long the game is.
@@ -119,7 +119,7 @@ class StrategoBoard:
         return chr(self._views[seat][at])
 
     def set_up(self, seat: int, rows: Sequence[str], partial: bool) -> str | None:
-        """Place the set-up of `seat`; what is wrong with it, or None. What stands before the first error is placed."""
+        """Place the set-up of `seat`; returns its first error, or None. Pieces before the error are placed."""
         left = {letter: kind.number for letter, kind in KINDS.items()}
         for y, row in enumerate(rows, _FIRST_ROW[seat]):
             if len(row) != SIZE:
@@ -178,7 +178,7 @@ class StrategoBoard:
         return CANNOT if owner == _EDGE else BLOCKED
 
     def is_free(self, at: int) -> bool:
-        """Whether nothing stands on square `at`."""
+        """Whether the square `at` is empty."""
         return self._owners[at] == _EMPTY
 
     def advance(self, seat: int, start: int, at: int) -> None:

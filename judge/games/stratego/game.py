@@ -1,6 +1,6 @@
-"""Stratego: RED sets up, then BLUE, then they move in turn until a flag falls, somebody fails or the turns run out.
+"""Stratego: RED sets up, then BLUE, then they move in turn until a flag falls, a side fails or the turns run out.
 
-What a side may do stands in `judge.games.stratego.board`, what differs between the rule sets in
+The legal moves are in `judge.games.stratego.board`, what differs between the rule sets in
 `judge.games.stratego.options`. The OUTCOME words (seed 001, EXIT/OUTPUT) and when `result` prints each:
 
     VICTORY         the named side captured the flag, took the last movable piece, or is worth more after two NO_MOVE
@@ -352,7 +352,7 @@ class Stratego:
             self._finish(drawn, "DRAW_DEFAULT", self._seat)
 
     def _look_for_attrition(self) -> None:
-        """Whether the side to move has won, or nobody can win any more (manager of 2012)."""
+        """Whether the side to move has won, or neither side can win any more (manager of 2012)."""
         seat, mobile = self._seat, self._board.mobile
         if self.options.attrition != "win" or mobile[1 - seat]:
             return

@@ -43,6 +43,6 @@ def write_move(move: Move) -> str:
 
 
 def _steps(text: str) -> int:
-    """The multiplier: 0 where there is no number, the nearest 32-bit number where it is too large."""
+    """The multiplier: 0 if there is no number, the nearest 32-bit number if it is too large."""
     match = _NUMBER.match(text)
     return 0 if match is None else max(INT_MIN, min(INT_MAX, int(match[0])))

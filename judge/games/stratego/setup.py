@@ -14,9 +14,9 @@ class SetupPhase:
 
     def __init__(self, board: StrategoBoard, partial: bool) -> None:
         self.seat = RED
-        """Who is asked, or was asked last."""
+        """The seat that is asked, or was asked last."""
         self.placed: list[tuple[str, ...] | None] = [None, None]
-        """What stood on each side's rows when its set-up was judged; None before."""
+        """The rows of each side when its set-up was judged; None before that."""
         self.faults: list[AgentFault | None] = [None, None]
         self._board = board
         self._partial = partial
@@ -29,7 +29,7 @@ class SetupPhase:
 
     @property
     def fault(self) -> AgentFault | BothAtFault | None:
-        """Whose set-up is bad; None: nobody's."""
+        """The seat whose set-up is bad; None if both are good."""
         red, blue = self.faults
         return BothAtFault((red, blue)) if red is not None and blue is not None else red or blue
 
@@ -50,7 +50,7 @@ class SetupPhase:
                 self._judge()
 
     def fail(self, fault: AgentFault) -> None:
-        """A side failed: its set-up is bad, whatever it has sent."""
+        """A side failed: its set-up is bad, whatever rows it sent."""
         self.faults[fault.seat] = fault
         self._settle(fault.seat)
 

@@ -75,7 +75,7 @@ class NoMove(Decision):
 
 @dataclass(slots=True)
 class Started(Event):
-    """Both set-ups stand and the first half-move is to come; RED alone is told (seed 001, START)."""
+    """Both set-ups are complete and the first half-move follows; only RED is told (seed 001, START)."""
 
 
 @dataclass(slots=True)
@@ -99,7 +99,7 @@ _NO_WORD = re.compile(r"[^!-~]+")
 
 
 def one_word(name: str) -> str:
-    """`name` as one word of 1 to 127 printable ASCII characters; what cannot stand in a word becomes `_`."""
+    """`name` as one word of 1 to 127 printable ASCII characters; all other characters become `_`."""
     return _NO_WORD.sub("_", name)[:NAME_BYTES] or "_"
 
 

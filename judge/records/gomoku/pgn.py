@@ -97,7 +97,7 @@ def _escape(text: str) -> str:
 
 @dataclass(slots=True)
 class _Game:
-    """Tags and moves as they stand there, each with its line."""
+    """Tags and moves as in the file, each with its line."""
 
     line: int
     tags: dict[str, tuple[int, str]] = field(default_factory=dict)

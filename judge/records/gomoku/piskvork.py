@@ -31,7 +31,7 @@ _CODES = {
     Verdict.MATCH_TIME: BY_TIME,
     Verdict.ILLEGAL: BY_FAULT,
     Verdict.UNREADABLE: BY_FAULT,
-    # Nobody can resign in Piskvork. Under 0 a reader would look for a five and find none.
+    # Piskvork has no resignation. With code 0 a reader would look for a five and find none.
     Verdict.RESIGNED: BY_FAULT,
     Verdict.MEMORY: BY_FAULT,
     Verdict.OUTPUT: BY_FAULT,
@@ -72,7 +72,7 @@ def name_lines(record: FiveRecord) -> Sequence[str]:
 def safe_name(name: str) -> str:
     """`name` as a line that means nothing else.
 
-    At most 100 characters of `safe_text`, of which the first is a letter or `_`: Piskvork looks for
+    At most 100 characters of `piskvork_name`, of which the first is a letter or `_`: Piskvork looks for
     another number where the moves end, and would eat it.
     """
     safe = piskvork_name(name)
@@ -88,7 +88,7 @@ def piskvork_name(text: str) -> str:
 
 
 def code_of(record: FiveRecord) -> int:
-    """The code that the game ends in; unknown where the winner would be read wrongly from any other."""
+    """The code of the game's end; UNKNOWN if every other code would give the wrong winner."""
     if not record.outcome or record.verdict == Verdict.VOID:
         return UNKNOWN
     if record.verdict:

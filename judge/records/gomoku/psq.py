@@ -46,7 +46,7 @@ def write_psq(record: FiveRecord) -> bytes:
 
 
 def write_psq_gomocupjudge(record: FiveRecord) -> bytes:
-    """The file of a finished game as GomocupJudge writes it; no last line where it is not known who won.
+    """The file of a finished game as GomocupJudge writes it; without its last line if the winner is unknown.
 
     InputError where no board is known.
     """
