@@ -1,4 +1,4 @@
-"""A file is on the disk whole or not at all, whatever is killed or loses its power when: write new, fsync, rename."""
+"""Files are on the disk whole or not at all, also after a kill or a loss of power: write new, fsync, rename."""
 
 import ctypes
 import os
@@ -58,7 +58,7 @@ def move_durably(source: Path, target: Path) -> None:
 def exchange_durably(source: Path, target: Path) -> None:
     """Put the directory `source` in place of the one at `target`, which is removed, in one step; raises OSError.
 
-    Whoever is killed leaves the one or the other at `target`, whole.
+    After a kill the one or the other is at `target`, whole.
     """
     partial = target.with_name(target.name + PARTIAL)
     shutil.rmtree(partial, ignore_errors=True)

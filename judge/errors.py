@@ -14,4 +14,4 @@ class HostError(JudgeError):
 
 
 class NotReadyError(HostError):
-    """The host lacks what somebody must bring first, such as an image: whatever needs it can wait for that."""
+    """The host lacks something that somebody must bring first, such as an image; the work can wait for it."""

@@ -1,7 +1,7 @@
 """Locks on files and directories, which the kernel takes back from a process that ends, however it ends.
 
 A lock belongs to an open file (flock(2)): it is released when the file is closed. Nothing is written to the file, and a
-directory can be locked too. Whoever waits sleeps in the kernel, and /proc/locks shows it.
+directory can be locked too. A process that waits sleeps in the kernel, and /proc/locks shows it.
 """
 
 import fcntl

@@ -1,6 +1,6 @@
 """What installed packages register with the judge: found by name through Python's entry points, loaded when asked for.
 
-The judge's own games and protocols stand in its pyproject.toml exactly as another package's stand in that package's.
+The judge's own games and protocols are in its pyproject.toml exactly as another package's are in that package's.
 To list names imports nothing; to ask for one imports that one alone, so a package that is broken breaks nobody else's.
 """
 
@@ -37,7 +37,7 @@ class Registry(Generic[Entry]):
     def entry(self, name: str) -> Entry:
         """The entry called `name`.
 
-        InputError where there is none, where two packages claim the name, or where the entry is broken: it names the
+        InputError if there is none, if two packages claim the name, or if the entry is broken: it names the
         package and says what to do. HostError where the judge's own entries are not registered.
         """
         registered = _registered(self.group)
@@ -65,7 +65,7 @@ class Registry(Generic[Entry]):
         fix = f"install a version that works with this judge, or uninstall it: pip uninstall {_package(point)}"
         try:
             entry = point.load()
-        except Exception as error:  # a module of another package raises whatever it likes
+        except Exception as error:  # a module of another package may raise anything
             raise InputError(f"{where}, which cannot be imported ({type(error).__name__}: {error}); {fix}") from error
         if not isinstance(entry, self.kind):
             raise InputError(

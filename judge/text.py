@@ -15,7 +15,7 @@ def is_printable(text: str) -> bool:
     """Whether a terminal shows every character of `text` and obeys none.
 
     False for control characters, line ends, blanks other than the space, marks of writing direction,
-    lone surrogates and whatever Unicode has not assigned.
+    lone surrogates and unassigned code points.
     """
     return text.isprintable()
 
@@ -37,7 +37,7 @@ def printable(text: str, limit: int | None = 200, *, mark: str | None = None, cu
 
 def one_line(text: str, limit: int = 200) -> str:
     """`text` as one printable line of at most `limit` characters, for a file: every run of blanks and line ends is one
-    blank, and `?` stands in place of what is not printable.
+    blank, and `?` replaces what is not printable.
     """
     words = " ".join(text[: 10 * limit].split())
     return printable(words, limit, mark="?", cut="").rstrip()
@@ -70,7 +70,7 @@ def suggest(word: str, known: Iterable[str]) -> str:
 
 
 def decode(data: bytes | bytearray) -> str:
-    r"""Bytes as text, whatever they are: a byte that is not UTF-8 becomes an escape such as `\xff`.
+    r"""Any bytes as text: a byte that is not UTF-8 becomes an escape such as `\xff`.
 
     The text is as hostile as the bytes.
     """
@@ -97,7 +97,7 @@ def points_text(value: float) -> str:
 
 
 def mib(count: int | None, unknown: str = "?") -> str:
-    """A number of bytes as people read it: 1.5 MiB; `unknown` where there is none."""
+    """A number of bytes as people read it: 1.5 MiB; `unknown` if there is none."""
     return unknown if count is None else f"{count / (1 << 20):.1f} MiB"
 
 

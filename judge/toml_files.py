@@ -57,7 +57,7 @@ def _explain(model: type[BaseModel], error: ValidationError, path: Path, text: s
 
 
 def _changed(keys: Sequence[str], changes: Mapping[str, str]) -> str:
-    """The last of the changes that made what stands at these keys, in it or around it; nothing where none did."""
+    """The last of the changes that set the value at these keys, in it or around it; empty if none did."""
     made = ""
     for key, change in changes.items():
         changed = key.split(".")

@@ -55,7 +55,7 @@ class Worker(Generic[Result]):
 
     @property
     def pid(self) -> int | None:
-        """The process, None where there is none."""
+        """The process; None if there is none."""
         return None if self._process is None else self._process.pid
 
     def start(self, task: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> None:
@@ -184,7 +184,7 @@ def in_parallel(task: Callable[[Given], Result], given: Iterable[Given]) -> Iter
 
 
 def _send(pipe: connection.Connection, data: bytes) -> None:
-    with suppress(OSError):  # a process that is gone is noticed by whoever waits for it
+    with suppress(OSError):  # a process that is gone is noticed by the code that waits for it
         pipe.send_bytes(data)
 
 
@@ -218,7 +218,7 @@ def _picklable(error: Exception) -> Exception:
     """An error as it is, or its text where it would not come through the pipe."""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301 our own
-    except Exception:  # noqa: BLE001 whatever its class does
+    except Exception:  # noqa: BLE001 any class of error
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error
 

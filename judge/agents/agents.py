@@ -1,4 +1,4 @@
-"""From what a person names to an agent that may play: its files are copied and digested, its manifest is checked.
+"""From a name or path to an agent that may play: its files are copied and digested, its manifest is checked.
 
 The caller's directory is never mounted anywhere: an agent plays from a staged copy, known by the digest of that copy.
 """
@@ -34,9 +34,9 @@ from judge.resources import BUILD_DIRECTORY
 from judge.text import nearest
 
 ME = "me"
-"""What stands in place of an agent where a person plays."""
+"""The word in place of an agent if a person plays."""
 PERSONS = (ME, "human", "@human")
-"""What people try; a program in a file of such a name is given by a path."""
+"""Words that people try; a program in a file of such a name is given by a path."""
 MANIFEST = "agent.toml"
 INFO = "info"
 WINE = "wine"
@@ -53,7 +53,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 
 
 class AgentManifest(BaseModel):
-    """What stands in an agent.toml."""
+    """The content of an agent.toml."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -68,7 +68,7 @@ class AgentManifest(BaseModel):
     language: str = ""
     description: str = ""
     build: BuildTable | None = None
-    """How it is made of its sources, where those are sent: `[build]`."""
+    """How it is built, if its sources are sent: `[build]`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Agent:
     executables: tuple[str, ...] = ()
     """The programs of an archive without manifest, of which the game decides which one plays."""
     own_name: str = ""
-    """What its files call it, where its manifest has the name that a contest gave it."""
+    """Its name in its own files, if its manifest has the name that a contest gave it."""
 
     def calls_itself(self, policy: Policy) -> str:
         """What it calls itself, and its temporary folder: its `pbrain-` program's name, else what its files say.
@@ -92,7 +92,7 @@ class Agent:
         return fit_name(called) if called else self.own_name or self.manifest.name
 
     def seat(self, policy: Policy) -> SeatSpec:
-        """The agent as a match names it; InputError where the policy has no such runtime."""
+        """The agent as a match names it; InputError if the policy has no such runtime."""
         manifest = self.manifest
         ending = {} if manifest.line_ending is None else {"line_ending": manifest.line_ending}
         if manifest.runtime == PYTHON_2 and PYTHON_2 not in policy.runtimes:
@@ -152,7 +152,7 @@ def stage_agent(named: str, staging: Path) -> Agent:
 
 
 def refuse_person(named: str) -> None:
-    """InputError where `named` means a person, who takes part in nothing but `judge match`."""
+    """Raises InputError if `named` means a person: a person plays only in `judge match`."""
     if named.lower() in PERSONS:
         raise InputError(
             f"{named}: a person plays only in `judge match`, and is called {ME} there: judge match {ME} AGENT; "
@@ -184,7 +184,7 @@ def program_digest(program: Path) -> str:
 
 
 def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
-    """Refuse what no command line can hold: to start the agent would fail, and the host would seem at fault."""
+    """Refuse what no command line can contain: the start would fail, and the host would seem to be at fault."""
     for field, word in _words(manifest.model_dump(exclude={"description"})):
         odd = next((c for c in word if unicodedata.category(c) == "Cc"), "")
         if odd:
@@ -196,7 +196,7 @@ def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
 
 
 def _words(value: object, field: str = "") -> Iterator[tuple[str, str]]:
-    """All words in a part of a manifest, each with the field that it stands in: `command, word 2`."""
+    """All words in a part of a manifest, each with its field: `command, word 2`."""
     if isinstance(value, str):
         yield field, value
     elif isinstance(value, dict):
@@ -257,7 +257,7 @@ def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
 
 
 def nothing_plays(source: Path) -> str:
-    """Why nothing in a directory plays, where neither a manifest nor the name of a program says what does."""
+    """Why nothing in a directory can be played: it has neither a manifest nor a program with a known name."""
     if language := language_of(source):
         return f"{source}: {language}: {NOT_BUILT}"
     found = [path.relative_to(source).as_posix() for path in playable([*source.rglob("*")])]
@@ -273,7 +273,7 @@ def nothing_plays(source: Path) -> str:
 
 
 def brains_of(source: Path) -> tuple[str, ...]:
-    """The `pbrain-` programs at the top of a directory that says nothing else of how it is run.
+    """The `pbrain-` programs at the top of a directory without a manifest.
 
     All are of one kind; what else is called like them (`pbrain-x.ini`, `pbrain-x.cpp`) is their data or source.
     """
@@ -366,7 +366,7 @@ def fit_name(text: str) -> str:
 
 
 def _new_directory(staging: Path, name: str) -> Path:
-    """A directory of its own, readable by whatever user the agent will be."""
+    """A directory of its own, readable by any user, because the agent runs as another."""
     number = sum(1 for _ in staging.iterdir())
     path = staging / f"{number}-{name}"
     path.mkdir(mode=0o755)

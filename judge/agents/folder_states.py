@@ -53,7 +53,7 @@ def owner_of(name: str, digest: str) -> str:
 
 
 class FolderStore:
-    """The folders of agents in a directory. Whoever changes those of an owner must have it `held`."""
+    """The folders of agents in a directory. Those of an owner may be changed only while it is `held`."""
 
     def __init__(self, directory: Path) -> None:
         """The directory need not exist yet."""
@@ -65,7 +65,7 @@ class FolderStore:
     def held(self, owners: Sequence[str]) -> Iterator[None]:
         """Hold owners, having finished what a killed judge began; InputError where another judge plays one of them.
 
-        An agent with folders plays one game at a time, or its games would start from what nobody can tell.
+        An agent with folders plays one game at a time, or the state that a game starts from would be undefined.
         """
         with ExitStack() as locks:
             for owner in owners:
@@ -76,7 +76,7 @@ class FolderStore:
             yield
 
     def _lock(self, owner: str) -> TextIO:
-        """The locked file of an owner; whoever closes it lets the owner go."""
+        """The locked file of an owner; closing it frees the owner."""
         directory = self._directory / owner
         try:
             directory.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What a file is by its first bytes: a program that plays as it is, or something else, whatever it is called."""
+"""Tells programs from other files by their first bytes, not by their names."""
 
 import re
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ def kind_of(path: Path) -> ProgramKind | None:
 
 
 def first_line(head: bytes) -> bytes:
-    """The line that names an interpreter (`#!…`), of the first bytes of a file; empty where there is none."""
+    """The line that names an interpreter (`#!…`), of the first bytes of a file; empty if there is none."""
     return head.split(b"\n")[0] if head[:2] == b"#!" else b""
 
 

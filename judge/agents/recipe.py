@@ -21,7 +21,7 @@ from judge.text import quote
 Kind = Literal["c", "c++", "rust", "java", "python", "make"]
 
 _BASE = ("-O2", "-static")
-"""Static, so that a program runs in whatever image plays it."""
+"""Static, so that a program runs in any image."""
 _ENDINGS: dict[Kind, tuple[str, ...]] = {
     "c++": (".cpp", ".cc", ".cxx"),
     "c": (".c",),
@@ -54,7 +54,7 @@ _OTHER_ENDINGS = {
 """Languages whose sources are known and not built."""
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 NOT_BUILT = f"no source that is built here ({', '.join(get_args(Kind))}): send a program instead"
-"""What is said of a language that is not."""
+"""The refusal of a language that is not built."""
 _MOST_READ = 1 << 20
 _MAIN = re.compile(r"\bstatic\s+(?:final\s+)?void\s+main\s*\(")
 _PACKAGE = re.compile(r"(?m)^[ \t]*package[ \t]+([A-Za-z_][\w.]*)[ \t]*;")
@@ -137,7 +137,7 @@ def language_of(source: Path) -> str:
 
 
 def recipe_for(sources: Sources) -> BuildRecipe | None:
-    """How the tree is built; None where there is nothing to build. InputError says what is unclear, and the fix."""
+    """How the tree is built; None if there is nothing to build. InputError says what is unclear, and the fix."""
     if sources.table is not None:
         return _RECIPES[sources.table.kind](sources)
     if sources.command and not _is_missing(sources):

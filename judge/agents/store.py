@@ -108,7 +108,7 @@ class AgentStore:
 
     @contextmanager
     def _new(self) -> Iterator[Path]:
-        """A path for a tree that is being written; whatever is there at the end is removed."""
+        """A path for a tree that is being written; if the tree is still there at the end, it is removed."""
         outer = Path(tempfile.mkdtemp(prefix=_NEW, dir=self._directory))
         try:
             yield outer / "tree"
@@ -116,7 +116,7 @@ class AgentStore:
             _remove(outer)
 
     def _add(self, new: Path, path: Path) -> None:
-        """Make the files read-only, for whatever user an agent will be, bring them to the disk, and name them.
+        """Make the files read-only, because agents run as other users, bring them to the disk, and name them.
 
         Directories stay writable for their owner, who may want to remove them.
         """

@@ -1,6 +1,6 @@
-"""An attack is a row of a table: a program of ours, what must come of it, and what comes of it with a defence off.
+"""An attack is a row of a table: a program of ours, its expected result, and its result with a defence off.
 
-The programs stand in images/attacks; `judge.attacks.table` has the rows, `judge.attacks.runner` plays them.
+The programs are in images/attacks; `judge.attacks.table` has the rows, `judge.attacks.runner` plays them.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -17,18 +17,18 @@ Changes = Mapping[str, Mapping[str, Any]]
 """What is other than in the suite's policy, by section: `{"clock": {"turn_ms": 5000}}`."""
 
 Weakening = Callable[[dict[str, Any], Mapping[str, str]], None]
-"""Takes one line out of an agent's hardening: changes the Engine's create arguments; is told what the scene set up."""
+"""Removes one line of an agent's hardening from the Engine's create arguments; gets the names that the scene set up."""
 
 NOT_PERMITTED = frozenset({"EPERM", "EACCES", "ENOSYS"})
 """How a call is denied that the kernel would carry out for somebody else."""
 
 BY_ITSELF = "nothing to switch off: "
-"""How the reason begins why there is no control, where the defence is how the judge works."""
+"""How the reason begins why there is no control, if the defence is the way the judge works."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What came of the matches of an attack: their records, and what its scene found afterwards."""
+    """The matches of an attack: their records, and what its scene found afterwards."""
 
     files: tuple[RecordFile, ...]
     found: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Observed:
         return unseal(self.files[-1].transcript)
 
     def bytes_of(self, kind: EntryKind, seat: int = 0) -> bytes:
-        """All bytes of a kind that stand in the last transcript for a seat."""
+        """All bytes of a kind in the last transcript for a seat."""
         return b"".join(e.data for e in self.entries if (e.kind, e.seat) == (kind, seat))
 
 
@@ -62,7 +62,7 @@ def no_proof(_seen: Observed) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """What must come of an attack: by default the agent plays on and wins by the rules."""
+    """The expected result of an attack: by default the agent plays on and wins by the rules."""
 
     verdict: Verdict = Verdict.WIN
     against_opponent: bool = False

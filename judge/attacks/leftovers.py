@@ -1,4 +1,4 @@
-"""What a match may have left on the host: nothing, as seen by whoever looks from outside."""
+"""Finds what a match has left on the host, where nothing may be left."""
 
 import time
 from collections.abc import Iterator

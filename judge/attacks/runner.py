@@ -1,4 +1,4 @@
-"""A trial plays an attack against a house agent in real boxes and holds what came of it against its row."""
+"""A trial plays an attack against a house agent in real boxes and compares the result with the attack's row."""
 
 import os
 import time
@@ -38,22 +38,22 @@ LARGE_BOARD = {"width": 40, "height": 40, "rule": "freestyle"}
 STONES = 1000
 
 HONEST = Attack(id="", title="plays", program="cpu", words=("honest",), danger="", control="it does no harm")
-"""Whom an attack is compared with."""
+"""The agent that attacks are compared with."""
 
 
 LOOK_S = 0.5
-"""For how long it is looked whether a host is busy."""
+"""For how long the load of a host is measured."""
 PATIENCE_S = 15.0
-"""For how long a busy host is waited for."""
+"""How long to wait until a busy host is calm."""
 
 
 class BusyHostError(HostError):
-    """Others use the slot's cores, so nothing can be said of attacks that are after a void."""
+    """Other processes use the slot's cores, so attacks that try to earn a void cannot be judged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What an attack, or its control, came to; it held if there are no problems."""
+    """The result of an attack or of its control; the defence held if there are no problems."""
 
     attack: Attack
     control: Control | None
@@ -106,7 +106,8 @@ class Suite:
     def attack(self, attack: Attack) -> Trial:
         """Try an attack with all defences on.
 
-        Raises BusyHostError where one is late to earn a void and others use the slot's cores: a void would be right.
+        Raises BusyHostError if the attack is late to earn a void while other programs use the slot's cores: then a void
+        is right.
         """
         if not attack.earns_void or attack.expected.verdict is Verdict.CRASH:
             return self._try(attack, None, attack.expected)
@@ -143,7 +144,7 @@ class Suite:
         )
 
     def _demand_calm(self) -> None:
-        """Wait until others leave the slot's cores alone."""
+        """Wait until no other process uses the slot's cores."""
         deadline = time.monotonic() + PATIENCE_S
         while (share := self._taken_by_others()) > self._starved_share / 2:
             if time.monotonic() > deadline:
@@ -337,7 +338,7 @@ def full_board() -> tuple[tuple[int, int], ...]:
 def measure_growth() -> Iterator[list[int]]:
     """Measures by how many bytes this process grows at most; the number is in the list afterwards."""
     growth = [0]
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak begins anew
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # resets the peak
     before = memory_bytes("self", "VmRSS")
     yield growth
     growth[0] = max(0, memory_bytes("self") - before)

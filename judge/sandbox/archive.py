@@ -1,4 +1,4 @@
-"""The state of a folder is one archive: same contents, same bytes; what an agent left is hostile until parsed.
+"""The state of a folder is one archive: same contents, same bytes. A folder after a game is hostile until parsed.
 
 Kept are directories and regular files, by their names (any bytes) and contents. Modes, owners, times, extended
 attributes and holes are not: a file comes back as 0600, a directory as 0700, both the agent's own. What is neither
@@ -33,7 +33,7 @@ ANY_BYTES = "surrogateescape"
 """How names that are no UTF-8 go through `tarfile` and come out as they were."""
 
 _MALFORMED = (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError)
-"""What `tarfile` raises for bytes that are no archive."""
+"""What `tarfile` raises for bytes that are not an archive."""
 
 
 class UnkeptError(Exception):
@@ -85,7 +85,7 @@ def pack_folder(entries: Mapping[bytes, bytes | None]) -> Archive:
 
 
 def parse_folder(data: bytes, room: Capacity) -> tuple[Archive, tuple[str, ...]]:
-    """What is kept of a tar file that nobody vouches for, and notes on what is not; raises `UnkeptError`."""
+    """What is kept of a hostile tar file, and notes on what is not; raises `UnkeptError`."""
     if len(data) > room.stream_bytes:
         raise UnkeptError(_too_large(room))
     if not data.endswith(END):
@@ -136,7 +136,7 @@ def _members(data: bytes, leftovers: "_Leftovers") -> Iterator[tuple[bytes, byte
 
 
 def _relative(name: bytes) -> bytes | None:
-    """A path inside the folder without its dots; empty for the folder itself, None where it leads out."""
+    """A path inside the folder without its dots; empty for the folder itself, None if it leads out."""
     parts = [part for part in name.split(b"/") if part != b"."]
     if parts == [] or parts == [b""]:
         return b"" if not name.startswith(b"/") else None

@@ -19,7 +19,7 @@ STDOUT, STDERR = 1, 2
 LARGEST_FRAME = 4 << 20
 
 PATIENCE_S = 0.01
-"""How long what comes is waited for at a time, while something else is to be done."""
+"""How long to wait for data at a time while another call is under way."""
 
 TLS_RECORD = 1 << 14
 """The most that TLS takes as one piece; of more it does not say how much it took before it had to wait."""
@@ -75,8 +75,8 @@ class EndMark:
 class AttachStream:
     """One source for all that comes over the Engine's attach stream.
 
-    `on_report` sees every report of PID 1 first and returns what is to be said of it; `on_end` says what to make of
-    the end of the stream, which comes when the container or the Engine is gone.
+    `on_report` sees every report of PID 1 first and returns it decoded; `on_end` returns the
+    events for the end of the stream, which comes when the container or the Engine is gone.
     """
 
     events = select.EPOLLIN
@@ -101,11 +101,11 @@ class AttachStream:
         self.ended = False
 
     def say_pipes(self) -> None:
-        """Give PID 1 the word for named pipes."""
+        """Tell PID 1 to use the named pipes."""
         self._say(b"P")
 
     def say_attach(self) -> None:
-        """Give PID 1 the word for the attach stream."""
+        """Tell PID 1 to use the attach stream."""
         self._mark = EndMark()
         self._say(b"A" + self._mark.mark)
 
@@ -115,7 +115,7 @@ class AttachStream:
         return [*held, *self._receive()]
 
     def take_in(self, until: Future[None]) -> None:
-        """Keep what comes for the next read, until something is done.
+        """Buffer what comes for the next read, until a call is done.
 
         The Engine does not end a container whose output nobody takes: an agent that floods could hold it up.
         """

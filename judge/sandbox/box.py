@@ -1,7 +1,7 @@
 """A box is where one agent lives: this is all that the referee may know of it.
 
 The life of a box: `prepare` (everything ready, the agent not yet running: nobody's clock), `enter` (it has its slot's
-cores), `start` (the agent is let go), any number of `freeze` and `thaw`, `kill`, `leave` (the cores are the next
+cores), `start` (the agent runs), any number of `freeze` and `thaw`, `kill`, `leave` (the cores are the next
 game's), `close` (nothing is left). `leave` and `close` may be called at any time, more than once, and never raise.
 """
 
@@ -32,23 +32,23 @@ class Channel(StrEnum):
     REPORT = "report"
     """What PID 1 says of the agent; `data` is a `ProcessReport` in its text form."""
     OOM = "oom"
-    """The kernel ran out of the box's memory and kills for it; `data` is empty. A hint to look at the readings, which
-    count: not every host lets everybody watch (v1 cgroups need root)."""
+    """The box ran out of memory and the kernel kills for it; `data` is empty. Only a hint to look at the readings: not
+    every host lets every user watch (v1 cgroups need root)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessReport:
-    """What became of the agent's process, from somebody whom it cannot reach.
+    """What happened to the agent's process, from PID 1, which the agent cannot reach.
 
     `started`; `exec-failed` with the errno; `exited` with the code; `signalled` with the signal number; `lost`: the
-    container is gone and nobody said why.
+    container is gone without a report.
     """
 
     kind: Literal["started", "exec-failed", "exited", "signalled", "lost"]
     number: int = 0
 
     def encode(self) -> bytes:
-        """The text form that stands in a transcript, such as `exited 3`."""
+        """The text form in a transcript, such as `exited 3`."""
         return f"{self.kind} {self.number}".encode()
 
     @classmethod
@@ -76,7 +76,7 @@ class EventSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """What the kernel says of a box; None where this box or this host cannot tell."""
+    """The kernel's counters of a box; None for those that this box or this host does not have."""
 
     memory_peak_bytes: int | None = None
     memory_cap_bytes: int | None = None
@@ -106,9 +106,9 @@ class Limits(BaseModel):
     """Largest file; more than a folder holds, so that a full one is ENOSPC and not a signal that ends the agent."""
     stack_bytes: int = Field(default=8 << 20, ge=0)
     address_bytes: int = Field(default=16 << 30, ge=0)
-    """How much address space each process may lay out, which is no memory; 0: no limit. It bounds how long one call can
-    walk through it: nothing stops a process in the middle of a call. The JVM and Wine do with 2 GiB of it, and
-    AddressSanitizer needs terabytes."""
+    """How much address space each process may reserve, used or not; 0: no limit. It bounds how long one system call can
+    walk through it: nothing stops a process in the middle of a call. The JVM and Wine need 2 GiB, AddressSanitizer
+    terabytes."""
 
     @property
     def cap_bytes(self) -> int:
@@ -142,15 +142,15 @@ class BoxPolicy(BaseModel):
     runtime: str = ""
     """The Engine's runtime (`runsc`), which the Engine must have; empty: the Engine's default."""
     sharing: int = Field(default=1, ge=1)
-    """How many games may have the same cores at once. Where it is more than one, clocks have the others' work in them,
-    and nobody can say how much: no overrun is void for it. For agents that wait more than they compute."""
+    """How many games may have the same cores at once. If it is more than one, clocks include the work of the others,
+    by an unknown amount: no overrun is void for it. For agents that wait more than they compute."""
     start_timeout_s: float = Field(default=60.0, gt=0)
     """How long the Engine may take for a step before the host is at fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """Who moves in: the staged program, how it is run and where it may run.
+    """The agent of a box: the staged program, how it is run and where it may run.
 
     `program` is a directory of the judge's own, mounted read-only at /agent; `command` is as the agent's manifest has
     it (its words that name files of `program`, and `.`, become paths that the agent can open); `runtime` is ours
@@ -165,25 +165,25 @@ class Tenant:
     match_id: str
     cores: tuple[int, ...] = ()
     parking_cores: tuple[int, ...] = ()
-    """Where the box is made, waits for its slot and is removed, so that none of it disturbs the slot's cores; empty: on
-    those."""
+    """Where the box is made, waits for its slot and is removed, so that this does not disturb the slot's cores; empty:
+    on those."""
     environment: tuple[tuple[str, str], ...] = ()
     uid: int | None = None
-    """The user (and group) that it is: whose its kept folders are. None: the box finds one that no other box has."""
+    """The user (and group) that owns its kept folders. None: the box claims a free one."""
     folders: Mapping[FolderKind, str] = field(default_factory=dict)
     """Where a keeper holds this agent's folders: volumes of a container, directories of a process. A folder that is
     not named here is fresh, and gone with the box."""
 
 
 class Box(Protocol):
-    """One agent's home. Every method may raise `HostError`, except `leave` and `close`."""
+    """The box of one agent. Every method may raise `HostError`, except `leave` and `close`."""
 
     name: str
     """What kind of box this is, for the record: `docker-pipes`, `docker-attach`, `process`."""
 
     @property
     def freezer(self) -> str:
-        """How the box is stopped, as `box.freeze` names it; NO_FREEZER where it never is."""
+        """How the box is stopped, in the words of `box.freeze`; NO_FREEZER if it never is."""
 
     def prepare(self) -> None:
         """Make everything ready; the agent does not run yet."""
@@ -193,10 +193,10 @@ class Box(Protocol):
         """What to poll, from `prepare` on."""
 
     def enter(self) -> None:
-        """Go to the cores of its slot, which are its game's from now on; the agent does not run yet."""
+        """Move to the cores of the slot; the agent does not run yet."""
 
     def start(self) -> None:
-        """Let the agent run; what comes of it is said on the REPORT channel."""
+        """Let the agent run; whether it started, and how it ends, comes on the REPORT channel."""
 
     def write(self, data: bytes) -> int:
         """Write to the agent's stdin without blocking; the number of bytes taken, 0 when full, -1 when nobody reads."""
@@ -209,15 +209,15 @@ class Box(Protocol):
         """Stop the whole box; returns at once, `is_frozen` confirms."""
 
     def is_frozen(self) -> bool:
-        """Whether everything in the box stands still (True where the box has no freezer to ask)."""
+        """Whether everything in the box is stopped (True if the box has no freezer)."""
 
     def thaw(self) -> None:
         """Let the whole box go on."""
 
     def is_held(self) -> bool | None:
-        """Whether somebody else holds the box still that the judge let go, or has paused it in its life.
+        """Whether somebody else keeps the box frozen that the judge thawed, or has ever paused it.
 
-        None where nobody can tell. An agent can not bring it about.
+        None if this cannot be known. An agent cannot cause it.
         """
 
     def readings(self) -> Readings:
@@ -227,21 +227,21 @@ class Box(Protocol):
         """CPU time used by everything in the box so far."""
 
     def waited_ns(self) -> int | None:
-        """For how long so far something in the box could have run, and nothing of it did: others had the core.
+        """For how long so far processes of the box were ready to run, and none ran because others had the core.
 
-        None where nobody can tell. A box whose own processes wait for each other does not wait by this.
+        None if this cannot be known. A box whose own processes wait for each other does not wait by this.
         """
 
     def kill(self) -> None:
-        """Kill everything of the agent's; readings stay. What is in a system call ends behind it: see `is_gone`."""
+        """Kill all processes of the agent; readings stay. A process in a system call ends after it: see `is_gone`."""
 
     def is_gone(self) -> bool:
         """Whether nothing of the agent's runs any more."""
 
     def leave(self) -> float:
-        """Run nothing on the cores of the slot any more: the game is over. Readings stay.
+        """Free the cores of the slot: the game is over. Readings stay.
 
-        Returns when the last process is gone, however long that takes: for so many seconds they ran on, killed.
+        Returns when the last process is gone: the seconds for which killed processes ran on.
         """
 
     def close(self) -> None:

@@ -55,9 +55,9 @@ def locate(cgroup: str, mountinfo: str) -> dict[str, Path]:
 
 
 def find_cgroups(pid: int, container: str) -> dict[str, Path] | None:
-    """The cgroup directories of a container by its PID 1; None where the Engine's process numbers are not ours.
+    """The cgroup directories of a container by its PID 1; None if the Engine's process numbers are not ours.
 
-    A process of that number whose cgroups bear the container's id proves that judge and Engine share a kernel.
+    A process of that number whose cgroups have the container's id proves that judge and Engine share a kernel.
     """
     try:
         text = Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8")
@@ -74,7 +74,7 @@ class Counter:
 
     fd: int
     key: str = ""
-    """What stands before the number, as a pattern, in a file with many; else empty."""
+    """The pattern before the number in a file with many numbers; else empty."""
     factor: int = 1
     value: int | None = None
 
@@ -115,7 +115,7 @@ class CgroupMeter:
         return self._cpu.read() if self._cpu else None
 
     def waited_ns(self) -> int | None:
-        """For how long the container wanted a core and had none; None where the kernel does not say (5.13 does)."""
+        """For how long the container wanted a core and had none; None if the kernel does not count it (5.13 does)."""
         return self._waited.read() if self._waited else None
 
     def readings(self) -> Readings:
@@ -154,7 +154,7 @@ class OomSource:
 
     @classmethod
     def open(cls, directories: Mapping[str, Path]) -> "OomSource | None":
-        """Watch a container's memory; None where this host has no way to."""
+        """Watch a container's memory; None if this host does not allow it."""
         try:
             if "memory" in directories:
                 return cls._of_v1(directories["memory"])
@@ -199,7 +199,7 @@ class OomSource:
 
 
 def move_to_cores(directories: Mapping[str, Path], cores: Sequence[int]) -> bool:
-    """Move a container to other processors; False where we may not (the Engine's `update` does it more slowly)."""
+    """Move a container to other processors; False if this user may not (the Engine's `update` is slower)."""
     directory = directories.get("cpuset", directories.get(UNIFIED))
     try:
         (directory / "cpuset.cpus").write_text(",".join(map(str, cores)), encoding="ascii")  # type: ignore[operator]

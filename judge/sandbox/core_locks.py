@@ -1,9 +1,9 @@
-"""Judges on one host take turns: who plays on a core has its lock, which the kernel takes back from a dead process.
+"""Judges on one host take turns: a match runs on cores whose locks it has; the kernel frees those of a dead process.
 
 The lock of a core is a flock on the kernel's own directory of it, /sys/devices/system/cpu/cpuN. Every judge of the host
-finds it there, of whatever user and checkout; anybody may open it, nobody can make, replace or remove it; a container
-with a network namespace of its own has another. Who has it /proc/locks says. The environment variable JUDGE_LOCKS names
-another directory with an entry cpuN for each core, for judges in containers that are to know of each other.
+finds it there, under any user and checkout; every user may open it, none can create, replace or remove it; a container
+with a network namespace of its own has another. /proc/locks shows the holder. For judges in containers, the environment
+variable JUDGE_LOCKS names another directory with an entry cpuN for each core, which all of them see.
 """
 
 import os
@@ -23,24 +23,24 @@ VARIABLE = "JUDGE_LOCKS"
 KERNELS = Path("/sys/devices/system/cpu")
 
 Tell = Callable[[str], None]
-"""Hears a sentence for the person."""
+"""Is called with a sentence for the person."""
 
 COMMAND = 60
-"""How many characters of somebody's command are told."""
+"""How many characters of a holder's command are shown."""
 
 ANCESTORS = 5
 """How far above a process the command of a judge is looked for that it works for."""
 
 
 class CoreLocks:
-    """The locks of the whole cores of some processors, as a context; without processors there is nothing to have.
+    """The locks of the whole cores of some processors, as a context manager; without processors there is no lock.
 
-    It may be entered when it is had already; on exit others may have it. Cores are taken from the lowest up, so that no
-    two judges ever wait for each other. `shared`: together with others that say so too.
+    It may be entered again while it is held; the exit frees it. Cores are locked from the lowest up, so that no
+    two judges ever wait for each other. `shared`: together with others that share.
     """
 
     def __init__(self, processors: Collection[int], tell: Tell, *, shared: bool = False) -> None:
-        """`tell` hears, once of each, whom it waits for. Raises InputError for a JUDGE_LOCKS that has no such core."""
+        """`tell` is called once for each holder that it waits for. InputError if JUDGE_LOCKS has no such core."""
         self.processors = tuple(processors)
         self._paths = _paths({core_of(each) for each in processors}, tell)
         self._shared = shared
@@ -48,27 +48,27 @@ class CoreLocks:
         self._told: set[str] = set()
         self._files: list[int] = []
         self.waited = False
-        """Whether somebody else had one when they were taken last: if it died, what it left may still run there."""
+        """Whether another judge had one when they were locked last: if it died, its boxes may still run there."""
 
     def __enter__(self) -> None:
-        """Have them, waiting for as long as need be."""
+        """Lock them, waiting as long as necessary."""
         if not self.take_if_free():
             self.say_who_has_them()
             self.wait()
 
     def __exit__(self, *_: object) -> None:
-        """Let others have them."""
+        """Free them."""
         while self._files:
             os.close(self._files.pop())
 
     def wait(self) -> None:
-        """Have them as soon as nobody else does."""
+        """Lock them as soon as they are free."""
         self.waited = True
         for path in self._paths:
             lock(self._open(path), shared=self._shared)
 
     def take_if_free(self) -> bool:
-        """Have them if nobody else does; whether it is so."""
+        """Lock them if they are free; whether it succeeded."""
         if self._files:
             return True
         self.waited = False
@@ -79,7 +79,7 @@ class CoreLocks:
         return True
 
     def say_who_has_them(self) -> None:
-        """Tell who is waited for, once of each."""
+        """Tell which holder is waited for, each once."""
         for path in self._paths:
             text = f"waiting for core {path.name.removeprefix('cpu')}: {holder_of(path)} has it"
             if text not in self._told:
@@ -94,7 +94,7 @@ class CoreLocks:
 
 
 def take_one(of: Sequence[CoreLocks]) -> CoreLocks:
-    """Those of one core: of the first that is free, or else of whichever is free first."""
+    """The locks of one core: the first that is free now, else the first that becomes free."""
     for locks in of:
         if locks.take_if_free():
             return locks
@@ -119,7 +119,7 @@ def take_one(of: Sequence[CoreLocks]) -> CoreLocks:
 
 
 def is_free(core: Collection[int], tell: Tell) -> bool:
-    """Whether nobody has a core now."""
+    """Whether no judge has a core now."""
     locks = CoreLocks(core, tell)
     is_so = locks.take_if_free()
     locks.__exit__()
@@ -154,7 +154,7 @@ def waits(pid: int) -> bool:
 
 
 def holder_of(path: Path) -> str:
-    """Who has a core's lock, as far as it is to be seen: the command, the process, since when it runs."""
+    """The holder of a core's lock, as far as it can be seen: the command, the process, its start."""
     for pid in _holders(path):
         process = next((each for each in _lineage(pid) if _judge_command(each)), pid)
         words = shorten(

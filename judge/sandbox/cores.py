@@ -14,7 +14,7 @@ from judge.sandbox.procfs import PROC, process_ids, program_name
 TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 UNTAKEN_FIELDS = (3, 4, 5, 6)
-"""Of a line of /proc/stat: idle and iowait, which nobody had; irq and softirq, for which nobody can be named (an agent
+"""Of a line of /proc/stat: idle and iowait, in which nothing ran; irq and softirq, whose cause is not known (an agent
 with a storm of timers causes them too)."""
 
 STOLEN_FIELDS = (7,)
@@ -130,7 +130,7 @@ class Use(NamedTuple):
     busy_ns: int
     """By processes, or by a hypervisor that stole them."""
     stolen_ns: int
-    """By the hypervisor alone: whoever ran then has run for nothing."""
+    """By the hypervisor alone: the processes that had the core then did not run."""
 
 
 def busy_ns(cores: Sequence[int]) -> int:

@@ -47,7 +47,7 @@ class Meter(Protocol):
         """For how long the container wanted a core and had none."""
 
     def close(self) -> None:
-        """Let go of its files."""
+        """Close its files."""
 
 
 class EngineMeter:
@@ -71,11 +71,11 @@ class EngineMeter:
         return self._last
 
     def cpu_ns(self) -> int | None:
-        """Not to be had in time."""
+        """Not known in time."""
         return None
 
     def waited_ns(self) -> int | None:
-        """Not to be had."""
+        """Not known."""
         return None
 
     def close(self) -> None:
@@ -161,7 +161,7 @@ class DockerBox:
         )
 
     def _uid(self) -> int:
-        """The user that the agent is: the keeper's of its folders, else one that no other box has."""
+        """The agent's user: the owner of its folders, else one that no other box has."""
         if self._tenant.uid is not None:
             return self._tenant.uid
         self._user = self._user or claim_user(self._policy)
@@ -177,7 +177,7 @@ class DockerBox:
         return HostError(f"{error} ({self})")
 
     def _look_around(self, engine: Engine) -> None:
-        """Find out what can be done with the container from here, and choose transport, freezer and meter."""
+        """Find out what this user may do with the container, and choose transport, freezer and meter."""
         state = engine.state(self._container)
         if not state["Running"]:
             raise HostError(f"PID 1 ended at once, with code {state['ExitCode']}: rebuild the image ({self})")
@@ -197,7 +197,7 @@ class DockerBox:
         self._freezer = freezer.choose_freezer(self._policy.freeze, groups or {}, engine, self._container)
 
     def _find_groups(self, pid: int) -> Mapping[str, Path] | None:
-        """The container's cgroups, and a handle of its PID 1; None where the Engine's processes are not ours."""
+        """The container's cgroups, and a handle of its PID 1; None if the Engine's processes are not ours."""
         try:
             first = FirstProcess(pid, self._on_first_end)
         except (OSError, ValueError):
@@ -222,7 +222,7 @@ class DockerBox:
             self._directory = None
 
     def enter(self) -> None:
-        """Move the container from its parking_cores to the slot's cores, all of them."""
+        """Move the container from its parking cores to all cores of the slot."""
         cores = self._tenant.cores
         if self._engine and self._tenant.parking_cores and cores and not cgroup.move_to_cores(self._groups, cores):
             self._engine.move(self._container, cores)
@@ -239,7 +239,7 @@ class DockerBox:
         return [*pipes, *(source for source in others if source)]
 
     def start(self) -> None:
-        """Give PID 1 the word."""
+        """Tell PID 1 to start the agent."""
         if self._uses_pipes:
             self._attached.say_pipes()
         else:
@@ -308,7 +308,7 @@ class DockerBox:
     def kill(self) -> None:
         """Kill the whole container, after a last look at its counters.
 
-        Nobody inside could be trusted with it: the agent may send PID 1 whatever signal the judge could agree on.
+        PID 1 cannot be asked to do it: the agent may send it the same signal.
         """
         if self._over or self._killed or not self._engine or not self._container:
             return
@@ -316,7 +316,7 @@ class DockerBox:
         self.thaw()
         self._killed = True
         if self._first and self._first.kill():
-            return  # at once; the Engine would wait for its end, and refuse where that takes long
+            return  # at once; the Engine would wait for its end, and refuse if that takes long
         self._kill_by_engine(self._engine)
 
     def _kill_by_engine(self, engine: Engine) -> None:
@@ -343,9 +343,9 @@ class DockerBox:
     # --- at its end -------------------------------------------------------------------------------
 
     def leave(self) -> float:
-        """Kill what still runs, back in the parking_cores where that can be: to end is work, too. Never raises.
+        """Kill what still runs, on the parking cores if possible, because ending takes time too. Never raises.
 
-        It may be in a call that nothing interrupts: until that returns the cores are in use, and nobody else's.
+        A process may be in a call that nothing interrupts: until that returns, the cores are in use.
         """
         if self._tenant.parking_cores:
             cgroup.move_to_cores(self._groups, self._tenant.parking_cores)
@@ -362,7 +362,7 @@ class DockerBox:
         return time.monotonic() - began
 
     def _await_end(self, began: float) -> None:
-        """Wait until the container's processes are gone, and say now and then that they are not."""
+        """Wait until the container's processes are gone, and log now and then that they are not."""
         told = began
         while not self.is_gone():
             if time.monotonic() - told > PATIENCE_S:
@@ -405,7 +405,7 @@ class DockerBox:
             self._engine.close()
             self._engine = None
 
-    # --- what PID 1 says, and what its silence says -----------------------------------------------
+    # --- reports of PID 1, and its end -----------------------------------------------
 
     @property
     def _attached(self) -> AttachStream:
@@ -414,7 +414,7 @@ class DockerBox:
         return self._stream
 
     def _on_report(self, said: bytes) -> ProcessReport:
-        """Take note of a report of PID 1."""
+        """Decode a report of PID 1."""
         if self._pipes:
             self._pipes.settle()
         try:
@@ -427,7 +427,7 @@ class DockerBox:
     def _on_end(self) -> Sequence[tuple[Channel, bytes]]:
         """The stream to PID 1 has ended: nothing new after a report of the end, else find out what happened.
 
-        Where PID 1 still runs the Engine has gone and the agent has not: the game goes on by its pipes.
+        If PID 1 still runs, only the Engine is gone, and the game continues by the pipes.
         """
         if self._pipes:
             self._pipes.settle()

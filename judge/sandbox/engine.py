@@ -31,7 +31,7 @@ class Closable(Protocol):
     """Something that holds a connection."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close it."""
 
 
 class EngineRefusalError(HostError):
@@ -163,14 +163,14 @@ class Engine:
             return list(self._client.containers(all=True, filters={"label": label}))
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         while self._hijacked:
             self._hijacked.pop().close()
         self._client.close()
 
 
 def versions() -> str:
-    """The versions of the Engine and its API, in a line; in place of them why there is no answer."""
+    """The versions of the Engine and its API, in a line; or why the Engine does not answer."""
     try:
         with closing(Engine(VERSION_TIMEOUT_S)) as engine:
             said = engine.info()
@@ -182,7 +182,7 @@ def versions() -> str:
 
 @contextmanager
 def doing(what: str) -> Iterator[None]:
-    """Turn every error of the Engine's client into a `HostError` that says what did not happen."""
+    """Turn every error of the Engine's client into a `HostError` that says what failed."""
     import docker.errors
     import requests
     import urllib3.exceptions

@@ -1,7 +1,7 @@
-"""Why a container is gone without a word from PID 1: an agent that can arrange it must not gain by it.
+"""Why a container is gone without a report of PID 1: an agent that can cause this must not gain by it.
 
-Only the kernel, short of memory, and somebody outside can kill PID 1. The first is the agent's doing: one that is
-smaller than PID 1 and eats memory that no process owns takes PID 1 along. The second is not.
+Only the kernel, short of memory, and a process outside can kill PID 1. The first is caused by the agent: one that is
+smaller than PID 1 and uses memory that no process owns takes PID 1 along. The second is not.
 """
 
 import time
@@ -18,11 +18,11 @@ SETTLED_S = 0.5
 """After which time from its end the Engine has written down who killed a container."""
 
 PATIENCE_S = 2.0
-"""How long the Engine may take to tell of memory, if nobody is known to have killed the container."""
+"""How long the Engine may take to report lack of memory, if no kill of the container is known."""
 
 
 def died_of_memory(engine: Engine, container: str) -> bool:
-    """Whether the kernel killed a container's PID 1 for memory; False where nobody can tell any more."""
+    """Whether the kernel killed a container's PID 1 for memory; False if it cannot be known any more."""
     deadline = time.monotonic() + PATIENCE_S
     with suppress(HostError):
         engine.wait(container)

@@ -1,4 +1,4 @@
-"""The folders of seed 002: what an agent finds in them when it starts, and what is kept of them when it is gone.
+"""The folders of an agent (seed 002): what is in them when it starts, and what is stored of them after the game.
 
 A keeper holds the kept folders of one game: `make` before the boxes, `load` before any agent runs, `collect` when the
 boxes are closed, `close` at the end. `docker`: sized volumes in a container of our own
@@ -28,7 +28,7 @@ class FolderKind(StrEnum):
 
 
 DIRECTORIES = {FolderKind.TEMPORARY: "home", FolderKind.PERSISTENT: "persistent"}
-"""What the directories of an agent are called where there is no container around it; they are neighbours."""
+"""The names of an agent's directories in a box without a container; they are siblings."""
 
 PACKING = ("--create", "--file=-", "--format=gnu", "--sort=name", "--numeric-owner")
 """The words with which tar packs a folder; holes come out as bytes, so that no small archive makes a large folder."""
@@ -39,7 +39,7 @@ FolderKey = tuple[int, FolderKind]
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder that is kept: whose it is, its quota, and what is in it at the start of the game.
+    """A folder that is kept: its owner, its quota, and its state at the start of the game.
 
     `name` is the directory of the file system that is kept: the agent's name, or `.` for all of it.
     """
@@ -53,7 +53,7 @@ class Folder:
 
     @property
     def place(self) -> FolderKey:
-        """What tells it apart in a game."""
+        """The seat and the kind, which identify it in a game."""
         return self.seat, self.kind
 
     @property
@@ -64,10 +64,10 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class CollectedFolder:
-    """What an agent left of a folder: the state to keep, or None where the one before stands; how full it was.
+    """A folder after the game: its new state, or None if the state before stays; and how full it was.
 
-    `used_bytes` and `used_inodes` are the file system's own numbers, everything in it included; None where nobody can
-    tell. `notes` say what is not kept and why.
+    `used_bytes` and `used_inodes` are the file system's own numbers, everything in it included; None if they are not
+    known. `notes` say what is not kept and why.
     """
 
     archive: Archive | None
@@ -81,11 +81,11 @@ class Keeper(Protocol):
 
     @property
     def places(self) -> Mapping[FolderKey, str]:
-        """Where each folder is, for the boxes: a volume's name or a directory; from `make` on."""
+        """The place of each folder, for the boxes: a volume's name or a directory; from `make` on."""
 
     @property
     def uids(self) -> Mapping[int, int]:
-        """The users whose folders they are, by seat, which agents in containers must be; from `make` on."""
+        """The users that own the folders, by seat: agents in containers run as these; from `make` on."""
 
     def make(self) -> None:
         """Make the empty folders; raises `HostError`."""
@@ -94,14 +94,14 @@ class Keeper(Protocol):
         """Fill them with what they start with; raises `HostError`. Boxes may be prepared meanwhile."""
 
     def collect(self) -> Mapping[FolderKey, CollectedFolder]:
-        """What was left in them, the boxes being closed. Never raises: what cannot be read is not kept."""
+        """Their states after the boxes are closed. Never raises: a folder that cannot be read is not kept."""
 
     def close(self) -> None:
         """Remove every trace; never raises."""
 
 
 def collect_archive(packed: bytes | None, folder: Folder) -> CollectedFolder:
-    """What is kept of a folder that was packed into a tar file; None: it could not be."""
+    """What is kept of a folder that was packed into a tar file; `packed` is None if that failed."""
     if packed is None:
         return CollectedFolder(None, notes=("not kept: the folder could not be read",))
     try:
@@ -118,14 +118,14 @@ def collect_nothing(folder: Folder, *, replaced: bool) -> CollectedFolder:
 
 
 def note_on_others(folder: Folder, others: int) -> tuple[str, ...]:
-    """The note on what lies in the working directory beside the folder that is kept."""
+    """The note on files in the working directory beside the folder that is kept."""
     if not others:
         return ()
     return (f"not kept: {others} files or directories beside ./{folder.name}, which alone is kept",)
 
 
 class NoKeeper:
-    """The keeper of a game in which nothing is kept: does nothing, costs nothing."""
+    """The keeper of a game in which no folder is kept."""
 
     def __init__(self) -> None:
         self.places: Mapping[FolderKey, str] = {}
@@ -146,7 +146,7 @@ class NoKeeper:
 
 
 class LocalKeeper:
-    """Folders without a quota, for agents that one trusts: directories of this host."""
+    """Folders without a quota, for agents that are trusted: directories of this host."""
 
     def __init__(self, folders: Sequence[Folder]) -> None:
         self.places: dict[FolderKey, str] = {}
@@ -203,7 +203,7 @@ class LocalKeeper:
         return collect_archive(packed, folder)
 
     def _others(self, folder: Folder) -> int:
-        """How much lies beside the folder; nothing, where that cannot be read."""
+        """The number of files beside the folder; 0 if the directory cannot be read."""
         found: list[Path] = []
         with suppress(OSError):
             found = list(Path(self.places[folder.place]).iterdir())

@@ -1,4 +1,4 @@
-"""Ways to stop a whole container and let it go on, the fastest first; what is gone needs no stopping."""
+"""Ways to freeze and thaw a whole container, the fastest first; a container that is gone counts as frozen."""
 
 import errno
 import os
@@ -29,11 +29,11 @@ class Freezer(Protocol):
         """Whether everything stands still."""
 
     def close(self) -> None:
-        """Let go of its files."""
+        """Close its files."""
 
 
 class NoFreezer:
-    """For agents that may ponder: nothing is ever stopped, and nobody waits for it."""
+    """For agents that may ponder: nothing is ever stopped."""
 
     name = NO_FREEZER
 

@@ -20,7 +20,7 @@ SCRATCH = "/tmp"  # noqa: S108 - a mount point inside the container
 PIPES = "/io"
 
 MASKED = (
-    # the Engine's own list, of all its versions: whoever gives a list gives all of it
+    # the Engine's own list, of all its versions: a list that is given replaces it
     "/proc/acpi",
     "/proc/asound",
     "/proc/interrupts",
@@ -37,7 +37,7 @@ MASKED = (
     "/dev/pts",
     "/dev/ptmx",
 )
-"""What an agent finds empty; a path that a host does not have is passed over."""
+"""What an agent finds empty; a path that a host does not have is ignored."""
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -95,7 +95,7 @@ def command_in_box(tenant: Tenant, program: str) -> tuple[str, ...]:
     """The agent's command, its words that name files of the staged program made paths under `program`, as its runtime
     writes them.
 
-    A folder's name is no more than a word unless it begins with a dot: `java -cp . Main` means the program's own.
+    The name of a folder stays a word unless it begins with a dot: `java -cp . Main` means the program's own folder.
     """
     staged = tenant.program.resolve()
     return tuple(_word(word, staged, program, tenant.runtime) for word in tenant.command)
@@ -140,7 +140,7 @@ def _quotas(limits: Limits) -> dict[str, Any]:
     return {
         "Memory": limits.cap_bytes,
         "MemorySwap": limits.cap_bytes,  # equal: no swap
-        "OomScoreAdj": 500,  # a host out of memory had better kill an agent; PID 1 says what it is worth
+        "OomScoreAdj": 500,  # a host out of memory should kill an agent first; PID 1 sets its own
         "PidsLimit": limits.processes + 1,  # PID 1 is ours
         "Ulimits": [
             _ulimit("core", 0),

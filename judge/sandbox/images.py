@@ -50,9 +50,9 @@ class ImageRecipe:
     programs: tuple[Path, ...] = ()
     """Scripts of ours for /usr/bin, which no package brings."""
     is_optional: bool = False
-    """Large, and wanted by few: built when it is asked for by name."""
+    """Large and rarely needed: built only by name."""
     script: Path = ROOTFS_SCRIPT
-    """What makes the file system; another one than the usual stands in a folder of its own with all that it needs."""
+    """Builds the file system; a script other than the usual one has a folder of its own with all that it needs."""
 
     @property
     def tag(self) -> str:

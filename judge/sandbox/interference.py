@@ -1,4 +1,4 @@
-"""What somebody else does to a container, told from what the judge and the agent do: no agent can make these signs.
+"""Signs that somebody else stops or ends a container. No agent can cause them.
 
 The Engine may go while the container lives: its stream ends, but PID 1 runs on, and so does the game. Somebody may hold
 a container still that the judge has let go: then time that passes is not the agent's.
@@ -18,7 +18,7 @@ ORDERS = {
     UNIFIED: (("cgroup.freeze", "1"), ("cgroup.events", "frozen 1")),
     "freezer": (("freezer.self_freezing", "1"), ("freezer.parent_freezing", "1")),
 }
-"""For each hierarchy the files that say that it, or one above it, was told to stand still, and how."""
+"""For each hierarchy the files, and their lines, that say that it or one above it was ordered to freeze."""
 
 
 class FirstProcess:
@@ -70,12 +70,12 @@ class FirstProcess:
             os.sched_setaffinity(self._pid, range(os.sysconf("SC_NPROCESSORS_CONF")))
 
     def close(self) -> None:
-        """Let go of the handle."""
+        """Close the handle."""
         os.close(self.fd)
 
 
 def is_ordered_frozen(groups: Mapping[str, Path]) -> bool:
-    """Whether the kernel was told, by whomever, to hold these cgroups still; False of those that are gone."""
+    """Whether any program ordered the kernel to freeze these cgroups; False if they are gone."""
     return any(
         _says(groups[hierarchy] / name, sign)
         for hierarchy, files in ORDERS.items()
@@ -85,7 +85,7 @@ def is_ordered_frozen(groups: Mapping[str, Path]) -> bool:
 
 
 def release(groups: Mapping[str, Path]) -> None:
-    """Tell the kernel to hold these cgroups still no longer, whoever told it to: what is held still cannot end."""
+    """Thaw these cgroups, even if another program froze them: a frozen process cannot end."""
     for hierarchy, (name, word) in {UNIFIED: ("cgroup.freeze", "0"), "freezer": ("freezer.state", "THAWED")}.items():
         if hierarchy in groups:
             with suppress(OSError):

@@ -1,6 +1,6 @@
-"""What a box leaves outside this process bears its owner's mark, so that a later judge can tell rubbish from use.
+"""What a box has outside this process is marked with its owner, so that a later judge knows what may be removed.
 
-Containers bear the mark as a label; on disk there is one directory a box, with the mark in its file `owner`.
+Containers have the mark as a label; on disk each box has one directory, with the mark in its file `owner`.
 """
 
 import os
@@ -23,7 +23,7 @@ MARK = "JUDGE_BOX"
 
 
 class Fate(Enum):
-    """What has become of an owner; `UNKNOWN` where it lived on another host, in another boot or pid namespace."""
+    """Whether an owner still runs; `UNKNOWN` if it is of another host, boot or pid namespace."""
 
     ALIVE = "alive"
     GONE = "gone"
@@ -32,7 +32,7 @@ class Fate(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """One process of a judge, told apart from every later one that gets its number."""
+    """One process of a judge; a later process with the same number is another owner."""
 
     uid: int
     pid: int
@@ -43,7 +43,7 @@ class Owner:
 
     @classmethod
     def me(cls) -> "Owner":
-        """The owner that this process is."""
+        """This process as an owner."""
         pid = os.getpid()
         return cls(os.geteuid(), pid, started_ticks(pid) or 0, _world())
 
@@ -77,9 +77,9 @@ def make_directory() -> Path:
 
 @contextmanager
 def owned_directory() -> Iterator[Path]:
-    """A directory as `make_directory` makes it, gone afterwards; of a judge that is killed, the next one removes it.
+    """A directory as `make_directory` makes it, removed afterwards; if the judge is killed, the next one removes it.
 
-    Raises HostError where there is no room for one.
+    Raises HostError if there is no room for it.
     """
     try:
         directory = make_directory()
@@ -93,7 +93,7 @@ def owned_directory() -> Iterator[Path]:
 
 
 def remove_directory(directory: Path) -> None:
-    """Remove a box's directory whatever an agent has done to the modes in it; never raises."""
+    """Remove a box's directory, also if an agent has changed the modes in it; never raises."""
     for path, names, _ in os.walk(directory):
         for inner in (Path(path, name) for name in names):
             with suppress(OSError):
@@ -120,14 +120,14 @@ def directories() -> Iterator[tuple[Path, Owner | None]]:
 
 
 def kill_marked(directory: Path) -> None:
-    """Kill every process that was started for a box's directory, wherever it has hidden since; never raises."""
+    """Kill every process that was started for a box's directory, in any session or group; never raises."""
     mark = f"{MARK}={directory}\0".encode()
     while _kill_round(mark):
-        pass  # until a round finds nobody: those killed may have had children meanwhile
+        pass  # until a round finds none: a killed process may have started another
 
 
 def _kill_round(mark: bytes) -> int:
-    """Kill those who bear the mark now; returns how many there were."""
+    """Kill the processes that have the mark now; returns how many there were."""
     killed = 0
     for pid in process_ids():
         with suppress(OSError):

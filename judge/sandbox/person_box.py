@@ -10,8 +10,8 @@ from judge.sandbox.pipes import PipeSource
 class PersonBox:
     """A seat of a person's. `answers` is the reading end of the pipe; `left` raises what the end of it means.
 
-    The pipe outlives the box: a person plays game after game. Nothing runs here, so nothing is frozen and nothing
-    is killed; what the person is told is in the transcript, from which it is shown.
+    The pipe outlives the box: a person plays game after game. Nothing runs here, so nothing is frozen or
+    killed; what the person is told is shown from the transcript.
     """
 
     name = "person"
@@ -60,7 +60,7 @@ class PersonBox:
         """Do nothing."""
 
     def is_held(self) -> bool | None:
-        """Nobody can tell."""
+        """Not known."""
         return None
 
     def readings(self) -> Readings:

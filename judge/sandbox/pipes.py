@@ -1,4 +1,4 @@
-"""Named pipes between judge and agent: an end of file means that the agent is gone, never that it has not come yet."""
+"""Named pipes between judge and agent: an end of file means that the agent is gone, never that it has not started."""
 
 import os
 import select
@@ -44,8 +44,8 @@ class NamedPipes:
     """
 
     MODES: ClassVar = {"in": 0o644, "out": 0o622, "err": 0o622}
-    """For others than the judge: whatever user the agent is here (user namespaces shift it), it reads `in` only and
-    writes `out` and `err` only, and the parent's mode keeps everybody else away."""
+    """For other users than the judge: the agent, under any user (user namespaces shift it), reads `in` only and writes
+    `out` and `err` only, and the parent's mode excludes everybody else."""
 
     def __init__(self, parent: Path) -> None:
         """Make and open the pipes in a new directory of `parent`, which should have mode 0700."""
@@ -75,12 +75,12 @@ class NamedPipes:
         return write_some(self._stdin, data)
 
     def settle(self) -> None:
-        """Let go of the agent's ends."""
+        """Close the agent's ends."""
         while self._held:
             os.close(self._held.pop())
 
     def close(self) -> None:
-        """Close everything; the directory is its parent's business."""
+        """Close everything; the owner of the parent removes the directory."""
         self.settle()
         self._stdin = -1
         while self._fds:

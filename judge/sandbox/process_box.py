@@ -1,4 +1,4 @@
-"""A box without walls: the agent is a plain process. For authors who try their own agent, and for nobody else's."""
+"""A box that isolates nothing: the agent is a plain process. Only for authors who try their own agent."""
 
 import os
 import resource
@@ -93,7 +93,7 @@ class ProcessBox:
 
     @property
     def sources(self) -> Sequence[EventSource]:
-        """The agent's streams, and what becomes of its process."""
+        """The agent's streams, and the reports on its process."""
         return [*self._streams, *([self._reports] if self._reports else [])]
 
     def start(self) -> None:
@@ -135,7 +135,7 @@ class ProcessBox:
 
     @property
     def freezer(self) -> str:
-        """Signals, unless the policy stops nobody."""
+        """Signals, unless the policy never stops agents."""
         return NO_FREEZER if self._policy.freeze == NO_FREEZER else "signals"
 
     def freeze(self) -> None:
@@ -149,7 +149,7 @@ class ProcessBox:
         self._signal(signal.SIGCONT)
 
     def is_held(self) -> bool | None:
-        """Nobody can tell: a process may as well stop itself."""
+        """Not known: a process may also stop itself."""
         return None
 
     def is_frozen(self) -> bool:
@@ -175,11 +175,11 @@ class ProcessBox:
         return sum(sum(map(int, fields[11:15])) for fields in self._family()) * TICK_NS
 
     def waited_ns(self) -> int | None:
-        """Nobody counts it."""
+        """Not known."""
         return None
 
     def kill(self) -> None:
-        """Kill the process group, and whoever has left it but not its environment."""
+        """Kill the process group, and processes that have left it but not its environment."""
         self._look_at_memory()
         self._signal(signal.SIGKILL)
         if self._directory:
@@ -245,7 +245,7 @@ class ProcessBox:
         return self._process is not None and self._process.returncode is None
 
     def _signal(self, number: int) -> None:
-        """Signal the process group, which bears the number of its first process until that one is reaped."""
+        """Signal the process group, which has the number of its first process until that one is reaped."""
         if self._runs and self._process:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)
@@ -265,7 +265,7 @@ class ProcessBox:
 
 
 class ReportSource:
-    """Says what becomes of the agent's process: one descriptor, for reports that wait and for the end itself."""
+    """Reports on the agent's process: one descriptor, for reports that wait and for the end itself."""
 
     events = select.EPOLLIN
 
@@ -290,7 +290,7 @@ class ReportSource:
         self._epoll.register(self._pidfd, select.EPOLLIN)
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """The reports that wait; before the last of them, whatever else the agent had said."""
+        """The reports that wait; before the last of them, the rest of the agent's output."""
         if self.ended:
             return ()
         with suppress(BlockingIOError):

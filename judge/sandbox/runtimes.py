@@ -11,7 +11,7 @@ class Runtime:
     """One of the judge's own; an organiser's image is like `Runtime()`."""
 
     seccomp: str = ""
-    """The profile that its programs need; empty: whatever a policy has for all."""
+    """The profile that its programs need; empty: the policy's profile for all."""
     is_windows: bool = False
     """Its programs know drives and backslashes."""
 
@@ -26,7 +26,7 @@ RUNTIMES = {
 
 
 def runtime_called(name: str) -> Runtime:
-    """The runtime of this name, or what holds for an image that is none of ours."""
+    """The runtime of this name; for other images the default."""
     return RUNTIMES.get(name, Runtime())
 
 

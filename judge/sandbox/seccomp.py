@@ -1,6 +1,6 @@
 """Seccomp profiles: which system calls an agent may make, from a short TOML source to what the Engine takes.
 
-The sources stand in policies/seccomp; everything that they do not name is denied with EPERM. An organiser's own
+The sources are in policies/seccomp; every call that they do not name is denied with EPERM. An organiser's own
 profile is a file of the same form, or one of the Engine's own form that ends in .json.
 """
 

@@ -1,9 +1,9 @@
-"""Users that one box at a time has: signals, timers, pipes and descriptors on their way the kernel counts by user.
+"""Each running box has a user of its own, because the kernel counts signals, timers and pipes by user.
 
-Who claims a user binds its name in the abstract namespace of AF_UNIX sockets. Every judge of the host finds it taken,
-of whatever user and checkout, there is no file to leave behind, and the kernel takes it back from a dead process. Only
-judges in network namespaces of their own, or on other hosts of the same Engine, do not see it: they begin somewhere at
-random, and a policy may give each a range of its own.
+A judge claims a user by binding its name in the abstract namespace of AF_UNIX sockets. Every judge of the host sees the
+claim, there is no file to leave behind, and the kernel takes the name back from a dead process. Judges in network
+namespaces of their own, or on other hosts of the same Engine, do not see it: each starts to search at random, and a
+policy may give each a range of its own.
 """
 
 import errno
@@ -23,12 +23,12 @@ class User:
     _name: socket.socket
 
     def close(self) -> None:
-        """Let others have it."""
+        """Release the user."""
         self._name.close()
 
 
 def claim_user(policy: BoxPolicy) -> User:
-    """A free one of the policy's users; HostError where there is none."""
+    """A free user of the policy's range; HostError if there is none."""
     start = secrets.randbelow(policy.uids)
     for step in range(policy.uids):
         uid = policy.uid + (start + step) % policy.uids
@@ -40,7 +40,7 @@ def claim_user(policy: BoxPolicy) -> User:
 
 
 def _bound(address: str) -> socket.socket | None:
-    """A socket of this name; None where somebody else has it."""
+    """A socket of this name; None if another process has it."""
     name = socket.socket(socket.AF_UNIX)
     try:
         name.bind(address)

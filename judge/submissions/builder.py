@@ -1,12 +1,12 @@
-"""Builds sources that nobody vouches for, in a box, and writes the tree that is left to stdout as one plain tar file.
+"""Builds hostile sources, in a box, and writes the resulting tree to stdout as one plain tar file.
 
     python3 -I DIRECTORY JOB.json      DIRECTORY has this file as __main__.py
                                        JOB.json: {"commands": [[word, ...], ...], "input": path, "at": path,
                                                   "bounds": {...}}
 
 The commands are lists of words and never pass a shell. What they print goes to stderr, which is the log. Exit code 3: a
-command failed; 4: what it left cannot be taken. What is built may kill this program or write in its name: it builds
-nobody's agent but its own, and whoever reads the tar file reads it strictly again.
+command failed; 4: what it left cannot be taken. What is built may kill this program or write in its name: it can
+only change its own agent, and the judge reads the tar file strictly again.
 """
 
 import json
@@ -30,7 +30,7 @@ AGE_S = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
 
 
 def log_line(line: str) -> None:
-    """A line for the log, after what was written to it by then."""
+    """Write a line to the log, in order with the output of the commands."""
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
 
@@ -43,7 +43,7 @@ def copy_sources(source: Path, at: Path) -> None:
 
 
 def run_command(command: list[str], at: Path) -> bool:
-    """Run a command in the tree; whether it did what it should."""
+    """Run a command in the tree; whether it succeeded."""
     log_line(f"$ {shlex.join(command)}")
     try:
         done = subprocess.run(command, cwd=at, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False)

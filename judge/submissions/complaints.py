@@ -31,13 +31,13 @@ _LOOKED_AT = 2000
 
 
 def first_error(log: str) -> str:
-    """The first line of a log that speaks of an error; empty where none does."""
+    """The first line of a log that speaks of an error; empty if none does."""
     lines = (line.strip() for line in log.split("\n"))
     return printable(next((line for line in lines if _ERROR.search(line)), ""), 200)
 
 
 def advice(log: str, tree: Path) -> str:
-    """What to do about it; empty where nobody can tell."""
+    """What to do about it; empty if the cause is not known."""
     if path := _utf16_source(tree):
         return f"{shown(path)} is UTF-16: save it as UTF-8"
     for pattern, fix in _KNOWN:

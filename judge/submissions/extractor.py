@@ -1,4 +1,4 @@
-"""Reads an archive that nobody vouches for, in a box, and writes what is in it to stdout as one plain tar file.
+"""Reads a hostile archive, in a box, and writes its files to stdout as one plain tar file.
 
     python3 -I DIRECTORY JOB.json      DIRECTORY has this file as __main__.py
                                        JOB.json: {"input": path, "bounds": {...}, "ratio": n, "ratio_from_bytes": n}
@@ -6,7 +6,7 @@
 It never makes a file: no name of the archive's is ever given to a file system. Directories and regular files are
 taken, and a link as a copy of the file of the archive that it leads to; everything else ends it, with exit code 3 and
 one sentence on stderr that names the member. Only the standard library and, for .zst, the `zstandard` of the image; a
-compiled decompressor may have faults, so it all runs in a box, and whoever reads the tar file reads it strictly again.
+compiled decompressor may have faults, so it all runs in a box, and the judge reads the tar file strictly again.
 """
 
 import gzip
@@ -69,7 +69,7 @@ MALFORMED = (
     LookupError,
     MemoryError,
 )
-"""What the standard library's readers raise for bytes that are no archive."""
+"""What the standard library's readers raise for bytes that are not an archive."""
 
 
 LINKED_BYTES = 16 << 20
@@ -273,7 +273,7 @@ def check_member(member: Member, checker: PathChecker) -> str:
 
 
 def link_target(path: str, member: Member) -> str:
-    """The path that a link of the archive leads to; RefusedError where it leads out of the archive."""
+    """The path that a link of the archive leads to; RefusedError if it leads out of the archive."""
     target = member.target or ""
     parts = [] if member.is_hard else path.split("/")[:-1]
     for part in target.split("/"):
@@ -287,7 +287,7 @@ def link_target(path: str, member: Member) -> str:
 
 
 def resolve_links(links: dict[str, str], files: dict[str, int]) -> dict[str, list[str]]:
-    """The paths of links by the file that they lead to; `files` has the sizes. RefusedError where there is none."""
+    """The paths of links by the file that they lead to; `files` has the sizes. RefusedError if there is none."""
     wanted: dict[str, list[str]] = {}
     for path, target in links.items():
         at = target

@@ -12,10 +12,10 @@ DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
     + [f"{kind}{number}" for kind in ("com", "lpt") for number in "0123456789¹²³"]
 )
-"""What Windows takes for a device, whatever ending stands behind it."""
+"""Names of devices under Windows, with any ending."""
 
 SHOWN = 80
-"""How many characters of a name stand in a sentence."""
+"""How many characters of a name are shown in a sentence."""
 
 
 class RefusedError(Exception):
@@ -23,7 +23,7 @@ class RefusedError(Exception):
 
 
 def shown(name: str) -> str:
-    """A hostile name, fit to stand in a sentence."""
+    """A hostile name, quoted for a sentence."""
     text = quote(name, SHOWN)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]}...'"
 
@@ -123,7 +123,7 @@ class PathChecker:
         if len(self._met) > self.bounds.entries:
             raise RefusedError(f"it holds more than {self.bounds.entries} files and directories")
         if old.path != new.path:
-            raise RefusedError(f"{shown(new.path)} and {shown(old.path)} are one name where case is not told apart")
+            raise RefusedError(f"{shown(new.path)} and {shown(old.path)} are one name on a file system without case")
         if old.is_directory != new.is_directory:
             raise RefusedError(f"{shown(new.path)} is both a file and a directory")
         if old is not new and old.is_named and new.is_named:

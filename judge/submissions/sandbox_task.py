@@ -103,7 +103,7 @@ def _prepare(task: SandboxTask, directory: Path) -> None:
         shutil.copytree(task.input, directory / INPUT)
     else:
         shutil.copyfile(task.input, directory / INPUT)
-    for path in (directory, *directory.rglob("*")):  # whatever umask the judge has
+    for path in (directory, *directory.rglob("*")):  # the judge may have any umask
         path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
 
 

@@ -1,8 +1,8 @@
-"""The desk of a contest: what comes in is put on the disk, then in the register, then processed, and what came is kept.
+"""Submissions of a contest: an upload is written to the disk, then registered, then processed, and its result stored.
 
 FOLDER/submissions/         uploads, logs and reports, each under its digest
 FOLDER/submissions/workers  a locked file for each process that processes; the kernel unlocks those of the dead
-FOLDER/agents/DIGEST        the agents that came of them
+FOLDER/agents/DIGEST        the agents made of them
 """
 
 import json
@@ -30,9 +30,9 @@ from judge.text import is_printable
 FILENAME_CHARACTERS = 255
 CHUNK = 1 << 20
 ORGANISER = "organiser"
-"""Whose submissions are that name no author."""
+"""The author of submissions that name none."""
 FILENAME = r"^[^/\\\x00-\x1f\x7f-\x9f]*[^./\\\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f]*$"
-"""What a pattern can say of a file's name; that every character can be shown is asked besides."""
+"""A file name, as far as a pattern can say it; every character must be printable besides."""
 AGENT_NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
 
 
@@ -53,7 +53,7 @@ class IntakeDirectory:
 
     @property
     def agents(self) -> Path:
-        """The folder of the agents that came of them."""
+        """The folder of the agents made of them."""
         return self.folder / "agents"
 
     @property
@@ -92,7 +92,7 @@ def check_name(name: str) -> str:
 
 
 def receive_file(
-    desk: IntakeDirectory, register: Register, path: Path, name: str, author: str, worker: str
+    directory: IntakeDirectory, register: Register, path: Path, name: str, author: str, worker: str
 ) -> Submission:
     """Take in a file of this machine, for this process to go on with: nothing but its size is bounded. InputError."""
     check_filename(path.name)
@@ -100,12 +100,12 @@ def receive_file(
     if path.is_dir():
         raise InputError(f"{path}: a directory; pack it: tar czf {path.name}.tar.gz -C {path} .")
     try:
-        with path.open("rb") as file, Incoming(desk.uploads) as incoming:
+        with path.open("rb") as file, Incoming(directory.uploads) as incoming:
             while chunk := file.read(CHUNK):
                 incoming.write(chunk)
-                if incoming.size > desk.intake.upload_bytes:
+                if incoming.size > directory.intake.upload_bytes:
                     raise InputError(
-                        f"{path}: more than {desk.intake.upload_bytes} bytes; the contest's file may allow more: "
+                        f"{path}: more than {directory.intake.upload_bytes} bytes; the contest's file may allow more: "
                         "[intake] upload_bytes"
                     )
             if not incoming.size:
@@ -120,15 +120,15 @@ def receive_file(
 
 
 def process_taken(
-    desk: IntakeDirectory,
+    directory: IntakeDirectory,
     register: Register,
     taken: Submission,
     process: Processor,
     tell: OnStep = lambda _: None,
 ) -> Submission:
-    """Process what a worker has taken, and register what came of it; whoever fails here, the attempt has an end.
+    """Process what a worker has taken, and register the result; the attempt ends also if the judge or its host fails.
 
-    `tell` hears of each step when it is kept.
+    `tell` is called with each step when it is stored.
     """
 
     def keep(step: UploadStep) -> None:
@@ -136,25 +136,25 @@ def process_taken(
         tell(step)
 
     def failed(why: str) -> Submission:
-        return register.fail(taken.id, taken.attempt, why, desk.intake.tries, desk.intake.again_s)
+        return register.fail(taken.id, taken.attempt, why, directory.intake.tries, directory.intake.again_s)
 
     # What the organiser brings is somebody else's, and says itself whose.
     author = "" if taken.author == ORGANISER else taken.author
     try:
-        desk.agents.mkdir(parents=True, exist_ok=True)
-        upload = desk.files.path(taken.upload)
-        job = UploadJob(upload, taken.filename, desk.policy, desk.agents, taken.name, author)
+        directory.agents.mkdir(parents=True, exist_ok=True)
+        upload = directory.files.path(taken.upload)
+        job = UploadJob(upload, taken.filename, directory.policy, directory.agents, taken.name, author)
         outcome = process(job, keep)
-        return register.finish(taken.id, taken.attempt, _kept(desk.files, outcome))
+        return register.finish(taken.id, taken.attempt, _kept(directory.files, outcome))
     except InputError as error:
         return register.finish(taken.id, taken.attempt, Came(str(error), "", *[None] * 4))
     except NotReadyError as error:
         # Nothing was tried yet: it waits until the organiser has brought what is missing.
-        return register.postpone(taken.id, taken.attempt, str(error), desk.intake.again_s)
+        return register.postpone(taken.id, taken.attempt, str(error), directory.intake.again_s)
     except HostError as error:
         return failed(str(error))
     except OSError as error:
-        return failed(f"{error.filename or desk.folder}: {error.strerror}")
+        return failed(f"{error.filename or directory.folder}: {error.strerror}")
     except (SystemExit, KeyboardInterrupt):
         register.release(taken.id, taken.attempt, "the judge that processed it was ended")
         raise
@@ -164,7 +164,7 @@ def process_taken(
 
 
 def _kept(files: Files, outcome: UploadOutcome) -> Came:
-    """What the register keeps of an outcome, its texts on the disk."""
+    """The entry of the register for an outcome; its texts go to the disk."""
     agent, report = outcome.agent, outcome.report
     return Came(
         refusal=outcome.refusal,
@@ -189,14 +189,14 @@ def _described(agent: Agent, outcome: UploadOutcome) -> str:
     )
 
 
-def agent_of(desk: IntakeDirectory, submission: Submission) -> Agent:
-    """The agent that came of a submission, as a contest enters it; InputError where none did."""
+def agent_of(directory: IntakeDirectory, submission: Submission) -> Agent:
+    """The agent made of a submission, as a contest enters it; InputError if there is none."""
     if submission.agent is None or submission.digest is None:
         raise InputError(f"submission {submission.id} came to no agent: {submission.why}")
     described = json.loads(submission.agent)
     return Agent(
         AgentManifest.model_validate(described["manifest"]),
-        desk.agents / described["program"],
+        directory.agents / described["program"],
         submission.digest,
         tuple(described["executables"]),
         described.get("own_name", ""),
@@ -207,10 +207,10 @@ def agent_of(desk: IntakeDirectory, submission: Submission) -> Agent:
 
 
 @contextmanager
-def working(desk: IntakeDirectory) -> Iterator[str]:
-    """The name of this process as a worker: it is alive as long as its file is locked. Raises HostError."""
+def working(directory: IntakeDirectory) -> Iterator[str]:
+    """Register this process as a worker; its name. It counts as alive while its file is locked. Raises HostError."""
     name = secrets.token_hex(16)
-    path = _mark(desk, name)
+    path = _mark(directory, name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("x")
@@ -224,29 +224,29 @@ def working(desk: IntakeDirectory) -> Iterator[str]:
             path.unlink(missing_ok=True)
 
 
-def is_worker_gone(desk: IntakeDirectory, worker: str) -> bool:
-    """Whether no process of that name works any more: it ended, or was killed, or the machine was started again."""
+def is_worker_gone(directory: IntakeDirectory, worker: str) -> bool:
+    """Whether the worker of that name has ended, was killed, or ran before the machine was restarted."""
     try:
-        with _mark(desk, worker).open() as file:
+        with _mark(directory, worker).open() as file:
             if not try_lock(file):
                 return False
     except FileNotFoundError:
         return True
-    _mark(desk, worker).unlink(missing_ok=True)
+    _mark(directory, worker).unlink(missing_ok=True)
     return True
 
 
 def waits_for_a_core(pid: int) -> bool:
-    """Whether a process that processes stands in the queue for a core: the time is not its submission's."""
+    """Whether a worker waits for a core: that time is not its submission's."""
     return core_locks.waits(pid)
 
 
-def requeue_lost(desk: IntakeDirectory, register: Register) -> Sequence[int]:
-    """Make due again what workers that are gone left in the middle: the numbers."""
-    return register.give_back(lambda worker: is_worker_gone(desk, worker), desk.intake.tries)
+def requeue_lost(directory: IntakeDirectory, register: Register) -> Sequence[int]:
+    """Queue again the submissions that lost workers had; their numbers."""
+    return register.give_back(lambda worker: is_worker_gone(directory, worker), directory.intake.tries)
 
 
-def _mark(desk: IntakeDirectory, worker: str) -> Path:
+def _mark(directory: IntakeDirectory, worker: str) -> Path:
     if not re.fullmatch(r"[0-9a-f]{32}", worker):
         raise ValueError(f"not a worker's name: {worker[:80]!r}")
-    return desk.uploads / "workers" / worker
+    return directory.uploads / "workers" / worker

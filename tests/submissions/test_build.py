@@ -244,7 +244,7 @@ ATTACKS = {
     "echo not what the builder says > /io/out": "what came out of the box is no plain tar file",
     "ln -s /etc/passwd link": "'link' is neither a file nor a directory",
     "mkfifo pipe": None,
-    "touch a A": "one name where case is not told apart",
+    "touch a A": "one name on a file system without case",
     "touch $$(printf 'a\\377')": "no UTF-8",
     "for i in $$(seq 5000); do : > f$$i; done": "more than 4096 files and directories",
     "mv Makefile /tmp; rm -r /home/agent/tree; ln -s / /home/agent/tree": "the build left",

@@ -266,9 +266,9 @@ def test_a_size_that_is_a_lie_is_refused(size: int, tmp_path: Path) -> None:
 
 PAIRS = {
     ("a", "a"): "is in it twice",
-    ("a", "A"): "are one name where case is not told apart",
-    ("Dir/a", "dir/b"): "are one name where case is not told apart",
-    ("straße", "STRASSE"): "are one name where case is not told apart",
+    ("a", "A"): "are one name on a file system without case",
+    ("Dir/a", "dir/b"): "are one name on a file system without case",
+    ("straße", "STRASSE"): "are one name on a file system without case",
     ("caf\u00e9", unicodedata.normalize("NFD", "caf\u00e9")): "are one name",
     ("a", "a/b"): "is both a file and a directory",
     ("a/b", "a"): "is both a file and a directory",

@@ -56,7 +56,7 @@ def test_every_kind_of_archive_arrives(kind: str, task_host: TaskHost) -> None:
         (gzip.compress(tarred(("z", bytes(8 * MIB)))), "so do bombs"),  # H2
         (archives.zst_bomb(15 * MIB), "so do bombs"),  # H2
         (tarred(("run", b""), mode=0o4755), "has a setuid, setgid or sticky bit"),  # H3
-        (tarred(("a", b""), ("A", b"")), "where case is not told apart"),  # H3
+        (tarred(("a", b""), ("A", b"")), "on a file system without case"),  # H3
         (b"no archive at all", "it cannot be read as an archive"),
         (zipped({}), "it holds no files"),
     ],

@@ -32,12 +32,12 @@ _AT_FAULT = {
     Verdict.MATCH_TIME: "time",
     Verdict.MEMORY: "memory",
 }
-"""The checks that a fault fails, whatever was tried when it came."""
+"""The checks that a fault fails, whichever check was being made."""
 _NOT_UNDERSTOOD = (Verdict.REFUSED, Verdict.UNREADABLE)
 _NAMES = {"crlf": "CR LF", "lf": "LF alone"}
 _WELL_ALONE = "this was late in a long conversation: in a new process, as a contest begins every game, it answered"
 _RESTART = "answer RESTART by OK and clear the board, or by UNKNOWN"
-"""What helps where the command that leads from one position to another is not answered."""
+"""The fix if the command that leads from one position to another is not answered."""
 
 
 def hurried(policy: Policy) -> Policy:
@@ -73,7 +73,7 @@ class QuestionResults:
 
     @property
     def sound(self) -> Question:
-        """A question that was answered well, to be asked in other circumstances; the first of all, where none was."""
+        """A question that was answered well, to be asked under other conditions; the first of all if none was."""
         firsts = {answer.question: answer for answer in reversed(self.answers)}
         asked = reversed(firsts.values())
         well = (answer.question for answer in asked if answer.fault is None)
@@ -98,7 +98,7 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     questions, plain = examinee.questions.asked, examinee.questions.plain
     left = list(questions)
     while left and len(results.stopped) < MAX_FAULTS:
-        # Whom one process fails again and again is asked in as many as there are questions: each costs a whole wait.
+        # If one process fails again and again, each question gets one of its own: a failure costs a whole wait.
         batch = left if len(results.late) < MAX_FAULTS else left[:1]
         talk = examinee.ask(batch, policy, options=plain)
         if ending and not results.talks and results.ending is None and _failed_at_once(talk):
@@ -139,7 +139,7 @@ def _failed_at_once(talk: RecordedTalk) -> bool:
 def _other_ending(
     examinee: Examinee, question: Question, talk: RecordedTalk, policy: Policy, ending: str
 ) -> Diagnosis | None:
-    """Why it is to be asked with lines that end in the other way: because it answers then; None where it does not."""
+    """Why to ask with the other line ending: because the agent answers then; None if it does not."""
     other = "lf" if ending == "crlf" else "crlf"
     once = replace(question, turns=1)
     again = examinee.ask(

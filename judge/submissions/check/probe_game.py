@@ -46,15 +46,15 @@ class Interview:
         opponent: Callable[[Request], Reply],
         pause_s: float = 0.0,
     ) -> None:
-        """Each question begins a game called `name` with these options. `opponent` makes the other seat's answers;
-        after every answer `pause_s` pass."""
+        """Each question begins a game called `name` with these options; `opponent` answers for the other seat.
+        After every answer there is a pause of `pause_s`."""
         plain = new_game(name, options)
         self.requests, self.events = plain.requests, plain.events
         self.answers: list[ProbeAnswer] = []
         self._describe = plain.describe()
         self._name, self._options = name, dict(options)
         self._left = list(questions)
-        self._answer_for_opponent = opponent
+        self._opponent = opponent
         self._pause_s = pause_s
         self._end: End | None = None
         self._begin()
@@ -95,7 +95,7 @@ class Interview:
         time.sleep(self._pause_s)
         self._turns -= 1
         if self._turns and self._game.end is None:
-            events += self._oblige()
+            events += self._play_for_opponent()
         if not self._turns or self._game.end is not None:
             self._begin()
         return events
@@ -121,18 +121,18 @@ class Interview:
         seat = self._question.seat
         self._seat = self._game.pending().seat if seat is None else seat
         self._turns = self._question.turns
-        self._oblige()
+        self._play_for_opponent()
 
-    def _oblige(self) -> list[Event]:
+    def _play_for_opponent(self) -> list[Event]:
         """Play for the opponent until it is the agent's turn."""
         events: list[Event] = []
         while self._game.end is None and (request := self._game.pending()).seat != self._seat:
-            events += self._game.apply(self._answer_for_opponent(request))
+            events += self._game.apply(self._opponent(request))
         return events
 
 
 def _fault(game: Game, seat: int) -> End | None:
-    """How the last answer ended the game against whoever gave it, if it did."""
+    """How the last answer ended the game against the seat that gave it, if it did."""
     match game.end:
         case AgentFault() as fault:
             return fault

@@ -1,4 +1,4 @@
-"""The agent under examination: it is interviewed and it plays, each time in a new box beside a house agent."""
+"""The agent under examination: it answers questions and plays, each time in a new box beside a house agent."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -81,14 +81,14 @@ class RecordedTalk:
 
     @property
     def start_ms(self) -> float | None:
-        """From its start to its first word; None where it said none."""
+        """From its start to its first output; None if it wrote nothing."""
         started = self._first(EntryKind.STARTED)
         said = self._first(EntryKind.READ)
         return None if started is None or said is None else (said.ns - started.ns) / MS
 
     @property
     def exit_ms(self) -> float | None:
-        """From the goodbye to its exit; None where it had to be killed or was gone before."""
+        """From the goodbye to its exit; None if it had to be killed or was gone before."""
         last = [entry for entry in self._after_goodbye if entry.kind in (EntryKind.REPORT, EntryKind.KILLED)]
         if not last or last[0].kind is EntryKind.KILLED or self._goodbye is None:
             return None
@@ -196,7 +196,7 @@ class RecordedTalk:
 
     @cached_property
     def _goodbye(self) -> Entry | None:
-        """The thaw with which the agent may hear that the game is over; None where it was gone by then."""
+        """The thaw with which the agent may hear that the game is over; None if it was gone before."""
         last = None
         for entry in self._entries:
             if entry.kind is EntryKind.THAWED:
