@@ -13,8 +13,8 @@ from judge.games.types import SEATS, Verdict
 from judge.publish.match_page import MatchContext, match_page
 from judge.publish.redaction import private_part, public_part
 from judge.records.gomoku.pgn import write_pgn
-from judge.records.gomoku.record import FiveRecord
-from judge.referee.spec import MatchRecord, RecordFile
+from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
+from judge.referee.spec import RecordFile
 from judge.referee.transcript import EntryKind
 from judge.store.files import Files
 
@@ -46,7 +46,7 @@ def publish_match(job: MatchJob) -> MatchFiles:
     public = write_public(file, job.target / match.record_path)
     write_private(file, job.private, match.stem)
     (job.target / f"games/{match.stem}.html").write_bytes(match_page(public, context))
-    return MatchFiles(pgn_of(public, context), {seat.name: dict(seat.about) for seat in file.record.seats})
+    return MatchFiles(_pgn(public, context), {seat.name: dict(seat.about) for seat in file.record.seats})
 
 
 def read_stored(files: Path, digest: str) -> RecordFile:
@@ -78,26 +78,20 @@ def write_private(file: RecordFile, folders: tuple[Path, Path], stem: str) -> No
             (folder / f"{name}.stderr").write_bytes(stderr)
 
 
-def pgn_of(file: RecordFile, context: MatchContext) -> bytes:
+def _pgn(file: RecordFile, context: MatchContext) -> bytes:
     """The match for rating programs: five in a row with its moves, other games with their result alone."""
-    record = file.record
-    five = game_entry(record.spec.policy.game.name).pgn(file) or _bare(record)
-    match = context.match
-    return write_pgn(replace(five, event=context.contest, round=f"{match.round}.{match.table}.{match.number}"))
-
-
-def _bare(record: MatchRecord) -> FiveRecord:
-    if record.verdict is Verdict.DRAW:
-        outcome = "draw"
-    else:
+    record, match = file.record, context.match
+    five = game_entry(record.spec.policy.game.name).pgn(file)
+    if five is None:
         # If both are at fault, nobody wins; rating programs have no result for that.
-        outcome = "" if record.winner is None else ("black", "white")[record.winner]
-    return FiveRecord(
-        width=0,
-        height=0,
-        moves=(),
-        names=(record.seats[0].name, record.seats[1].name),
-        outcome=outcome,  # type: ignore[arg-type]
-        verdict=record.verdict.value,
-        date=record.started_at[:10],
-    )
+        outcome: Outcome = "draw" if record.verdict is Verdict.DRAW else ""
+        five = FiveRecord(
+            width=0,
+            height=0,
+            moves=(),
+            names=(record.seats[0].name, record.seats[1].name),
+            outcome=outcome if record.winner is None else WINNERS[record.winner],
+            verdict=record.verdict.value,
+            date=record.started_at[:10],
+        )
+    return write_pgn(replace(five, event=context.contest, round=f"{match.round}.{match.table}.{match.number}"))

@@ -367,7 +367,7 @@ def test_chance_is_drawn_unless_a_seed_is_asked_for(judge: Judge, tmp_path: Path
 
     assert [None, 7] == seeds
     assert "chance   drawn when the contest begins" in drawn
-    assert "chance   fixed by seed = 7: whoever knows it can foretell all chance" in fixed
+    assert "chance   fixed by seed = 7: anybody who knows it can predict all chance" in fixed
 
 
 def test_init_writes_what_it_was_given(judge: Judge, tmp_path: Path) -> None:

@@ -79,8 +79,10 @@ cores = 1        # processors that a game has to itself; both agents share them,
 # archive. name = is what the tables call it, where its own name will not do.
 $agents""")
 
-_FIXED = "   # fixes all chance: whoever knows it can foretell the games; without this line it is drawn"
-_NO_SEED = "# seed = 1     # would fix all chance, which could then be foretold; it is drawn when the contest begins"
+_FIXED = "   # fixes all chance: anybody who knows it can predict the games; without this line it is drawn"
+_NO_SEED = (
+    "# seed = 1     # would fix all chance, which anybody could then predict; it is drawn when the contest begins"
+)
 
 _NOBODY = """\
 # [[agents]]
@@ -98,7 +100,7 @@ def init(
     format_: Annotated[str, typer.Option("--format", help=", ".join(_FORMATS))] = "round-robin",
     games: Annotated[int, typer.Option(min=1, help="Games of a pairing.")] = 2,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Fix all chance, which can then be foretold; else it is drawn.")
+        int | None, typer.Option(min=0, help="Fix all chance, which anybody can then predict. Default: it is drawn.")
     ] = None,
     set_: SetOption = None,
 ) -> None:

@@ -56,7 +56,7 @@ def _chance(planned: Planned) -> str:
     seed = planned.plan.seed
     if seed is None:
         return "drawn when the contest begins, committed to from then on, revealed at its end"
-    return f"fixed by seed = {seed}: whoever knows it can foretell all chance; leave it out to have it drawn"
+    return f"fixed by seed = {seed}: anybody who knows it can predict all chance; without this line it is drawn"
 
 
 def _clocks(planned: Planned) -> str:
