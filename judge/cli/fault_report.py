@@ -1,4 +1,4 @@
-"""A case on one page: what its author needs to believe the verdict, and how to check it."""
+"""The evidence of a fault on one page: why a seat lost, and how to check it."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -15,16 +15,16 @@ HEX_BYTES = 16
 """Bytes a line of a hex dump."""
 
 MOST_LINES = 12
-"""Of something longer the beginning and the end are shown."""
+"""Of a longer text only the beginning and the end are shown."""
 
 
 def case_lines(case: Case, record: MatchRecord, path: str) -> Iterator[str]:
-    """The page."""
+    """The lines of the page."""
     verdict = "is void" if case.verdict is Verdict.VOID else f"lost: {case.verdict}"
     yield f"{printable(case.name, 60)} (seat {case.seat}) {verdict}"
     yield f"  {printable(case.why, 400)}"
     yield ""
-    yield "What it was told last"
+    yield "The last request"
     yield from _indented(_request_lines(case.exchange))
     yield ""
     yield from _reply_section(case.exchange)
@@ -32,7 +32,7 @@ def case_lines(case: Case, record: MatchRecord, path: str) -> Iterator[str]:
     yield "The clock"
     yield from _indented(_clock_lines(case, record))
     yield ""
-    yield "The readings"
+    yield "The measurements"
     yield from _indented(_reading_lines(case, record))
     yield ""
     yield f"The rule: policy {printable(record.spec.policy.name, 60)}"
@@ -79,12 +79,12 @@ def _request_lines(exchange: Exchange) -> Iterator[str]:
 
 def _reply_section(exchange: Exchange) -> Iterator[str]:
     reply = exchange.reply
-    yield f"What it answered: {len(reply)} bytes"
+    yield f"The reply: {len(reply)} bytes"
     if reply:
         yield from _indented(_shortened([f"< {line}" for line in _text_lines(reply)]))
         yield "  in hex"
         yield from _indented(_shortened(list(hex_lines(reply))))
-    yield "  when, in ms since its clock ran"
+    yield "  events, in ms since its clock started"
     yield from _indented(_shortened([_heard_line(heard) for heard in exchange.heard]))
     if exchange.stderr:
         yield "  the end of its stderr"
@@ -104,15 +104,15 @@ def _heard_line(heard: Heard) -> str:
         case EntryKind.REPORT:
             what = f"PID 1 reports: {printable(heard.data.decode('ascii', 'replace'), 60)}"
         case EntryKind.OOM:
-            what = "the kernel killed for memory"
+            what = "the kernel killed a process for memory"
         case _:
-            what = "the judge looked: nothing had come"
+            what = "the judge looked: no data"
     return f"{heard.ms:12.3f}  {what}"
 
 
 def _clock_lines(case: Case, record: MatchRecord) -> Iterator[str]:
     if case.charged_ms is None or not case.allowed_ms:
-        yield "turn      not measured: what it did came before its clock ran"
+        yield "turn      not measured: the event was before its clock started"
     else:
         yield f"charged   {case.charged_ms:.3f} ms"
         yield f"allowed   {case.allowed_ms} ms, tolerance included"
@@ -122,7 +122,7 @@ def _clock_lines(case: Case, record: MatchRecord) -> Iterator[str]:
     boxes = record.placement.box
     box = boxes[case.seat] if case.seat < len(boxes) else "no box"
     sharing = record.spec.policy.box.sharing
-    shared = f", which {sharing} games may have at once" if sharing > 1 else ""
+    shared = f", shared by up to {sharing} games" if sharing > 1 else ""
     yield f"box       {box}, cores {list(record.placement.slot_cores)}{shared}"
 
 
@@ -130,7 +130,7 @@ def _reading_lines(case: Case, record: MatchRecord) -> Iterator[str]:
     evidence, seat = case.evidence, record.seats[case.seat]
     if evidence is None:
         yield f"memory peak {mib(seat.memory_peak_bytes, '-')}, CPU {_or_dash(seat.cpu_ms)} ms in the game"
-        yield "nothing else was read: its answer alone decided"
+        yield "no other evidence: its answer alone decided"
         return
     cap = mib(evidence.memory_cap_bytes, "-")
     yield f"PID 1         {printable(evidence.report or 'no report of its end', 60)}"
@@ -138,9 +138,9 @@ def _reading_lines(case: Case, record: MatchRecord) -> Iterator[str]:
     yield f"CPU           {_or_dash(evidence.cpu_ms)} ms so far"
     share = evidence.others_share
     taken = "-" if share is None else f"{100 * share:.1f} %"
-    yield f"others took   {taken} of its cores while it was waited for; counts in verdicts of time"
+    yield f"others took   {taken} of its cores during its turn; counts in verdicts of time"
     if evidence.held_by_others:
-        yield "held          somebody outside froze or paused its container; counts in verdicts of time"
+        yield "held          its container was frozen or paused from outside; counts in verdicts of time"
     yield f"output        {evidence.bytes_read} bytes"
     if evidence.detail:
         yield f"host          {printable(evidence.detail, 200)}"

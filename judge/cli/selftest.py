@@ -58,7 +58,7 @@ class TrialLine:
     def meaning(self) -> str:
         """The consequence for a contest."""
         if self.control is not None:
-            return "the attack works without it" if self.held else "the attack proves nothing here"
+            return "the attack works with the defence off" if self.held else "the attack proves nothing here"
         return "holds" if self.held else self.attack.danger
 
 

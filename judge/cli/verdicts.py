@@ -1,4 +1,4 @@
-"""`judge verdicts`: what each verdict means, from the blame table itself; docs/verdicts.md is what it prints."""
+"""`judge verdicts`: the meaning of each verdict, from the blame table. docs/verdicts.md is its output."""
 
 from collections.abc import Iterator, Mapping
 
@@ -6,23 +6,23 @@ from judge.games.types import Verdict
 from judge.referee.blame import TABLE, BlameRow
 
 RULED: Mapping[Verdict, tuple[str, str]] = {
-    Verdict.WIN: ("The rules: a seat has won.", ""),
-    Verdict.DRAW: ("The rules: nobody has won, and nobody can or the game is over.", ""),
+    Verdict.WIN: ("A player has won by the rules.", ""),
+    Verdict.DRAW: ("The game is drawn by the rules, or it is over and nobody has won.", ""),
     Verdict.FOUL: (
-        "The rules: a seat did what the rules forbid and count as a loss, such as a forbidden move of renju.",
-        "Your program plays a move that it may not play; its rules differ from the contest's.",
+        "A player made a move that loses by the rules, such as a forbidden move of renju.",
+        "Your program uses other rules than the contest.",
     ),
     Verdict.ILLEGAL: (
-        "The answer could be read and is not allowed: an occupied square, a wrong count, a piece that cannot go there.",
-        "Look at the request and your reply in the record, and at what you do after a restart or an opening.",
+        "The answer is readable but not allowed: an occupied square, a wrong count, a piece that cannot go there.",
+        "Compare the request and your reply in the record, and check your board after a restart or an opening.",
     ),
     Verdict.UNREADABLE: (
-        "The answer was meant as one and cannot be read: `8,8,1`, half a move, words behind it.",
+        "The answer cannot be parsed: `8,8,1`, half a move, words after a move.",
         "Print exactly what the protocol says, one answer a line, and nothing else on stdout.",
     ),
-    Verdict.RESIGNED: ("The agent gave up, where its protocol has a word for it.", ""),
+    Verdict.RESIGNED: ("The agent gave up, in a protocol that has a word for it.", ""),
     Verdict.REFUSED: (
-        "The agent said that it cannot do what a mandatory command asks (ERROR or UNKNOWN), also to start.",
+        "The agent answered a mandatory command, such as the start, with ERROR or UNKNOWN.",
         "Support the board sizes, rules and commands of the contest; see its policy.",
     ),
 }
@@ -31,20 +31,20 @@ RULED: Mapping[Verdict, tuple[str, str]] = {
 FAULTS: Mapping[Verdict, str] = {
     Verdict.START_TIME: "Answer the first command at once and load tables afterwards; see `clock.start_ms`.",
     Verdict.TURN_TIME: (
-        "Leave a margin, look at the clock more often, and flush your output after every line: an answer in a "
-        "buffer is no answer. See `clock.turn_ms` and `clock.tolerance_ms`. When you have answered you are stopped: "
-        "leave no call behind your answer that takes long and cannot be interrupted (`clock.still_ms`)."
+        "Leave a margin, check the clock more often, and flush your output after every line, because the judge cannot "
+        "see an answer in a buffer. See `clock.turn_ms` and `clock.tolerance_ms`. You are frozen after your answer: "
+        "start no long system call that cannot be interrupted (`clock.still_ms`)."
     ),
-    Verdict.MATCH_TIME: "Spread your time: INFO time_left says before each move what is left.",
+    Verdict.MATCH_TIME: "Divide your time: INFO time_left gives the remaining time before each move.",
     Verdict.MEMORY: (
-        "Everything counts: all processes and threads, shared memory, and the files in the agent's folders. Size "
+        "All processes and threads, shared memory, and the files in the agent's folders count. Choose the size of "
         "tables by INFO max_memory and leave room. See `limits.memory_bytes`."
     ),
-    Verdict.OUTPUT: "Print less; what is meant for you alone belongs on stderr. See `[bytes]`.",
-    Verdict.CRASH: "The record's evidence has the exit code or signal, and stderr is kept for you.",
+    Verdict.OUTPUT: "Print less, and print debug output on stderr. See `[bytes]`.",
+    Verdict.CRASH: "The record's evidence has the exit code or signal, and stderr is stored for you.",
     Verdict.VOID: (
-        "Nobody's fault but the judge's or its host's: nothing is scored, and the game is played again. "
-        "Organisers: the reason says what to fix."
+        "The judge or its host is at fault: the game is not scored and is played again. Organisers: the reason says "
+        "what to fix."
     ),
 }
 """Verdicts that the blame table gives: what an author can do."""
@@ -60,24 +60,24 @@ def reference() -> Iterator[str]:
     yield "# Verdicts"
     yield ""
     yield (
-        "One word says how a game ended. This page is made from the table that decides: `judge verdicts "
-        "> docs/verdicts.md`."
+        "The verdict says in one word how a game ended. This page is generated from the table that decides: "
+        "`judge verdicts > docs/verdicts.md`."
     )
     yield ""
-    yield "## By the rules of the game and the words of the protocol"
+    yield "## Decided by the game or the protocol"
     yield ""
     for verdict, (meaning, fix) in RULED.items():
         yield f"- **{verdict.value}**. {meaning} {fix}".rstrip()
     yield ""
-    yield "## By the blame table"
+    yield "## Decided by the blame table"
     yield ""
     yield (
-        "What the kernel, the judge's own process in the container and the Engine say decides, never the agent. The "
-        "rows are tried from the top, and the first that fits gives the verdict: memory goes before output, output "
-        "before time, time before a crash."
+        "The evidence comes from the kernel, the judge's own process in the container and the Engine, never from the "
+        "agent. The first row that matches gives the verdict: memory takes precedence over output, output over time, "
+        "time over a crash."
     )
     yield ""
-    yield "| verdict | when | the record then says, for example |"
+    yield "| verdict | when | example of the reason in the record |"
     yield "|---|---|---|"
     for row in TABLE:
         yield f"| **{row.verdict.value}** | {row.when} | {_example(row)} |"

@@ -83,7 +83,7 @@ def test_schemas_are_json_schemas(name: str) -> None:
 @pytest.mark.parametrize(
     ("words", "fix"),
     [
-        (["schema", "polcy"], "there are policy, spec"),
+        (["schema", "polcy"], "use one of policy, spec"),
         (["policies", "show", "gomocup-fre"], "did you mean 'gomocup-freestyle'?"),
         (["policies", "show", "gomocup-freestyle:fats"], "did you mean 'fast'?"),
     ],
@@ -136,7 +136,7 @@ def test_the_version_names_the_engine() -> None:
     [
         (("matsch",), "There is no command 'matsch': did you mean match?"),
         (("contest", "stauts"), "There is no command 'stauts': did you mean status?"),
-        (("xyzzy",), "There is no command 'xyzzy': judge --help"),
+        (("xyzzy",), "There is no command 'xyzzy': run judge --help"),
     ],
 )
 def test_a_command_that_there_is_not_is_answered_with_the_nearest(words: tuple[str, ...], hint: str) -> None:

@@ -25,7 +25,7 @@ def test_what_holds_is_told_with_its_figures(judge: Judge) -> None:
         attack["id"] for attack in document["attacks"]
     ]
     assert "plays on; denied group, setgroups" == document["attacks"][0]["expected"]
-    assert "the attack works" == document["attacks"][1]["meaning"]
+    assert "the attack works with the defence off" == document["attacks"][1]["meaning"]
     assert document["judge_late_ms"] > 0
 
 
@@ -38,7 +38,7 @@ def test_a_defence_that_does_not_hold_is_named_and_exits_1(judge: Judge) -> None
     assert 1 == ran.code
     assert "an agent could think in its" in ran.out
     assert "pondering was not denied" in ran.out
-    assert "1 of 2 are not as expected: A9.thread" in ran.err
+    assert "1 of 2 did not end as expected: A9.thread" in ran.err
     assert "\x1b" not in ran.out
 
 

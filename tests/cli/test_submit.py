@@ -181,7 +181,7 @@ def test_the_log_is_shown_and_no_terminal_obeys_it(run: Run, upload: Callable[[s
 def test_a_token_is_printed_once_and_ended(run: Run) -> None:
     made = run("submissions", "token", "ada")
     assert made.stdout.startswith("judge-")
-    assert "shown this once" in made.stderr
+    assert "shown only once" in made.stderr
     assert "1 revoked\n" == run("submissions", "revoke", "ada").stdout
     with pytest.raises(InputError, match="'ada' has no token"):
         run("submissions", "revoke", "ada")
@@ -200,12 +200,12 @@ def test_what_is_wrong_is_said(run: Run, upload: Callable[[str], str], tmp_path:
         (["submit", upload("good six"), "--name", "Five"], "another author is called 'Five'"),
         (["submissions", "show", "77"], "there is no submission 77"),
         (["submissions", "approve", "1", "--why", "so"], "is passed: only a refused one"),
-        (["submissions", "withdraw", "1", "--why", " "], "say why"),
+        (["submissions", "withdraw", "1", "--why", " "], "--why is missing"),
         (["submissions", "retry", "1"], "only a failed or refused one"),
         (["submissions", "token", "a\x1bb"], "printable characters"),
-        (["serve-intake", "--listen", "0.0.0.0:0"], "put TLS in front"),
-        (["serve-intake", "--proxy", "*"], "write one address"),
-        (["serve-intake", "--listen", "nowhere"], "write an address and a port"),
+        (["serve-intake", "--listen", "0.0.0.0:0"], "behind a server with TLS"),
+        (["serve-intake", "--proxy", "*"], "use one IP address"),
+        (["serve-intake", "--listen", "nowhere"], "use an IP address and a port"),
         (["serve-intake", "--listen", "192.0.2.1:0", "--beyond-loopback"], "Cannot assign"),
     ):
         with pytest.raises(InputError, match=why):
