@@ -21,6 +21,10 @@ HERE = Path(__file__).parent
 STARTS_PROCESSES = ("cli", "cluster", "faults", "house_agents", "intake", "publish", "starters")
 """The rooms whose tests start judges, services or agents by the dozen."""
 
+# No test depends on how fast the host is.
+settings.register_profile("whole", deadline=None)
+settings.load_profile("whole")
+
 if FAST:
     # All of their tests are `slow`: to import them costs as much as the tests that are left.
     collect_ignore = list(STARTS_PROCESSES)
