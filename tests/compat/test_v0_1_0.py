@@ -7,6 +7,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import MetaData, create_engine, insert, select
 from typer.testing import CliRunner
 
 from judge.cli import app
@@ -16,6 +19,8 @@ from judge.matches import MatchState
 from judge.publish.verify_export import verify_export
 from judge.referee.spec import read_record
 from judge.referee.verify import verify
+from judge.store.connection import MIGRATIONS
+from judge.store.store import Store
 
 THERE = Path(__file__).parent / "v0.1.0"
 RECORDS = sorted(path.name.removesuffix(".json.xz") for path in (THERE / "records").iterdir())
@@ -53,6 +58,37 @@ def test_a_contest_that_is_over_has_its_table(tmp_path: Path) -> None:
         assert 6 == len(contest.results())
         for result in contest.results():
             assert result.reason == contest.record(result.record).record.reason
+
+
+def as_the_first_judge_left_it(source: Path, url: str) -> None:
+    """Bring the tables of the first judge, from a file of SQLite, into another database."""
+    old, new = create_engine(f"sqlite:///{source}"), create_engine(url)
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with old.connect() as before, new.begin() as after:
+        config.attributes["connection"] = after
+        command.upgrade(config, "0004")
+        tables = MetaData()
+        tables.reflect(before)
+        for table in tables.sorted_tables:
+            rows = [row._asdict() for row in before.execute(select(table))]
+            if rows and table.name != "alembic_version":
+                after.execute(insert(table), rows)
+    old.dispose()
+    new.dispose()
+
+
+def test_every_database_is_migrated(tmp_path: Path, url: str) -> None:
+    """SQLite and PostgreSQL: all that the first judge stored is there under the names of today."""
+    folder = unpack("stopped", tmp_path)
+    as_the_first_judge_left_it(folder / "contest.db", url)
+
+    with closing(Store(url)) as there, opened(folder) as contest:
+        assert contest.store.document("stopped") == there.document("stopped")
+        for read in (Store.entries, Store.pairings, Store.matches, Store.results, Store.attempts, Store.journal):
+            assert read(contest.store, "stopped") == read(there, "stopped")
+        assert [(1, 1), (1, 2), (2, 1), (2, 2)] == [(each.round, each.table) for each in there.pairings("stopped")]
+        assert 5 == len(there.results("stopped"))
 
 
 def test_a_contest_whose_judge_was_killed_goes_on(tmp_path: Path) -> None:
