@@ -129,14 +129,17 @@ class ContestRunner:
         """Accept a result, or give the match back. Raises HostError if the record cannot be stored."""
         match, result = end.match, end.result
         if result is not None:
-            for data in (*result.states.values(), result.record):
-                self._files.put(data)
+            self._store_files(result)
         if result is None or result.is_void:
             return self._void(match, result, end.error)
         outcome = result.outcome
         state = self._store.accept(match.id, match.attempt, outcome)
         self._log.info(state, match=match.id, attempt=match.attempt, verdict=outcome.verdict)
         return MatchEvent(match, outcome, state, outcome.reason)
+
+    def _store_files(self, result: JobResult) -> None:
+        for data in (*result.states.values(), result.record):
+            self._files.put(data)
 
     def _void(self, match: Match, result: JobResult | None, error: BaseException | None) -> MatchEvent:
         outcome = result.outcome if result is not None else None

@@ -26,10 +26,10 @@ POINTS = {
     "round is to be scheduled": ("judge.store.store", "Store.schedule", "before"),
     "round is scheduled": ("judge.store.store", "Store.schedule", "after"),
     "game is issued": ("judge.store.store", "Store.issue", "after"),
-    "game is begun": ("judge.contest.slots", "Slots.start", "after"),
-    "game has ended": ("judge.contest.runner", "ContestRunner._keep", "before"),
+    "game is begun": ("judge.contest.executor", "LocalExecutor.start", "after"),
+    "game has ended": ("judge.contest.runner", "ContestRunner._store_files", "before"),
     "record is half written": ("judge.store.files", "write_durably", "half"),
-    "record is written": ("judge.contest.runner", "ContestRunner._keep", "after"),
+    "record is written": ("judge.contest.runner", "ContestRunner._store_files", "after"),
     "result is fixed": ("judge.store.store", "Store.accept", "after"),
 }
 """Where a life can end by itself: a function, and whether before or after it has done its work."""
@@ -117,7 +117,7 @@ def main() -> None:
     global _voice
     _voice = os.dup(1)
     os.dup2(2, 1)
-    for module in ("judge.contest.slots", "tests.contest.racers"):
+    for module in ("judge.contest.executor", "tests.contest.racers"):
         import_module(module)
     for line in sys.stdin:
         folder, *points = line.rstrip("\n").split("\t")
