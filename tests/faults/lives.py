@@ -21,7 +21,7 @@ _voice = 1
 
 POINTS = {
     "file is copied": ("shutil", "copyfile", "after"),
-    "agent is kept": ("judge.contest.snapshot", "keep", "after"),
+    "agent is kept": ("judge.agents.store", "AgentStore.put", "after"),
     "contest is created": ("judge.store.store", "Store.create", "after"),
     "round is to be scheduled": ("judge.store.store", "Store.schedule", "before"),
     "round is scheduled": ("judge.store.store", "Store.schedule", "after"),
