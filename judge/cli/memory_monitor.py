@@ -17,31 +17,31 @@ from judge.sandbox.owner import MARK, Owner
 from judge.sandbox.procfs import children_of, environment_of, memory_bytes, stat_fields
 
 SEAT = "judge.seat"
-"""The label that an agent's container has."""
+"""The label of an agent's container."""
 
 INTERVAL_S = 0.5
 ENGINE_TIMEOUT_S = 5.0
 
 Memory = tuple[int | None, int | None]
-"""The most that was used so far, and the cap, in bytes."""
+"""The peak so far, and the cap, in bytes."""
 
 NOTHING: tuple[Memory, Memory] = ((None, None), (None, None))
 
 
 class MemoryMonitor:
-    """Reads the memory of a game's two agents in a thread of its own: an Engine may take its time to answer."""
+    """Reads the memory of a game's two agents in a thread, because an Engine may answer slowly."""
 
     def __init__(self, match_id: str, kind: BoxKind, judge_pid: int, seats: Sequence[int] = SEATS) -> None:
         """`seats` are those of agents."""
         self.memory = NOTHING
-        """Of each seat, as it was read last."""
+        """The last reading of each seat."""
         is_process = kind == "process"
         read = _processes(judge_pid, seats) if is_process else _containers(match_id, judge_pid)
         self._over = threading.Event()
         threading.Thread(target=self._watch, args=(read,), daemon=True).start()
 
     def close(self) -> None:
-        """Read no more."""
+        """Stop reading."""
         self._over.set()
 
     def _watch(self, read: Callable[[], tuple[Memory, Memory]]) -> None:
