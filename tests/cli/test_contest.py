@@ -263,7 +263,7 @@ def test_what_was_changed_since_the_start_is_said_or_refused(judge: Judge, tmp_p
     assert "images: built anew since the start: native" in judge("contest", "log", "cup").out
 
     judge("contest", "void", "1", "cup", "--why", "once more")
-    (agent,) = (cup / "agents").iterdir()
+    (agent,) = (path for path in (cup / "agents").iterdir() if path.is_dir())
     program = next(path for path in agent.iterdir() if path.name != "agent.toml")
     shutil.copy(program, tmp_path / "kept")
     program.write_bytes(program.read_bytes() + b"better")

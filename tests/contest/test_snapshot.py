@@ -78,7 +78,7 @@ def test_agents_are_kept_by_what_they_are(planned: Planned) -> None:
     (planned.folder / "brain.py").unlink()
 
     assert one == two
-    assert {one, three} == {path.name for path in planned.agents.iterdir()}
+    assert {one, three} == AgentStore(planned.agents).digests()
     for digest in (one, three):
         assert digest == program_digest(AgentStore(planned.agents).get(digest))
 
