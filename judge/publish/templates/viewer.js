@@ -1,4 +1,4 @@
-// Steps through a game: every piece on the board says at which steps it stands there (data-s="FIRST LAST").
+// Steps through a game: every piece on the board has the steps at which it is shown (data-s="FIRST LAST").
 "use strict";
 (() => {
   const film = document.querySelector("svg.film");
@@ -28,8 +28,8 @@
     at = next;
     slider.value = String(at);
     const row = rows.get(at);
-    const said = row ? `: ${row.cells[1].textContent} ${row.cells[2].textContent}` : "";
-    caption.textContent = `${at} of ${last}${said}`;
+    const move = row ? `: ${row.cells[1].textContent} ${row.cells[2].textContent}` : "";
+    caption.textContent = `${at} of ${last}${move}`;
     film.dataset.now = String(at);
     if (row) {
       const top = row.offsetTop - list.clientHeight / 2;
