@@ -278,9 +278,9 @@ def test_what_was_changed_since_the_start_is_said_or_refused(judge: Judge, tmp_p
 def _began_with_another_image(database: Path) -> None:
     engine = create_engine(f"sqlite:///{database}")
     with engine.begin() as connection:
-        plan = json.loads(str(connection.scalar(text("SELECT plan FROM contests"))))
+        plan = json.loads(str(connection.scalar(text("SELECT document FROM contests"))))
         plan["images"]["native"]["id"] = "sha256:" + "0" * 64
-        connection.execute(text("UPDATE contests SET plan = :plan"), {"plan": json.dumps(plan)})
+        connection.execute(text("UPDATE contests SET document = :document"), {"document": json.dumps(plan)})
     engine.dispose()
 
 
