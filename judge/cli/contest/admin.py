@@ -16,7 +16,7 @@ EXAMPLES = {
 
 
 def pause(contest: ContestArgument = HERE, why: WhyOption = "the organiser paused it") -> None:
-    """Start no more games; those that run are finished, and the judge that runs it ends."""
+    """Pause a contest: no game is started any more, and `run` ends when its running games are finished."""
     with opened(contest) as found:
         found.store.set_state(found.name, "paused", required_reason(why))
         running = found.store.counts(found.name)[MatchState.RUNNING]
@@ -24,7 +24,7 @@ def pause(contest: ContestArgument = HERE, why: WhyOption = "the organiser pause
 
 
 def resume(contest: ContestArgument = HERE, why: WhyOption = "the organiser resumed it") -> None:
-    """Let a paused or stopped contest go on; games that are held for too many voids are played again."""
+    """Resume a paused or stopped contest. Games that were stopped after too many voids are played again."""
     with opened(contest) as found:
         released = found.store.release(found.name, required_reason(why))
         found.store.set_state(found.name, "open", required_reason(why))
@@ -33,11 +33,11 @@ def resume(contest: ContestArgument = HERE, why: WhyOption = "the organiser resu
 
 
 def void(
-    game: Annotated[str, typer.Argument(help="Its number in the schedule, or its id.")],
+    game: Annotated[str, typer.Argument(help="The number of the game in the schedule, or its id.")],
     contest: ContestArgument = HERE,
     why: WhyOption = "",
 ) -> None:
-    """Take a game's result back; it is played again when the contest is run."""
+    """Withdraw the result of a game; it is played again when the contest runs."""
     with opened(contest) as found:
         match = find_match(found, game)
         state = found.store.annul(match.id, required_reason(why))
@@ -50,11 +50,11 @@ def void(
 
 
 def disqualify(
-    agent: Annotated[str, typer.Argument(help="As the tables call it.")],
+    agent: Annotated[str, typer.Argument(help="The agent's name, as the tables show it.")],
     contest: ContestArgument = HERE,
     why: WhyOption = "",
 ) -> None:
-    """Take an agent out: its games count for nobody, and those to come are not played."""
+    """Disqualify an agent: its games do not count, and its future games are not played."""
     with opened(contest) as found:
         found.store.disqualify(found.name, agent, required_reason(why))
         cancelled = found.store.counts(found.name)[MatchState.CANCELLED]

@@ -24,7 +24,7 @@ EXAMPLES = {
     "import": "Example: judge contest folders import learned next-cup",
 }
 
-Directory = Annotated[Path, typer.Argument(metavar="DIRECTORY", help="Of folders; judge match --folders reads it too.")]
+Directory = Annotated[Path, typer.Argument(metavar="DIRECTORY", help="Folders, as judge match --folders uses them.")]
 Source = Annotated[Path, typer.Argument(metavar="FROM", help="A directory of folders, or another contest.")]
 
 app = lazy_group(
@@ -64,7 +64,7 @@ def list_(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
 
 
 def export(directory: Directory, contest: ContestArgument = HERE, force: ForceOption = False) -> None:
-    """Write the folders, as the agents' last games left them, into a new DIRECTORY: all or nothing."""
+    """Write the agents' folders as their last games left them to a new DIRECTORY, all or nothing."""
     with alone(load_plan(contest)), opened(contest) as found:
         refuse_while_running(found.store, found.planned)
         folders = left_by(found.store, found.frozen, found.files)
@@ -76,7 +76,7 @@ def export(directory: Directory, contest: ContestArgument = HERE, force: ForceOp
 
 
 def import_(source: Source, contest: ContestArgument = HERE, force: ForceOption = False) -> None:
-    """Begin a contest with the folders of a directory or of another contest. Only before its first `run`."""
+    """Import folders from a directory or another contest, before the first `run`."""
     planned = load_plan(contest)
     with alone(planned):
         if _has_begun(planned):

@@ -33,20 +33,18 @@ STDOUT = "-"
 
 
 def game(
-    game: Annotated[str, typer.Argument(help="Its number in the schedule, or its id.")],
+    game: Annotated[str, typer.Argument(help="The number of the game in the schedule, or its id.")],
     contest: ContestArgument = HERE,
     attempt: Annotated[
-        int | None, typer.Option(min=1, help="One that does not count, such as a void; else the one that does.")
+        int | None, typer.Option(min=1, help="An earlier attempt, such as a void. Default: the one that counts.")
     ] = None,
-    record: Annotated[
-        str, typer.Option(metavar="FILE", help="Write its record into a new file; -: to the output.")
-    ] = "",
+    record: Annotated[str, typer.Option(metavar="FILE", help="Write the record to a new file; - means stdout.")] = "",
     private: Annotated[
-        bool, typer.Option("--private", help="With --record: also what only its agents' authors may see.")
+        bool, typer.Option("--private", help="With --record: include what only the authors of its agents may see.")
     ] = False,
     evidence: EvidenceOption = False,
 ) -> None:
-    """Show a game that has ended: its moves and board as judge show, its record, or its evidence."""
+    """Show a finished game as judge show does, write its record, or print its evidence."""
     if private and not record:
         raise InputError("--private is for --record: a game that is shown holds nothing back")
     with opened(contest) as found:

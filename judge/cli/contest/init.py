@@ -92,19 +92,19 @@ _NOBODY = """\
 
 
 def init(
-    name: Annotated[str, typer.Argument(help="Of the contest, and of the folder to be made.")],
+    name: Annotated[str, typer.Argument(help="The name of the contest and of its new folder.")],
     policy: PolicyOption,
     agent: Annotated[
-        list[str] | None, typer.Option(help="Who takes part: a house agent or a path; give it several times.")
+        list[str] | None, typer.Option(help="An agent that takes part: a house agent or a path. Repeatable.")
     ] = None,
     format_: Annotated[str, typer.Option("--format", help=", ".join(_FORMATS))] = "round-robin",
-    games: Annotated[int, typer.Option(min=1, help="Games of a pairing.")] = 2,
+    games: Annotated[int, typer.Option(min=1, help="Games of each pairing.")] = 2,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Fix all chance, which anybody can then predict. Default: it is drawn.")
+        int | None, typer.Option(min=0, help="A fixed seed, which makes chance predictable. Default: chance is drawn.")
     ] = None,
     set_: SetOption = None,
 ) -> None:
-    """Make a folder NAME with a commented contest.toml."""
+    """Create a folder NAME with a commented contest.toml."""
     if format_ not in _FORMATS:
         raise InputError(f"--format {format_}: it is one of {', '.join(_FORMATS)}")
     load_policy(policy, set_ or [])

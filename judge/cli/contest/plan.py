@@ -13,7 +13,7 @@ EXAMPLES = "Example: judge contest plan cup/contest.toml"
 
 
 def plan(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
-    """Say how many games a contest has, how long they can take here, and what is missing. Exit code 1: something is."""
+    """Print the number of games, how long they can take on this machine, and problems. Exits with 1 if any."""
     planned = load_plan(contest)
     found = forecast(planned)
     slots = len(slots_on_host(planned.plan.slots.cores, sharing=planned.policy.box.sharing))

@@ -27,7 +27,7 @@ SHOWN = 8
 
 
 class RunTally:
-    """What has event since this judge began: rate, time to the end, voids and failures."""
+    """The progress since this judge began: rate, time left, voids and failures."""
 
     def __init__(self, contest: Contest, clock: Callable[[], float] = time.monotonic) -> None:
         self._contest = contest
@@ -72,7 +72,7 @@ class RunTally:
 
 
 class Progress(Protocol):
-    """Shows a contest that runs."""
+    """Shows a running contest."""
 
     def tell(self, event: MatchEvent) -> None:
         """A game has ended."""
@@ -126,7 +126,7 @@ def _line(event: MatchEvent, tally: RunTally) -> dict[str, Any]:
 
 
 class Panel:
-    """A panel that stays where it is on the terminal."""
+    """A panel that stays in place on the terminal."""
 
     def __init__(self, contest: Contest, running: Callable[[], int]) -> None:
         """`running` says how many games are being played now; a tally knows it of the last game's end only."""

@@ -41,10 +41,10 @@ judge contest run contest.toml --workers 3
 
 judge contest run contest.toml --cluster tls://10.0.0.1:8786 --tls keys/10.0.0.1
 
-Ctrl-C once finishes the games that run, twice abandons them; the same command goes on.
+Ctrl-C once finishes the running games, twice abandons them. The same command continues.
 
-Exit codes: 0 the contest is over or was stopped by the organiser, 2 something in the file was wrong, 1 the judge or its
-host failed, or voids stopped the contest.
+Exit codes: 0 the contest is over or the organiser stopped it; 1 the judge or its host failed, or voids stopped the
+contest; 2 the command or the file was wrong.
 """
 
 
@@ -52,17 +52,15 @@ def run(
     contest: ContestArgument = HERE,
     workers: Annotated[int, typer.Option(min=0, help=SLOTS_HELP)] = 0,
     accept_images: Annotated[
-        bool, typer.Option("--accept-images", help="Go on with runtimes that were built anew since.")
+        bool, typer.Option("--accept-images", help="Continue with runtimes that were rebuilt since the contest began.")
     ] = False,
-    cluster: Annotated[
-        str, typer.Option(help="Play on the workers of a scheduler, not here: tls://10.0.0.1:8786.")
-    ] = "",
+    cluster: Annotated[str, typer.Option(help="Play on the workers of this scheduler: tls://10.0.0.1:8786.")] = "",
     tls: TlsOption = None,
     lost_after: Annotated[
-        float, typer.Option(min=5, help="Seconds that its workers have to find a new scheduler.")
+        float, typer.Option(min=5, help="Seconds that workers have to connect to a restarted scheduler.")
     ] = 60,
 ) -> None:
-    """Play a contest to its end, or go on with it. It is frozen when it is run for the first time."""
+    """Play a contest to its end, or continue it. The first run freezes it."""
     planned = load_plan(contest)
     if cluster and workers:
         raise InputError("--workers is for games on this machine, --cluster for those on others")
@@ -122,7 +120,7 @@ def _host() -> Mapping[str, Any]:
 
 @contextmanager
 def alone(planned: Planned) -> Iterator[None]:
-    """Hold the contest's folder; InputError where another judge runs it."""
+    """Hold the lock of the contest's folder. Raises InputError if another judge runs it."""
     path = planned.folder / LOCK_FILE
     try:
         file = path.open("a+", encoding="ascii")
@@ -154,7 +152,7 @@ def _logged(folder: Path) -> Iterator[None]:
 
 
 def _check_images(contest: Contest, accept: bool) -> None:
-    """Refuse runtimes that are not those that the contest began with."""
+    """Refuse runtimes other than those that the contest began with."""
     then, now = contest.frozen.images, images_of(contest.frozen.images)
     changed = sorted(name for name in then if then[name].id != now[name].id)
     if not changed:
@@ -169,7 +167,7 @@ def _check_images(contest: Contest, accept: bool) -> None:
 
 @contextmanager
 def _interrupts(runner: ContestRunner, progress: Progress) -> Iterator[None]:
-    """Ctrl-C once drains, twice abandons."""
+    """Ctrl-C once finishes the running games, twice abandons them."""
 
     def interrupted(_signal: int, _frame: FrameType | None) -> None:
         if runner.drain.is_set():

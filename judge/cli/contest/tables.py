@@ -27,7 +27,7 @@ def status(
     games: Annotated[bool, typer.Option("--games", help="List every game.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say how far a contest is, who fails and what is void or held."""
+    """Show the progress of a contest, agents that fail, and games that are void or stopped."""
     with opened(contest) as found:
         document = _status(found, games)
     if as_json:
@@ -82,7 +82,7 @@ def _status(contest: Contest, games: bool) -> dict[str, Any]:
 
 
 def _chance(contest: Contest) -> dict[str, Any]:
-    """Where its chance comes from; the secret is told when nothing hangs on it any more."""
+    """The source of chance, with the secret only after the contest is over."""
     frozen = contest.frozen
     secret = contest.secret if contest.is_over() else None
     return {
@@ -94,7 +94,7 @@ def _chance(contest: Contest) -> dict[str, Any]:
 
 
 def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
-    """Print the table, with ratings and their 95 % intervals."""
+    """Print the standings, with ratings and their 95 % intervals."""
     with opened(contest) as found:
         standing = found.standing()
         title, test = found.name, sequential(found, standing)
@@ -113,7 +113,7 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
 
 
 def sequential(contest: Contest, standing: Standing) -> SprtState | None:
-    """What the sequential test says, in a contest that is one."""
+    """The state of the sequential test, in a contest of that format."""
     chosen = contest.frozen.format
     if not isinstance(chosen, Sequential):
         return None
@@ -121,7 +121,7 @@ def sequential(contest: Contest, standing: Standing) -> SprtState | None:
 
 
 def standings_table(standing: Standing) -> Table:
-    """The table as a terminal shows it."""
+    """The table for a terminal."""
     ratings = {each.agent: each for each in rate(_games(standing)).ratings}
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("", justify="right")
@@ -147,7 +147,7 @@ def _counts(line: TableLine) -> Sequence[int]:
 
 
 def interval(elo: float, low: float | None, high: float | None) -> str:
-    """A rating with its interval, an end that the games do not give left open."""
+    """A rating with its interval, open at an end that the games do not determine."""
     below = "…" if low is None else f"{low:+.0f}"
     above = "…" if high is None else f"{high:+.0f}"
     return f"{round(elo):+d} ({below} to {above})"
@@ -159,7 +159,7 @@ def _games(standing: Standing) -> list[Any]:
 
 
 def crosstable(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
-    """Print everybody against everybody: the points of the row's agent, and its wins, draws and losses."""
+    """Print the crosstable: the points of the row's agent, and its wins, draws and losses."""
     with opened(contest) as found:
         standing = found.standing()
     names = [line.agent for line in standing.table.lines]
@@ -190,7 +190,7 @@ def _cell_document(cell: Cell | None) -> dict[str, Any] | None:
 
 
 def log(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
-    """Print the contest's log: who, when, and why something was void."""
+    """Print the contest's log: when, who, what, and the reason of every void."""
     with opened(contest) as found:
         lines = found.store.journal(found.name)
         number = {match.id: match.number for match in found.store.matches(found.name)}
