@@ -1,4 +1,4 @@
-"""What is asked of a store: reading changes nothing, and each answer is of one moment."""
+"""The queries of a store. Reading changes nothing, and each answer is of one moment."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ class Reader:
         self._engine: Engine = connect(url)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the connections to the database."""
         self._engine.dispose()
 
     def contest_names(self) -> list[str]:
@@ -44,7 +44,7 @@ class Reader:
             return str(contest_row(connection, contest).document)
 
     def secret(self, contest: str) -> str | None:
-        """What its chance follows from, which nobody may see before it is over; None where its plan has a seed."""
+        """The secret of the contest's chance, not to be shown before it is over; None if its plan has a seed."""
         with self._engine.connect() as connection:
             found: str | None = contest_row(connection, contest).secret
             return found
@@ -55,7 +55,7 @@ class Reader:
             return str(contest_row(connection, contest).state)
 
     def entries(self, contest: str) -> list[EntryRow]:
-        """Who takes part, in the order of entry."""
+        """The agents that take part, by rank."""
         with self._engine.connect() as connection:
             rows = connection.execute(select(entries).where(entries.c.contest == contest).order_by(entries.c.rank))
             return [EntryRow(row.name, row.rank, row.entry, row.disqualified) for row in rows]
@@ -69,7 +69,7 @@ class Reader:
             ]
 
     def last_record(self, contest: str, agent: str, before: int) -> tuple[str, int] | None:
-        """The record of the agent's last game before number `before` that has a result, and the seat it had there."""
+        """The record and the seat of an agent in its last match before number `before` that has a result."""
         query = (
             select(results.c.record, matches.c.first)
             .join(matches, results.c.match == matches.c.id)
@@ -103,7 +103,7 @@ class Reader:
             return [match_of(row) for row in connection.execute(query)]
 
     def attempts(self, contest: str) -> list[Attempt]:
-        """Every attempt of every game, in the order of the schedule."""
+        """Every attempt of every match, in the order of the schedule."""
         query = (
             select(attempts)
             .join(matches, attempts.c.match == matches.c.id)
@@ -117,7 +117,7 @@ class Reader:
             ]
 
     def counts(self, contest: str) -> Mapping[MatchState, int]:
-        """How many games are in which state."""
+        """The number of matches in each state."""
         query = select(matches.c.state, func.count()).where(matches.c.contest == contest).group_by(matches.c.state)
         with self._engine.connect() as connection:
             found = {MatchState(state): count for state, count in connection.execute(query)}
@@ -133,9 +133,9 @@ class Reader:
 
 
 def contest_row(connection: Connection, name: str, *, locked: bool = False) -> Row[Any]:
-    """A contest's row; InputError where there is none. `locked` until the transaction ends."""
+    """A contest's row; InputError if there is none. If `locked`, it is locked until the transaction ends."""
     query: Select[Any] = select(contests).where(contests.c.name == name)
-    # Whoever issues a game of this contest holds its row: two hosts never get the same. SQLite has one writer anyway.
+    # A host that issues a match locks this row, so that no two hosts get the same match. SQLite has one writer anyway.
     row = connection.execute(query.with_for_update() if locked else query).first()
     if row is None:
         raise InputError(f"there is no contest {name!r} in this store")

@@ -1,8 +1,8 @@
-"""The truth about a contest: which games there are, which is being played as which attempt, and how each ended.
+"""The state of a contest: its matches, which of them is being played as which attempt, and how each ended.
 
-A match is issued, and then either fixed by a result or rolled back. A result counts once, and only for the attempt that
-is current: whatever a worker sends late, after its game was given to another, is kept for audit and changes nothing.
-Every method is one transaction, and what it says has happened is on disk.
+A match is issued, and then either accepted with its result or rolled back. A result counts once, and only for the
+current attempt: a result that comes after the match was issued again is stored for audit and changes nothing.
+Every method is one transaction, and its changes are on disk when it returns.
 """
 
 from collections.abc import Sequence
@@ -27,9 +27,9 @@ class Store(Reader):
     # --- a contest and its schedule ----------------------------------------------------------------------------------
 
     def create(self, name: str, document: str, entered: Sequence[EntryRow], secret: str | None = None) -> None:
-        """Begin a contest with its entries, which are frozen from now on; InputError if there is one of that name.
+        """Create a contest with its entries, which do not change any more; InputError if there is one of that name.
 
-        `secret` is what its chance follows from, if the document has only a commitment to it.
+        `secret` is the secret of its chance, if the document has only a commitment to it.
         """
         with self._engine.begin() as connection:
             if connection.scalar(select(contests.c.name).where(contests.c.name == name)):
@@ -44,7 +44,7 @@ class Store(Reader):
             _tell(connection, name, "created", f"{len(entered)} entries")
 
     def set_state(self, contest: str, state: str, why: str) -> None:
-        """Open, pause or stop a contest: only an open one issues games."""
+        """Open, pause or stop a contest: only an open one issues matches."""
         with self._engine.begin() as connection:
             contest_row(connection, contest)
             connection.execute(update(contests).where(contests.c.name == contest).values(state=state))
@@ -57,7 +57,7 @@ class Store(Reader):
             _tell(connection, contest, event, text)
 
     def disqualify(self, contest: str, agent: str, why: str) -> None:
-        """Take an agent out: its games do not count, and those to come are not played."""
+        """Disqualify an agent: its results do not count, and its other matches are cancelled."""
         with self._engine.begin() as connection:
             changed = connection.execute(
                 update(entries).where(entries.c.contest == contest, entries.c.name == agent).values(disqualified=why)
@@ -120,7 +120,7 @@ class Store(Reader):
         return replace(match_of(row), state=MatchState.RUNNING, attempt=attempt)
 
     def accept(self, match: str, attempt: int, outcome: Outcome) -> AttemptState:
-        """Fix the result of an attempt, if it is the current one and nothing was fixed before.
+        """Accept the result of an attempt, if it is the current one and the match has no result.
 
         ACCEPTED, also when this very attempt was accepted already; SUPERSEDED otherwise, and nothing has changed.
         ValueError for a void, which is no result.
@@ -154,10 +154,10 @@ class Store(Reader):
             return AttemptState.ACCEPTED
 
     def void(self, match: str, attempt: int, why: str, record: str | None, allowed: int) -> MatchState:
-        """The attempt does not count: the match is pending again, or held once `allowed` attempts were void in a row,
-        or cancelled where one of its agents is disqualified by now. Its state.
+        """Mark an attempt as void; returns the new state of the match: pending, held after `allowed` void attempts in a
+        row, or cancelled if one of its agents is disqualified.
 
-        Of an attempt that is no longer current nothing is changed but its own row.
+        If the attempt is not the current one, only its own row changes.
         """
         with self._engine.begin() as connection:
             row = _match(connection, match)
@@ -172,7 +172,7 @@ class Store(Reader):
             return MatchState(_match(connection, match).state)
 
     def roll_back(self, contest: str, why: str) -> int:
-        """Every running attempt is abandoned and its match pending again: how many. For a start after a crash."""
+        """Abandon every running attempt after a crash, so that its match is pending again; returns how many."""
         with self._engine.begin() as connection:
             running = connection.execute(
                 select(matches).where(matches.c.contest == contest, matches.c.state == MatchState.RUNNING)
@@ -184,9 +184,9 @@ class Store(Reader):
             return len(running)
 
     def annul(self, match: str, why: str) -> MatchState:
-        """The organiser voids a game: its result no longer counts. It is pending, or cancelled where an agent is out.
+        """Take back the result of a match: it is pending again, or cancelled if one of its agents is disqualified.
 
-        InputError for one that has no result and is not being played.
+        InputError if the match has no result and is not being played.
         """
         with self._engine.begin() as connection:
             row = _match(connection, match)
@@ -199,9 +199,9 @@ class Store(Reader):
             return MatchState(_match(connection, match).state)
 
     def release(self, contest: str, why: str) -> int:
-        """The organiser has fixed what made games void: those that are held are pending again; how many.
+        """Make the held matches pending again, because the organiser has fixed the cause; returns how many.
 
-        What was void before still counts: one more void, and the game is held again.
+        Earlier void attempts still count: one more, and the match is held again.
         """
         with self._engine.begin() as connection:
             released = connection.execute(
@@ -247,8 +247,8 @@ def _match(connection: Connection, match: str) -> Row[Any]:
 
 
 def _cancel(connection: Connection, contest: str) -> None:
-    """No game of who is disqualified is to be played any more."""
-    # Whoever disqualifies and whoever gives a game back wait for each other here, so that one of the two sees both.
+    """Cancel the matches of disqualified agents that are not played yet."""
+    # A transaction that disqualifies and one that gives a match back wait for each other here, so that one sees both.
     contest_row(connection, contest, locked=True)
     out = select(entries).where(entries.c.contest == contest, entries.c.disqualified.is_not(None))
     for entry in connection.execute(out).all():
@@ -264,7 +264,7 @@ def _cancel(connection: Connection, contest: str) -> None:
 
 
 def _story(match: Row[Any], outcome: Outcome) -> str:
-    """How a game ended, by names, for the log."""
+    """How a match ended, with names, for the log."""
     if outcome.winner is None:
         return f"{match.first} - {match.second}: nobody won: {outcome.reason}"
     winner = match.first if outcome.winner == 0 else match.second
@@ -272,7 +272,7 @@ def _story(match: Row[Any], outcome: Outcome) -> str:
 
 
 def _voids_in_a_row(connection: Connection, match: str) -> int:
-    """The void attempts since the last one that was anything else; one that its judge left behind says nothing."""
+    """The number of void attempts since the last attempt of another state; abandoned attempts are not counted."""
     told = connection.scalars(
         select(attempts.c.state)
         .where(attempts.c.match == match, attempts.c.state != AttemptState.ABANDONED)

@@ -1,13 +1,13 @@
 """The tables of the store, as SQLAlchemy sees them; `migrations/` makes them and changes them.
 
 contests    a contest, and the document that says all that decides it
-entries     who takes part, frozen at the start
-pairings    who meets whom at which table of which round, byes too; each has so many matches
-matches     a row a game of the schedule: pending -> running (attempt n) -> done, or held, or cancelled
-attempts    every time that a match was played: running -> accepted | void | abandoned | superseded, and an accepted one
-            may be annulled
+entries     the agents that take part, frozen at the start
+pairings    the two agents at a table of a round, or one with a bye; each pairing has the same number of matches
+matches     a row for each match of the schedule: pending -> running (attempt n) -> done, or held, or cancelled
+attempts    a row for each attempt of a match: running -> accepted | void | abandoned | superseded; an accepted one may
+            be annulled
 results     the one result of a match
-journal     what happened, in order, as people tell it
+journal     what happened, in order, in words
 
 submissions            a row an upload, never removed: received -> processing -> passed | refused | failed, and so on
 submission_steps       how far the processing of an upload got, as it was told
@@ -40,7 +40,7 @@ contests = Table(
     Column("document", Text, nullable=False),
     Column("created_at", String(32), nullable=False),
     Column("state", String(16), nullable=False),
-    # What its chance follows from; nobody but the judge reads it before the contest is over.
+    # The secret that all chance follows from; only the judge reads it before the contest is over.
     Column("secret", String(64)),
 )
 

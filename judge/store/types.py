@@ -5,17 +5,17 @@ from enum import StrEnum
 
 
 class AttemptState(StrEnum):
-    """What became of one time that a match was played."""
+    """The state of one attempt of a match."""
 
     RUNNING = "running"
     ACCEPTED = "accepted"
     VOID = "void"
     ANNULLED = "annulled"
-    """It had a result, and the organiser took it back."""
+    """It had a result, and the organiser annulled it."""
     ABANDONED = "abandoned"
-    """Its judge was gone before it had an end."""
+    """The judge that played it was stopped before it ended."""
     SUPERSEDED = "superseded"
-    """It ended when another attempt was already current: kept for audit, never counted."""
+    """It ended after a later attempt had started: stored for audit, never counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class EntryRow:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One time that a match was played; `record` is the digest of its record, if it has one."""
+    """An attempt of a match; `record` is the digest of its record, if it has one."""
 
     match: str
     number: int
