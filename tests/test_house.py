@@ -3,6 +3,7 @@
 import ast
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -72,12 +73,17 @@ def modules() -> list[Path]:
     return sorted((ROOT / "judge").rglob("*.py"))
 
 
+@cache
+def module_tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def room_of(path: Path) -> str:
     return path.relative_to(ROOT / "judge").parts[0].removesuffix(".py")
 
 
 def imported_rooms(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(module_tree(path)):
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -138,7 +144,7 @@ def test_rules_protocols_and_what_they_need_do_no_io() -> None:
     doors = {"os", "socket", "subprocess", "time", "select", "pathlib", "threading", "random", "io"}
     for path in modules():
         if room_of(path) in ("games", "protocols", "text", "documents"):
-            tree = ast.parse(path.read_text())
+            tree = module_tree(path)
             names = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
             names |= {n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
             assert set() == names & doors, path
@@ -155,7 +161,7 @@ def test_the_rules_of_contests_know_no_store_no_system_and_no_clock() -> None:
     contest = ROOT / "judge/contest"
     paths = [contest / f"{name}.py" for name in RULES_OF_CONTESTS] + sorted((contest / "formats").glob("*.py"))
     for path in [*paths, ROOT / "judge/matches.py"]:
-        tree = ast.parse(path.read_text())
+        tree = module_tree(path)
         names = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
         names |= {n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
         assert set() == names & doors, path
@@ -181,7 +187,7 @@ def test_verdicts_on_agents_and_voids_come_from_the_blame_table_and_the_games() 
     """Elsewhere one is only made again from what a record or a log says."""
     makers: dict[str, set[str]] = {"Void": set(), "AgentFault": set()}
     for path in modules():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(module_tree(path)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
                 name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
                 if name in makers:
@@ -216,7 +222,7 @@ def test_a_game_or_protocol_is_named_by_its_entry_alone(path: Path) -> None:
 
     said = {
         node.value
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(module_tree(path))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
 
@@ -242,7 +248,7 @@ def test_an_entry_is_called_as_it_is_registered(name: str) -> None:
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_module_says_its_rule_in_its_first_line(path: Path) -> None:
-    first = (ast.get_docstring(ast.parse(path.read_text())) or "").split("\n")[0]
+    first = (ast.get_docstring(module_tree(path)) or "").split("\n")[0]
 
     assert first.endswith((".", ":", "?")) or first[-1:].isalpha()
     assert len(first) > 20
@@ -251,7 +257,7 @@ def test_every_module_says_its_rule_in_its_first_line(path: Path) -> None:
 def test_no_two_public_classes_share_a_name() -> None:
     places: dict[str, list[str]] = {}
     for path in modules():
-        for node in ast.parse(path.read_text()).body:
+        for node in module_tree(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
 

@@ -85,6 +85,7 @@ def race(idle: Mapping[str, int]) -> Callable[[Match], Outcome]:
     return lambda game: won_by(int(idle[game.first] > idle[game.second]))
 
 
+@pytest.mark.slow
 def test_a_contest_is_the_same_on_every_database(
     tmp_path: Path,
     url: str,
@@ -110,6 +111,7 @@ def test_a_contest_is_the_same_on_every_database(
         assert 12 == store.counts("cup")[MatchState.DONE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "told"), [("", 2), ('"protocol.gomocup.game_type=3"', 3)], ids=["contest", "policy"]
 )
@@ -142,6 +144,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.slow
 def test_what_no_database_takes_is_kept_as_it_can_be_shown(tmp_path: Path, url: str, slots: LocalExecutor) -> None:
     """An agent refuses to start with a NUL, half a surrogate pair and an escape sequence; the contest goes on."""
     folder = write_contest(tmp_path / "cup", SWISS.replace("STORE", url), (0, 1))
@@ -182,6 +185,7 @@ def counted(contest: Contest) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_each_game_starts_from_what_the_one_before_it_left(tmp_path: Path, slots: LocalExecutor) -> None:
     """Four agents, two games at once where nobody waits; one judge begins and another ends."""
     folder = counting(tmp_path / "cup", ("a", "b", "c", "d"))
@@ -201,6 +205,7 @@ def test_each_game_starts_from_what_the_one_before_it_left(tmp_path: Path, slots
         assert dict.fromkeys("abcd", in_order) == counted(contest)
 
 
+@pytest.mark.slow
 def test_where_all_games_start_from_the_first_state_none_waits(tmp_path: Path, slots: LocalExecutor) -> None:
     folder = counting(tmp_path / "cup", ("a", "b"))
     toml = folder / "contest.toml"

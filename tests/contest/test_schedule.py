@@ -332,6 +332,7 @@ with closing(Store(sys.argv[1])) as store:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format_", [formats(1)[3], formats(1)[5]], ids=["swiss", "groups"])
 def test_another_process_goes_on_with_the_same_games(tmp_path: Path, format_: AnyFormat) -> None:
     """It has an order of its own in its sets, and plays what this one would have played."""
