@@ -4,44 +4,47 @@ from judge.cli.lazy import lazy_group
 
 app = lazy_group(
     {
-        "init": ("judge.cli.contest.init:init", "Make a folder NAME with a commented contest.toml."),
+        "init": ("judge.cli.contest.init:init", "Create a folder NAME with a commented contest.toml."),
         "plan": (
             "judge.cli.contest.plan:plan",
-            (
-                "Say how many games a contest has, how long they can take here, and what is missing. Exit code 1: "
-                "something is."
-            ),
+            "Print the number of games, how long they can take on this machine, and problems. Exits with 1 if any.",
         ),
-        "run": (
-            "judge.cli.contest.run:run",
-            "Play a contest to its end, or go on with it. It is frozen when it is run for the first time.",
+        "run": ("judge.cli.contest.run:run", "Play a contest to its end, or continue it. The first run freezes it."),
+        "status": (
+            "judge.cli.contest.tables:status",
+            "Show the progress of a contest, agents that fail, and games that are void or stopped.",
         ),
-        "status": ("judge.cli.contest.tables:status", "Say how far a contest is, who fails and what is void or held."),
-        "standings": ("judge.cli.contest.tables:standings", "Print the table, with ratings and their 95 % intervals."),
+        "standings": (
+            "judge.cli.contest.tables:standings",
+            "Print the standings, with ratings and their 95 % intervals.",
+        ),
         "crosstable": (
             "judge.cli.contest.tables:crosstable",
-            "Print everybody against everybody: the points of the row's agent, and its wins, draws and losses.",
+            "Print the crosstable: the points of the row's agent, and its wins, draws and losses.",
         ),
         "game": (
             "judge.cli.contest.game:game",
-            "Show a game that has ended: its moves and board as judge show, its record, or its evidence.",
+            "Show a finished game as judge show does, write its record, or print its evidence.",
         ),
-        "log": ("judge.cli.contest.tables:log", "Print the contest's log: who, when, and why something was void."),
+        "log": (
+            "judge.cli.contest.tables:log",
+            "Print the contest's log: when, who, what, and the reason of every void.",
+        ),
         "pause": (
             "judge.cli.contest.admin:pause",
-            "Start no more games; those that run are finished, and the judge that runs it ends.",
+            "Pause a contest: no game is started any more, and `run` ends when its running games are finished.",
         ),
         "resume": (
             "judge.cli.contest.admin:resume",
-            "Let a paused or stopped contest go on; games that are held for too many voids are played again.",
+            "Resume a paused or stopped contest. Games that were stopped after too many voids are played again.",
         ),
         "void": (
             "judge.cli.contest.admin:void",
-            "Take a game's result back; it is played again when the contest is run.",
+            "Withdraw the result of a game; it is played again when the contest runs.",
         ),
         "disqualify": (
             "judge.cli.contest.admin:disqualify",
-            "Take an agent out: its games count for nobody, and those to come are not played.",
+            "Disqualify an agent: its games do not count, and its future games are not played.",
         ),
         "folders": (
             "judge.cli.contest.folders:app",

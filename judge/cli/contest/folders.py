@@ -35,11 +35,11 @@ app = lazy_group(
         ),
         "export": (
             f"{__name__}:export",
-            "Write the folders, as the agents' last games left them, into a new DIRECTORY: all or nothing.",
+            "Write the agents' folders as their last games left them to a new DIRECTORY, all or nothing.",
         ),
         "import": (
             f"{__name__}:import_",
-            "Begin a contest with the folders of a directory or of another contest. Only before its first `run`.",
+            "Import folders from a directory or another contest, before the first `run`.",
         ),
     },
     help="The agents' persistent folders: list them, take them out of a contest, bring them into the next.",
