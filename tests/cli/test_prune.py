@@ -184,7 +184,7 @@ def test_a_contest_that_cannot_be_read_stops_it(
 def test_a_place_that_is_not_there_is_the_person_s_mistake(judge: Judge) -> None:
     ran = judge("images", "prune", "nowhere")
     assert ran.code == 2
-    assert "nowhere is not there" in ran.err
+    assert "nowhere does not exist" in ran.err
 
 
 @pytest.mark.parametrize(
