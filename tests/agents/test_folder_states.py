@@ -215,6 +215,7 @@ def run_killed(tmp_path: Path, kill_at: int) -> subprocess.CompletedProcess[str]
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_killed_judge_leaves_the_record_and_the_folders_or_neither(tmp_path: Path) -> None:
     """kill -9 before each change of the disk in turn: after the next start both folders are as the record says."""
     (tmp_path / "whole").mkdir()
@@ -242,6 +243,7 @@ def test_a_killed_judge_leaves_the_record_and_the_folders_or_neither(tmp_path: P
     assert {True, False} == seen
 
 
+@pytest.mark.slow
 def test_a_record_of_another_game_does_not_finish_a_commit(store: FolderStore, tmp_path: Path) -> None:
     """The record must name the attempt and the states; one that lies there from before does not."""
     killed_before_the_record = next(

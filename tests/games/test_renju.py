@@ -381,6 +381,7 @@ def crowd(chance: random.Random) -> Position:
     return Position(15, 15, black, white)
 
 
+@pytest.mark.slow
 def test_definitions_and_shapes_agree_on_crowded_squares() -> None:
     """Four thousand positions made for fouls; every foul and a good many near misses are among them."""
     chance = random.Random(1996)

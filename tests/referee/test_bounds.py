@@ -88,6 +88,7 @@ def test_no_record_is_larger_than_its_bounds(acts: Sequence[Act]) -> None:
     assert [] == list(verify(RecordFile.model_validate_json(data)).problems)
 
 
+@pytest.mark.slow
 def test_the_judge_needs_no_more_memory_than_its_bounds_say() -> None:
     """To seal and to write a record at its worst: many entries, each of one letter."""
     chosen = spec(bytes={"turn_bytes": 1 << 22, "game_bytes": 1 << 22, "stderr_bytes": 0})

@@ -33,6 +33,7 @@ def bench_in_containers(tmp_path: Path) -> Iterator[Bench]:
     os.sched_setaffinity(0, before)
 
 
+@pytest.mark.slow
 def test_large_tables_are_measured(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_tables, "SIZES", (1300, 2500))
 
@@ -89,6 +90,7 @@ for game in range(1, games + 1):
 """
 
 
+@pytest.mark.slow
 def test_a_peer_that_played_all_games_is_timed(bench: Bench) -> None:
     """Its start-up is subtracted: half a second here."""
     game_s = a_peer(bench, "time.sleep(0.5)" + PLAYS).peer_game_s()
@@ -113,6 +115,7 @@ def test_a_peer_that_played_all_games_is_timed(bench: Bench) -> None:
         ),
     ],
 )
+@pytest.mark.slow
 def test_a_peer_that_did_not_play_them_is_not_timed(bench: Bench, does: str, why: str) -> None:
     with pytest.raises(HostError, match=f"^c-gomoku-cli {why}$"):
         a_peer(bench, does).peer_game_s()
