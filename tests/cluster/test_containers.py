@@ -84,7 +84,7 @@ def test_a_worker_whose_images_are_others_is_given_no_games(
 ) -> None:
     """As if this host's image had been built of other packages."""
     cup = Cup(tmp_path, box="docker")
-    monkeypatch.setattr("judge.cluster.cluster.contents", lambda names: dict.fromkeys(names, "other"))
+    monkeypatch.setattr("judge.cluster.cluster.image_contents", lambda names: dict.fromkeys(names, "other"))
     with closing(cup.store), closing(cup.cluster(machines, ["native"])) as cluster:
         while "given no games" not in cup.journal():
             cluster.wait(1.0)

@@ -254,10 +254,10 @@ import sys
 from pathlib import Path
 from judge.contest.folder_transfer import AgentFolder, bring, write_folders
 from judge.contest.plan import load_plan
-from judge.sandbox.archive import pack
+from judge.sandbox.archive import pack_folder
 
 def state(number):
-    return pack({b"%d" % at: b"%d" % number * 5000 for at in range(200)})
+    return pack_folder({b"%d" % at: b"%d" % number * 5000 for at in range(200)})
 
 what, where = sys.argv[1], Path(sys.argv[2])
 print("begins", flush=True)
