@@ -54,8 +54,8 @@ class Contest:
         self.frozen: Frozen = thaw(store.document(planned.name))
         self.secret = store.secret(planned.name)
         """What its chance follows from; nobody may see it before the contest is over. None where a seed was given."""
-        self.course = Tournament(self.frozen, self.secret)
-        if self.course.seed is None:
+        self.tournament = Tournament(self.frozen, self.secret)
+        if self.tournament.seed is None:
             raise InputError(f"the store has lost the secret of {self.name}'s chance; bring the store back from a copy")
         self._programs: dict[str, Path] = {}
 
@@ -94,10 +94,10 @@ class Contest:
         Agents that have failed in too many matches are disqualified before it.
         """
         results = self.store.results(self.name)
-        for agent, share in self.course.failed(results, self.out()).items():
+        for agent, share in self.tournament.failed(results, self.out()).items():
             limit = self.frozen.failures.limit
             self.store.disqualify(self.name, agent, f"failed in {share:.0%} of its games; {limit:.0%} are allowed")
-        drawn = self.course.next(self.store.pairings(self.name), results, self.out())
+        drawn = self.tournament.next(self.store.pairings(self.name), results, self.out())
         self.store.schedule(self.name, drawn.matches, drawn.pairings)
         return bool(drawn.matches)
 
@@ -118,7 +118,7 @@ class Contest:
         return Job(
             match=match,
             programs={agent.seat.digest: self.program(agent.seat.digest) for agent in agents},
-            seed=self.course.seed_of(match, match.attempt),
+            seed=self.tournament.seed_of(match, match.attempt),
             folders=(first, second),
             states=states,
             contest=self.name,
@@ -182,15 +182,15 @@ class Contest:
         """The table as it is now."""
         out = self.out()
         with _uncollected():
-            played = self.course.played(self.store.pairings(self.name), self.results())
-            return Standing(self.course.table(played, out), played, out)
+            played = self.tournament.played(self.store.pairings(self.name), self.results())
+            return Standing(self.tournament.table(played, out), played, out)
 
     def is_over(self) -> bool:
         """Whether all games were played and no round follows."""
         counts = self.store.counts(self.name)
         if counts[MatchState.PENDING] or counts[MatchState.RUNNING] or counts[MatchState.HELD]:
             return False
-        return not self.course.next(self.store.pairings(self.name), self.results(), self.out()).matches
+        return not self.tournament.next(self.store.pairings(self.name), self.results(), self.out()).matches
 
 
 @contextmanager

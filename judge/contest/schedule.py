@@ -45,7 +45,7 @@ class Table:
 
 
 class Tournament:
-    """The course of one contest."""
+    """The matches and the standings of one contest."""
 
     def __init__(self, frozen: Frozen, secret: Key | None = None) -> None:
         """`secret` is what the contest has committed to; None: not known yet, then nothing is told that hangs on it.
@@ -185,9 +185,9 @@ class Tournament:
 
 
 def bare(spec: MatchSpec) -> MatchSpec:
-    """What of a played spec is known before the game: no chance, and not the states of folders."""
+    """The part of a played spec that its schedule has: without chance, the states of folders, and the id."""
     seats = tuple(seat.model_copy(update={"folders": None}) for seat in spec.seats)
-    return spec.model_copy(update={"seats": seats, "seed": 0, "opening": ()})
+    return spec.model_copy(update={"seats": seats, "seed": 0, "opening": (), "scheduled_as": None})
 
 
 def _turns(frozen: Frozen) -> Sequence[Turn]:

@@ -40,14 +40,14 @@ class Job:
     """For the log."""
 
     def spec(self) -> MatchSpec:
-        """What is played."""
+        """What is played: the spec of the schedule, with its id, the attempt's seed and the folders."""
         spec = MatchSpec.model_validate_json(self.match.spec)
         seats = tuple(
             seat if folders is None else seat.model_copy(update={"folders": folders})
             for seat, folders in zip(spec.seats, self.folders, strict=True)
         )
         seed = spec.seed if self.seed is None else self.seed
-        return spec.model_copy(update={"seats": seats, "seed": seed})
+        return spec.model_copy(update={"seats": seats, "seed": seed, "scheduled_as": self.match.id})
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,7 @@ def _jobs(directory: Path, contest: PublishedContest) -> Iterator[RecordJob]:
             number=match.number,
             directory=directory,
             name=path,
+            match_id=match.id,
             spec=match.spec,
             attempt=attempt,
             counts=counts,

@@ -25,7 +25,7 @@ States = Mapping[FolderKind, str]
 
 @dataclass(frozen=True, slots=True)
 class RecordJob:
-    """A record to replay: its file, the spec of the match that it must be of (JSON), and its attempt.
+    """A record to replay: its file, the id and the spec (JSON) of the match that it must be of, and its attempt.
 
     `counts` is false for an attempt that does not count. `seed` is the attempt's, None while the contest's chance is
     not revealed. `openings` are those that the match may have started from.
@@ -34,6 +34,7 @@ class RecordJob:
     number: int
     directory: Path
     name: str
+    match_id: str
     spec: str
     attempt: int
     counts: bool
@@ -93,6 +94,8 @@ def _chance_problem(spec: MatchSpec, job: RecordJob) -> str:
 
 
 def _attempt_problems(record: MatchRecord, job: RecordJob) -> Iterator[str]:
+    if record.spec.scheduled_as not in (None, job.match_id):  # None: judge 0.1.0 had no such field
+        yield f"of match {record.id}, the tables name {job.match_id}"
     if record.attempt != job.attempt:
         yield f"of attempt {record.attempt}, the tables name {job.attempt}"
     if job.counts and record.verdict is Verdict.VOID:

@@ -1,7 +1,8 @@
 """A match is a value: `MatchSpec` in, `MatchRecord` out, both plain data that survive JSON.
 
-The id of a match is a digest of its spec, so the same spec is the same match wherever it is played; a void one is
-played again under the same id and the next attempt number.
+The id of a match is a digest of its spec, so the same spec is the same match wherever it is played. A match of a
+contest has the id of its schedule, which is made before its seed and its folders are known. A void match is played
+again under the same id and the next attempt number.
 """
 
 import hashlib
@@ -74,16 +75,18 @@ class MatchSpec(_Value):
     number: int = 0
     """The number of the match in its pairing, from 0."""
     box: BoxKind = "docker"
+    scheduled_as: str | None = Field(default=None, pattern="^[0-9a-z]{1,64}$")
+    """The match's id in the schedule of its contest; None: it has no schedule, or judge 0.1.0 played it."""
 
     @property
     def id(self) -> str:
-        """The first 80 bits of the SHA-256 of the spec's canonical JSON."""
-        return _id_of(self.model_dump(mode="json"))
+        """`scheduled_as`, or else the first 80 bits of the SHA-256 of the spec's canonical JSON without it."""
+        return self.scheduled_as or _id_of(self.model_dump(mode="json", exclude={"scheduled_as"}))
 
     @property
     def id_as_read(self) -> str:
         """The id computed from the given fields only: specs of older judges lack newer fields."""
-        return _id_of(self.model_dump(mode="json", exclude_unset=True))
+        return self.scheduled_as or _id_of(self.model_dump(mode="json", exclude_unset=True))
 
     def is_called(self, name: str) -> bool:
         """Whether this id is the spec's, as it is or as an older judge wrote it, whose policies had fewer fields."""

@@ -154,7 +154,7 @@ def test_an_id_does_not_tell_the_opening(unfinished: tuple[Public, list[MatchSpe
     assert 3 == len(openings)
     for spec in to_come:
         for opening in openings:
-            tried = spec.model_copy(update={"opening": opening, "seed": commitment_to(CHANCE)})
+            tried = spec.model_copy(update={"opening": opening, "seed": commitment_to(CHANCE), "scheduled_as": None})
             assert tried.id not in ids
 
 

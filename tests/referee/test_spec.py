@@ -43,3 +43,11 @@ def test_a_spec_of_an_older_judge_that_was_changed_has_not_its_id() -> None:
     changed = MatchSpec.model_validate_json(json.dumps(old | {"seed": 99}))
 
     assert not changed.is_called(digest(old))
+
+
+def test_a_match_of_a_schedule_has_the_schedule_s_id_whatever_it_starts_from() -> None:
+    scheduled = MatchSpec(**dict(SPEC) | {"scheduled_as": SPEC.id})
+    played = scheduled.model_copy(update={"seed": 7, "opening": ((7, 7),)})
+
+    assert SPEC.id == played.id
+    assert not played.is_called(SPEC.model_copy(update={"seed": 7, "opening": ((7, 7),)}).id)

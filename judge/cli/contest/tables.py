@@ -117,7 +117,7 @@ def sequential(contest: Contest, standing: Standing) -> SprtState | None:
     chosen = contest.frozen.format
     if not isinstance(chosen, Sequential):
         return None
-    return chosen.state(contest.course.entries(), standing.played)
+    return chosen.state(contest.tournament.entries(), standing.played)
 
 
 def standings_table(standing: Standing) -> Table:
