@@ -38,7 +38,7 @@ class Pairing:
 
     @property
     def agents(self) -> frozenset[str]:
-        """Both agents, or the one that has a bye."""
+        """Both agents, or the only one of a bye."""
         return frozenset({self.first} if self.second is None else {self.first, self.second})
 
 

@@ -63,9 +63,10 @@ class FolderStore:
 
     @contextmanager
     def held(self, owners: Sequence[str]) -> Iterator[None]:
-        """Hold owners, having finished what a killed judge began; InputError where another judge plays one of them.
+        """Hold owners, after finishing what a killed judge began. Raises InputError if another judge plays one of them.
 
-        An agent with folders plays one game at a time, or the state that a game starts from would be undefined.
+        An agent with folders plays one match at a time; otherwise the state that a match starts from would be
+        undefined.
         """
         with ExitStack() as locks:
             for owner in owners:
@@ -102,11 +103,11 @@ class FolderStore:
     # --- states -------------------------------------------------------------------------------------
 
     def head(self, owner: str, kind: FolderKind) -> str:
-        """The digest of a folder's state now; InputError where the file that says so is spoiled."""
+        """The digest of a folder's state now. Raises InputError if the file that names it is damaged."""
         return self._heads(owner).get(kind, EMPTY.digest)
 
     def get(self, owner: str, digest: str) -> Archive:
-        """A state; InputError where it is missing, was changed, or is no state."""
+        """A state. Raises InputError if it is missing, was changed, or is not a state."""
         if digest == EMPTY.digest:
             return EMPTY
         path = self._path(owner, digest)
@@ -123,7 +124,7 @@ class FolderStore:
             ) from None
 
     def put(self, owner: str, state: Archive) -> None:
-        """Take a state in; without a head it counts for nothing. HostError where the disk does not take it."""
+        """Store a state; without a head it counts for nothing. Raises HostError if the disk is full."""
         path = self._path(owner, state.digest)
         with self._writing(owner):
             if state is not EMPTY and not path.exists():
@@ -204,9 +205,10 @@ class FolderStore:
 
 @dataclass(frozen=True, slots=True)
 class GameShelf:
-    """What one game may take from a store and put there: see `judge.referee.folders.Shelf`.
+    """What one match may read from a store and put there: see `judge.referee.folders.Shelf`.
 
-    `commits` are the seats whose states will count; of others nothing is kept, the record names them all the same.
+    `commits` are the seats whose states will count; states of the other seats are not stored, but the record names
+    them.
     """
 
     store: FolderStore

@@ -1,8 +1,8 @@
 """Which executable of a Gomocup brain's archive plays: by rule and size of the board, then by the width of the machine.
 
-Seed 002: an archive may hold several programs; their names begin with `pbrain-`, and a 64-bit one has 64 in it. The
-official manager reads more from the end of a name, before that 64: `_renju-15`, `_renju` or `_15` say what the program
-is for.
+Gomoku AI protocol: an archive may hold several programs; their names begin with `pbrain-`, and a 64-bit one has 64 in
+it. The official manager reads more from the end of a name, before that 64: `_renju-15`, `_renju` or `_15` say what the
+program is for.
 
     pbrain-swine.exe             any rule, any size, 32 bits
     pbrain-swine64.exe           the same for 64 bits
@@ -28,7 +28,8 @@ def brain_name(executable: str) -> str:
 
 
 def own_name(command: Sequence[str]) -> str:
-    """What a brain calls itself, and so its temporary folder (seed 002): its program's file name without the ending.
+    """What a brain calls itself, and so its temporary folder (Gomoku AI protocol): its program's file name without the
+    ending.
 
     Empty where no word of the command names a program that begins with `pbrain-`.
     """

@@ -32,7 +32,7 @@ from judge.sandbox.images import image_contents
 from judge.store.store import Store
 
 LAST_WORDS_S = 5.0
-"""How long workers are waited for that are told of a contest's end."""
+"""Seconds to wait for workers that were told of a contest's end."""
 
 Ends = list[JobEnd]
 
@@ -69,7 +69,7 @@ class Terms:
     """What a cluster is to know of the contest that it plays for."""
 
     contest: str
-    """What tells it from every other, those of its name in other stores included."""
+    """A name that no other contest has, not even one of the same name in another store."""
     images: Mapping[str, str]
     """What the images of its runtimes hold, by name: workers must have the same."""
     lost_after_s: float
@@ -105,7 +105,7 @@ class Cluster:
 
     @property
     def host(self) -> str:
-        """The worker that the next game is given to; empty where none is free."""
+        """The worker that gets the next match; empty if none is free."""
         worker = self._freest()
         return worker.name if worker else ""
 
@@ -130,9 +130,10 @@ class Cluster:
         )
 
     def wait(self, timeout_s: float) -> Ends:
-        """The games that have ended, waiting for one or for news of a worker; late ones among them.
+        """The matches that have ended, late ones included; waits for one, or for news of a worker.
 
-        What the last call returned is in the store by now, and the workers are told that they may forget it.
+        The store has the results of the last call when this one is made, so the workers are told to delete their
+        copies.
         """
         self._let_forget()
         found = [*self._look_around(), *self._given_up()]
@@ -273,7 +274,7 @@ class Cluster:
         )
 
     def _ended(self, worker: _Worker, key: Key, match: Match, future: Future[Any]) -> Ends:
-        """A game is over; one that nobody waits for any more is told only if it was played."""
+        """A match has ended. If nobody waits for it any more, it is reported only if it was played."""
         result: JobResult | None = None
         error: Exception | None = None
         try:
@@ -294,7 +295,7 @@ class Cluster:
         return [] if is_late and result is None else [JobEnd(match, result, error)]
 
     def _let_forget(self) -> Sequence[Future[Any] | None]:
-        """What the loop was given is in the store by now."""
+        """The store has what the loop was given."""
         taken, self._taken = self._taken, []
         keys = {at: frozenset(key for where, key in taken if where == at) for at, _ in taken}
         return [

@@ -25,19 +25,19 @@ log = get_logger()
 
 
 def run_scheduler(listen: Address, security: Security, lost_after_s: float) -> None:
-    """Bring workers and contests together until SIGTERM or Ctrl-C; raises HostError where it cannot listen.
+    """Connect workers and contests until SIGTERM or Ctrl-C. Raises HostError if it cannot listen.
 
-    A worker that says nothing for `lost_after_s` is lost, but never sooner than dask's own least time of 5 seconds.
+    A worker that is silent for `lost_after_s` is lost, but never before dask's own minimum of 5 seconds.
     """
     settle()
     asyncio.run(_scheduler(listen, security, lost_after_s))
 
 
 def run_worker(host: WorkerHost, scheduler: Address, listen: Address | None, security: Security) -> None:
-    """Play for whoever that scheduler brings, until SIGTERM or Ctrl-C, which end running games.
+    """Play for the contests of a scheduler until SIGTERM or Ctrl-C, which end running matches.
 
-    The scheduler may come, go and come again; a game that was begun goes on meanwhile. `listen` is where this worker is
-    called; None: at the address that leads to the scheduler, at any port.
+    The scheduler may stop and start again; a running match continues meanwhile. `listen` is this worker's address;
+    None: the one that leads to the scheduler, any port.
     """
     settle()
     try:
@@ -126,9 +126,9 @@ async def _begin(worker: Worker) -> bool:
 
 
 def address_towards(scheduler: Address) -> str:
-    """The address of this host that leads to the scheduler, at which the scheduler reaches it too; raises OSError.
+    """The address of this host on the way to the scheduler, at which the scheduler reaches it too. Raises OSError.
 
-    dask asks for the one that leads to the internet, which machines of a contest need not have.
+    dask takes the address that leads to the internet, which machines of a contest need not have.
     """
     family, kind, _, _, there = socket.getaddrinfo(scheduler.host, scheduler.port, type=socket.SOCK_DGRAM)[0]
     with socket.socket(family, kind) as probe:

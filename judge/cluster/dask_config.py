@@ -35,6 +35,6 @@ NO_PAGES = "127.0.0.1:0"
 
 
 def settle() -> None:
-    """Set dask as this judge needs it, whatever the machine's own files say, and take over what it logs."""
+    """Configure dask for this judge, whatever the machine's own files say, and log its messages as ours."""
     dask.config.set(SETTINGS)
     adopt(*LOGGERS, level=logging.WARNING)

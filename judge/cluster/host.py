@@ -37,7 +37,7 @@ class WorkerHost:
     """The slots of this machine, of which each has a thread and a process of its own."""
 
     def __init__(self, name: str, folder: Path, slots: Sequence[Slot]) -> None:
-        """`folder` keeps agents and played games; InputError where another worker has it."""
+        """`folder` stores agents and played matches. Raises InputError if another worker uses it."""
         self.name = name
         self.folder = folder
         self.slots = len(slots)
@@ -55,9 +55,9 @@ class WorkerHost:
         self._lock = threading.Lock()
 
     def facts(self, contest: str, images: Collection[str]) -> HostFacts:
-        """What the contest's host wants to know before it gives games; `images` by the names of runtimes.
+        """What the contest's host asks before it gives matches; `images` by the names of runtimes.
 
-        Raises HostError where an image was asked for and the Engine does not answer.
+        Raises HostError if an image was asked for and the Engine does not answer.
         """
         with self._lock:
             games = frozenset(key for key in self._games if key.contest == contest)
@@ -118,7 +118,7 @@ class WorkerHost:
         self._lock_file.close()
 
     def _has_ended(self, key: Key, game: Future[JobResult]) -> None:
-        """Of a game that was played the spool knows, of one that was not this does."""
+        """The spool knows the matches that were played, this the others."""
         with self._lock:
             is_unwanted = key in self._unwanted
             self._unwanted.discard(key)
@@ -188,7 +188,7 @@ def code_digest() -> str:
 
 
 def refuse_other_images(host: str, wanted: Mapping[str, str], found: Mapping[str, str]) -> None:
-    """HostError that names the fix where the images of `host` are not those of the contest's host."""
+    """Raises HostError, with the fix, if the images of `host` are not those of the contest's host."""
     for name, content in wanted.items():
         if not found.get(name):
             raise HostError(

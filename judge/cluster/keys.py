@@ -43,7 +43,7 @@ def make_keys(folder: Path, hosts: Sequence[str], days: int) -> list[Path]:
 
 
 def _authority(folder: Path, days: int) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
-    """The one that is there, or a new one; its key never leaves `folder`."""
+    """The key pair in `folder`, which is made if it is missing; the private key never leaves `folder`."""
     certificate_file, key_file = folder / AUTHORITY, folder / AUTHORITY_KEY
     if certificate_file.exists():
         key = load_pem_private_key(key_file.read_bytes(), None)

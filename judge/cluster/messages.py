@@ -21,10 +21,10 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class RemoteJob:
-    """A job for a worker, which has the files of its agents under other paths, known by digest.
+    """A job for a worker. The worker has the files of its agents under other paths, known by digest.
 
-    `images` has what the images of the agents' runtimes hold on the contest's host, by name; none if no container is
-    used.
+    `images` has the contents of the images of the agents' runtimes on the contest's host, by name; empty if no
+    container is used.
     """
 
     key: Key
@@ -44,7 +44,7 @@ class HostFacts:
     slots: int
     cores_per_slot: int
     images: Mapping[str, str]
-    """What the images that were asked for hold, by name; empty for one that is missing or out of date."""
+    """The contents of the images that were asked for, by name; empty text for one that is missing or out of date."""
     agents: frozenset[str]
     """The digests of the agents whose files it has."""
     games: frozenset[Key]

@@ -1,6 +1,6 @@
-"""The line to a scheduler and its workers: who is there, and errands that one worker is sent on and no other.
+"""The connection to a scheduler and its workers: which workers there are, and tasks for one of them.
 
-What is asked is answered later, to whoever asked. When the scheduler is lost, so is everything that was asked.
+Answers come later, to the caller of each task. If the scheduler is lost, so are all tasks.
 """
 
 import itertools
@@ -42,7 +42,7 @@ class SchedulerClient(Generic[Item]):
     """A client of a scheduler."""
 
     def __init__(self, address: Address, security: Security) -> None:
-        """Connect; HostError where no scheduler answers."""
+        """Connect. Raises HostError if no scheduler answers."""
         settle()
         self._address = address
         self._security = security
@@ -53,10 +53,8 @@ class SchedulerClient(Generic[Item]):
         self._client = self._connect()
 
     def workers(self) -> Mapping[str, str] | None:
-        """The names of the workers that are there, by address; None where the scheduler does not answer in time.
-
-        Raises SchedulerLostError.
-        """
+        """The names of the workers, by address; None if the scheduler does not answer in time. Raises
+        SchedulerLostError."""
         if self._client.status == "closed":
             with suppress(HostError):
                 self._client = self._connect()
@@ -79,10 +77,8 @@ class SchedulerClient(Generic[Item]):
         name: str = "",
         resources: Mapping[str, float] | None = None,
     ) -> Future[Any] | None:
-        """Send the worker at `address` on an errand; `hear` calls `then` with its end.
-
-        None where the line is dead, which `workers` will say.
-        """
+        """Give the worker at `address` a task; `hear` calls `then` with its result. None if the connection is lost,
+        which `workers` will report."""
         key = name or f"{function.__name__} {next(self._numbers)}"
         try:
             future: Future[Any] = self._client.submit(
@@ -106,7 +102,7 @@ class SchedulerClient(Generic[Item]):
         future.add_done_callback(self._news.put)
 
     def hear(self, timeout_s: float) -> list[Item]:
-        """What came of the errands that have ended, waiting for one."""
+        """The results of the tasks that have ended; waits for one."""
         found: list[Item] = []
         with suppress(Empty):
             future = self._news.get(timeout=timeout_s) if timeout_s > 0 else self._news.get_nowait()
@@ -124,7 +120,7 @@ class SchedulerClient(Generic[Item]):
         self._forget([key for key, asked in self._asked.items() if asked.address == address])
 
     def wait_for(self, futures: Sequence[Future[Any] | None], timeout_s: float) -> None:
-        """Give workers time to do what they were told last."""
+        """Give workers time to do their last tasks."""
         until = monotonic() + timeout_s
         while self._client.status == "running" and monotonic() < until:
             if all(future is None or future.done() for future in futures):

@@ -55,10 +55,8 @@ def parse_address(text: str, port: int = PORT) -> Address:
 
 
 def security_of(address: Address, keys: Path | None) -> Security:
-    """What dask needs to speak at an address; `keys` is this host's folder of `judge cluster keys`.
-
-    InputError where TLS has no keys, or a key that others can read.
-    """
+    """What dask needs to use an address; `keys` is this host's folder of `judge cluster keys`. Raises InputError if TLS
+    has no keys, or if others can read a key."""
     if address.scheme == "tcp":
         return Security(require_encryption=False)
     if keys is None:

@@ -42,7 +42,7 @@ class Spool:
             raise HostError(f"{path}: {error.strerror}: make room there") from None
 
     def get(self, key: Key) -> JobResult | None:
-        """A game; None where it is not here, or its file is no longer what was written."""
+        """A match; None if it is not here, or if its file was changed."""
         kept = _read(self._path(key))
         if kept is None or kept.key != key:
             return None

@@ -45,7 +45,7 @@ async def play_remotely(job: RemoteJob, *_taken: str) -> JobResult:
 
 
 async def hand_over(key: Key) -> JobResult:
-    """A game that was begun here for somebody who was out of reach since, when it has ended."""
+    """A match that was begun here for a contest that was out of reach since, when it has ended."""
     return await _end_of(_host().game(key))
 
 

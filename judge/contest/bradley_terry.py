@@ -183,7 +183,7 @@ class Fit:
         return slope, curvature
 
     def _add_priors(self, at: Vector, slope: Vector, curvature: Matrix) -> None:
-        """What the draws' own factor and the priors of advantage and margin add, where these move."""
+        """Add the terms of the draws and of the priors of advantage and margin, if these are fitted."""
         prior, (advantage, d) = self._model.prior_draws, at[-2:]
         if self._advantage_moves:
             slope[-2] += prior * (0.5 - _share(advantage))

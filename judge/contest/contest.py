@@ -1,6 +1,6 @@
-"""A contest of a store: begun once; what is played next, what a game is played with, and where everybody stands.
+"""A contest in its store: it begins once, and says which match is next, what a match starts with, and the standings.
 
-The folder of its contest.toml has everything: the database, the frozen agents, the records and the folders' states.
+The folder of contest.toml has everything: the database, the frozen agents, the records and the states of folders.
 """
 
 import gc
@@ -35,7 +35,7 @@ from judge.store.types import EntryRow
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a contest is: its table, what was played, and who is disqualified, with the reason."""
+    """The table of a contest, what was played, and the disqualified agents with the reasons."""
 
     table: Table
     played: Sequence[PlayedPairing]
@@ -46,14 +46,15 @@ class Contest:
     """One contest that has begun."""
 
     def __init__(self, store: Store, planned: Planned) -> None:
-        """InputError where it has not begun, or its store does not have the secret that it committed to."""
+        """Raises InputError if the contest has not begun, or if its store lacks the secret that it committed to."""
         self.store = store
         self.name = planned.name
         self.planned = planned
         self.files = Files(planned.files)
         self.frozen: Frozen = thaw(store.document(planned.name))
         self.secret = store.secret(planned.name)
-        """What its chance follows from; nobody may see it before the contest is over. None where a seed was given."""
+        """The secret from which all its chance follows; nobody may see it before the contest is over. None if a seed
+        was given."""
         self.tournament = Tournament(self.frozen, self.secret)
         if self.tournament.seed is None:
             raise InputError(f"the store has lost the secret of {self.name}'s chance; bring the store back from a copy")
@@ -131,15 +132,15 @@ class Contest:
         return self._programs[digest]
 
     def check_agents(self) -> None:
-        """InputError where the files of an agent that still plays are missing or are not what they were."""
+        """Raises InputError if the files of an agent that still plays are missing or were changed."""
         out = self.out()
         for entry in self.frozen.entries:
             if entry.name not in out:
                 self.program(entry.seat.digest)
 
     def _folders(self, agent: FrozenEntry, number: int) -> KeptFolders | None:
-        """What the folders of an agent start from in a match: what its match before it left, or what they began with;
-        None if the policy keeps no folders."""
+        """The folders with which an agent starts a match: as its match before left them, or as they began; None if the
+        policy keeps no folders."""
         policy = self.frozen.policy.folders
         if not policy.kept:
             return None
@@ -155,7 +156,7 @@ class Contest:
 
     @property
     def folders_said(self) -> str:
-        """Where the agents' persistent folders began, for people; empty where the policy has none."""
+        """A sentence that says what the agents' persistent folders began with; empty if the policy has none."""
         if not self.frozen.policy.folders.persistent:
             return ""
         entries = self.frozen.entries
@@ -165,7 +166,7 @@ class Contest:
     # --- what was played ------------------------------------------------------------------------------
 
     def record(self, digest: str) -> RecordFile:
-        """A record by its digest; InputError where it is missing or was changed."""
+        """A record by its digest. Raises InputError if it is missing or was changed."""
         return RecordFile.model_validate_json(self.files.get(digest))
 
     def out(self) -> Mapping[str, str]:
@@ -195,7 +196,8 @@ class Contest:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """No search for garbage: of a hundred thousand games that are all counted it finds none, and takes its third."""
+    """Suspend garbage collection: among a hundred thousand counted matches it finds nothing and takes a third of the
+    time."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -206,7 +208,7 @@ def _uncollected() -> Iterator[None]:
 
 
 def open_store(planned: Planned) -> Store:
-    """The store of a plan, made where it is not there yet."""
+    """The store of a plan; it is made if it does not exist."""
     return Store(planned.store_url)
 
 
@@ -216,7 +218,7 @@ def has_begun(store: Store, planned: Planned) -> bool:
 
 
 def begin(store: Store, planned: Planned, host: Mapping[str, Any]) -> Contest:
-    """Freeze a contest and put it into the store with its first games, or open it where it is there already."""
+    """Freeze a contest and store it with its first matches, or open it if the store has it."""
     if not has_begun(store, planned):
         with owned_directory() as staging:
             secret = None if planned.plan.seed is not None else new_secret()
@@ -251,7 +253,7 @@ def _story(frozen: Frozen) -> str:
 
 
 def find_match(contest: Contest, word: str) -> Match:
-    """The match with a number, or whose id begins so; InputError for none or several."""
+    """The match with this number, or whose id begins so. Raises InputError if there is none, or several."""
     games = contest.store.matches(contest.name)
     found = [match for match in games if str(match.number) == word]
     if not found and len(word) >= 4:

@@ -37,9 +37,9 @@ def desk_of(planned: Planned) -> IntakeDirectory:
 
 
 def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]) -> Sequence[Entrant]:
-    """Everybody who takes part; `miss` hears why somebody cannot, and may raise it.
+    """The agents of a contest. `miss` is called with the reason why an agent cannot take part, and may raise it.
 
-    Listed agents are staged below `staging`; those that were sent lie in the contest's folder by their digests.
+    Listed agents are staged below `staging`; submitted agents are in the contest's folder by their digests.
     """
     found: list[Entrant] = []
     for each in planned.plan.agents:

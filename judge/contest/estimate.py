@@ -28,11 +28,11 @@ from judge.sandbox.images import keeper_image, runtime_image
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What a contest will be. `longest_s` is the time of a game in which both agents use all of their clocks; None
-    where the policy has no clock for a whole game. `is_exact`: the format has as many games whatever happens.
+    """The estimated size of a contest. `longest_s` is the time of a match in which both agents use all of their clocks;
+    None if the policy has no clock for a whole match. `is_exact`: the number of matches does not depend on results.
 
-    `waves` are the games that may be played at once, as chains: (how many chains, how many games in each); one wave
-    waits for the one before it.
+    `waves` are the matches that may be played at once, as chains: (number of chains, matches in each). A wave begins
+    when the one before it has ended.
     """
 
     agents: Sequence[str]
@@ -43,7 +43,7 @@ class Forecast:
     waves: Sequence[tuple[int, int]]
     missing: Sequence[str]
     folders: str = ""
-    """Where the agents' persistent folders begin, for people; empty where the policy has none."""
+    """A sentence that says what the agents' persistent folders begin with; empty if the policy has none."""
 
     def hours(self, slots: int) -> float | None:
         """The longest that it can take on so many slots."""
@@ -105,7 +105,7 @@ def _waves(planned: Planned, pairs: Sequence[int]) -> Sequence[tuple[int, int]]:
 
 
 def longest_game_s(policy: Policy) -> float | None:
-    """A game in which both agents use all of their clocks, in seconds; None where nothing bounds it."""
+    """The seconds of a match in which both agents use all of their clocks; None if nothing limits it."""
     clock = policy.clock
     if not clock.match_ms:
         return None
@@ -127,7 +127,7 @@ def _needed(planned: Planned, agents: Sequence[Agent]) -> Iterator[Callable[[], 
 
 
 def _runtimes(agents: Sequence[Agent], policy: Policy) -> Iterator[str]:
-    """Of those who can sit down; why the others cannot is said of each."""
+    """The runtimes of the agents that can play; `_can_sit` gives the reason for the others."""
     for agent in agents:
         with suppress(InputError):
             yield agent.seat(policy).runtime
@@ -147,7 +147,7 @@ def _why_not(needed: Callable[[], object]) -> list[str]:
 
 
 _ANY_SEED = 0
-"""How many games there are hangs on no lot."""
+"""The number of matches does not depend on any lot."""
 
 
 def _rounds(planned: Planned, count: int) -> Sequence[Sequence[Pairing]]:

@@ -23,7 +23,7 @@ from judge.workers import Worker, kill, wait
 
 @dataclass(frozen=True, slots=True)
 class JobEnd:
-    """The end of a job: its result, or the error by which it has none because its worker was lost."""
+    """The end of a job: its result, or the error if its worker was lost."""
 
     match: Match
     result: JobResult | None
@@ -55,12 +55,12 @@ class Executor(Protocol):
         """End everything now, and return the matches that were running."""
 
     def close(self) -> None:
-        """End the processes; none may be running a match."""
+        """End the processes, when none of them runs a match."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """A slot, and the file whose lock is had by the game that plays there."""
+    """A slot, and the file that the match which plays there locks."""
 
     cores: Slot
     lock: Path
@@ -82,7 +82,7 @@ class LocalExecutor:
 
     slots: Sequence[Slot]
     ahead: int = 1
-    """How many games of a slot are made ready while another plays; none where the judge has no core for that work."""
+    """How many matches of a slot are prepared while another one plays; 0 if the judge has no core for that work."""
     are_had: bool = False
     """Whether this judge has the locks of the slots' cores; else each game has them while it plays."""
     host: str = field(default_factory=platform.node)
@@ -93,7 +93,7 @@ class LocalExecutor:
     _at_end: ExitStack = field(init=False, default_factory=ExitStack)
 
     def __post_init__(self) -> None:
-        """Start no process yet: a worker does so with its first game. Raises HostError where there is no room."""
+        """Start no process: a worker starts with its first match. Raises HostError if the disk is full."""
         locks = self._at_end.enter_context(owned_directory())
         each = [_Slot(slot, locks / f"slot-{number}", self.are_had) for number, slot in enumerate(self.slots)]
         self._idle = [_Process(slot, Worker(log_to, self.log)) for slot in each for _ in range(self._games(slot))]
@@ -146,7 +146,7 @@ class LocalExecutor:
         return running
 
     def close(self) -> None:
-        """Let the processes go; none may be running a game."""
+        """End the processes, when none of them runs a match."""
         for process in self._idle:
             process.worker.close()
         self._at_end.close()

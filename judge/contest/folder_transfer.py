@@ -65,15 +65,16 @@ class AgentFolder:
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """Folders that a contest begins with, and in words where they come from."""
+    """The folders that a contest begins with, and a phrase that says where they come from."""
 
     source: str
     folders: Sequence[AgentFolder]
 
     def of(self, agents: Sequence[tuple[str, str]]) -> Mapping[str, Archive]:
-        """The states of those agents that have one, by name; `agents` are names and digests of files.
+        """The states of the agents that have one, by name; `agents` are names and digests of files.
 
-        Of several versions of an agent the one with the same files counts. InputError where none of several has.
+        If there are several versions of an agent, the one with the same files is taken. Raises InputError if there is
+        not exactly one such version.
         """
         found = {}
         for name, program in agents:
@@ -128,10 +129,8 @@ class _Imports(BaseModel):
 
 
 def brought(planned: Planned) -> Brought | None:
-    """The folders that a contest which has not begun will begin with; None: all are empty.
-
-    InputError where they cannot be used, or where its file names some and others were imported.
-    """
+    """The imported folders of a contest that has not begun; None if all are empty. Raises InputError if they cannot be
+    used, or if contest.toml names some and others were imported."""
     named, imported = planned.plan.folders.from_, planned.folder / IMPORTED
     if named and imported.exists():
         raise InputError(
@@ -147,7 +146,7 @@ def brought(planned: Planned) -> Brought | None:
 
 
 def refuse_without_folders(planned: Planned) -> None:
-    """InputError where the policy offers no persistent folder."""
+    """Raises InputError if the policy has no persistent folder."""
     if not planned.policy.folders.persistent:
         raise InputError(
             f"{planned.path}: [folders]: policy {planned.policy.name} has no persistent folders: "
@@ -163,7 +162,7 @@ def read_any(path: Path, policy: Policy) -> Sequence[AgentFolder]:
 
 
 def bring(planned: Planned, source: Path, replaces: bool) -> Brought:
-    """Import folders, all or none: they are what the contest begins with. InputError, HostError."""
+    """Import the folders that a contest begins with, all or none. Raises InputError and HostError."""
     refuse_without_folders(planned)
     path = planned.folder / IMPORTED
     if planned.plan.folders.from_:
@@ -269,10 +268,9 @@ def read_folders(directory: Path, policy: Policy) -> Sequence[AgentFolder]:
 
 
 def write_folders(folders: Sequence[AgentFolder], directory: Path, replaces: bool) -> None:
-    """Write a directory of folders in one step. InputError where there is one, unless it `replaces` that.
-
-    It replaces only what holds folders of the same agents and nothing else, so that nobody's are lost by it.
-    """
+    """Write a directory of folders in one step. Raises InputError if the directory exists, unless it `replaces` that
+    one. It replaces a directory only if that holds nothing but folders of the same agents, so that no other folder is
+    lost."""
     is_there = directory.exists() or directory.is_symlink()
     if is_there and not replaces:
         raise InputError(f"{directory} is there already: take another name, or --force replaces it")
@@ -307,7 +305,7 @@ def _refuse_to_lose(directory: Path, names: set[str]) -> None:
 
 
 def _read_owner(directory: Path, room: Capacity) -> Archive:
-    """The persistent folder of one agent; EMPTY where it has none."""
+    """The persistent folder of one agent; EMPTY if it has none."""
     files = {path.name: path for path in _listed(directory)}
     for path in files.values():
         if not _is(path, stat.S_ISREG):
@@ -377,5 +375,5 @@ def _listed(directory: Path) -> Sequence[Path]:
 
 
 def _is(path: Path, kind: Callable[[int], bool]) -> bool:
-    """Whether a path is of this kind itself: a link is none."""
+    """Whether a path itself is of this kind; a link to one is not."""
     return kind(path.lstat().st_mode)

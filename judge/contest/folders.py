@@ -1,6 +1,6 @@
-"""Of several games of one agent: from which state of its folders does each start, and which leaves the one that counts?
+"""The order of an agent's matches: from which state of its folders each one starts, and whose states count.
 
-It depends on the schedule alone, never on which of two games ended first.
+It depends on the schedule alone, never on which of two matches ended first.
 """
 
 from collections.abc import Sequence

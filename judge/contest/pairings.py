@@ -22,10 +22,8 @@ class Competitor:
 
 
 def seats(pairing: Pairing, game: int) -> tuple[str, str]:
-    """Who has seat 0 and who seat 1 in a match of a pairing, counted from 0: they change with each.
-
-    ValueError for a bye, which has no matches.
-    """
+    """The agents of seat 0 and seat 1 in a match of a pairing, counted from 0: seats change with each match. Raises
+    ValueError for a bye, which has no matches."""
     if pairing.second is None:
         raise ValueError("a bye has no matches")
     return (pairing.second, pairing.first) if game % 2 else (pairing.first, pairing.second)
@@ -53,7 +51,7 @@ def next_number(pairings: Iterable[Pairing]) -> int:
 def set_tables(
     pairs: Iterable[tuple[str, str | None, str]], round_number: int, earlier: Sequence[Pairing]
 ) -> list[Pairing]:
-    """Pairings of (first, second, group), on tables from 1 in this order; who met before changes seats."""
+    """Pairings of (first, second, group), on tables from 1 in this order; two that met before change seats."""
     last: dict[frozenset[str], Pairing] = {}
     for pairing in sorted(earlier, key=lambda pairing: pairing.round):
         last[pairing.agents] = pairing

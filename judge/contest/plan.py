@@ -57,7 +57,7 @@ class FoldersPlan(_Table):
 
 
 class FailuresPlan(_Table):
-    """When an agent is disqualified for failing by itself (facts/gomoku.md 1.3: Gomocup's 10 %)."""
+    """When an agent is disqualified for failing by itself (Gomocup: 10 %)."""
 
     limit: float = Field(default=0.1, ge=0, le=1)
     """The share of its games that it may fail in; 1: nobody is disqualified."""
@@ -82,12 +82,12 @@ class Plan(_Table):
     change: tuple[str, ...] = ()
     """Single numbers of the policy, as `section.key=value`."""
     seed: Annotated[int, Field(ge=0, lt=2**53)] | None = None
-    """The organiser's own, from which everybody who knows it can foretell all chance: lots, the openings' order and
-    that of the games. None: chance follows from a secret that is drawn when the contest begins."""
+    """A fixed seed. Anybody who knows it can predict all chance: lots, the order of openings and the chance in games.
+    None: all chance follows from a secret that is drawn when the contest begins."""
     seeding: Literal["listed", "drawn"] = "listed"
     """Who is the first seed: the agents as they are listed, or by lot."""
     store: str = "sqlite:///contest.db"
-    """Where results are kept; a file of SQLite is taken from the file's own folder."""
+    """The URL of the database; the path of an SQLite file is relative to the directory of contest.toml."""
     box: BoxKind = "docker"
     format: AnyFormat
     duel: Duel | None = None
@@ -162,7 +162,7 @@ class Planned:
         return read_openings(self.folder / chosen.file, written) if chosen.file else [()]
 
     def lacks_agents(self, count: int) -> str | None:
-        """Why the format cannot be played by so many; None where it can."""
+        """The reason why the format cannot be played with so many agents; None if it can."""
         least, most = self.plan.format.agents
         if count >= least and (most is None or count <= most):
             return None

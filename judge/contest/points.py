@@ -27,7 +27,7 @@ Points = tuple[float, float]
 
 
 Reader = Callable[[ResultRow], ResultWord | None]
-"""The word of a game; None where its result line is none of its field."""
+"""The word of a result; None if its result line is not one of its field."""
 
 
 VERDICT_POINTS: Mapping[str, Points] = {
@@ -45,14 +45,14 @@ VERDICT_POINTS: Mapping[str, Points] = {
     Verdict.CRASH: (0, 1),
     Verdict.REFUSED: (0, 1),
 }
-"""The points of a policy that gives none."""
+"""The points if a policy gives none."""
 
 
 _VERDICTS: frozenset[str] = frozenset(Verdict) - {Verdict.VOID}
 
 
 def _read_verdict(game: ResultRow) -> ResultWord:
-    """A win is said of the winner, a fault of whoever is at fault."""
+    """The named side of a win is the winner; of a fault, the side at fault."""
     if game.is_draw:
         return ResultWord(game.verdict, 0)
     if game.winner is None:
@@ -112,13 +112,13 @@ def _points_of(policy: Policy) -> Mapping[str, Points]:
 
 
 def _words_of(policy: Policy) -> ResultWords | None:
-    """The words of the game's field, where the policy scores them; None: the judge's verdicts are scored."""
+    """The result words of the game's field, if the policy scores them; None: the judge's verdicts are scored."""
     game = policy.game
     return game_entry(game.name).result_words(game.options) if policy.points else None
 
 
 class Duel(BaseModel):
-    """What all games of a pairing score together; the defaults are Gomocup's until 2016 (facts/gomoku.md 3.6)."""
+    """What all games of a pairing score together; the defaults are Gomocup's until 2016."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -129,7 +129,7 @@ class Duel(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """The points of a pairing: the sum of its games', or a duel's where `duel` is given."""
+    """The points of a pairing: the sum of its matches, or those of `duel` if it is given."""
 
     table: PointsTable
     duel: Duel | None = None
@@ -159,9 +159,11 @@ def _weigh(duel: Duel, difference: float) -> Points:
 def score(
     pairings: Iterable[Pairing], results: Iterable[ResultRow], scoring: Scoring, games: int
 ) -> list[PlayedPairing]:
-    """Each pairing with its results and points, in the order of `pairings`; `games` is how many a pairing has.
+    """Each pairing with its results and points, in the order of `pairings`; `games` is the number of matches of a
+    pairing.
 
-    ValueError where a result belongs to none of them: a game that nobody scheduled must not vanish.
+    Raises ValueError if a result belongs to no pairing, because a match that nobody scheduled must not be dropped
+    silently.
     """
     tables = games_by_table(results)
     played = []

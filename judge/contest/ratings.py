@@ -51,7 +51,7 @@ GOMOCUP_MODEL = RatingModel(advantage=0, draw_elo=0.01, mean=1600)
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A parameter of the model in Elo and its standard error, 0 where it was given."""
+    """A parameter of the model in Elo and its standard error, which is 0 if the parameter was given."""
 
     elo: float
     error: float
@@ -61,9 +61,9 @@ class Estimate:
 class Rating:
     """An agent's rating and its 95 % interval, in Elo against the mean of its pool.
 
-    `low` is None where the agent's group of the pool never took a point from anybody outside it, `high` where nobody
-    outside it ever took one from it: the results alone give no such end. A group is who can be compared both ways; the
-    largest one of a pool is what the others are seen from and has both ends.
+    `low` is None if the agent's group never took a point from an agent outside it, `high` if no agent outside it ever
+    took one from it: then results alone give no such end. A group is a set of agents that can be compared in both
+    directions. The largest group of a pool is the reference for the others and has both ends.
     """
 
     agent: str
@@ -74,19 +74,20 @@ class Rating:
     score: float
     """Games won, draws as halves."""
     pool: int
-    """Number of the pool (who is connected through games), from 0 for the largest; pools do not compare."""
+    """The number of its pool (agents that are connected through matches), from 0 for the largest; pools cannot be
+    compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class RatingList:
-    """The ratings of all who played, best first within a pool."""
+    """The ratings of all agents with results, best first within a pool."""
 
     ratings: tuple[Rating, ...]
     advantage: Estimate
     draw_elo: Estimate
 
     def of(self, agent: str) -> Rating:
-        """The rating of an agent; KeyError for one who never played."""
+        """The rating of an agent. Raises KeyError if it has no results."""
         for rating in self.ratings:
             if rating.agent == agent:
                 return rating
@@ -94,7 +95,7 @@ class RatingList:
 
 
 def rate(results: Iterable[ResultRow], model: RatingModel | None = None) -> RatingList:
-    """The ratings of everybody in `results`; a game that both lost by faults says nothing of who is stronger."""
+    """The ratings of the agents in `results`; a match that both lost by faults says nothing about strength."""
     import networkx as nx
 
     from judge.contest.bradley_terry import Fit, PairCounts
@@ -137,10 +138,10 @@ def _graph_of(games: Sequence[ResultRow]) -> nx.Graph[str]:
 
 
 def _open_ends(games: Sequence[ResultRow], pools: Sequence[set[str]]) -> tuple[set[str], set[str]]:
-    """Whose rating has no lower, and whose no upper end without the prior.
+    """The agents whose rating has no lower end without the prior, and those whose rating has no upper end.
 
-    The maximum of the likelihood is finite where everybody took something from everybody else, if only through others
-    (Ford 1957): within a strongly connected group of the graph in which an edge leads to whoever took something.
+    The maximum of the likelihood is finite if every agent took a point from every other one, if only through others
+    (Ford 1957): within a strongly connected group of the graph in which an edge leads to the agent that took a point.
     """
     import networkx as nx
 
@@ -164,7 +165,8 @@ def _open_ends(games: Sequence[ResultRow], pools: Sequence[set[str]]) -> tuple[s
 
 
 def _references(members: Mapping[int, set[str]]) -> list[int]:
-    """The groups from which the others of a pool are seen: the largest one, or all where none is the largest."""
+    """The groups that are the reference for the others of a pool: the largest one, or all if several are the
+    largest."""
     largest = max(len(agents) for agents in members.values())
     cores = [group for group, agents in members.items() if len(agents) == largest]
     return cores if len(cores) == 1 else list(members)

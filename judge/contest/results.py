@@ -41,7 +41,7 @@ class SideScore:
 
     @property
     def score(self) -> float:
-        """Games won, draws as halves, whatever the points."""
+        """Wins, and draws as halves; the policy's points do not matter."""
         return self.wins + self.draws / 2
 
     def count(self, game: ResultRow, seat: int) -> None:
@@ -115,6 +115,6 @@ def failure_shares(results: Iterable[ResultRow]) -> dict[str, float]:
 
 
 def without(played: Sequence[PlayedPairing], agents: Collection[str]) -> list[PlayedPairing]:
-    """What was played among the others: the games of who is disqualified count for nobody."""
+    """The results among the other agents: matches of the disqualified count for nobody."""
     out = frozenset(agents)
     return [each for each in played if not each.pairing.agents & out]

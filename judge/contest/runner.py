@@ -85,7 +85,7 @@ class ContestRunner:
         """Set: end now."""
 
     def run(self, tell: Callable[[MatchEvent], None]) -> StopReason:
-        """Play until nothing is left to play, or somebody stops it; `tell` hears of every game that ended."""
+        """Play until nothing is left to play, or until it is stopped; `tell` is called with every match that ended."""
         rolled_back = self._store.roll_back(self._contest, "the judge that played it was stopped")
         if rolled_back:
             self._log.info("rolled back", games=rolled_back)

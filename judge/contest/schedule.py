@@ -34,7 +34,7 @@ class DrawnRound:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Where everybody stands: lines best first, the names of their criteria, and everybody against everybody.
+    """The standings: lines best first, the names of their criteria, and the crosstable.
 
     `crosstable` has rows and columns in the order of `lines`.
     """
@@ -48,15 +48,16 @@ class Tournament:
     """The matches and the standings of one contest."""
 
     def __init__(self, frozen: Frozen, secret: Key | None = None) -> None:
-        """`secret` is what the contest has committed to; None: not known yet, then nothing is told that hangs on it.
+        """`secret` is the one that the contest has committed to. None: it is not known yet, so nothing that depends on
+        it is given.
 
-        InputError for another secret, and where its policy scores not every word that a game can end with.
+        Raises InputError for another secret, and if the policy has no points for a word that a match can end with.
         """
         if secret is not None and commitment_to(secret) != frozen.commitment:
             raise InputError("the secret of the contest's chance is not the one that it committed to")
         self.frozen = frozen
         self.seed: Seed | None = frozen.seed if secret is None else contest_key(secret, frozen.name)
-        """What all chance of the contest follows from; None where that is not known."""
+        """The seed of all chance of the contest; None if it is not known."""
         self._scoring = Scoring(points_table(frozen.policy), frozen.duel)
         self._turns = _turns(frozen)
         self._entries = frozen.by_name()
@@ -70,10 +71,10 @@ class Tournament:
         out: Collection[str] = (),
         lots: Seed | None = None,
     ) -> DrawnRound:
-        """The next round, or all of them where none depends on a result; nothing when the contest is over.
+        """The next round, or all rounds if none depends on a result; empty if the contest is over.
 
-        `earlier` are all pairings so far, played as far as they ever will be; `out` are the disqualified. `lots` is the
-        seed of what is drawn by lot if the contest's own is not known: it never decides how many matches there are.
+        `earlier` are all pairings so far, with all results that they will ever have; `out` are the disqualified. `lots`
+        is the seed of what is drawn by lot if the contest's own is not known: it never decides the number of matches.
         """
         frozen, entries = self.frozen, self.entries(out)
         seed = self.seed if self.seed is not None else lots or 0
@@ -161,7 +162,7 @@ class Tournament:
         return score(pairings, results, self._scoring, self.frozen.format.games)
 
     def table(self, played: Sequence[PlayedPairing], out: Collection[str] = ()) -> Table:
-        """The standings; the games of who is disqualified count for nobody, and it stands last whatever it reached."""
+        """The standings. The matches of a disqualified agent count for nobody, and it is last."""
         entries = self.entries(out)
         order = self.frozen.format.order(entries, played)
         tiers = [[agent for agent in tier if agent not in out] for tier in order]

@@ -112,18 +112,19 @@ class Frozen(_Value):
 
 
 def thaw(document: str) -> Frozen:
-    """The document of a store or an export; InputError where it is none."""
+    """The document of a store or an export. Raises InputError if it is not one."""
     return parse_json(Frozen, document, "not a contest of this judge")
 
 
 def freeze(
     planned: Planned, staging: Path, host: dict[str, Any], secret: Key | None, begins: Begins = _nothing
 ) -> Frozen:
-    """Copy the agents and fix all that decides the contest; InputError for whatever would only show in a game.
+    """Copy the agents and fix everything that decides the contest. Raises InputError for mistakes that would otherwise
+    show only during a match.
 
-    `staging` is an empty directory. All chance follows from `secret`; None: from the plan's own seed. `begins` says, of
-    agents given by name and digest of their files, where their persistent folders come from, and the digests of those
-    that do not begin empty, by name.
+    `staging` is an empty directory. All chance follows from `secret`; None: from the plan's own seed. `begins` is
+    called with the names and digests of the agents, and returns where their persistent folders come from and, by name,
+    the digests of those that do not begin empty.
     """
     plan = planned.plan
     seed = plan.seed if secret is None else contest_key(secret, plan.name)
@@ -182,15 +183,15 @@ def _raised(error: InputError) -> None:
 
 
 def images_of(runtimes: Iterable[str]) -> dict[str, FrozenImage]:
-    """The images of some runtimes as this Engine has them; HostError where one of ours is missing or out of date,
-    InputError where an organiser's own is not there."""
+    """The images of some runtimes on this Engine. Raises HostError if one of ours is missing or out of date, InputError
+    if an organiser's own is missing."""
     contents = {state.id: state.content for state in listing()}
     ids = {runtime: runtime_image(runtime) for runtime in sorted(set(runtimes))}
     return {name: FrozenImage(id=image, content=contents.get(image, "")) for name, image in ids.items()}
 
 
 def distinct(names: Sequence[str], path: Path) -> Sequence[str]:
-    """The names as they are; InputError where two agents of the contest file at `path` have one."""
+    """The names. Raises InputError if two agents of the contest file at `path` have the same name."""
     for name in names:
         if names.count(name) > 1:
             raise InputError(

@@ -53,9 +53,9 @@ class Sprt(BaseModel):
     elo0: float = 0
     elo1: float = 10
     alpha: float = Field(default=0.05, gt=0, lt=0.5)
-    """The chance that H1 is accepted where H0 holds."""
+    """The probability that H1 is accepted if H0 is true."""
     beta: float = Field(default=0.05, gt=0, lt=0.5)
-    """The chance that H0 is accepted where H1 holds."""
+    """The probability that H0 is accepted if H1 is true."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:

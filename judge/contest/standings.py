@@ -1,6 +1,7 @@
-"""The table of a contest: who stands where, by criteria that are asked one after another until they tell agents apart.
+"""The table of a contest: places by criteria, which are applied one after another until no two agents are equal.
 
-A criterion is asked of agents who are equal in all before it. Who is equal in all of them shares a place.
+A criterion is applied to agents that are equal in all criteria before it. Agents that are equal in all of them share a
+place.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,9 +21,9 @@ Tiers = list[list[str]]
 
 @dataclass(frozen=True, slots=True)
 class TableLine:
-    """An agent's line of the table. `place` counts from 1, and who shares one leaves the next ones out.
+    """An agent's line of the table. `place` counts from 1; after a shared place the next ones are left out.
 
-    `done` is what it did in its games; `values` are what the criteria asked for, in their order (more is better).
+    `done` sums up its matches; `values` are those of the criteria, in their order (more is better).
     """
 
     place: int
@@ -47,7 +48,7 @@ class Record:
             self.done.add(each.side_of(agent))
 
     def opponents(self) -> list[tuple[PlayedPairing, str]]:
-        """Each pairing with who sat opposite; without byes."""
+        """Each pairing with its opponent; byes are left out."""
         return [(each, opponent) for each in self.played for opponent in each.pairing.agents if opponent != self.agent]
 
 
@@ -67,12 +68,12 @@ def _wins(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
 
 
 def _ratio(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    """Games won by games lost (Piskvork; its 1e-8 keeps it finite and lets 5:0 stand above 4:0)."""
+    """Matches won divided by matches lost (Piskvork; its 1e-8 keeps it finite and puts 5:0 above 4:0)."""
     return {agent: (records[agent].done.wins + 1e-8) / (records[agent].done.losses + 1e-8) for agent in equal}
 
 
 def _direct(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    """Points from the pairings among the equal; nothing where some of them have not met."""
+    """Points from the pairings among the equal agents; does not apply if two of them have not met."""
     points = dict.fromkeys(equal, 0.0)
     for agent in equal:
         met = {agent}
@@ -105,7 +106,7 @@ def _buchholz(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
 
 
 def _time(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    """The less time a reply, the better (Piskvork: where one of them never replied, nothing)."""
+    """Less time for a reply is better (Piskvork: does not apply if one of them never replied)."""
     done = {agent: records[agent].done for agent in equal}
     if not all(side.replies for side in done.values()):
         return dict.fromkeys(equal, 0.0)
@@ -113,7 +114,7 @@ def _time(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
 
 
 def _elo(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    """Gomocup's rating since 2017, from all games; who is in another pool than most stands below them."""
+    """Gomocup's rating since 2017, from all matches; agents outside the largest pool are below it."""
     games = {id(game): game for record in records.values() for each in record.played for game in each.games}
     ratings = {rating.agent: rating for rating in rate(games.values(), GOMOCUP_MODEL).ratings}
     return {
@@ -125,7 +126,7 @@ def _elo(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
 
 
 _ELO_DECIMALS = 6
-"""As far as the climb to a rating is exact: who is equal must come out equal."""
+"""Rounded to the precision of the fit, so that equal agents have equal ratings."""
 
 _POOLS_APART = 1e5
 """Elo; no prior lets two agents of a pool be so far apart."""
@@ -167,7 +168,7 @@ def records_of(agents: Iterable[str], played: Iterable[PlayedPairing]) -> Record
 
 
 def rank(agents: Iterable[str], records: Records, ranking: Ranking) -> Tiers:
-    """`agents` by what they played, best first; who shares a place stands in the order of ids."""
+    """`agents` by their results, best first; agents that share a place are in the order of their ids."""
     return _split(sorted(agents), records, ranking)
 
 
@@ -222,7 +223,7 @@ class Cell:
 
 
 def crosstable(agents: Sequence[str], played: Iterable[PlayedPairing]) -> list[list[Cell | None]]:
-    """Rows against columns in the order of `agents`; None where two never met, and on the diagonal."""
+    """Rows against columns in the order of `agents`; None for two that never met, and on the diagonal."""
     met: dict[frozenset[str], list[PlayedPairing]] = {}
     for each in played:
         if each.pairing.second is not None:

@@ -75,7 +75,7 @@ class JobShelf:
     left: dict[str, bytes] = field(default_factory=dict)
 
     def get(self, _seat: int, digest: str) -> Archive:
-        """A state that came with the job; InputError where it did not, or is not what its digest says."""
+        """A state that came with the job. Raises InputError if it did not come, or does not have this digest."""
         if digest == EMPTY.digest:
             return EMPTY
         data = self.states.get(digest)
@@ -93,7 +93,8 @@ class JobShelf:
 
 
 def log_to(path: Path | None) -> None:
-    """In a worker process: write events to a file, for on stderr they would stand among the lines of its judge."""
+    """In a worker process: write events to a file, because on stderr they would be mixed with the lines of its
+    judge."""
     if path is not None:
         to_json(path.open("a", encoding="utf-8"))
 

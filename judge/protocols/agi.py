@@ -1,10 +1,10 @@
-"""AGI, the "Amoyman Gobang Interface": the lines to an engine, and how its lines are read. Source: seed 004.
+"""AGI, the "Amoyman Gobang Interface": lines to an engine, and how its lines are read. Source: the AGI draft of 2016.
 
-The seed leaves much open; docs/agi.md is our reading of it, published as the norm for authors.
+The draft leaves much open; docs/agi.md is our reading of it, published as the norm for authors.
 
 Theory of operation. An engine is in one of the phases below. What it may say is one of a few words; the table gives,
 for each phase and word, the step to take. A word that a phase does not list is set aside with a note and the wait goes
-on (facts/agi.md 5.2, row 22): the deadline is the referee's.
+on: the deadline is the referee's.
 
     phase      what the judge waits for         left by
     GREETING   AGIOK to AGI                     AGIOK: the options, the rules and ISREADY follow
@@ -18,7 +18,7 @@ Three rules keep the two sides in step. A phase is left by one word only. What w
 no answer to it: whatever stands behind the line that ends a phase, in the same read, is discarded, and so is what
 arrives while nothing is asked. A line is ended by LF, CR LF or CR; the end of the stream does not end one.
 
-The engine never changes its own position (seed 004, I (9)): every stone, its own included, is sent by DOMOVE, or the
+The engine never changes its own position (AGI draft, I (9)): every stone, its own included, is sent by DOMOVE, or the
 whole game by POSITION where what the engine has is not the beginning of it.
 """
 
@@ -241,7 +241,7 @@ class Agi:
         return Write((self._end.join(lines) + self._end).encode())
 
     def _set_options(self) -> Sequence[str]:
-        """SETOPTION, in two lines as in the seed's example. An engine ponders by default."""
+        """SETOPTION, in two lines as in the draft's example. An engine ponders by default."""
         lines = []
         if self._about.get("ownbook") == "true":
             lines.append(f"SETOPTION OWNBOOK {'ON' if self._options.own_book else 'OFF'}")

@@ -1,4 +1,4 @@
-"""The words of AGI: squares in hexadecimal, the lines of an engine, what SETRULE can say. Source: seed 004."""
+"""The words of AGI: squares in hexadecimal, the lines of an engine, what SETRULE can say (AGI draft of 2016)."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -10,7 +10,7 @@ from judge.games.types import Reply, ReplyKind, decided
 from judge.text import decode
 
 SIDE = 15
-"""Squares along a side: one hexadecimal digit names each (seed 004, II)."""
+"""Squares along a side: one hexadecimal digit names each (AGI draft, II)."""
 
 RULES = {"renju": "FORBIDDEN", "freestyle": "UNFORBIDDEN", "standard": "UNFORBIDDEN"}
 """SETRULE by the game's rule. AGI has no word for exactly five: a contest says so to its authors."""
@@ -86,7 +86,7 @@ def read_answer(text: bytes) -> tuple[Reply, str]:
 
 
 def write_squares(squares: Iterable[Square]) -> str:
-    """`7879` for (7, 7), (8, 7): row 0-E from the top, then column 1-F from the left (seed 004, II)."""
+    """`7879` for (7, 7), (8, 7): row 0-E from the top, then column 1-F from the left (AGI draft, II)."""
     return "".join(f"{y:X}{x + 1:X}" for x, y in squares)
 
 

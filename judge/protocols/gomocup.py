@@ -1,4 +1,6 @@
-"""The Gomocup (Piskvork pipe) protocol: the conversation of a manager with one brain. Source: seeds 002 and 003.
+"""The Gomocup (Piskvork pipe) protocol: the conversation of a manager with one brain.
+
+Sources: the "Gomoku AI protocol" and "Nový protokol" of Gomocup.
 
 Theory of operation. A brain is in one of the phases below. What it may say is one of a few words; the table gives, for
 each phase and word, the step to take. A word that a phase does not list is set aside with a note and the wait goes on:
@@ -22,7 +24,7 @@ Rules that keep the two sides in step:
   the command itself: an optional command is replaced by a mandatory one, a mandatory one is refused.
 - Where it is in doubt which line was meant, what follows decides, and where nothing does within `refusal_ms`, the
   command was: RESTART and SWAP2BOARD, and of the mandatory commands the first, for an ERROR there is how a brain says
-  that it cannot live with what INFO told it (seed 002, INFO).
+  that it cannot live with what INFO told it (Gomoku AI protocol, INFO).
 - A brain that has shown no answer to INFO yet means SWAP2BOARD by its first UNKNOWN or ERROR. After an ERROR, said by
   one that knows the command, an answer may still come: its OK to RESTART parts that from what is asked next.
 - A line is ended by CR, LF or CRLF; the end of the stream does not end one.
@@ -367,7 +369,7 @@ class Gomocup:
         return self._doubted(rest) or self._execute_again()
 
     def _execute_again(self) -> Sequence[Effect]:
-        # Seed 002, RESTART: if the brain answers UNKNOWN, the manager sends END and executes the brain again.
+        # Gomoku AI protocol, RESTART: if the brain answers UNKNOWN, the manager sends END and executes the brain again.
         return [self._say("END"), Respawn(), *self._start()]
 
     def _took_back(self, _rest: bytes) -> Sequence[Effect]:
@@ -397,7 +399,7 @@ class Gomocup:
         return [Answer(Reply(ReplyKind.UNREADABLE, said, complaint=self._complaint))]
 
     def _suggested(self, rest: bytes) -> Sequence[Effect]:
-        # Seed 002, SUGGEST: in a tournament the manager always answers the move that the brain has suggested.
+        # Gomoku AI protocol, SUGGEST: in a tournament the manager always answers the move that the brain has suggested.
         stone = suggested(rest)
         self._doubt = None
         if stone is None:
@@ -435,9 +437,9 @@ class Gomocup:
         return doubted or self._do_without_swap2(self._said, Way.RESTART)
 
     def _do_without_swap2(self, said: str, way: Way) -> Sequence[Effect]:
-        # Seed 002, UNKNOWN: in place of an optional command the manager tries a mandatory one. A brain that can not
-        # swap is asked for stones, which is one of the choices that it has. Each line of the optional command that is
-        # still unread may be unknown too.
+        # Gomoku AI protocol, UNKNOWN: in place of an optional command the manager tries a mandatory one. A brain that
+        # cannot swap is asked for stones, which is one of the choices that it has. Each line of the optional command
+        # that is still unread may be unknown too.
         self._excuses = max(0, self._excuses - 1) + len(self._request.stones) + 1
         asked = self._restart() if way is Way.RESTART else self._put_position()
         return [Note(f"SWAP2BOARD was answered by {said[:80]!r}: asked by BEGIN or BOARD"), *asked]
@@ -517,7 +519,7 @@ ENTRY = ProtocolEntry(
     objection,
     games=("gomoku",),
     in_contest={"game_type": TOURNAMENT},
-    # Seed 002, INFO game_type: 0, the opponent is human.
+    # Gomoku AI protocol, INFO game_type: 0, the opponent is human.
     against_person={"game_type": 0},
     checks=(
         START,

@@ -15,7 +15,8 @@ class Way(StrEnum):
     TAKEBACK = "takeback"
     """Its last stone was taken back in the game that it plays: TAKEBACK, and look again."""
     RESTART = "restart"
-    """It is another match: RESTART and BOARD (seed 002, BOARD: if there is any open match, RESTART comes before it).
+    """It is another match: RESTART and BOARD (Gomoku AI protocol, BOARD: if there is any open match, RESTART comes
+    before it).
 
     Also the same stones where a swap has made others of them its own: no other command changes whose a stone is.
     """

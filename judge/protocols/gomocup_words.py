@@ -14,7 +14,7 @@ from judge.text import decode
 INT32_MAX = 2147483647
 
 CONTINUOUS = 2
-"""INFO rule (seed 002): added where the game goes on until the board is full."""
+"""INFO rule (Gomoku AI protocol): added where the game goes on until the board is full."""
 
 FAR_DIGITS = 9
 FAR = 10**FAR_DIGITS
@@ -24,7 +24,7 @@ ABOUT_CHARACTERS = 512
 """How much of an answer to ABOUT is kept."""
 
 TOURNAMENT = 2
-"""INFO game_type (seed 002) of a contest's games."""
+"""INFO game_type (Gomoku AI protocol) of a contest's games."""
 
 InfoWord = Annotated[str, StringConstraints(pattern=r"^[!-~](?:[ -~]{0,198}[!-~])?$")]
 """Printable ASCII on one line: it is put into a command."""
@@ -116,18 +116,18 @@ def parse_about(text: str) -> dict[str, str]:
 
 
 def is_private(line: bytes) -> bool:
-    """Whether a line of a brain is only for its author: DEBUG (seed 002: not visible to the public)."""
+    """Whether a line of a brain is only for its author: DEBUG (Gomoku AI protocol: not visible to the public)."""
     return classify(line)[0] is GomocupWord.DEBUG
 
 
 def start_line(game: Mapping[str, Any]) -> str:
-    """START for a square board, RECTSTART otherwise and only then (seed 002, RECTSTART)."""
+    """START for a square board, RECTSTART otherwise and only then (Gomoku AI protocol, RECTSTART)."""
     width, height = game["width"], game["height"]
     return f"START {width}" if width == height else f"RECTSTART {width},{height}"
 
 
 def info_lines(game: Mapping[str, Any], limits: ToldLimits, options: GomocupOptions) -> list[str]:
-    """INFO in the order of seed 003, its keys in lower case."""
+    """INFO in the order of "Nový protokol", its keys in lower case."""
     rule = RULE_BITS[game["rule"]] + (CONTINUOUS if game.get("continuous") else 0)
     values: list[tuple[str, object]] = [
         ("timeout_turn", min(limits.turn_ms, INT32_MAX)),

@@ -1,4 +1,6 @@
-"""The text protocol of UCC's Quantum Chess: the lines to an agent, and how its lines are read. Source: seed 000.
+"""The text protocol of UCC's Quantum Chess: the lines to an agent, and how its lines are read.
+
+Source: UCC's page on its text API.
 
 Theory of operation. An agent is in one of the phases below. It has one kind of line to say, so the table gives, for
 each phase, what a line that it says does.
@@ -10,7 +12,7 @@ each phase, what a line that it says does.
 
 The judge writes `white` or `black` at the start, `SELECTION?` and `MOVE?` to the seat that must answer, the selections
 and moves of both seats to both, and `QUIT` at the end. Only a square is ever asked for, and only the first two numbers
-of a line are read, so `x y` and `x y index type` are the same answer (seed 000, Request: Selection).
+of a line are read, so `x y` and `x y index type` are the same answer (UCC's text API, Request: Selection).
 
 Three things are options because the text and the program of its day disagree. Speech that nobody asked for is illegal
 in the text (`strict`: the next request is answered by it, as UNASKED; a blank line says nothing, so it is neither that
@@ -59,9 +61,10 @@ class QchessOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     quit: Literal["result", "bare"] = "result"
-    """`QUIT white DRAW` (the program of 2013), or `QUIT` alone (seed 000, Game ends)."""
+    """`QUIT white DRAW` (the program of 2013), or `QUIT` alone (UCC's text API, Game ends)."""
     unasked: Literal["strict", "lenient"] = "lenient"
-    """What is said without a request is illegal (seed 000, Game start), or kept as the next answer (the program)."""
+    """What is said without a request is illegal (UCC's text API, Game start), or kept as the next answer (the
+    program)."""
     board_at: Literal["original", "spaced"] = "original"
     """A line of BOARD ends `['pawn', 'unknown']at 0,1` as the program wrote it, or has the blank before `at`."""
     line_bytes: int = Field(default=1024, ge=64, le=4096)

@@ -1,4 +1,4 @@
-"""The Stratego protocol of UCC's contest: lines to an agent, and how its lines are read. Source: seed 001, PROTOCOL.
+"""The Stratego protocol of UCC's contest: lines to an agent, and how its lines are read. Source: its manual.
 
 Theory of operation. Every request is answered by one line, and every line answers one request: the next one, if none is
 open. So lines that come before they are asked for are kept, in order, and a request may be answered from them at once;

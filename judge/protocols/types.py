@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from judge.games.types import Event, Reply, Request
 
 UNLIMITED_MS = 2147483647
-"""The time that an agent is sent if there is no limit (seed 002, INFO time_left)."""
+"""The time that an agent is sent if there is no limit (Gomoku AI protocol, INFO time_left)."""
 
 
 class Wait(StrEnum):

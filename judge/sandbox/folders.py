@@ -1,4 +1,4 @@
-"""The folders of an agent (seed 002): what is in them when it starts, and what is stored of them after the game.
+"""The folders of an agent (Gomoku AI protocol): their contents when it starts, and what is stored after the game.
 
 A keeper holds the kept folders of one game: `make` before the boxes, `load` before any agent runs, `collect` when the
 boxes are closed, `close` at the end. `docker`: sized volumes in a container of our own

@@ -34,7 +34,7 @@ _VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32)
 def connect(url: str) -> Engine:
     """An engine for `url` (`sqlite:///round.db`, `postgresql+psycopg://...`), its tables made or migrated.
 
-    InputError for a URL that names no database of ours, HostError where the database cannot be reached.
+    Raises InputError for a URL that names no database of ours, HostError if the database cannot be reached.
     """
     try:
         parsed = make_url(url)
@@ -55,10 +55,8 @@ def connect(url: str) -> Engine:
 
 
 def _keep_to_owner(database: str | None) -> None:
-    """A contest's secret is in the file: a new one is its owner's alone, one that is there is nobody's but its group's.
-
-    What SQLite writes beside it gets the file's own mode.
-    """
+    """A contest's secret is in the file: a new file can be read by its owner only, an existing one at most by its
+    group. Other files that SQLite writes get the same mode."""
     if not database or database == ":memory:":
         return
     path = Path(database)
@@ -71,7 +69,7 @@ def _keep_to_owner(database: str | None) -> None:
 
 
 _migrating = Lock()
-"""alembic keeps what it works on in its module: one thread at a time."""
+"""alembic works with state of its own module: one thread at a time."""
 
 MIGRATION_KEY = 5003112
 """Of PostgreSQL's advisory lock, so that of several judges that start at once one migrates; any number would do."""

@@ -27,12 +27,12 @@ class Files:
         return digest
 
     def sweep(self) -> None:
-        """Remove what somebody who was killed had half written; nobody may be writing meanwhile."""
+        """Remove half-written files of writers that were killed; nobody may be writing meanwhile."""
         for partial in self._folder.glob(f"*/*{PARTIAL}"):
             partial.unlink(missing_ok=True)
 
     def get(self, digest: str) -> bytes:
-        """What was put; InputError where it is missing or is no longer what it was."""
+        """The bytes of a digest. Raises InputError if the file is missing or was changed."""
         path = self.path(digest)
         try:
             data = path.read_bytes()
@@ -43,7 +43,7 @@ class Files:
         return data
 
     def path(self, digest: str) -> Path:
-        """Where the file of a digest lies; ValueError for what is no digest."""
+        """The path of a digest's file. Raises ValueError for text that is not a digest."""
         if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
             raise ValueError(f"not a SHA-256: {digest[:80]!r}")
         return self._folder / digest[:2] / digest

@@ -19,10 +19,10 @@ UNLOCKED_S = 60.0
 
 
 class Incoming:
-    """One file that is being written below a folder of `Files`; what is not kept is removed."""
+    """A file that is being written below a folder of `Files`; it is removed unless it is completed."""
 
     def __init__(self, folder: Path) -> None:
-        """Begin; HostError where the disk does not let it."""
+        """Begin. Raises HostError if the disk is full."""
         self._folder = folder
         self._path = folder / FOLDER / f"{secrets.token_hex(16)}.partial"
         self._hash = hashlib.sha256()
@@ -58,7 +58,7 @@ class Incoming:
             raise self._failed(error) from None
 
     def keep(self) -> str:
-        """The file is whole: put it where `Files` finds it, and return its digest; HostError."""
+        """Complete the file: move it into `Files` and return its digest. Raises HostError."""
         digest = self._hash.hexdigest()
         target = Files(self._folder).path(digest)
         try:

@@ -31,7 +31,8 @@ JUDGE = "judge"
 """Who made a change that nobody asked for."""
 
 REGISTER_KEY = 5003113
-"""Of PostgreSQL's advisory lock, with a hash of the contest: whoever writes in a contest's register is alone."""
+"""The first key of PostgreSQL's advisory lock, beside a hash of the contest: one writer at a time in a contest's
+register."""
 
 _HOUR = timedelta(hours=1)
 _UNDERWAY = (State.RECEIVED, State.PROCESSING)
@@ -43,7 +44,7 @@ class Register(RegisterReader):
     # --- what comes in -----------------------------------------------------------------------------------------------
 
     def may_receive(self, author: str, name: str, size: int, allowance: Allowance) -> None:
-        """Whether an upload would be received now, before its bytes are kept; raises as `receive`."""
+        """Check whether an upload would be received now, before its bytes are stored. Raises as `receive`."""
         with self._engine.connect() as connection:
             self._check_allowance(connection, author, size, allowance)
             self._check_name(connection, author, name)
@@ -54,9 +55,9 @@ class Register(RegisterReader):
         allowance: Allowance = Allowance(),  # noqa: B008 - a frozen value
         worker: str = "",
     ) -> Submission:
-        """Take an upload in; TooMuchError or NameTakenError, and nothing has changed.
+        """Receive an upload. Raises TooMuchError or NameTakenError, and then nothing has changed.
 
-        `worker`: who brings it processes it, as its first attempt; empty: whoever takes it.
+        `worker` processes it as its first attempt; empty: the next worker that takes it.
         """
         with self._writing() as connection:
             self._check_allowance(connection, upload.author, upload.size, allowance)
@@ -116,7 +117,7 @@ class Register(RegisterReader):
             raise NameTakenError(f"an agent of another author is called {name!r} already: choose another name")
 
     def _is_anothers(self, connection: Connection, author: str, name: str) -> bool:
-        """A name is the author's whose agent of that name passed first, in whatever case it is written."""
+        """A name, in upper or lower case, belongs to the author whose agent of that name passed first."""
         query = self._all().where(
             func.lower(submissions.c.name) == name.lower(),
             submissions.c.author != author,
@@ -127,10 +128,10 @@ class Register(RegisterReader):
     # --- processing --------------------------------------------------------------------------------------------------
 
     def take(self, worker: str, only: int | None = None) -> Submission | None:
-        """Give a worker the next submission that is due, as a new attempt; None where there is none.
+        """Give a worker the next submission that is due, as a new attempt; None if there is none.
 
-        An author's are processed in their order and one at a time, so that nobody's pile holds up the others. `only`
-        names the one that is wanted, in whatever order.
+        The submissions of an author are processed in their order and one at a time, so that a long queue of one author
+        does not delay the others. `only` names the submission to take, in any order.
         """
         with self._writing() as connection:
             is_due = submissions.c.due_at <= self._stamp()
@@ -180,7 +181,8 @@ class Register(RegisterReader):
             )
 
     def finish(self, number: int, attempt: int, came: Came) -> Submission:
-        """Passed or refused, as the next version of its name; nothing changes where the attempt is not current."""
+        """Record that a submission passed, as the next version of its name, or was refused. Changes nothing if the
+        attempt is not current."""
         with self._writing() as connection:
             row = self._row(connection, number)
             if row.state != State.PROCESSING or row.attempt != attempt:
@@ -205,7 +207,7 @@ class Register(RegisterReader):
             return submission_of(self._row(connection, number))
 
     def _replaces(self, connection: Connection, row: Row[Any], name: str) -> str:
-        """What to say of an agent that takes the place of an earlier one; empty where it is the first of its name."""
+        """A note about an agent that replaces an earlier one; empty if it is the first of its name."""
         query = self._of(row.author).where(
             func.lower(submissions.c.name) == name.lower(), submissions.c.id != row.id, submissions.c.state.in_(ENTERS)
         )

@@ -1,4 +1,4 @@
-"""What the register of submissions answers: one contest's, newest first, an author's own where one is named."""
+"""Queries of the register of submissions: of one contest, newest first, and of one author if one is named."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ class RegisterReader:
         self._engine.dispose()
 
     def get(self, number: int, author: str | None = None) -> Submission:
-        """One submission; UnknownSubmissionError where there is none, or where it is not of `author`."""
+        """One submission. Raises UnknownSubmissionError if it does not exist, or is not of `author`."""
         with self._engine.connect() as connection:
             return submission_of(self._row(connection, number, author))
 
@@ -62,7 +62,7 @@ class RegisterReader:
             ]
 
     def journal(self, number: int) -> list[Change]:
-        """What became of a submission: who, when, why; oldest first."""
+        """The history of a submission: actor, time, reason; oldest first."""
         query = (
             select(submission_journal)
             .where(submission_journal.c.submission == number)

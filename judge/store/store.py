@@ -86,9 +86,9 @@ class Store(Reader):
     # --- issue, fix, roll back ---------------------------------------------------------------------------------------
 
     def issue(self, contest: str, host: str, alone: frozenset[str] = frozenset()) -> Match | None:
-        """Give out the next match of the schedule as a new attempt; None if there is none to give.
+        """Give out the next match of the schedule as a new attempt; None if there is none.
 
-        Agents in `alone` play one game at a time, in the order of the schedule: no later game of theirs is given out
+        Agents in `alone` play one match at a time, in the order of the schedule: no later match of theirs is given out
         before an earlier one.
         """
         with self._engine.begin() as connection:

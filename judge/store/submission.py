@@ -7,17 +7,17 @@ from judge.errors import InputError
 
 
 class State(StrEnum):
-    """Where a submission is. Only one that passed, or that an organiser approved, is ever an entry."""
+    """The state of a submission. Only one that passed, or that an organiser approved, becomes an entry."""
 
     RECEIVED = "received"
     """On disk, waiting for its turn: nobody has looked into it yet."""
     PROCESSING = "processing"
     FAILED = "failed"
-    """The host failed, not the author: tried again when it is due, or by the organiser where no time is set."""
+    """The host failed, not the author: it is tried again at the given time, or by the organiser if there is none."""
     REFUSED = "refused"
     PASSED = "passed"
     APPROVED = "approved"
-    """Refused by the gate, and let in by the organiser, whose reason is kept."""
+    """Refused by the check, then accepted by the organiser, whose reason is stored."""
     WITHDRAWN = "withdrawn"
 
 
@@ -26,12 +26,12 @@ ENTERS = (State.PASSED, State.APPROVED)
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One upload. What an author wrote (`filename`, `name`) and what came of it (`why`) is as hostile as the author."""
+    """One upload. The author's own words (`filename`, `name`) and the reason (`why`) are as hostile as the author."""
 
     id: int
     author: str
     name: str
-    """As the author asked; where nothing was asked, as its manifest says: empty until that is known."""
+    """The name that the author asked for, or else that of the manifest; empty until that is known."""
     version: int | None
     """Counts what came under this name, from 1; None until it has been processed."""
     filename: str
@@ -44,9 +44,9 @@ class Submission:
     attempt: int
     """How often it was taken up, and by that which processing is current."""
     due_at: str | None
-    """When one that failed, or that waits for something that the host lacks, is tried again."""
+    """When a submission that failed, or that waits for something the host lacks, is tried again."""
     digest: str | None
-    """Of the agent that came of it."""
+    """The digest of the agent that was made of it."""
     agent: str | None
     """JSON of what a contest has to know of the agent."""
     log: str | None
@@ -77,7 +77,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Came:
-    """What came of processing: passed where `refusal` is empty. Log and report are digests of what is on disk."""
+    """The result of processing: passed if `refusal` is empty. Log and report are digests of files on disk."""
 
     refusal: str
     name: str
@@ -89,7 +89,7 @@ class Came:
 
 @dataclass(frozen=True, slots=True)
 class ToldStep:
-    """A step of the processing, as it was told."""
+    """A step of the processing."""
 
     attempt: int
     stage: str
@@ -109,7 +109,7 @@ class Change:
 
 
 class UnknownSubmissionError(InputError):
-    """There is none of that number."""
+    """No submission has this number."""
 
 
 class NotNowError(InputError):

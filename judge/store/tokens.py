@@ -49,7 +49,7 @@ class Tokens:
         return token
 
     def revoke(self, author: str, who: str) -> int:
-        """End every token of an author: how many; InputError where there was none."""
+        """Revoke every token of an author, and return how many. Raises InputError if there was none."""
         with self._engine.begin() as connection:
             done = connection.execute(
                 update(tokens)
@@ -61,7 +61,7 @@ class Tokens:
             return done.rowcount
 
     def author_of(self, token: str) -> str | None:
-        """Whose token this is; None for one that was never made, or was ended."""
+        """The author of a token; None if it was never made, or was revoked."""
         wanted = _hash(token)
         query = select(tokens).where(
             tokens.c.hash == wanted, tokens.c.contest == self._contest, tokens.c.revoked_at.is_(None)

@@ -62,7 +62,7 @@ def test_a_brain_is_called_by_what_its_programs_share(executable: str, name: str
     ],
 )
 def test_a_brain_s_own_name_is_its_file_s(command: tuple[str, ...], name: str) -> None:
-    """Seed 002: the name of the brain begins with pbrain-."""
+    """Gomoku AI protocol: the name of the brain begins with pbrain-."""
     assert name == own_name(command)
 
 

@@ -79,7 +79,7 @@ def test_agents_that_share_no_dialect_are_refused_before_anything_starts(judge: 
 
 
 def test_a_row_of_the_opening_of_a_continuous_game_is_told_as_field_3(judge: Judge, tmp_path: Path) -> None:
-    """Seed 002, BOARD: 3, only if continuous game is enabled, where a stone is part of a winning line."""
+    """Gomoku AI protocol, BOARD: 3, only if continuous game is enabled, where a stone is part of a winning line."""
     game = ("--policy", "gomocup-standard", "--set", "game.options.continuous=true")
     opening = ("--set", "game.options.draw_at=20", "--opening", "a1a3b1c3c1e3d1g3e1")
     ran = judge("match", "house-instant", "house-instant", *game, *opening, *CLOCKS, "--json")

@@ -209,7 +209,8 @@ for line in sys.stdin:
 
 @everywhere
 def test_what_a_replaced_process_saves_at_its_end_is_there_for_the_next(judge: Judge, tmp_path: Path, box: str) -> None:
-    """Seed 002: whoever does not know RESTART is ended by END, has its time for that, and is executed again."""
+    """Gomoku AI protocol: whoever does not know RESTART is ended by END, has its time for that, and is executed
+    again."""
     if box == "docker":
         build_images(["keeper", "python"])
     agent = tmp_path / "pbrain-ends.py"

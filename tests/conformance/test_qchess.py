@@ -153,5 +153,5 @@ def test_a_game_that_is_over_is_not_gone_on_with() -> None:
 
 
 def test_who_ignores_quit_is_killed_after_the_grace() -> None:
-    """The manager promised SIGKILL after 2 seconds (seed 000, Game ends) and left such an agent running."""
+    """The manager promised SIGKILL after 2 seconds (UCC's text API, Game ends) and left such an agent running."""
     assert (0,) == play_again(case_of("edge_quit_ignored", KEPT["edge_quit_ignored"])).killed

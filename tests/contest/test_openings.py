@@ -91,7 +91,7 @@ def test_what_has_won_depends_on_the_rule() -> None:
 
 
 def test_a_row_leaves_a_continuous_game_open() -> None:
-    """Seed 002, BOARD: so a stone can be part of a winning line when both brains are told the opening."""
+    """Gomoku AI protocol, BOARD: so a stone can be part of a winning line when both brains are told the opening."""
     row = "a1a3b1c3c1e3d1g3e1"
     with pytest.raises(InputError, match=r"5 in a row, a1 to e1"):
         parse_opening(row, 15, 15)

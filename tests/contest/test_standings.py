@@ -28,7 +28,7 @@ from tests.contest.rounds import games
 TABLE = points_table(load_policy("gomocup-freestyle"))
 
 GOMOCUP_2016 = ("points", "ratio", "direct", "time")
-"""Gomocup until 2016, with a duel's points (facts/gomoku.md 3.6)."""
+"""Gomocup until 2016, with a duel's points."""
 GOMOCUP = ("elo",)
 """Gomocup since 2017."""
 

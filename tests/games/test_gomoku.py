@@ -189,7 +189,7 @@ def all_rows(stones: Iterable[tuple[int, int, int]], colour: int) -> set[tuple[i
 
 
 def wins(rule: Rule, length: int, blocked: bool) -> bool:
-    """The rules of seed 002, INFO rule, in their plainest form; renju is tested with its fouls."""
+    """The rules of Gomoku AI protocol, INFO rule, in their plainest form; renju is tested with its fouls."""
     match rule:
         case Rule.FREESTYLE:
             return length >= 5

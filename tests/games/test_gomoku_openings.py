@@ -48,7 +48,7 @@ def assert_illegal(game: Gomoku, seat: int, what: str) -> None:
     assert what in game.end.reason
 
 
-# --- swap2: the examples of seed 002 -------------------------------------------------------------
+# --- swap2: the examples of Gomoku AI protocol -------------------------------------------------------------
 
 THREE = ((7, 7), (8, 7), (9, 9))
 

@@ -31,7 +31,7 @@ def squares(text: str) -> list[tuple[int, int]]:
     ],
 )
 def test_a_rule_may_be_given_as_the_number_of_info_rule(bits: int, rule: Rule, continuous: bool) -> None:
-    """Seed 002, INFO rule: a sum of 1, 2, 4 and 8."""
+    """Gomoku AI protocol, INFO rule: a sum of 1, 2, 4 and 8."""
     options = GomokuOptions.of({"width": 15, "height": 15, "rule": bits})
     assert (rule, continuous) == (options.rule, options.continuous)
 
@@ -183,7 +183,7 @@ def test_a_continuous_game_is_won_by_the_most_rows() -> None:
 
 
 def test_a_foul_of_a_continuous_game_is_a_point_for_white() -> None:
-    """The forbidden stone is dead and play goes on (seed 002, BOARD: field 3)."""
+    """The forbidden stone is dead and play goes on (Gomoku AI protocol, BOARD: field 3)."""
     black = [(7, 7), (8, 7), (6, 9), (6, 8)]
     turns = in_turn([*black, (6, 7)], [(0, 0), (2, 0), (4, 0), (6, 0)])
     game = play(board(rule="renju", continuous=True), turns)

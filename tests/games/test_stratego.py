@@ -90,7 +90,7 @@ def test_a_bad_set_up_counts_what_stood_before_the_error(rows: tuple[str, ...], 
 
 
 def test_pieces_may_be_left_out_but_not_the_flag() -> None:
-    """Seed 001: up to 40 pieces. The contest of 2012 wanted them all."""
+    """UCC's manual: up to 40 pieces. The contest of 2012 wanted them all."""
     rows = red(x0y3="9")
     assert set_up(new("stratego-seed"), rows).end is None
     assert set_up(new("stratego-2011"), rows).end is None
@@ -244,7 +244,7 @@ def test_the_worth_of_an_army_is_148() -> None:
 @pytest.mark.parametrize("attacker", "123456789s")
 @pytest.mark.parametrize("defender", "123456789sBF")
 def test_who_survives_a_fight(attacker: str, defender: str) -> None:
-    """Rank 1 is the strongest; the spy has 10. Seed 001, GAME RULES."""
+    """Rank 1 is the strongest; the spy has 10. UCC's manual, GAME RULES."""
     order = "123456789s"
     if defender == "F":
         wanted = Clash.FLAG

@@ -84,7 +84,7 @@ def stuck(red_left: str, blue_left: str) -> Stratego:
 def test_two_no_moves_in_a_row_end_the_game_by_piece_value(
     red_left: str, blue_left: str, end: tuple[Verdict, int | None], result: str
 ) -> None:
-    """The named side is the one on whose turn it ended; it may be the loser. Seed 001, NO_MOVE."""
+    """The named side is the one on whose turn it ended; it may be the loser. UCC's manual, NO_MOVE."""
     game = stuck(red_left, blue_left)
 
     assert ["NO_MOVE", "NO_MOVE"] == say(game, "NO_MOVE", "NO_MOVE")
@@ -188,7 +188,7 @@ def test_the_seed_knows_no_attrition() -> None:
 @pytest.mark.parametrize("rules", ALL_RULES)
 @pytest.mark.parametrize("limit", [0, 1])
 def test_a_limit_of_no_turns_plays_nothing_and_names_red(rules: str, limit: int) -> None:
-    """It shows what the set-ups are worth (seed 001, EXIT/OUTPUT); RED has heard START."""
+    """It shows what the set-ups are worth (UCC's manual, EXIT/OUTPUT); RED has heard START."""
     game = new(rules, turn_limit=limit)
     for row in (*FULL_RED, *FULL_BLUE):
         events = game.apply(decided(SetUpRow(row)))

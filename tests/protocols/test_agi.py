@@ -137,7 +137,7 @@ def thinking(**options: Any) -> Talk:
 
 
 def test_the_conversation_of_the_seed() -> None:
-    """Seed 004, IV, with the blank that it lost, with ISREADY and a time where it has INFINITE, and with STOP."""
+    """AGI draft, IV, with the blank that it lost, with ISREADY and a time where it has INFINITE, and with STOP."""
     talk = Talk(stop_before_ms=500)
     talk.goes(
         """
@@ -348,7 +348,7 @@ def test_the_time_is_that_of_the_turn_or_what_is_left_of_the_game(clock: Clock, 
 
 
 def test_squares_are_a_row_and_a_column() -> None:
-    """Seed 004, II: top left 01, bottom right EF, centre 78, four more points 34, 3C, B4, BC."""
+    """AGI draft, II: top left 01, bottom right EF, centre 78, four more points 34, 3C, B4, BC."""
     board = [(0, 0), (14, 14), (7, 7), (3, 3), (11, 3), (3, 11), (11, 11), (14, 0), (0, 14)]
 
     assert "01EF78343CB4BC0FE1" == write_squares(board)

@@ -66,7 +66,7 @@ def test_start_info_and_about_in_the_order_and_case_of_the_protocol() -> None:
 
 
 def test_a_brain_may_explain_its_ok() -> None:
-    """Seed 002, START: `OK - everything is good`."""
+    """Gomoku AI protocol, START: `OK - everything is good`."""
     opened().goes(
         f"""
         > START 20
@@ -80,7 +80,7 @@ def test_a_brain_may_explain_its_ok() -> None:
 
 
 def test_an_error_to_start_refuses() -> None:
-    """Seed 002, START: `ERROR message - unsupported size or other error`."""
+    """Gomoku AI protocol, START: `ERROR message - unsupported size or other error`."""
     conversation = opened()
     conversation.goes(
         """
@@ -104,7 +104,7 @@ def test_unknown_to_rectstart_refuses() -> None:
 
 
 def test_rectstart_is_followed_like_start() -> None:
-    """Seed 002, RECTSTART: `OK - parameters are good`; INFO rule 1 is exactly five."""
+    """Gomoku AI protocol, RECTSTART: `OK - parameters are good`; INFO rule 1 is exactly five."""
     opened({"width": 30, "height": 20, "rule": "standard"}).goes(
         """
         > RECTSTART 30,20
@@ -163,7 +163,8 @@ def test_an_answer_to_about_that_comes_too_late_is_set_aside() -> None:
 
 
 def test_begin_then_turns() -> None:
-    """Seed 002, BEGIN and TURN: `BEGIN` -> 10,10; `TURN 10,10` -> 11,10. time_left comes before every move."""
+    """Gomoku AI protocol, BEGIN and TURN: `BEGIN` -> 10,10; `TURN 10,10` -> 11,10. time_left comes before every
+    move."""
     conversation = thinking()
     conversation.goes("< 10,10\n= 10,10")
     ask(conversation, (10, 10, 0), (11, 10, 1))
@@ -178,7 +179,7 @@ def test_begin_then_turns() -> None:
 
 
 def test_the_second_brain_hears_the_first_move_as_a_turn() -> None:
-    """Seed 002, BEGIN: after that the other brain obtains TURN with the first opponent's move."""
+    """Gomoku AI protocol, BEGIN: after that the other brain obtains TURN with the first opponent's move."""
     conversation = greeted()
     ask(conversation, (10, 10, 0), seat=1)
     conversation.goes(
@@ -192,7 +193,7 @@ def test_the_second_brain_hears_the_first_move_as_a_turn() -> None:
 
 
 def test_an_opening_is_a_board_with_own_and_other_stones() -> None:
-    """Seed 002, BOARD: own stones are 1, the opponent's 2, ended by DONE."""
+    """Gomoku AI protocol, BOARD: own stones are 1, the opponent's 2, ended by DONE."""
     conversation = greeted()
     stones = [(10, 10, 0), (10, 11, 1), (11, 11, 0), (9, 10, 1)]
     ask(conversation, *stones, opening=4)
@@ -219,7 +220,7 @@ def test_an_opening_of_one_stone_is_a_board_too() -> None:
 
 
 def test_suggest_is_answered_by_play_and_the_square_then_returned_counts() -> None:
-    """Seed 002, PLAY: the brain may answer another square; it is the one that counts. One turn clock."""
+    """Gomoku AI protocol, PLAY: the brain may answer another square; it is the one that counts. One turn clock."""
     thinking().goes(
         """
         < SUGGEST 10,10
@@ -236,7 +237,7 @@ def test_a_suggestion_that_is_no_square_is_unreadable() -> None:
 
 
 def test_messages_are_kept_and_debug_is_private() -> None:
-    """Seed 002, DEBUG: not visible to the public."""
+    """Gomoku AI protocol, DEBUG: not visible to the public."""
     thinking().goes(
         """
         < DEBUG The most promising move now is [10,14] alfa=10025 beta=8641
@@ -348,7 +349,7 @@ def test_an_error_to_a_move_refuses_it() -> None:
 
 
 def test_an_error_to_the_first_move_refuses_it_when_no_move_follows_soon() -> None:
-    """Seed 002, INFO: an unachievable limit is told at the first TURN, BEGIN or BOARD. Chatter is no move."""
+    """Gomoku AI protocol, INFO: an unachievable limit is told at the first TURN, BEGIN or BOARD. Chatter is no move."""
     conversation = thinking(refusal_ms=300)
     conversation.goes("< ERROR too little memory\n= wake after 300\n< MESSAGE sorry")
     conversation.alarm()
@@ -431,7 +432,7 @@ def test_a_second_move_in_one_go_is_not_the_answer_to_the_next_turn() -> None:
 
 
 def test_a_long_line_is_cut_and_play_goes_on() -> None:
-    """It must not crash if a line is too long, but it can silently cut very long lines (seed 002)."""
+    """It must not crash if a line is too long, but it can silently cut very long lines (Gomoku AI protocol)."""
     conversation = greeted(line_bytes=64)
     ask(conversation)
     conversation.goes("> INFO time_left 90000\n> BEGIN")
@@ -441,7 +442,7 @@ def test_a_long_line_is_cut_and_play_goes_on() -> None:
 
 
 def test_a_new_position_is_imposed_by_restart_and_board() -> None:
-    """Seed 002, BOARD: if there is any open match, the manager sends RESTART before the BOARD command."""
+    """Gomoku AI protocol, BOARD: if there is any open match, the manager sends RESTART before the BOARD command."""
     conversation = thinking()
     conversation.goes("< 10,10\n= 10,10")
     ask(conversation, (5, 5, 0), (6, 6, 1), opening=2)
@@ -463,7 +464,7 @@ def test_a_new_position_is_imposed_by_restart_and_board() -> None:
 
 
 def test_a_brain_without_restart_is_ended_and_executed_again() -> None:
-    """Seed 002, RESTART: if the brain answers UNKNOWN, the manager sends END and executes the brain again."""
+    """Gomoku AI protocol, RESTART: if the brain answers UNKNOWN, the manager sends END and executes the brain again."""
     conversation = thinking()
     conversation.goes("< 10,10\n= 10,10")
     ask(conversation, (5, 5, 0), opening=1, seat=1)

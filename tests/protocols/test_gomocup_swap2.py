@@ -58,7 +58,7 @@ def place(
     conversation.feed(Ask(request, CLOCK))
 
 
-# --- the examples of seed 002 --------------------------------------------------------------------
+# --- the examples of Gomoku AI protocol --------------------------------------------------------------------
 
 
 def test_case_1_asks_for_the_first_three_stones() -> None:
@@ -221,7 +221,8 @@ BOARD = """
 
 @pytest.mark.parametrize("late", ["", "< UNKNOWN\n", "< UNKNOWN\n" * 4])
 def test_a_brain_without_swap2board_is_asked_for_a_stone_at_once(late: str) -> None:
-    """Seed 002, UNKNOWN: a mandatory command in place of the optional one, whose every line may be unknown."""
+    """Gomoku AI protocol, UNKNOWN: a mandatory command in place of the optional one, whose every line may be
+    unknown."""
     swapping().goes(f"< UNKNOWN command\n{BOARD}\n{late}\n< 8,8\n= 8,8")
 
 
@@ -423,7 +424,8 @@ def test_stones_that_are_taken_back_are_taken_back_one_by_one() -> None:
 
 
 def test_another_match_from_a_like_position_is_no_undo() -> None:
-    """Seed 002, RESTART: used after the match is finished. Nothing was taken back in a position that is all opening."""
+    """Gomoku AI protocol, RESTART: used after the match is finished. Nothing was taken back in a position that is all
+    opening."""
     conversation = ready()
     place(conversation, (7, 7, 0), (8, 8, 1), opening=2, colour=0)
     conversation.goes("> INFO time_left 90000\n> BOARD\n> 7,7,1\n> 8,8,2\n> DONE\n< 9,9\n= 9,9")
@@ -469,7 +471,7 @@ def test_a_brain_without_takeback_gets_the_board() -> None:
 
 
 def test_a_stone_that_counts_no_more_is_field_3() -> None:
-    """Seed 002, BOARD: only if continuous game is enabled."""
+    """Gomoku AI protocol, BOARD: only if continuous game is enabled."""
     conversation = ready()
     place(conversation, (7, 7, 0), (8, 8, 1), (9, 9, 0), opening=3, colour=1, dead={(7, 7)})
     conversation.goes("> INFO time_left 90000\n> BOARD\n> 7,7,3\n> 8,8,1\n> 9,9,2\n> DONE\n< 1,1\n= 1,1")
@@ -488,7 +490,7 @@ def test_a_stone_that_counts_no_more_is_field_3() -> None:
     ],
 )
 def test_the_rule_is_told_as_a_sum(game: dict[str, object], bits: int) -> None:
-    """Seed 002, INFO rule: 1 exactly five, 2 continuous, 4 renju, 8 caro."""
+    """Gomoku AI protocol, INFO rule: 1 exactly five, 2 continuous, 4 renju, 8 caro."""
     options = GomocupOptions(game_type=3, info={"max_depth": 12, "evaluate": "7,7"})
     conversation = Conversation(Gomocup(options))
     board = {"width": 15, "height": 15, **game}

@@ -1,4 +1,4 @@
-"""The qchess protocol, told as conversations. The agent's lines and the judge's are those of seed 000."""
+"""The qchess protocol, told as conversations. The agent's lines and the judge's are those of UCC's text API."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ def effects(protocol: Qchess, request: Request) -> list[Effect]:
 
 
 def test_the_colour_is_told_and_nothing_is_awaited() -> None:
-    """Seed 000, Game start: no response."""
+    """UCC's text API, Game start: no response."""
     opened(0)
     opened(1)
 
@@ -83,7 +83,7 @@ def test_a_turn_as_the_seed_tells_it() -> None:
 
 
 def test_a_piece_that_cannot_move_is_followed_by_the_next_selection() -> None:
-    """Seed 000, Request: Movement: it will not receive MOVE? before its next selection."""
+    """UCC's text API, Request: Movement: it will not receive MOVE? before its next selection."""
     conversation = selecting()
     conversation.goes("< 0 7\n= 0 7")
     conversation.feed(Tell(Selected(0, 0, 0, 7, 0, "rook")))
@@ -107,7 +107,7 @@ def test_a_piece_that_cannot_move_is_followed_by_the_next_selection() -> None:
     ],
 )
 def test_both_forms_of_an_answer_are_two_numbers_and_anything(line: str, square: tuple[int, int]) -> None:
-    """Seed 000, Request: Selection: `x y`, and `x y index type`; the program read no further than two numbers."""
+    """UCC's text API, Request: Selection: `x y`, and `x y index type`; the program read no further than two numbers."""
     assert decided(OnSquare(*square), line) == read_square(line)
 
 
@@ -161,7 +161,7 @@ def test_quit_has_the_result_as_in_2013() -> None:
 
 
 def test_quit_stands_alone_as_in_the_seed() -> None:
-    """Seed 000, Game ends."""
+    """UCC's text API, Game ends."""
     conversation = opened(quit="bare")
     conversation.feed(Close("white DRAW"))
     conversation.goes("> QUIT\n= await close")
@@ -183,7 +183,7 @@ def test_a_lost_turn_is_told_in_the_words_of_a_result() -> None:
 
 
 def test_strict_whoever_answers_to_its_colour_is_illegal_at_its_first_request() -> None:
-    """Seed 000, Game start: should make no response; if it does, it will be declared illegal. It is not asked."""
+    """UCC's text API, Game start: should make no response; if it does, it will be declared illegal. It is not asked."""
     conversation = opened(unasked="strict")
     conversation.goes("< hello white\n= note unasked: 'hello white'")
     conversation.feed(Ask(Selection(0), CLOCK))
@@ -191,7 +191,7 @@ def test_strict_whoever_answers_to_its_colour_is_illegal_at_its_first_request() 
 
 
 def test_strict_whoever_answers_to_an_update_is_illegal() -> None:
-    """Seed 000, Update: the agent should not respond to this message."""
+    """UCC's text API, Update: the agent should not respond to this message."""
     conversation = selecting(unasked="strict")
     conversation.goes("< 4 6\n= 4 6")
     conversation.feed(Tell(Selected(0, 0, 4, 6, 0, "pawn")))

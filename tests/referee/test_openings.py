@@ -68,7 +68,7 @@ def test_what_goes_wrong_in_the_opening_is_judged(
 
 
 def test_time_left_is_told_before_swap2board() -> None:
-    """Seed 002: before commands TURN, BEGIN, BOARD and SWAP2BOARD."""
+    """Gomoku AI protocol: before commands TURN, BEGIN, BOARD and SWAP2BOARD."""
     played = swap2(["0,0 5,5 1,0"], ["SWAP"])
     for body in played.world.bodies:
         at = body.heard.index("SWAP2BOARD")
@@ -92,7 +92,7 @@ def small(*moves: str) -> Agent:
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_brain_that_refuses_a_size_is_offered_the_others(seat: int) -> None:
-    """Seed 002, START: the manager can try other sizes. Both are started anew, on the same board."""
+    """Gomoku AI protocol, START: the manager can try other sizes. Both are started anew, on the same board."""
     options = {"width": 20, "height": 20, "other_sizes": [19, 15]}
     game = {"name": "gomoku", "options": options}
     brains = [brain(*BLACK_ROW), brain(*WHITE_ROW)]
@@ -136,7 +136,7 @@ def swap2_of(first: Agent, second: Agent) -> ScriptedMatch:
 
 
 def test_time_left_is_what_is_left_at_each_request_of_a_turn() -> None:
-    """Seed 002, INFO: the remaining time, sent before every BEGIN and BOARD, though one turn goes on."""
+    """Gomoku AI protocol, INFO: the remaining time, sent before every BEGIN and BOARD, though one turn goes on."""
     played = swap2_of(old("0,0", "5,5", "1,0", ms=400), brain("SWAP"))
 
     told = [line for line in played.world.bodies[0].heard if line.startswith("INFO time_left")]
@@ -160,7 +160,8 @@ def still_running_when_replaced(played: ScriptedMatch) -> list[int]:
 
 
 def test_a_brain_without_restart_has_the_grace_of_end_and_nobody_pays_for_it() -> None:
-    """Seed 002, END: the manager waits until the brain is finished. Each of two stones costs it 300 ms here."""
+    """Gomoku AI protocol, END: the manager waits until the brain is finished. Each of two stones costs it 300 ms
+    here."""
     said = [Say(b"saved 7,7\r\n8,8\r\n", 200), *exits(0, 100)]
     first = old("0,0", "5,5", "1,0", "0,1", RESTART=[Say(b"UNKNOWN\r\n")], END=said)
     played = swap2_of(first, brain("SWAP", "9,9"))

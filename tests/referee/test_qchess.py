@@ -153,7 +153,7 @@ def test_lenient_two_lines_at_once_are_two_answers() -> None:
 
 
 def test_strict_two_lines_at_once_are_illegal() -> None:
-    """Seed 000: the answer counts, the line behind it was not asked for. QUIT stands alone."""
+    """UCC's text API: the answer counts, the line behind it was not asked for. QUIT stands alone."""
     played = play(player("4 6\n4 4"), player(), spec("qchess-seed:classical"))
 
     assert [Verdict.ILLEGAL, None] == played.faults

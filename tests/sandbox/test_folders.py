@@ -128,7 +128,8 @@ def remains(client: docker.DockerClient, match: str) -> list[str]:
 
 @everywhere
 def test_the_temporary_folder_is_where_the_agent_makes_it(live: Live) -> None:
-    """Seed 002: in the working directory, called like the agent; the persistent one is common, with one inside."""
+    """Gomoku AI protocol: in the working directory, called like the agent; the persistent one is common, with one
+    inside."""
     left = live(
         f"mkdir {NAME} && echo now > {NAME}/file && echo stray > other",
         "cd ../persistent || cd /persistent",
@@ -157,7 +158,7 @@ def test_what_was_kept_is_there_in_the_next_game_and_the_agent_s_own(live: Live)
 
 @everywhere
 def test_an_agent_may_remove_its_temporary_folder(live: Live) -> None:
-    """Seed 002, END: the brain should delete its temporary files."""
+    """Gomoku AI protocol, END: the brain should delete its temporary files."""
     left = live(f"rm -r {NAME}", temporary=pack_folder({b"file": b"x"}))
 
     assert (EMPTY, ()) == (left[TEMPORARY].archive, left[TEMPORARY].notes)

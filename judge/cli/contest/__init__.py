@@ -1,4 +1,4 @@
-"""`judge contest`: one file, one command, final standings; whatever is killed when, the same command goes on."""
+"""`judge contest`: one file, one command, final standings; after any interruption the same command continues."""
 
 from judge.cli.lazy import lazy_group
 

@@ -65,7 +65,7 @@ def game(
 
 
 def _attempt(contest: Contest, match: Match, wanted: int | None) -> Attempt:
-    """The attempt that counts, or the one that is wanted; InputError where it has no record."""
+    """The attempt that counts, or the chosen one. Raises InputError if it has no record."""
     counted = match.attempt if match.state == MatchState.DONE else None
     played = {
         each.number: each

@@ -1,4 +1,4 @@
-"""`judge contest init`: a folder with a contest.toml in which stands all that an organiser may want to change."""
+"""`judge contest init`: a folder with a contest.toml that shows everything an organiser may want to change."""
 
 import json
 import os

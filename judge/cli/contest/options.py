@@ -11,7 +11,7 @@ from judge.errors import InputError
 
 @contextmanager
 def opened(path: Path) -> Iterator[Contest]:
-    """The contest of a file; InputError where it has not begun."""
+    """The contest of a file. Raises InputError if it has not begun."""
     planned = load_plan(path)
     if not planned.has_no_store:
         with closing(open_store(planned)) as store:

@@ -57,7 +57,7 @@ class RunTally:
 
     @property
     def left(self) -> int:
-        """Games that are scheduled and have none yet; later rounds are not among them."""
+        """Scheduled matches without a result; later rounds are not counted."""
         return sum(self.counts.values()) - self.done - self.counts[MatchState.CANCELLED]
 
     @property

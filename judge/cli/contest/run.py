@@ -1,4 +1,4 @@
-"""`judge contest run`: play a contest to its end; whatever stopped it, the same command goes on."""
+"""`judge contest run`: play a contest to its end; after any interruption the same command continues."""
 
 import os
 import platform

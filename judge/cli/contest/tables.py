@@ -190,7 +190,7 @@ def _cell_document(cell: Cell | None) -> dict[str, Any] | None:
 
 
 def log(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
-    """Print the contest's log: when, who, what, and the reason of every void."""
+    """Print the contest's log: time, actor, event, and the reason of every void."""
     with opened(contest) as found:
         lines = found.store.journal(found.name)
         number = {match.id: match.number for match in found.store.matches(found.name)}

@@ -1,6 +1,7 @@
-"""A format: its options as a contest file gives them, and who meets next, from the entries and what was played.
+"""A format: its options in a contest file, and the pairings of the next round by the entries and the results.
 
-`next_round` is pure. It is asked when all of a round is played and gives the whole next one; an empty round is the end.
+`next_round` is pure. It is called when all matches of a round were played and returns the whole next round; an empty
+round means that the contest is over.
 """
 
 from abc import ABC, abstractmethod
@@ -34,18 +35,18 @@ class TournamentFormat(BaseModel, ABC):
 
     @abstractmethod
     def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        """The pairings of the round after `played`, tables from 1; none when the contest is over.
+        """The pairings of the round after `played`, on tables from 1; empty if the contest is over.
 
         All chance comes from `seed`: `numbers(seed, purpose)`, where the purpose names the format.
         """
 
     def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
-        """All entries, best first, as far as `played` says; who shares a place shares a list."""
+        """All entries by the results in `played`, best first; entries of one inner list share a place."""
         return ranked(entries, played, self.ranking)
 
 
 def ranked(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking) -> Tiers:
-    """Entries by what they played; the disqualified stand last, and games against them do not count."""
+    """The entries in order of their results. The disqualified are last, and matches against them do not count."""
     out = sorted(entry.id for entry in entries if not entry.active)
     others = [entry.id for entry in entries if entry.id not in out]
     tiers = rank(others, records_of(others, without(played, out)), ranking)
@@ -57,7 +58,7 @@ Pair = tuple[Competitor, Competitor]
 
 
 def next_playable(rounds: Sequence[Sequence[Pair]], played: Sequence[PlayedPairing]) -> list[Pairing]:
-    """The next round of a schedule without who has withdrawn; one in which nobody is left is passed over."""
+    """The next round of a schedule without the withdrawn agents; a round that is empty without them is skipped."""
     earlier = [each.pairing for each in played]
     for number in range(next_number(earlier), len(rounds) + 1):
         pairs = [(first.id, second.id, "") for first, second in rounds[number - 1] if first.active and second.active]

@@ -33,7 +33,7 @@ class Group:
     members: tuple[Competitor, ...]
 
     def left_to_play(self, cycles: int, played: Sequence[PlayedPairing]) -> list[list[Pair]]:
-        """Its rounds with the pairings that are still to come, without who has withdrawn."""
+        """Its rounds with the pairings that are not played yet, without the withdrawn agents."""
         met = Counter(each.pairing.agents for each in played if each.pairing.group == self.name)
         rounds: list[list[Pair]] = []
         for pairs in berger(by_seed(self.members), cycles):
@@ -51,10 +51,10 @@ class Group:
         return ranked(self.members, own, ranking)
 
     def best(self, played: Sequence[PlayedPairing], ranking: Ranking, count: int, above: str) -> list[Competitor]:
-        """The `count` members that go on to the group `above`; a shared place goes to the better seed.
+        """The `count` members that advance to the group `above`; of those that share a place the better seed advances.
 
-        Who has withdrawn before it played there does not go on; who has played there stays, whatever becomes of the
-        order here when somebody is disqualified later.
+        An agent that withdrew before it played there does not advance. An agent that has played there stays there, even
+        if a later disqualification changes the order here.
         """
         there = {agent for each in played if each.pairing.group == above for agent in each.pairing.agents}
         entry = {entry.id: entry for entry in self.members}
@@ -166,7 +166,7 @@ class Leagues(_Staged):
     def stage_after(
         self, stages: Sequence[list[Group]], entries: Sequence[Competitor], played: Sequence[PlayedPairing]
     ) -> list[Group] | None:
-        """The league above the last one played, with who comes up."""
+        """The league above the one that was played last, with the agents that advance to it."""
         drawn = cut(by_seed(entries), self.sizes)
         number = len(drawn) - len(stages)
         if number == 0:

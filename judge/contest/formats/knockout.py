@@ -1,4 +1,4 @@
-"""Knockout: whoever loses a pairing is out; seeds are placed so that the best two can only meet in the final."""
+"""Knockout: the loser of a pairing is out. Seeds are placed so that the best two can only meet in the final."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from judge.referee.chance import Seed
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A place of the bracket: who stands there, None for nobody, and who goes on.
+    """A pairing of the bracket: its two agents, None for a free place, and the winner.
 
-    `is_decided` is False while they must play, for the first time or again.
+    `is_decided` is False while a match is missing, the first one or a replay.
     """
 
     top: Competitor | None
@@ -67,7 +67,7 @@ class Knockout(TournamentFormat):
         return stages
 
     def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
-        """By the stage that an agent reached, in whatever way; who went out in the same one shares a place."""
+        """The order by the stage that an agent reached; agents that lost in the same stage share a place."""
         reached = {entry.id: 0 for entry in entries}
         for number, stage in enumerate(self.stages(entries, played), 1):
             for tie in stage:
@@ -81,7 +81,7 @@ class Knockout(TournamentFormat):
     def _tie(
         self, top: Competitor | None, bottom: Competitor | None, meetings: dict[frozenset[str], list[PlayedPairing]]
     ) -> Tie:
-        """A later meeting counts where the earlier ones ended equal."""
+        """A later meeting counts if the earlier ones ended equal."""
         if top is None or bottom is None:
             return Tie(top, bottom, top or bottom, is_decided=True)
         met = meetings.get(frozenset({top.id, bottom.id}), [])
@@ -98,10 +98,10 @@ class Knockout(TournamentFormat):
 
 
 def bracket(agents: Sequence[Competitor]) -> list[Competitor | None]:
-    """The first stage's places, two neighbours a pairing: 1-8, 4-5, 2-7, 3-6 for eight.
+    """The places of the first stage, two neighbours a pairing: 1-8, 4-5, 2-7, 3-6 for eight agents.
 
-    In every stage the best of those who are left would meet the worst, and so on. Where agents are missing to a power
-    of two the first seeds find nobody (None) opposite and go on.
+    In every stage the best of those that are left would meet the worst, and so on. If the number of agents is not a
+    power of two, the first seeds have no opponent (None) and advance.
     """
     places = [0]
     while len(places) < len(agents):

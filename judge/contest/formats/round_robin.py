@@ -13,7 +13,7 @@ from judge.referee.chance import Seed
 
 
 class RoundRobin(TournamentFormat):
-    """Everybody meets everybody; who has withdrawn leaves holes, the other pairings stay as they are."""
+    """Every agent meets every other one. Pairings of a withdrawn agent are left out; the others do not change."""
 
     in_advance: ClassVar[bool] = True
 

@@ -1,7 +1,7 @@
 """Swiss: everybody plays in every round, against somebody of about the same score whom it has not met.
 
 A round is the perfect matching of least cost, and the costs are compared one after another, so that no sum of lesser
-ones ever outweighs a greater (facts/runners.md 4.1; in spirit FIDE Handbook C.04.3, the Dutch system):
+ones ever outweighs a greater (in spirit FIDE Handbook C.04.3, the Dutch system):
 
 1. two meet again, or somebody has a second bye;
 2. somebody has sat first three times more than second, or the reverse (where a pairing has an odd number of games);
@@ -41,7 +41,7 @@ class Swiss(TournamentFormat):
     ranking: Ranking = BY_SWISS_POINTS
 
     def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        """The matching of least cost; `seed` draws who sits first at the first table of the first round."""
+        """The matching of least cost; `seed` draws the first seat of the first table of the first round."""
         earlier = [each.pairing for each in played]
         number = next_number(earlier)
         active = [entry for entry in by_seed(entries) if entry.active]
@@ -69,7 +69,7 @@ class _Standing:
 
 
 class _Field:
-    """Everybody who is to be paired, with what their earlier rounds say."""
+    """The agents to be paired, each with the facts of its earlier rounds."""
 
     def __init__(self, active: Sequence[Competitor], played: Sequence[PlayedPairing], *, has_seats: bool) -> None:
         self._has_seats = has_seats
@@ -115,7 +115,8 @@ class _Field:
         return sorted(pairs, key=lambda pair: pair[1] is None)
 
     def seats(self, better: _Standing, other: _Standing | None, lot: int) -> tuple[str, str | None]:
-        """Who sits first: whoever the seat suits better, then the better one at every second place."""
+        """The agent with the first seat: the one for which that seat is more due, else the better one at every second
+        table."""
         if other is None:
             return better.id, None
         first, second = self._unease(better, other), self._unease(other, better)
@@ -178,7 +179,8 @@ def _seats_of(agent: str, played: Sequence[PlayedPairing]) -> list[int]:
 
 
 def _last_floats(played: Sequence[PlayedPairing]) -> dict[str, int]:
-    """Who met somebody with fewer points in the last round, or had a bye (1), and who somebody with more (-1)."""
+    """The agents that met an opponent with fewer points in the last round or had a bye (1), or one with more points
+    (-1)."""
     last = next_number(each.pairing for each in played) - 1
     before = _scores([each for each in played if each.pairing.round < last])
     floats: dict[str, int] = {}

@@ -13,9 +13,9 @@ seat has answered a swap the table is used up. Fifth stones are offered at four 
             3       seat 1            as above, or adds two stones                settled, or 5
             5       seat 0            as above                                    settled
 
-Sources: seed 002, SWAP2BOARD (swap2); seed 004, SETRULE, with the opening rules of the renju federation (first, third,
-fifths): docs/agi.md. Whoever answers a swap is white so far: it stays white by placing a stone and takes black by
-swapping, and each seat's colour is a matter of the game, not of the seat.
+Sources: Gomoku AI protocol, SWAP2BOARD (swap2); AGI draft, SETRULE, with the opening rules of the renju federation
+(first, third, fifths): docs/agi.md. Whoever answers a swap is white so far: it stays white by placing a stone and takes
+black by swapping, and each seat's colour is a matter of the game, not of the seat.
 """
 
 from collections.abc import Mapping, Sequence

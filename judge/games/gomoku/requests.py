@@ -15,7 +15,7 @@ BLACK, WHITE = 0, 1
 COLOURS = ("black", "white")
 
 RULE_BITS = {"freestyle": 0, "standard": 1, "renju": 4, "caro-overline": 8, "caro": 9}
-"""The rules by name, and as seed 002, INFO rule, numbers them; 2 is added where the game is continuous."""
+"""The rules by name, and as Gomoku AI protocol, INFO rule, numbers them; 2 is added where the game is continuous."""
 
 Square = tuple[int, int]
 """x (column, from the left) and y (row), both from 0."""

@@ -1,7 +1,7 @@
 """How long a winning row must be and what may stand at its ends, for each rule of five in a row.
 
-The rules are those of seed 002, INFO rule, as the field's managers apply them: a row is counted through the stone just
-placed, in four directions; only the opponent's stones block a row of caro, the edge of the board does not.
+The rules are those of Gomoku AI protocol, INFO rule, as the field's managers apply them: a row is counted through the
+stone just placed, in four directions; only the opponent's stones block a row of caro, the edge of the board does not.
 """
 
 from collections.abc import Callable, Mapping

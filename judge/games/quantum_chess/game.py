@@ -2,8 +2,8 @@
 
 A turn is a selection and, if the selected piece can move, a move. A piece that ends its turn on a dark square is open
 again; on a light one it stays what it is. No check, no castling, no en passant; a pawn on the far row becomes a queen.
-Rules and final words: the UCC manager of 2013 (seed 000 for the selection and the move). What that manager lacks is
-ours: a limit of moves, a limit of turns without a move, and a fault charged to the seat that failed.
+Rules and final words: the UCC manager of 2013 (UCC's text API for the selection and the move). What that manager lacks
+is ours: a limit of moves, a limit of turns without a move, and a fault charged to the seat that failed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -337,7 +337,7 @@ class QuantumChess:
             case ReplyKind.UNREADABLE:
                 return self._refuse(Verdict.UNREADABLE, f'GIBBERISH "{said}"')
             case ReplyKind.UNASKED:
-                # Seed 000, Game start: an agent that speaks where no response is due is declared illegal.
+                # UCC's text API, Game start: an agent that speaks where no response is due is declared illegal.
                 return self._lose(Verdict.ILLEGAL, f'ILLEGAL unasked "{said}"')
             case ReplyKind.RESIGNED:
                 return self._lose(Verdict.RESIGNED, _FAULT_WORDS[Verdict.RESIGNED])

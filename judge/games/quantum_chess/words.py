@@ -68,7 +68,7 @@ Python reads no number of many more digits."""
 
 
 def announcement(event: Selected | Moved) -> str:
-    """The line with which the field tells an event to agents and logs (seed 000, Update)."""
+    """The line with which the field tells an event to agents and logs (UCC's text API, Update)."""
     match event:
         case Selected():
             return f"{event.x} {event.y} {event.index} {event.kind}"
@@ -84,7 +84,7 @@ def is_announcement(text: str) -> bool:
 def read_square(said: str) -> Reply:
     """The square that a line names, whatever stands behind its two numbers; UNREADABLE if it begins otherwise.
 
-    So `x y` and `x y index type` are the same answer (seed 000, Request: Selection).
+    So `x y` and `x y index type` are the same answer (UCC's text API, Request: Selection).
     """
     square = _SQUARE.match(said)
     if square is None:

@@ -14,7 +14,8 @@ from judge.games.stratego.types import SETUP_ROWS, SIZE, Direction, Move
 class Rank(NamedTuple):
     """A kind of piece: its letter in every message, how many of it a side has, what one is worth.
 
-    The worth is 11 - rank, none for bomb and flag (seed 001, EXIT/OUTPUT); in a fight the higher worth is the stronger.
+    The worth is 11 - rank, none for bomb and flag (UCC's manual, EXIT/OUTPUT); in a fight the higher worth is the
+    stronger.
     """
 
     letter: str

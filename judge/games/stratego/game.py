@@ -1,7 +1,7 @@
 """Stratego: RED sets up, then BLUE, then they move in turn until a flag falls, a side fails or the turns run out.
 
 The legal moves are in `judge.games.stratego.board`, what differs between the rule sets in
-`judge.games.stratego.options`. The OUTCOME words (seed 001, EXIT/OUTPUT) and when `result` prints each:
+`judge.games.stratego.options`. The OUTCOME words (UCC's manual, EXIT/OUTPUT) and when `result` prints each:
 
     VICTORY         the named side captured the flag, took the last movable piece, or is worth more after two NO_MOVE
     DEFEAT          the named side, on whose NO_MOVE the game ended, is worth less
@@ -167,7 +167,7 @@ class Stratego:
         return (Confirmed(None, self._seat, self.turn, ""),) if self.options.confirm_silence else ()
 
     def result(self, names: tuple[str, str]) -> str:
-        """`NAME COLOUR OUTCOME TURN RED_VALUE BLUE_VALUE` (seed 001, EXIT/OUTPUT).
+        """`NAME COLOUR OUTCOME TURN RED_VALUE BLUE_VALUE` (UCC's manual, EXIT/OUTPUT).
 
         The seed's line repeats OUTCOME behind TURN_NUMBER, by a slip: it explains six words, and the manager printed
         six.
@@ -277,7 +277,7 @@ class Stratego:
         return self._go_on("NO_MOVE") if self._no_moves < 2 else self._settle_by_value()
 
     def _settle_by_value(self) -> Sequence[Event]:
-        """Both sides in succession had no move: the higher piece value wins (seed 001, NO_MOVE)."""
+        """Both sides in succession had no move: the higher piece value wins (UCC's manual, NO_MOVE)."""
         seat = self._seat
         difference = self.values[seat] - self.values[1 - seat]
         red, blue = self.values

@@ -1,6 +1,6 @@
 """Which Stratego is played: one set of rules, its differences as options, and the three named sets of them.
 
-`stratego-seed` is the manual of December 2011 as it is written (seed 001); `stratego-2011` what the manager of that
+`stratego-seed` is the manual of December 2011 as it is written (UCC's manual); `stratego-2011` what the manager of that
 commit really did, slips included; `stratego-2012` what the contest of 2012 was played by.
 """
 

@@ -1,7 +1,7 @@
 """What a game of Stratego asks, is answered and tells: a row of a set-up, a half-move, a confirmation.
 
 Seat 0 is RED, owns rows 0 to 3 (the top) and moves first; seat 1 is BLUE and owns rows 6 to 9. x counts columns from
-the left, y rows from the top, both from 0 (seed 001, PROTOCOL).
+the left, y rows from the top, both from 0 (UCC's manual, PROTOCOL).
 """
 
 import re
@@ -70,12 +70,12 @@ class Move(Decision):
 
 @dataclass(slots=True)
 class NoMove(Decision):
-    """The side says that it has no move (seed 001, NO_MOVE)."""
+    """The side says that it has no move (UCC's manual, NO_MOVE)."""
 
 
 @dataclass(slots=True)
 class Started(Event):
-    """Both set-ups are complete and the first half-move follows; only RED is told (seed 001, START)."""
+    """Both set-ups are complete and the first half-move follows; only RED is told (UCC's manual, START)."""
 
 
 @dataclass(slots=True)
