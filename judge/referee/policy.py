@@ -110,7 +110,7 @@ class LimitsPolicy(_Section):
 
 
 class FoldersPolicy(_Section):
-    """The two directories of the Gomoku AI protocol; the file system enforces bytes and counts, and pages are memory."""
+    """The two directories of the Gomoku AI protocol; the file system enforces both limits; pages are memory."""
 
     temporary: bool = False
     """Whether the temporary folder is kept through a contest; else every game begins without one."""

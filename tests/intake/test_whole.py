@@ -49,7 +49,7 @@ def port_of(process: subprocess.Popen[str], log: Path) -> int:
         assert process.poll() is None, lines
         time.sleep(LOOK_S)
     assert lines[0].startswith("judge: intake of cup on http://127.0.0.1:")
-    assert "TLS belongs in front" in lines[1]
+    assert "a server with TLS in front" in lines[1]
     return int(lines[0].rpartition(":")[2])
 
 
