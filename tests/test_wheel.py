@@ -104,7 +104,7 @@ def test_it_has_its_policies_and_its_types(installed: Installed) -> None:
 
     assert Path(package).is_relative_to(installed.environment)
     assert policy_names() == [line.split()[0] for line in listed.splitlines()[1:-1]]
-    where = f"They are files in {package}/data/policies; copy one to make your own."
+    where = f"The files are in {package}/data/policies; copy one to make your own."
     assert where == listed.splitlines()[-1]
     assert (Path(package) / "py.typed").is_file()
 

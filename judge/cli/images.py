@@ -147,7 +147,7 @@ def _parsed(text: str) -> dict[str, object]:
 def _add_contest(path: Path, named: References) -> None:
     from judge.contest.contest import has_begun, open_store
     from judge.contest.plan import load_plan
-    from judge.contest.snapshot import thaw
+    from judge.contest.snapshot import read_snapshot
 
     planned = load_plan(path)
     named.contests += 1
@@ -157,10 +157,10 @@ def _add_contest(path: Path, named: References) -> None:
     with closing(open_store(planned)) as store:
         if not has_begun(store, planned):
             return
-        frozen = thaw(store.document(planned.name))
-    named.add((image.id for image in frozen.images.values()), f"contest {planned.name}")
-    named.add(frozen.images, f"contest {planned.name}")
-    named.add(_images_of(frozen.policy), f"contest {planned.name}")
+        snapshot = read_snapshot(store.document(planned.name))
+    named.add((image.id for image in snapshot.images.values()), f"contest {planned.name}")
+    named.add(snapshot.images, f"contest {planned.name}")
+    named.add(_images_of(snapshot.policy), f"contest {planned.name}")
 
 
 def _images_of(policy: Policy) -> Iterator[str]:

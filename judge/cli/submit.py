@@ -14,7 +14,7 @@ import typer
 from judge.cli.options import ContestOption, JsonOption
 from judge.cli.output import SENTENCE_CHARACTERS, finding_lines, note, print_json
 from judge.cli.ready import build_image_for_upload, clean_up, place_on_host, slot_alone, tell_person
-from judge.contest.entries import desk_of
+from judge.contest.entries import intake_directory
 from judge.contest.plan import load_plan
 from judge.logs import set_level
 from judge.referee.play import Slot
@@ -80,7 +80,7 @@ def submit(
 
 def open_intake(contest: Path) -> IntakeDirectory:
     """The intake of the contest in a file. Raises InputError as `load_plan` does."""
-    return desk_of(load_plan(contest))
+    return intake_directory(load_plan(contest))
 
 
 def processor(directory: IntakeDirectory, tell: Tell = tell_person) -> Processor:

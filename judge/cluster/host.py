@@ -14,7 +14,7 @@ from typing import IO
 
 from judge.agents.store import AgentStore
 from judge.cluster.messages import HostFacts, Key, RemoteJob
-from judge.cluster.unacknowledged import Spool
+from judge.cluster.unacknowledged import Outbox
 from judge.contest.executor import LocalExecutor
 from judge.contest.worker import Job, JobResult
 from judge.errors import HostError, InputError
@@ -44,7 +44,7 @@ class WorkerHost:
         self.cores_per_slot = max(1, len(slots[0].cores))
         self._lock_file = _locked(folder)
         self._agents = AgentStore(folder / "agents")
-        self._spool = Spool(folder / "played")
+        self._outbox = Outbox(folder / "played")
         # These threads last as long as the host: a slot's process dies with the thread that started it.
         self._threads = ThreadPoolExecutor(len(slots), thread_name_prefix="slot")
         self._idle: SimpleQueue[LocalExecutor] = SimpleQueue()
@@ -69,7 +69,7 @@ class WorkerHost:
             cores_per_slot=self.cores_per_slot,
             images=image_contents(images) if images else {},
             agents=self._agents.digests(),
-            games=games | self._spool.keys(contest),
+            games=games | self._outbox.keys(contest),
         )
 
     def take_agent(self, digest: str, data: bytes) -> None:
@@ -100,7 +100,7 @@ class WorkerHost:
         with self._lock:
             for key in keys:
                 self._games.pop(key, None)
-        self._spool.forget(keys)
+        self._outbox.forget(keys)
 
     def stop(self, keys: Collection[Key]) -> None:
         """Nobody wants these games: end what runs of them, and forget what is left."""
@@ -125,12 +125,12 @@ class WorkerHost:
             if is_unwanted or not game.exception():
                 self._games.pop(key, None)
         if is_unwanted:
-            self._spool.forget([key])
+            self._outbox.forget([key])
 
     def _known(self, key: Key) -> Future[JobResult] | None:
         if key in self._games:
             return self._games[key]
-        kept = self._spool.get(key)
+        kept = self._outbox.get(key)
         if kept is None:
             return None
         found: Future[JobResult] = Future()
@@ -146,7 +146,7 @@ class WorkerHost:
             # What a lost process leaves of its game would sit on the slot's cores until the next start.
             self._clear_away(containers=bool(job.images))
             raise
-        self._spool.put(job.key, result)
+        self._outbox.put(job.key, result)
         return result
 
     def _program(self, digest: str) -> Path:

@@ -24,7 +24,7 @@ class _Kept(BaseModel):
     states: dict[str, bytes]
 
 
-class Spool:
+class Outbox:
     """A folder of played games, a file each."""
 
     def __init__(self, folder: Path) -> None:

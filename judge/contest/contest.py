@@ -20,7 +20,7 @@ from judge.contest.plan import Planned
 from judge.contest.results import PlayedPairing
 from judge.contest.runner import ContestRunner
 from judge.contest.schedule import Table, Tournament
-from judge.contest.snapshot import Frozen, FrozenEntry, freeze, thaw
+from judge.contest.snapshot import Snapshot, SnapshotEntry, read_snapshot, take_snapshot
 from judge.contest.worker import Job
 from judge.errors import InputError
 from judge.matches import Match, MatchState, ResultRow
@@ -51,11 +51,11 @@ class Contest:
         self.name = planned.name
         self.planned = planned
         self.files = Files(planned.files)
-        self.frozen: Frozen = thaw(store.document(planned.name))
+        self.snapshot: Snapshot = read_snapshot(store.document(planned.name))
         self.secret = store.secret(planned.name)
         """The secret from which all its chance follows; nobody may see it before the contest is over. None if a seed
         was given."""
-        self.tournament = Tournament(self.frozen, self.secret)
+        self.tournament = Tournament(self.snapshot, self.secret)
         if self.tournament.seed is None:
             raise InputError(f"the store has lost the secret of {self.name}'s chance; bring the store back from a copy")
         self._programs: dict[str, Path] = {}
@@ -64,7 +64,7 @@ class Contest:
     def has_new_plan(self) -> bool:
         """Whether contest.toml was changed since; the contest is played as it was frozen."""
         text = self.planned.text.encode()
-        return hashlib.sha256(text).hexdigest() != self.frozen.plan_sha256
+        return hashlib.sha256(text).hexdigest() != self.snapshot.plan_sha256
 
     # --- what is played -------------------------------------------------------------------------------
 
@@ -77,17 +77,17 @@ class Contest:
             executor,
             job_of=self.job,
             schedule_next=self.schedule_next,
-            attempts=self.frozen.policy.attempts,
+            attempts=self.snapshot.policy.attempts,
             alone=self.alone,
         )
 
     @cached_property
     def alone(self) -> frozenset[str]:
         """The agents whose games wait for each other: each starts from the folders that the one before it left."""
-        folders = self.frozen.policy.folders
+        folders = self.snapshot.policy.folders
         if not folders.kept or folders.round == "first":
             return frozenset()
-        return frozenset(entry.name for entry in self.frozen.entries)
+        return frozenset(entry.name for entry in self.snapshot.entries)
 
     def schedule_next(self) -> bool:
         """Schedule the next round, when all matches of the schedule have ended; False if the contest is over.
@@ -96,7 +96,7 @@ class Contest:
         """
         results = self.store.results(self.name)
         for agent, share in self.tournament.failed(results, self.out()).items():
-            limit = self.frozen.failures.limit
+            limit = self.snapshot.failures.limit
             self.store.disqualify(self.name, agent, f"failed in {share:.0%} of its games; {limit:.0%} are allowed")
         drawn = self.tournament.next(self.store.pairings(self.name), results, self.out())
         self.store.schedule(self.name, drawn.matches, drawn.pairings)
@@ -107,7 +107,7 @@ class Contest:
 
         Raises InputError if the files or folders of an agent are not what they were.
         """
-        entries = self.frozen.by_name()
+        entries = self.snapshot.by_name()
         agents = [entries[name] for name in (match.first, match.second)]
         first, second = (self._folders(agent, match.number) for agent in agents)
         states = {
@@ -134,14 +134,14 @@ class Contest:
     def check_agents(self) -> None:
         """Raises InputError if the files of an agent that still plays are missing or were changed."""
         out = self.out()
-        for entry in self.frozen.entries:
+        for entry in self.snapshot.entries:
             if entry.name not in out:
                 self.program(entry.seat.digest)
 
-    def _folders(self, agent: FrozenEntry, number: int) -> KeptFolders | None:
+    def _folders(self, agent: SnapshotEntry, number: int) -> KeptFolders | None:
         """The folders with which an agent starts a match: as its match before left them, or as they began; None if the
         policy keeps no folders."""
-        policy = self.frozen.policy.folders
+        policy = self.snapshot.policy.folders
         if not policy.kept:
             return None
         last = self.store.last_record(self.name, agent.name, number) if policy.round == "each" else None
@@ -157,11 +157,11 @@ class Contest:
     @property
     def folders_said(self) -> str:
         """A sentence that says what the agents' persistent folders began with; empty if the policy has none."""
-        if not self.frozen.policy.folders.persistent:
+        if not self.snapshot.policy.folders.persistent:
             return ""
-        entries = self.frozen.entries
+        entries = self.snapshot.entries
         begun = {entry.name for entry in entries if entry.persistent}
-        return folder_words([entry.name for entry in entries], begun, self.frozen.folders_from)
+        return folder_words([entry.name for entry in entries], begun, self.snapshot.folders_from)
 
     # --- what was played ------------------------------------------------------------------------------
 
@@ -223,11 +223,11 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any]) -> Contest:
         with owned_directory() as staging:
             secret = None if planned.plan.seed is not None else new_secret()
             begins = partial(_begins, planned)
-            frozen = freeze(planned, staging, dict(host), secret, begins)
-        entered = [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in frozen.entries]
-        store.create(planned.name, frozen.model_dump_json(), entered, secret)
-        if frozen.policy.folders.persistent:
-            store.remark(planned.name, "folders", _story(frozen))
+            snapshot = take_snapshot(planned, staging, dict(host), secret, begins)
+        entered = [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in snapshot.entries]
+        store.create(planned.name, snapshot.model_dump_json(), entered, secret)
+        if snapshot.policy.folders.persistent:
+            store.remark(planned.name, "folders", _story(snapshot))
     contest = Contest(store, planned)
     if not store.pairings(planned.name):
         contest.schedule_next()
@@ -244,11 +244,11 @@ def _begins(planned: Planned, agents: Sequence[tuple[str, str]]) -> tuple[str, M
     return found.source, {name: files.put(state.data) for name, state in states.items()}
 
 
-def _story(frozen: Frozen) -> str:
+def _story(snapshot: Snapshot) -> str:
     """Where the folders begin, for the log."""
-    states = {entry.name: entry.persistent for entry in frozen.entries if entry.persistent}
+    states = {entry.name: entry.persistent for entry in snapshot.entries if entry.persistent}
     said = "; ".join(f"{name} {digest}" for name, digest in states.items())
-    words = folder_words([entry.name for entry in frozen.entries], states, frozen.folders_from)
+    words = folder_words([entry.name for entry in snapshot.entries], states, snapshot.folders_from)
     return f"{words}: {said}" if said else words
 
 

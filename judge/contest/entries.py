@@ -26,7 +26,7 @@ class Entrant:
     submission: int | None = None
 
 
-def desk_of(planned: Planned) -> IntakeDirectory:
+def intake_directory(planned: Planned) -> IntakeDirectory:
     """Where the contest takes submissions."""
     # With it come the database and all that builds; a process that replays a game needs neither.
     from judge.submissions.service import IntakeDirectory
@@ -47,10 +47,10 @@ def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]
             found.append(_listed(planned, each, staging))
         except InputError as error:
             miss(InputError(f"{planned.path}: {error}"))
-    desk = desk_of(planned)
-    for submission in _taken(planned, desk):
+    directory = intake_directory(planned)
+    for submission in _taken(planned, directory):
         try:
-            found.append(_sent(desk, submission))
+            found.append(_sent(directory, submission))
         except InputError as error:
             miss(error)
     return found
@@ -61,15 +61,15 @@ def _listed(planned: Planned, each: AgentPlan, staging: Path) -> Entrant:
     return Entrant(each.name or agent.manifest.name, agent)
 
 
-def _taken(planned: Planned, desk: IntakeDirectory) -> Sequence[Submission]:
+def _taken(planned: Planned, directory: IntakeDirectory) -> Sequence[Submission]:
     if planned.has_no_store:
         return []
-    with closing(desk.register()) as register:
+    with closing(directory.register()) as register:
         return register.entries()
 
 
-def _sent(desk: IntakeDirectory, submission: Submission) -> Entrant:
+def _sent(directory: IntakeDirectory, submission: Submission) -> Entrant:
     from judge.submissions.service import agent_of
 
-    agent = agent_of(desk, submission)
+    agent = agent_of(directory, submission)
     return Entrant(submission.name or agent.manifest.name, agent, submission.id)

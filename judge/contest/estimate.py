@@ -27,7 +27,7 @@ from judge.sandbox.images import keeper_image, runtime_image
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
+class ContestEstimate:
     """The estimated size of a contest. `longest_s` is the time of a match in which both agents use all of their clocks;
     None if the policy has no clock for a whole match. `is_exact`: the number of matches does not depend on results.
 
@@ -53,7 +53,7 @@ class Forecast:
         return turns * self.longest_s / 3600
 
 
-def forecast(planned: Planned) -> Forecast:
+def estimate_contest(planned: Planned) -> ContestEstimate:
     """Look at everything that a contest needs, and change nothing; what is missing is said and not raised."""
     with tempfile.TemporaryDirectory(prefix="judge-plan-") as staging:
         missing: list[str] = []
@@ -74,7 +74,7 @@ def forecast(planned: Planned) -> Forecast:
             missing += _why_not(needed)
     rounds = _rounds(planned, count)
     pairs = [len([pair for pair in pairings if pair.second is not None]) for pairings in rounds]
-    return Forecast(
+    return ContestEstimate(
         agents=names,
         rounds=len(rounds),
         games=sum(pairs) * planned.plan.format.games,

@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from judge.agents.folder_states import Heads, owner_of
 from judge.contest.plan import PLAN_FILE, Planned, load_plan
-from judge.contest.snapshot import Frozen, thaw
+from judge.contest.snapshot import Snapshot, read_snapshot
 from judge.durable import exchange_durably, move_durably, write_durably
 from judge.errors import HostError, InputError
 from judge.matches import MatchState
@@ -200,11 +200,11 @@ def _imported(planned: Planned, path: Path) -> Brought:
 # --- what a contest leaves -------------------------------------------------------------------------------------------
 
 
-def left_by(store: Reader, frozen: Frozen, files: Files) -> Sequence[AgentFolder]:
+def left_by(store: Reader, snapshot: Snapshot, files: Files) -> Sequence[AgentFolder]:
     """The folder of each agent of a contest as its last game left it, or as it began; empty ones are left out."""
     found = []
-    for entry in frozen.entries:
-        last = store.last_record(frozen.name, entry.name, ALL_GAMES)
+    for entry in snapshot.entries:
+        last = store.last_record(snapshot.name, entry.name, ALL_GAMES)
         digest = entry.persistent or EMPTY.digest
         if last is not None:
             record, seat = last
@@ -238,7 +238,7 @@ def _of_contest(path: Path) -> Sequence[AgentFolder]:
         if planned.name not in store.contest_names():
             raise InputError(f"the contest {planned.name!r} of {planned.path} has not begun")
         refuse_while_running(store, planned)
-        return left_by(store, thaw(store.document(planned.name)), Files(planned.files))
+        return left_by(store, read_snapshot(store.document(planned.name)), Files(planned.files))
 
 
 def _stored(files: Files, digest: str) -> Archive:

@@ -16,7 +16,7 @@ from judge.contest.openings import schedule
 from judge.contest.pairings import Competitor, opening_number, seats
 from judge.contest.points import Scoring, points_table, score
 from judge.contest.results import PlayedPairing, failure_shares, without
-from judge.contest.snapshot import Frozen
+from judge.contest.snapshot import Snapshot
 from judge.contest.standings import Cell, TableLine, crosstable, records_of, standings
 from judge.errors import InputError
 from judge.matches import Match, Pairing, ResultRow
@@ -47,20 +47,20 @@ class Table:
 class Tournament:
     """The matches and the standings of one contest."""
 
-    def __init__(self, frozen: Frozen, secret: Key | None = None) -> None:
+    def __init__(self, snapshot: Snapshot, secret: Key | None = None) -> None:
         """`secret` is the one that the contest has committed to. None: it is not known yet, so nothing that depends on
         it is given.
 
         Raises InputError for another secret, and if the policy has no points for a word that a match can end with.
         """
-        if secret is not None and commitment_to(secret) != frozen.commitment:
+        if secret is not None and commitment_to(secret) != snapshot.commitment:
             raise InputError("the secret of the contest's chance is not the one that it committed to")
-        self.frozen = frozen
-        self.seed: Seed | None = frozen.seed if secret is None else contest_key(secret, frozen.name)
+        self.snapshot = snapshot
+        self.seed: Seed | None = snapshot.seed if secret is None else contest_key(secret, snapshot.name)
         """The seed of all chance of the contest; None if it is not known."""
-        self._scoring = Scoring(points_table(frozen.policy), frozen.duel)
-        self._turns = _turns(frozen)
-        self._entries = frozen.by_name()
+        self._scoring = Scoring(points_table(snapshot.policy), snapshot.duel)
+        self._turns = _turns(snapshot)
+        self._entries = snapshot.by_name()
 
     # --- what comes ---------------------------------------------------------------------------------
 
@@ -76,13 +76,13 @@ class Tournament:
         `earlier` are all pairings so far, with all results that they will ever have; `out` are the disqualified. `lots`
         is the seed of what is drawn by lot if the contest's own is not known: it never decides the number of matches.
         """
-        frozen, entries = self.frozen, self.entries(out)
+        snapshot, entries = self.snapshot, self.entries(out)
         seed = self.seed if self.seed is not None else lots or 0
-        if frozen.format.in_advance and not earlier:
-            rounds = all_rounds(frozen.format, entries, seed)
+        if snapshot.format.in_advance and not earlier:
+            rounds = all_rounds(snapshot.format, entries, seed)
         else:
             played = self.played(earlier, results)
-            rounds = [frozen.format.next_round(entries, played, seed)]
+            rounds = [snapshot.format.next_round(entries, played, seed)]
         pairings = [pairing for each in rounds for pairing in each]
         return DrawnRound(tuple(pairings), self.matches(pairings, len(earlier)))
 
@@ -92,7 +92,7 @@ class Tournament:
 
     def _places(self, pairings: Iterable[Pairing], earlier: int = 0) -> Iterator[tuple[Pairing, int, int]]:
         """Every match as its pairing, its place in it from 0, and its number in the schedule."""
-        games = self.frozen.format.games
+        games = self.snapshot.format.games
         for before, pairing in enumerate(pairings, earlier):
             if pairing.second is not None:
                 for game in range(games):
@@ -101,7 +101,7 @@ class Tournament:
     def _match(self, pairing: Pairing, game: int, number: int) -> Match:
         spec = self.spec(pairing, game, number)
         # Everybody is told the id before the match: a hidden opening could be tried out from it.
-        told = spec.model_copy(update={"opening": ()}) if self.frozen.hides_openings else spec
+        told = spec.model_copy(update={"opening": ()}) if self.snapshot.hides_openings else spec
         first, second = seats(pairing, game)
         return Match(
             id=told.id_as_read,
@@ -120,55 +120,55 @@ class Tournament:
         If the contest has committed to its chance, the commitment is in the place of the seed, because each attempt has
         its own (`seed_of`); an opening that is not known yet is left out.
         """
-        frozen = self.frozen
+        snapshot = self.snapshot
         possible = self._openings(pairing, game)
         first, second = seats(pairing, game)
         return MatchSpec(
             seats=(self._entries[first].seat, self._entries[second].seat),
-            policy=frozen.policy,
+            policy=snapshot.policy,
             opening=possible[0] if len(possible) == 1 else (),
-            seed=frozen.commitment or _fixed_seed(frozen, pairing.round, pairing.table, game),
+            seed=snapshot.commitment or _fixed_seed(snapshot, pairing.round, pairing.table, game),
             number=number,
-            box=frozen.box,
+            box=snapshot.box,
         )
 
     def seed_of(self, match: Match, attempt: int) -> Seed | None:
         """The seed of one attempt of a match; None if the contest's own is not known."""
         if isinstance(self.seed, str):
             return game_seed(self.seed, match.round, match.table, match.game, attempt)
-        return None if self.seed is None else _fixed_seed(self.frozen, match.round, match.table, match.game)
+        return None if self.seed is None else _fixed_seed(self.snapshot, match.round, match.table, match.game)
 
     def openings(self, pairings: Iterable[Pairing]) -> Mapping[int, Sequence[Opening]]:
         """For each match by its number the openings that it may begin from: one, unless the order is not known."""
         return {number: self._openings(pairing, game) for pairing, game, number in self._places(pairings)}
 
     def _openings(self, pairing: Pairing, game: int) -> Sequence[Opening]:
-        frozen = self.frozen
-        number = opening_number(pairing, game, frozen.format.games)
-        if frozen.hides_openings and self.seed is None:
-            pass_, count = number // len(frozen.openings), len(frozen.openings)
-            return [schedule(frozen.openings, pass_ * count + place, None, self._turns) for place in range(count)]
-        seed = self.seed if frozen.shuffle else None
-        return [schedule(frozen.openings, number, seed, self._turns)]
+        snapshot = self.snapshot
+        number = opening_number(pairing, game, snapshot.format.games)
+        if snapshot.hides_openings and self.seed is None:
+            pass_, count = number // len(snapshot.openings), len(snapshot.openings)
+            return [schedule(snapshot.openings, pass_ * count + place, None, self._turns) for place in range(count)]
+        seed = self.seed if snapshot.shuffle else None
+        return [schedule(snapshot.openings, number, seed, self._turns)]
 
     # --- what was -----------------------------------------------------------------------------------
 
     def entries(self, out: Collection[str] = ()) -> list[Competitor]:
         """Everybody as the formats know them."""
-        return [Competitor(entry.name, entry.rank, active=entry.name not in out) for entry in self.frozen.entries]
+        return [Competitor(entry.name, entry.rank, active=entry.name not in out) for entry in self.snapshot.entries]
 
     def played(self, pairings: Iterable[Pairing], results: Iterable[ResultRow]) -> list[PlayedPairing]:
         """Each pairing with its results so far and their points; InputError for a result that no pairing has."""
-        return score(pairings, results, self._scoring, self.frozen.format.games)
+        return score(pairings, results, self._scoring, self.snapshot.format.games)
 
     def table(self, played: Sequence[PlayedPairing], out: Collection[str] = ()) -> Table:
         """The standings. The matches of a disqualified agent count for nobody, and it is last."""
         entries = self.entries(out)
-        order = self.frozen.format.order(entries, played)
+        order = self.snapshot.format.order(entries, played)
         tiers = [[agent for agent in tier if agent not in out] for tier in order]
         tiers = [tier for tier in (*tiers, sorted(out)) if tier]
         counted = without(played, out)
-        ranking = self.frozen.format.ranking
+        ranking = self.snapshot.format.ranking
         records = records_of([entry.id for entry in entries], counted)
         lines = standings(tiers, records, ranking)
         cells = crosstable([line.agent for line in lines], counted)
@@ -176,7 +176,7 @@ class Tournament:
 
     def failed(self, results: Sequence[ResultRow], out: Collection[str] = ()) -> Mapping[str, float]:
         """The agents to be disqualified because they fail too often, with their shares; none of them is `out` yet."""
-        failures = self.frozen.failures
+        failures = self.snapshot.failures
         counts = Counter(agent for result in results for agent in result.agents)
         return {
             agent: share
@@ -191,16 +191,16 @@ def bare(spec: MatchSpec) -> MatchSpec:
     return spec.model_copy(update={"seats": seats, "seed": 0, "opening": (), "scheduled_as": None})
 
 
-def _turns(frozen: Frozen) -> Sequence[Turn]:
-    if not frozen.transform:
+def _turns(snapshot: Snapshot) -> Sequence[Turn]:
+    if not snapshot.transform:
         return NOT_TURNED
-    game = frozen.policy.game
+    game = snapshot.policy.game
     openings = game_entry(game.name).openings(game.options)
     return NOT_TURNED if openings is None else openings.turns
 
 
-def _fixed_seed(frozen: Frozen, round_number: int, table: int, game: int) -> int:
+def _fixed_seed(snapshot: Snapshot, round_number: int, table: int, game: int) -> int:
     """The seed of a match if the organiser fixed the contest's, other than that of the same match of another contest;
     below 2**53, for JSON's sake."""
-    text = f"{frozen.name} {frozen.seed} {round_number} {table} {game}"
+    text = f"{snapshot.name} {snapshot.seed} {round_number} {table} {game}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])

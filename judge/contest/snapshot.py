@@ -33,7 +33,7 @@ class _Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class FrozenEntry(_Value):
+class SnapshotEntry(_Value):
     """Who takes part: `rank` is its seed, 1 for the best; `seat` is how every match names it."""
 
     name: str
@@ -55,14 +55,14 @@ def _nothing(_agents: Sequence[tuple[str, str]]) -> tuple[str, Mapping[str, str]
     return "", {}
 
 
-class FrozenImage(_Value):
+class SnapshotImage(_Value):
     """A runtime: the image's id here, and the SHA-256 of its contents, which is the same on every host."""
 
     id: str
     content: str
 
 
-class Frozen(_Value):
+class Snapshot(_Value):
     """A contest as it was begun."""
 
     document: Literal["judge-contest-1"] = "judge-contest-1"
@@ -89,8 +89,8 @@ class Frozen(_Value):
     box: BoxKind = "docker"
     folders_from: str = ""
     """Where the agents' persistent folders come from, as the organiser named it; empty: nowhere, all begin empty."""
-    entries: tuple[FrozenEntry, ...] = Field(min_length=2)
-    images: dict[str, FrozenImage]
+    entries: tuple[SnapshotEntry, ...] = Field(min_length=2)
+    images: dict[str, SnapshotImage]
     """The runtimes that the entries need, by name."""
     host: dict[str, Any] = Field(default_factory=dict)
     """What the contest's host said of itself; information only."""
@@ -106,19 +106,19 @@ class Frozen(_Value):
         """Whether the order of the openings is secret until the contest is over."""
         return self.commitment is not None and self.shuffle
 
-    def by_name(self) -> Mapping[str, FrozenEntry]:
+    def by_name(self) -> Mapping[str, SnapshotEntry]:
         """The entries by their names."""
         return {entry.name: entry for entry in self.entries}
 
 
-def thaw(document: str) -> Frozen:
+def read_snapshot(document: str) -> Snapshot:
     """The document of a store or an export. Raises InputError if it is not one."""
-    return parse_json(Frozen, document, "not a contest of this judge")
+    return parse_json(Snapshot, document, "not a contest of this judge")
 
 
-def freeze(
+def take_snapshot(
     planned: Planned, staging: Path, host: dict[str, Any], secret: Key | None, begins: Begins = _nothing
-) -> Frozen:
+) -> Snapshot:
     """Copy the agents and fix everything that decides the contest. Raises InputError for mistakes that would otherwise
     show only during a match.
 
@@ -138,7 +138,7 @@ def freeze(
     ranks = ranks_of(len(names), plan.seeding, seed)
     source, states = begins([(name, each.agent.digest) for name, each in zip(names, entered, strict=True)])
     entries = tuple(
-        FrozenEntry(
+        SnapshotEntry(
             name=each.name,
             rank=rank,
             seat=in_contest(each.agent.seat(planned.policy), planned.policy).model_copy(update={"name": each.name}),
@@ -154,7 +154,7 @@ def freeze(
     agents = AgentStore(planned.agents)
     for each in entered:
         agents.put(each.agent.program)
-    return Frozen(
+    return Snapshot(
         judge=judge.__version__,
         name=plan.name,
         about=plan.about,
@@ -182,12 +182,12 @@ def _raised(error: InputError) -> None:
     raise error
 
 
-def images_of(runtimes: Iterable[str]) -> dict[str, FrozenImage]:
+def images_of(runtimes: Iterable[str]) -> dict[str, SnapshotImage]:
     """The images of some runtimes on this Engine. Raises HostError if one of ours is missing or out of date, InputError
     if an organiser's own is missing."""
     contents = {state.id: state.content for state in listing()}
     ids = {runtime: runtime_image(runtime) for runtime in sorted(set(runtimes))}
-    return {name: FrozenImage(id=image, content=contents.get(image, "")) for name, image in ids.items()}
+    return {name: SnapshotImage(id=image, content=contents.get(image, "")) for name, image in ids.items()}
 
 
 def distinct(names: Sequence[str], path: Path) -> Sequence[str]:

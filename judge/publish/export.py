@@ -74,10 +74,10 @@ def _write(contest: Contest, target: Path, private: Path, key: Ed25519PrivateKey
         (target / folder).mkdir(parents=True)
     private.mkdir(mode=0o700, parents=True)
     published = load_store(contest)
-    frozen, document = published.frozen, f"{published.document}\n".encode()
+    snapshot, document = published.snapshot, f"{published.document}\n".encode()
     (target / DOCUMENT).write_bytes(document)
-    if published.secret is not None and frozen.commitment is not None:
-        revealed = Revealed(contest=frozen.name, commitment=frozen.commitment, secret=published.secret)
+    if published.secret is not None and snapshot.commitment is not None:
+        revealed = Revealed(contest=snapshot.name, commitment=snapshot.commitment, secret=published.secret)
         (target / CHANCE).write_text(f"{revealed.model_dump_json(indent=1)}\n")
     for name, data in tables(published).items():
         (target / "data" / name).write_bytes(data)
@@ -87,9 +87,9 @@ def _write(contest: Contest, target: Path, private: Path, key: Ed25519PrivateKey
     public_key = key.public_key()
     digests = {
         DOCUMENT: hashlib.sha256(document).hexdigest(),
-        "contest.toml": frozen.plan_sha256,
-        **{f"image {name}": image.content or image.id for name, image in frozen.images.items()},
-        **{f"agent {entry.name}": entry.seat.digest for entry in frozen.entries},
+        "contest.toml": snapshot.plan_sha256,
+        **{f"image {name}": image.content or image.id for name, image in snapshot.images.items()},
+        **{f"agent {entry.name}": entry.seat.digest for entry in snapshot.entries},
     }
     proof = Proof(public_pem(public_key).decode(), fingerprint(public_key), list(digests.items()))
     for path, page in site(published, about, proof):

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from judge.contest.chance import commitment_to
 from judge.contest.contest import Contest
 from judge.contest.schedule import Tournament
-from judge.contest.snapshot import Frozen, thaw
+from judge.contest.snapshot import Snapshot, read_snapshot
 from judge.documents import parse_json
 from judge.errors import InputError
 from judge.matches import MatchState, Pairing
@@ -78,7 +78,7 @@ def load_store(contest: Contest) -> PublishedContest:
         matches.append(PublishedMatch.of(match, result, uncounted.get(match.id, ())))
     journal = store.journal(name)
     out = _in_order(contest.out(), journal)
-    published = PublishedContest(contest.frozen, store.document(name), pairings, matches, out, journal)
+    published = PublishedContest(contest.snapshot, store.document(name), pairings, matches, out, journal)
     return replace(published, secret=contest.secret) if published.is_over else published
 
 
@@ -102,20 +102,20 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     Raises InputError that names the file if a file is not what an export has there.
     """
     document = read_bounded(directory / DOCUMENT, LARGEST_TABLE).decode("utf-8", "replace")
-    frozen = thaw(document)
-    secret = _read_secret(directory / CHANCE, frozen)
+    snapshot = read_snapshot(document)
+    secret = _read_secret(directory / CHANCE, snapshot)
     pairings = [
         Pairing(row.first, row.second, row.round, row.table, row.meeting, row.group)
         for row in _read_table(directory, "pairings", PairingRow)
     ]
-    if len(pairings) * frozen.format.games > MOST_MATCHES:
+    if len(pairings) * snapshot.format.games > MOST_MATCHES:
         raise InputError(f"{len(pairings)} pairings have more than {MOST_MATCHES} matches")
     rows = {row.number: row for row in _read_table(directory, "games", GameRow)}
     uncounted: dict[int, list[UncountedAttempt]] = {}
     for attempt in _read_table(directory, "attempts", AttemptRow):
         uncounted.setdefault(attempt.number, []).append(UncountedAttempt(attempt.attempt, attempt.state, attempt.why))
     matches = []
-    for match in Tournament(frozen, secret).matches(pairings):
+    for match in Tournament(snapshot, secret).matches(pairings):
         row = rows.get(match.number)
         state, why, number = ("", "", 0) if row is None else (row.state, row.why, row.attempt or 0)
         listed = replace(match, state=state, why=why, attempt=number)
@@ -128,17 +128,17 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     out = {row.agent: row.why for row in _read_table(directory, "disqualified", DisqualifiedRow)}
     journal = [JournalLine(*astuple(row)) for row in _read_table(directory, "journal", JournalRow)]
     document = document.removesuffix("\n")
-    return PublishedContest(frozen, document, pairings, matches, out, journal, secret), problems
+    return PublishedContest(snapshot, document, pairings, matches, out, journal, secret), problems
 
 
-def _read_secret(path: Path, frozen: Frozen) -> Key | None:
+def _read_secret(path: Path, snapshot: Snapshot) -> Key | None:
     """The revealed secret, None if there is none; raises InputError if the contest committed to another one."""
     if not path.is_symlink() and not path.exists():
         return None
     data = read_bounded(path, LARGEST_TABLE)
     revealed = parse_json(Revealed, data, f"{path.name}: not a contest's chance")
-    is_own = (revealed.contest, revealed.commitment) == (frozen.name, frozen.commitment)
-    if not is_own or commitment_to(revealed.secret) != frozen.commitment:
+    is_own = (revealed.contest, revealed.commitment) == (snapshot.name, snapshot.commitment)
+    if not is_own or commitment_to(revealed.secret) != snapshot.commitment:
         raise InputError(f"{path.name}: not the secret that {DOCUMENT} has committed to")
     return revealed.secret
 

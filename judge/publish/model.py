@@ -11,7 +11,7 @@ from judge.contest.points import Points, points_table
 from judge.contest.ratings import Rating, RatingList, rate
 from judge.contest.results import without
 from judge.contest.schedule import Table, Tournament
-from judge.contest.snapshot import Frozen, FrozenEntry
+from judge.contest.snapshot import Snapshot, SnapshotEntry
 from judge.contest.standings import TableLine
 from judge.matches import Match, MatchState, Pairing, ResultRow
 from judge.referee.chance import Key
@@ -26,7 +26,7 @@ class Participant:
     """An agent of the contest. `number` counts from 1; `out` says why it is disqualified, empty if it is not."""
 
     number: int
-    entry: FrozenEntry
+    entry: SnapshotEntry
     out: str = ""
 
     @property
@@ -96,7 +96,7 @@ class PublishedContest:
     each disqualified agent, in the order of the decisions. `secret` is None until the contest is over.
     """
 
-    frozen: Frozen
+    snapshot: Snapshot
     document: str
     pairings: Sequence[Pairing]
     matches: Sequence[PublishedMatch]
@@ -107,19 +107,19 @@ class PublishedContest:
     @property
     def name(self) -> str:
         """The contest's name."""
-        return self.frozen.name
+        return self.snapshot.name
 
     # --- the schedule ------------------------------------------------------------------------------------------------
 
     @cached_property
     def tournament(self) -> Tournament:
         """The rules by which it is paired and scored; InputError for another secret than the committed one."""
-        return Tournament(self.frozen, self.secret)
+        return Tournament(self.snapshot, self.secret)
 
     @cached_property
     def participants(self) -> Sequence[Participant]:
         """All agents, in the order of the entries."""
-        entries = enumerate(self.frozen.entries, 1)
+        entries = enumerate(self.snapshot.entries, 1)
         return [Participant(number, entry, self.out.get(entry.name, "")) for number, entry in entries]
 
     @cached_property
@@ -198,15 +198,15 @@ class PublishedContest:
 
     def points(self) -> Iterator[Points | None]:
         """What each match scored, in order of seats; None without a result, or if a pairing is scored as a whole."""
-        table = None if self.frozen.duel is not None else points_table(self.frozen.policy)
+        table = None if self.snapshot.duel is not None else points_table(self.snapshot.policy)
         for match in self.matches:
             yield None if table is None or match.result is None else table.of(match.result)
 
 
-def chance_words(frozen: Frozen, secret: Key | None) -> str:
+def chance_words(snapshot: Snapshot, secret: Key | None) -> str:
     """Where a contest's chance comes from; `secret` None: not revealed yet."""
-    if frozen.commitment is None:
-        return f"fixed by the organiser: seed {frozen.seed}; anybody who knows it can predict all chance"
+    if snapshot.commitment is None:
+        return f"fixed by the organiser: seed {snapshot.seed}; anybody who knows it can predict all chance"
     if secret is None:
-        return f"secret until the contest is over; its SHA-256 is {frozen.commitment}"
-    return f"revealed: {secret}; its SHA-256, {frozen.commitment}, was published from the start"
+        return f"secret until the contest is over; its SHA-256 is {snapshot.commitment}"
+    return f"revealed: {secret}; its SHA-256, {snapshot.commitment}, was published from the start"

@@ -94,9 +94,9 @@ def _index(contest: PublishedContest) -> bytes:
 
 def _facts(contest: PublishedContest) -> Mapping[str, str]:
     """What was played, how, and on which machine."""
-    frozen, policy = contest.frozen, contest.frozen.policy
+    snapshot, policy = contest.snapshot, contest.snapshot.policy
     clock = policy.clock
-    form = frozen.format.model_dump(mode="json", exclude={"ranking"})
+    form = snapshot.format.model_dump(mode="json", exclude={"ranking"})
     facts = {
         "Game": _with_options(policy.game.name, policy.game.options),
         "Policy": policy.name,
@@ -104,13 +104,13 @@ def _facts(contest: PublishedContest) -> Mapping[str, str]:
         "Time": f"{duration(clock.turn_ms)} a move"
         + (f", {duration(clock.match_ms)} a game" if clock.match_ms else ""),
         "Memory": f"{policy.enforced().memory_bytes >> 20} MiB",
-        "Openings": "" if frozen.openings == ((),) else str(len(frozen.openings)),
-        "Chance": chance_words(frozen, contest.secret),
-        "Snapshot": frozen.frozen_at.replace("T", " ").removesuffix("+00:00") + " UTC",
-        "Judge": frozen.judge,
+        "Openings": "" if snapshot.openings == ((),) else str(len(snapshot.openings)),
+        "Chance": chance_words(snapshot, contest.secret),
+        "Snapshot": snapshot.frozen_at.replace("T", " ").removesuffix("+00:00") + " UTC",
+        "Judge": snapshot.judge,
     }
-    facts |= {f"Image {name}": image.content or image.id for name, image in frozen.images.items()}
-    facts |= {f"Host {name}": _text(value) for name, value in frozen.host.items()}
+    facts |= {f"Image {name}": image.content or image.id for name, image in snapshot.images.items()}
+    facts |= {f"Host {name}": _text(value) for name, value in snapshot.host.items()}
     return {name: value for name, value in facts.items() if value}
 
 

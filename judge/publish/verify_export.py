@@ -77,7 +77,7 @@ def verify_export(directory: Path, public_key: Path | None) -> VerificationRepor
         unfinished=len(contest.unfinished),
         is_over=is_over,
         decisions=[f"{agent} disqualified: {why}" for agent, why in contest.out.items()],
-        chance=chance_words(contest.frozen, contest.secret),
+        chance=chance_words(contest.snapshot, contest.secret),
     )
 
 
@@ -86,7 +86,7 @@ def verify_export(directory: Path, public_key: Path | None) -> VerificationRepor
 
 def _jobs(directory: Path, contest: PublishedContest) -> Iterator[RecordJob]:
     """The records to replay: those of all matches that are done, then those of attempts that do not count."""
-    entries = contest.frozen.by_name()
+    entries = contest.snapshot.by_name()
     openings = contest.tournament.openings(contest.pairings)
 
     def job(match: PublishedMatch, attempt: int, path: str, *, counts: bool) -> RecordJob:
@@ -116,7 +116,7 @@ def _chain_problems(contest: PublishedContest, records: Sequence[VerifiedRecord]
     ordered = sorted(records, key=lambda record: (record.job.number, record.job.attempt))
     matches = [by_number[record.job.number] for record in ordered]
     agents = [(match.first, match.second) for match in matches]
-    begins = {entry.name: entry.persistent for entry in contest.frozen.entries if entry.persistent}
+    begins = {entry.name: entry.persistent for entry in contest.snapshot.entries if entry.persistent}
     return chain_problems(ordered, agents, begins)
 
 
@@ -175,8 +175,8 @@ _LOTS = range(16)
 
 def _chance_problems(contest: PublishedContest) -> Iterator[str]:
     """Chance is revealed when the contest is over, and not before; the agents' ranks follow from it."""
-    frozen, seed = contest.frozen, contest.tournament.seed
-    if frozen.commitment is None:
+    snapshot, seed = contest.snapshot, contest.tournament.seed
+    if snapshot.commitment is None:
         return
     if seed is None:
         if contest.is_over:
@@ -184,7 +184,7 @@ def _chance_problems(contest: PublishedContest) -> Iterator[str]:
         return
     if not contest.is_over:
         yield f"{CHANCE} reveals the chance of games that are still to come"
-    if [entry.rank for entry in frozen.entries] != ranks_of(len(frozen.entries), frozen.seeding, seed):
+    if [entry.rank for entry in snapshot.entries] != ranks_of(len(snapshot.entries), snapshot.seeding, seed):
         yield "the agents' ranks do not follow from the contest's chance"
 
 

@@ -13,7 +13,7 @@ from judge.contest.contest import Contest, open_store
 from judge.contest.formats.round_robin import RoundRobin
 from judge.contest.plan import FailuresPlan, Plan, Planned
 from judge.contest.schedule import Tournament
-from judge.contest.snapshot import Frozen, FrozenEntry
+from judge.contest.snapshot import Snapshot, SnapshotEntry
 from judge.games.types import Verdict
 from judge.matches import Match, MatchState
 from judge.referee.policy import load_policy
@@ -57,7 +57,7 @@ def _played_out(bench: Bench, size: int) -> Iterator[tuple[Contest, int]]:
     games = round(size / (AGENTS * (AGENTS - 1) / 2))
     plan = Plan(name="bench", policy=GOMOKU, format=RoundRobin(name="round-robin", games=games))
     planned = Planned(folder / "contest.toml", "", plan, policy)
-    frozen = Frozen(
+    snapshot = Snapshot(
         judge="",
         name=plan.name,
         frozen_at="",
@@ -75,19 +75,19 @@ def _played_out(bench: Bench, size: int) -> Iterator[tuple[Contest, int]]:
     with closing(open_store(planned)) as store:
         store.create(
             plan.name,
-            frozen.model_dump_json(),
-            [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in frozen.entries],
+            snapshot.model_dump_json(),
+            [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in snapshot.entries],
         )
-        drawn = Tournament(frozen).next((), ())
+        drawn = Tournament(snapshot).next((), ())
         store.schedule(plan.name, drawn.matches, drawn.pairings)
         _fill(planned.store_url, drawn.matches)
         yield Contest(store, planned), len(drawn.matches)
 
 
-def _entry(rank: int) -> FrozenEntry:
+def _entry(rank: int) -> SnapshotEntry:
     name = f"agent-{rank:02}"
     seat = SeatSpec(name=name, digest="0" * 64, command=("./agent",), runtime="native", protocol="gomocup")
-    return FrozenEntry(name=name, rank=rank, seat=seat, calls_itself=name)
+    return SnapshotEntry(name=name, rank=rank, seat=seat, calls_itself=name)
 
 
 def _fill(url: str, games: tuple[Match, ...]) -> None:

@@ -9,7 +9,7 @@ from judge.agents.agents import program_digest
 from judge.agents.store import pack_agent
 from judge.cluster.host import WorkerHost, refuse_other_images
 from judge.cluster.messages import Key, RemoteJob
-from judge.cluster.unacknowledged import Spool
+from judge.cluster.unacknowledged import Outbox
 from judge.contest.worker import Job, JobResult
 from judge.errors import HostError, InputError
 from judge.matches import Match, Outcome, SeatOutcome
@@ -55,25 +55,25 @@ def _played() -> JobResult:
 
 
 def test_a_played_game_is_kept_until_somebody_has_it(tmp_path: Path) -> None:
-    Spool(tmp_path).put(KEY, _played())
-    spool = Spool(tmp_path)
+    Outbox(tmp_path).put(KEY, _played())
+    outbox = Outbox(tmp_path)
 
-    assert {KEY} == spool.keys(KEY.contest)
-    assert frozenset() == spool.keys("cup, created at another time")
-    assert _played() == spool.get(KEY)
-    spool.forget([KEY])
-    assert spool.get(KEY) is None
+    assert {KEY} == outbox.keys(KEY.contest)
+    assert frozenset() == outbox.keys("cup, created at another time")
+    assert _played() == outbox.get(KEY)
+    outbox.forget([KEY])
+    assert outbox.get(KEY) is None
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-1], lambda _: b"", lambda data: data * 2])
 def test_a_damaged_game_is_no_game(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
-    spool = Spool(tmp_path)
-    spool.put(KEY, _played())
+    outbox = Outbox(tmp_path)
+    outbox.put(KEY, _played())
     (path,) = tmp_path.rglob("*.json")
     path.write_bytes(damage(path.read_bytes()))
 
-    assert spool.get(KEY) is None
-    assert frozenset() == spool.keys(KEY.contest)
+    assert outbox.get(KEY) is None
+    assert frozenset() == outbox.keys(KEY.contest)
 
 
 def test_two_workers_do_not_share_a_folder(tmp_path: Path) -> None:

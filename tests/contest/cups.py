@@ -11,7 +11,7 @@ from judge.contest.chance import commitment_to
 from judge.contest.contest import Contest
 from judge.contest.formats import AnyFormat
 from judge.contest.plan import FailuresPlan, Plan, Planned
-from judge.contest.snapshot import Frozen, FrozenEntry
+from judge.contest.snapshot import Snapshot, SnapshotEntry
 from judge.matches import Match, MatchState, Outcome, ResultRow, SeatOutcome
 from judge.referee.policy import load_policy
 from judge.referee.spec import SeatSpec
@@ -56,10 +56,10 @@ def by_chance(seed: int) -> Rule:
     return rule
 
 
-def frozen(chosen: AnyFormat, count: int, **changes: Any) -> Frozen:
+def snapshot(chosen: AnyFormat, count: int, **changes: Any) -> Snapshot:
     """A contest of agents 1, 2, 3... by their seeds."""
     entries = tuple(
-        FrozenEntry(name=str(seed), rank=seed, seat=_seat(str(seed)), calls_itself=str(seed))
+        SnapshotEntry(name=str(seed), rank=seed, seat=_seat(str(seed)), calls_itself=str(seed))
         for seed in range(1, count + 1)
     )
     plain: dict[str, Any] = {
@@ -77,14 +77,14 @@ def frozen(chosen: AnyFormat, count: int, **changes: Any) -> Frozen:
         "entries": entries,
         "images": {},
     }
-    return Frozen(**plain | changes)
+    return Snapshot(**plain | changes)
 
 
 def _seat(name: str) -> SeatSpec:
     return SeatSpec(name=name, digest=name * 64, command=("./a",), runtime="native", protocol="gomocup")
 
 
-def enter(store: Store, document: Frozen, folder: Path = Path("nowhere"), secret: str | None = CHANCE) -> Contest:
+def enter(store: Store, document: Snapshot, folder: Path = Path("nowhere"), secret: str | None = CHANCE) -> Contest:
     """Begin a contest in a store; `secret` is what it has committed to, if it has."""
     entered = [EntryRow(entry.name, entry.rank, "{}") for entry in document.entries]
     secret = None if document.commitment is None else secret
@@ -94,7 +94,7 @@ def enter(store: Store, document: Frozen, folder: Path = Path("nowhere"), secret
     return contest
 
 
-def reopen(store: Store, document: Frozen, folder: Path = Path("nowhere")) -> Contest:
+def reopen(store: Store, document: Snapshot, folder: Path = Path("nowhere")) -> Contest:
     """The same contest, by somebody who knows nothing of it but what the store says."""
     plan = Plan(name=document.name, policy="any", format=document.format)
     return Contest(store, Planned(folder / "contest.toml", "", plan, document.policy))
@@ -104,7 +104,7 @@ def reopen(store: Store, document: Frozen, folder: Path = Path("nowhere")) -> Co
 def cup(chosen: AnyFormat, count: int, **changes: Any) -> Iterator[Contest]:
     """A contest that has begun, in a store of its own."""
     with closing(Store("sqlite:///:memory:")) as store:
-        yield enter(store, frozen(chosen, count, **changes))
+        yield enter(store, snapshot(chosen, count, **changes))
 
 
 def play(contest: Contest, rule: Rule, games: int = sys.maxsize) -> list[Match]:

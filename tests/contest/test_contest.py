@@ -102,7 +102,7 @@ def test_a_contest_is_the_same_on_every_database(
     with closing(store), closing(Store("sqlite:///:memory:")) as other:
         assert 12 == len(contest.results())
         assert contest.is_over()
-        expected = enter(other, contest.frozen, secret=contest.secret)
+        expected = enter(other, contest.snapshot, secret=contest.secret)
         play(expected, race({f"racer-{number}": each for number, each in enumerate(idle)}))
         assert [r.match for r in expected.results()] == [r.match for r in contest.results()]
         assert [r.winner for r in expected.results()] == [r.winner for r in contest.results()]

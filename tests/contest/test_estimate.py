@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.contest.estimate import Forecast, forecast
+from judge.contest.estimate import ContestEstimate, estimate_contest
 from judge.contest.plan import load_plan
 
 FASTGAME = 'name = "cup"\npolicy = "gomocup-fastgame"\n'
@@ -15,12 +15,12 @@ GAME_S = 2 * (120 + 1 + 1)
 """Two clocks of 120 s, each with a second of tolerance and one for the goodbye."""
 
 
-def look(folder: Path, text: str, agents: int = 0) -> Forecast:
+def look(folder: Path, text: str, agents: int = 0) -> ContestEstimate:
     for number in range(1, agents + 1):
         text += f'\n[[agents]]\npath = "house-instant"\nname = "a{number}"\n'
     path = folder / "contest.toml"
     path.write_text(text)
-    return forecast(load_plan(path))
+    return estimate_contest(load_plan(path))
 
 
 @pytest.mark.parametrize(

@@ -32,11 +32,11 @@ from tests.contest.cups import (
     cup,
     enter,
     first_seat,
-    frozen,
     places,
     play,
     reopen,
     scheduled,
+    snapshot,
     won_by,
 )
 from tests.examples import examples
@@ -74,7 +74,7 @@ def test_whatever_happens_in_it_a_contest_is_played_to_its_end_once(
     seed from the same secret."""
     chance = COMMITTED if seed is None else {"seed": seed}
     duel = Duel() if is_duel else None
-    document = frozen(format_, count, **chance, openings=OPENINGS, shuffle=True, duel=duel)
+    document = snapshot(format_, count, **chance, openings=OPENINGS, shuffle=True, duel=duel)
     rule = by_chance(seed or 0)
     with closing(Store("sqlite:///:memory:")) as store:
         first = play(enter(store, document), rule, stop_after)
@@ -105,7 +105,7 @@ def _has_all_its_games(contest: Contest, games: list[Match]) -> None:
     for pair in pairings:
         own = of[pair.round, pair.table]
         seats = [(pair.first, pair.second), (pair.second, pair.first)]
-        due = contest.frozen.format.games
+        due = contest.snapshot.format.games
         assert [seats[number % 2] for number in range(due)] == [(g.first, g.second) for g in own]
         for game in own:
             place = (pair.meeting * due + game.game) // 2
@@ -310,8 +310,8 @@ def test_contests_of_one_store_share_no_game(by: str) -> None:
     """The same agents, the same seed, the same openings: only the name tells them apart, or what they committed to."""
     chance = {} if by == "name" else COMMITTED
     with closing(Store("sqlite:///:memory:")) as store:
-        one = enter(store, frozen(RoundRobin(), 4))
-        other = enter(store, frozen(RoundRobin(), 4, name="plate", **chance))
+        one = enter(store, snapshot(RoundRobin(), 4))
+        other = enter(store, snapshot(RoundRobin(), 4, name="plate", **chance))
 
         assert 12 == len(scheduled(one)) == len(scheduled(other))
         assert not {g.id for g in scheduled(one)} & {g.id for g in scheduled(other)}
@@ -341,7 +341,7 @@ def test_another_process_goes_on_with_the_same_games(tmp_path: Path, format_: An
         table = contest.standing()
     url = f"sqlite:///{tmp_path / 'cup.db'}"
     with closing(Store(url)) as store:
-        told = [game.id for game in play(enter(store, frozen(format_, 7)), by_chance(3), 4)]
+        told = [game.id for game in play(enter(store, snapshot(format_, 7)), by_chance(3), 4)]
     there = subprocess.run(
         [sys.executable, "-c", _ANOTHER_PROCESS, url],
         env={"PYTHONHASHSEED": "7", "PYTHONPATH": ":".join(sys.path)},
@@ -353,7 +353,7 @@ def test_another_process_goes_on_with_the_same_games(tmp_path: Path, format_: An
 
     assert expected == told
     with closing(Store(url)) as store:
-        assert table == reopen(store, frozen(format_, 7)).standing()
+        assert table == reopen(store, snapshot(format_, 7)).standing()
 
 
 @pytest.mark.parametrize(("crashes", "is_out"), [(2, False), (3, True)])

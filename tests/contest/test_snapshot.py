@@ -11,7 +11,7 @@ from judge.agents.store import AgentStore
 from judge.contest.chance import commitment_to, contest_key
 from judge.contest.contest import begin, open_store
 from judge.contest.plan import Planned, load_plan
-from judge.contest.snapshot import Frozen, freeze, ranks_of, thaw
+from judge.contest.snapshot import Snapshot, ranks_of, read_snapshot, take_snapshot
 from judge.errors import InputError
 from judge.sandbox.images import runtime_image
 from tests.contest.cups import CHANCE
@@ -44,22 +44,22 @@ def planned(tmp_path: Path) -> Planned:
     return load_plan(tmp_path)
 
 
-def frozen(planned: Planned, **changes: object) -> Frozen:
+def snapshot(planned: Planned, **changes: object) -> Snapshot:
     staging = planned.folder / "staging"
     staging.mkdir()
     try:
         plan = planned.plan.model_copy(update=changes)
         secret = CHANCE if plan.seed is None else None
-        return freeze(replace(planned, plan=plan), staging, {}, secret)
+        return take_snapshot(replace(planned, plan=plan), staging, {}, secret)
     finally:
         shutil.rmtree(staging)
 
 
 @pytest.mark.docker
 def test_the_document_says_all_that_decides_the_contest(planned: Planned) -> None:
-    found = frozen(planned)
+    found = snapshot(planned)
 
-    assert found == thaw(found.model_dump_json())
+    assert found == read_snapshot(found.model_dump_json())
     assert 777 == found.policy.clock.turn_ms
     assert (((7, 7), (8, 8)), ((9, 9),)) == found.openings
     assert (3, True, False, "docker") == (found.seed, found.shuffle, found.transform, found.box)
@@ -73,7 +73,7 @@ def test_the_document_says_all_that_decides_the_contest(planned: Planned) -> Non
 @pytest.mark.docker
 def test_agents_are_kept_by_what_they_are(planned: Planned) -> None:
     """What the organiser does to the originals afterwards is nothing to the contest."""
-    found = frozen(planned)
+    found = snapshot(planned)
     one, two, three = (entry.seat.digest for entry in found.entries)
     (planned.folder / "brain.py").unlink()
 
@@ -86,7 +86,7 @@ def test_agents_are_kept_by_what_they_are(planned: Planned) -> None:
 @pytest.mark.docker
 @pytest.mark.parametrize("way", ["changed", "added", "executable", "gone"])
 def test_an_agent_that_was_changed_is_refused(planned: Planned, way: str) -> None:
-    digest = frozen(planned).entries[0].seat.digest
+    digest = snapshot(planned).entries[0].seat.digest
     place = planned.agents / digest
     if way == "changed":
         (place / "brain.py").write_text("print('better')")
@@ -105,7 +105,7 @@ def test_an_agent_that_was_changed_is_refused(planned: Planned, way: str) -> Non
 def test_a_contest_without_a_seed_commits_to_its_secret_and_does_not_tell_it(
     planned: Planned,
 ) -> None:
-    found = frozen(planned, seed=None, seeding="drawn")
+    found = snapshot(planned, seed=None, seeding="drawn")
 
     assert (None, commitment_to(CHANCE)) == (found.seed, found.commitment)
     assert CHANCE not in found.model_dump_json()
@@ -116,7 +116,7 @@ def test_a_contest_without_a_seed_commits_to_its_secret_and_does_not_tell_it(
 @pytest.mark.docker
 def test_seeds_are_drawn_by_the_contest_s_seed(planned: Planned) -> None:
     ranks = [
-        tuple(entry.rank for entry in frozen(planned, seeding="drawn", seed=seed).entries)
+        tuple(entry.rank for entry in snapshot(planned, seeding="drawn", seed=seed).entries)
         for seed in (1, 1, 2, 3, 4, 5, 6)
     ]
 
@@ -146,6 +146,6 @@ def test_nothing_is_begun_by_a_contest_that_cannot_be_played(planned: Planned) -
 
 def test_what_is_no_contest_is_refused() -> None:
     with pytest.raises(InputError, match="not a contest of this judge: Input should be an object"):
-        thaw("[]")
+        read_snapshot("[]")
     with pytest.raises(InputError, match="not a contest of this judge: the key 'judge' is missing"):
-        thaw('{"document": "judge-contest-1"}')
+        read_snapshot('{"document": "judge-contest-1"}')

@@ -9,7 +9,7 @@ from judge.agents.agents import program_digest
 from judge.contest.chance import commitment_to
 from judge.contest.contest import Contest
 from judge.contest.plan import load_plan
-from judge.contest.snapshot import Frozen, FrozenEntry, FrozenImage
+from judge.contest.snapshot import Snapshot, SnapshotEntry, SnapshotImage
 from judge.contest.worker import job_result
 from judge.games.gomoku.requests import Square
 from judge.protocols import protocol_entry
@@ -223,17 +223,17 @@ class Cup:
         self.cast = cast
         self.planned = load_plan(folder / "contest.toml")
         self.store = Store(self.planned.store_url)
-        frozen = self._frozen()
-        entered = [EntryRow(each.name, each.rank, each.model_dump_json()) for each in frozen.entries]
+        snapshot = self._frozen()
+        entered = [EntryRow(each.name, each.rank, each.model_dump_json()) for each in snapshot.entries]
         secret = CHANCE if seed is None else None
-        self.store.create(frozen.name, frozen.model_dump_json(), entered, secret)
+        self.store.create(snapshot.name, snapshot.model_dump_json(), entered, secret)
         self.contest = Contest(self.store, self.planned)
         self.contest.schedule_next()
 
-    def _frozen(self) -> Frozen:
+    def _frozen(self) -> Snapshot:
         plan, policy = self.planned.plan, self.planned.policy
         entries = tuple(
-            FrozenEntry(
+            SnapshotEntry(
                 name=name,
                 rank=rank,
                 seat=SeatSpec(
@@ -249,7 +249,7 @@ class Cup:
             )
             for rank, name in enumerate(self.cast, 1)
         )
-        return Frozen(
+        return Snapshot(
             judge="0.1.0",
             name=plan.name,
             about=plan.about,
@@ -264,7 +264,7 @@ class Cup:
             shuffle=True,
             transform=False,
             entries=entries,
-            images={"native": FrozenImage(id="sha256:" + "1" * 64, content="2" * 64)},
+            images={"native": SnapshotImage(id="sha256:" + "1" * 64, content="2" * 64)},
             host={"cpu": "a processor", "cores": 2, "kernel": "6.1"},
         )
 

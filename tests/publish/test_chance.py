@@ -368,8 +368,8 @@ def test_a_store_of_before_there_were_secrets_goes_on_and_verifies(old: Path) ->
     with closing(Store(planned.store_url)) as store:
         contest = Contest(store, planned)
         assert (2024, None, None) == (
-            contest.frozen.seed,
-            contest.frozen.commitment,
+            contest.snapshot.seed,
+            contest.snapshot.commitment,
             contest.secret,
         )
         ids = [match.id for match in store.matches(NAME)]

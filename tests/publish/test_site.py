@@ -10,7 +10,7 @@ import pytest
 from judge.catalog.steps import steps_of
 from judge.contest.formats.round_robin import RoundRobin
 from judge.contest.plan import FailuresPlan
-from judge.contest.snapshot import Frozen, FrozenEntry, FrozenImage
+from judge.contest.snapshot import Snapshot, SnapshotEntry, SnapshotImage
 from judge.games.types import Verdict
 from judge.matches import Match, Outcome, Pairing, SeatOutcome
 from judge.publish.match_page import MatchContext, match_page
@@ -102,7 +102,7 @@ def a_contest(
     """A contest of these agents and matches; `text` is every text that a stranger may choose."""
     policy = load_policy("gomocup-standard")
     entries = tuple(
-        FrozenEntry.model_construct(
+        SnapshotEntry.model_construct(
             name=name,
             rank=rank,
             seat=SeatSpec.model_construct(
@@ -115,7 +115,7 @@ def a_contest(
         )
         for rank, name in enumerate(names, 1)
     )
-    frozen = Frozen.model_construct(
+    snapshot = Snapshot.model_construct(
         judge=text,
         name=text or "cup",
         about=text,
@@ -129,12 +129,12 @@ def a_contest(
         shuffle=False,
         transform=False,
         entries=entries,
-        images={text: FrozenImage(id=text, content=text)} if text else {},
+        images={text: SnapshotImage(id=text, content=text)} if text else {},
         host={text: text} if text else {},
     )
     pairings = [Pairing(match.first, match.second, match.round, match.table) for match in matches]
     out = {names[-1]: text} if text else {}
-    return PublishedContest(frozen, "{}", pairings, matches, out, journal)
+    return PublishedContest(snapshot, "{}", pairings, matches, out, journal)
 
 
 def a_match(number: int, first: str, second: str, verdict: Verdict, text: str, replies: int = 20) -> PublishedMatch:

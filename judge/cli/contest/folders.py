@@ -51,7 +51,7 @@ def list_(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     planned = load_plan(contest)
     if _has_begun(planned):
         with opened(contest) as found:
-            folders = left_by(found.store, found.frozen, found.files)
+            folders = left_by(found.store, found.snapshot, found.files)
     else:
         will = brought(planned)
         folders = [] if will is None else will.folders
@@ -67,7 +67,7 @@ def export(directory: Directory, contest: ContestArgument = HERE, force: ForceOp
     """Write the agents' folders as their last games left them to a new DIRECTORY, all or nothing."""
     with alone(load_plan(contest)), opened(contest) as found:
         refuse_while_running(found.store, found.planned)
-        folders = left_by(found.store, found.frozen, found.files)
+        folders = left_by(found.store, found.snapshot, found.files)
         write_folders(folders, directory, force)
         said = "; ".join(f"{each.name} {each.state.digest}" for each in folders) or "all are empty"
         found.store.remark(found.name, "folders", f"exported to {directory}: {said}")

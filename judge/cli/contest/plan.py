@@ -5,7 +5,7 @@ import json
 
 from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.cli.ready import slots_on_host
-from judge.contest.estimate import Forecast, forecast
+from judge.contest.estimate import ContestEstimate, estimate_contest
 from judge.contest.plan import Planned, load_plan
 from judge.text import duration, printable
 
@@ -15,7 +15,7 @@ EXAMPLES = "Example: judge contest plan cup/contest.toml"
 def plan(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the number of games, how long they can take on this machine, and problems. Exits with 1 if any."""
     planned = load_plan(contest)
-    found = forecast(planned)
+    found = estimate_contest(planned)
     slots = len(slots_on_host(planned.plan.slots.cores, sharing=planned.policy.box.sharing))
     if as_json:
         print(
@@ -29,7 +29,7 @@ def plan(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
         raise SystemExit(1)
 
 
-def _show(planned: Planned, found: Forecast, slots: int) -> None:
+def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     policy, chosen = planned.policy, planned.plan.format
     print(f"{planned.name}: {policy.name}, {chosen.name}, {len(found.agents)} agents")
     print(f"  agents   {printable(', '.join(found.agents), 2000)}")

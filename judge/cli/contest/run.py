@@ -70,8 +70,8 @@ def run(
         is_new = not has_begun(store, planned)
         found = begin(store, planned, _host())
         if is_new:
-            note(f"judge: the chance of {found.name}: {chance_words(found.frozen, None)}")
-        make_ready(planned.plan.box, found.frozen.policy, sorted(found.frozen.images))
+            note(f"judge: the chance of {found.name}: {chance_words(found.snapshot, None)}")
+        make_ready(planned.plan.box, found.snapshot.policy, sorted(found.snapshot.images))
         found.check_agents()
         _check_images(found, accept_images)
         if found.has_new_plan:
@@ -105,7 +105,7 @@ def _elsewhere(contest: Contest, scheduler: str, keys: Path | None, lost_after_s
     require_dask()
     from judge.cluster.cluster import open_cluster
 
-    images = set(contest.frozen.images) | ({KEEPER} if contest.frozen.policy.folders.kept else set())
+    images = set(contest.snapshot.images) | ({KEEPER} if contest.snapshot.policy.folders.kept else set())
     return open_cluster(scheduler, keys, contest.store, contest.name, sorted(images), lost_after_s)
 
 
@@ -153,7 +153,7 @@ def _logged(folder: Path) -> Iterator[None]:
 
 def _check_images(contest: Contest, accept: bool) -> None:
     """Refuse runtimes other than those that the contest began with."""
-    then, now = contest.frozen.images, images_of(contest.frozen.images)
+    then, now = contest.snapshot.images, images_of(contest.snapshot.images)
     changed = sorted(name for name in then if then[name].id != now[name].id)
     if not changed:
         return

@@ -83,13 +83,13 @@ def _status(contest: Contest, games: bool) -> dict[str, Any]:
 
 def _chance(contest: Contest) -> dict[str, Any]:
     """The source of chance, with the secret only after the contest is over."""
-    frozen = contest.frozen
+    snapshot = contest.snapshot
     secret = contest.secret if contest.is_over() else None
     return {
-        "seed": frozen.seed,
-        "commitment": frozen.commitment,
+        "seed": snapshot.seed,
+        "commitment": snapshot.commitment,
         "secret": secret,
-        "words": chance_words(frozen, secret),
+        "words": chance_words(snapshot, secret),
     }
 
 
@@ -114,7 +114,7 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
 
 def sequential(contest: Contest, standing: Standing) -> SprtState | None:
     """The state of the sequential test, in a contest of that format."""
-    chosen = contest.frozen.format
+    chosen = contest.snapshot.format
     if not isinstance(chosen, Sequential):
         return None
     return chosen.state(contest.tournament.entries(), standing.played)
