@@ -17,16 +17,16 @@ START = Check(
     "do long preparations later, and answer the first line at once",
 )
 ABOUT = Check(
-    "about", "says its name", 'answer ABOUT by one line: name="My brain", version="1.0", author="Me", country="XY"'
+    "about", "says its name", 'answer ABOUT with one line: name="My brain", version="1.0", author="Me", country="XY"'
 )
 MEMORY = Check(
     "memory",
-    "keeps below its memory",
+    "stays below its memory limit",
     "use less: the cap holds for everything the process has, its libraries and files in /tmp included",
 )
 TIME = Check(
     "time",
-    "answers within the time that it is told",
+    "answers within the time limit that it was given",
     "read the limit that you are told before the first move, look at the clock while you think, and stop in time",
 )
 QUIET = Check(
@@ -41,7 +41,7 @@ ENDING = Check(
 )
 END = Check(
     "end",
-    "exits when it is told that the game is over",
+    "exits at the end of the game",
     "exit at once on the last command and at the end of stdin; who does not is killed",
 )
 GAMES = (

@@ -252,7 +252,7 @@ def test_an_agent_that_hangs_is_refused_with_the_place(send: Send) -> None:
 
     assert (Stage.CHECKED, False) == (outcome.steps[-1].stage, outcome.steps[-1].ok)
     assert (
-        "its check took more than 12 s and was ended in the check of opening; the last command that it was sent was "
+        "its check took more than 12 s and was stopped in the check of opening; the last command that it was sent was "
         "'SWAP2BOARD'"
     ) == outcome.refusal
     assert outcome.agent

@@ -21,20 +21,20 @@ FLUSH = (
     "flush stdout after every line: fflush(stdout) in C, std::cout << std::flush in C++, print(..., flush=True) in "
     "Python, System.out.flush() in Java; a pipe, unlike a terminal, is written only when the buffer is full"
 )
-_THINKS = "it thinks too long: read the limit that it is told, look at the clock often, and leave a reserve"
+_THINKS = "it thinks too long: use the limit that the judge sends, check the clock often, and keep a reserve"
 _WAITS = (
-    "it used no CPU, so it waits for something: for the rest of a line or of a command, for a command that the judge "
+    "it used no CPU time, so it is waiting: for the rest of a line or of a command, for a command that the judge "
     "does not send, or in a sleep"
 )
 
 _FIXES = {
-    Verdict.ILLEGAL: "see that every stone or piece that it is told of is on its board, and check an answer first",
+    Verdict.ILLEGAL: "put each stone or piece that the judge sends on the board, and check a move before printing it",
     Verdict.FOUL: "the answer is forbidden by the policy's rule",
-    Verdict.UNREADABLE: "write the answer as the protocol has it, on a line of its own, and nothing else on that line",
-    Verdict.REFUSED: "answer it: the contest uses this command or this size, and who refuses has lost",
-    Verdict.RESIGNED: "play on: who resigns here would lose a game that has just begun",
-    Verdict.MEMORY: "use less memory: the cap holds for all that the process has, libraries and files in /tmp included",
-    Verdict.OUTPUT: "print less: what a turn and a game may hold is limited (judge policies show)",
+    Verdict.UNREADABLE: "write the answer in the protocol's form, alone on its line",
+    Verdict.REFUSED: "support it: the contest uses this command or this size, and refusing it loses the game",
+    Verdict.RESIGNED: "play on: resigning here loses a game that has just begun",
+    Verdict.MEMORY: "use less memory: the limit includes libraries and files in /tmp",
+    Verdict.OUTPUT: "print less: the output of a turn and of a game is limited (judge policies show)",
     Verdict.CRASH: "run it by hand with the lines of the record (judge match --box process), and fix the crash",
 }
 
@@ -54,8 +54,8 @@ _CAUSES = (
     (
         r"(?:ModuleNotFoundError|ImportError): No module named '?([^'\s]+)'?",
         (
-            "the module {0} is missing: there is Python's standard library and nothing else; send it beside it, "
-            "where it is plain Python"
+            "the module {0} is missing: only Python's standard library is installed; add the module to your archive, "
+            "if it is plain Python"
         ),
     ),
     (PYTHON_2_ERROR, PYTHON_2),
@@ -65,7 +65,7 @@ _CAUSES = (
     ),
     (
         r"Could not find or load main class (\S+)",
-        "Java finds no class {0}: see the command in agent.toml, and what is beside it",
+        "Java cannot find the class {0}: check the command in agent.toml and the files beside it",
     ),
 )
 """What a program's last words mean: a pattern, and what to do, with what the pattern found."""

@@ -35,8 +35,8 @@ _AT_FAULT = {
 """The checks that a fault fails, whichever check was being made."""
 _NOT_UNDERSTOOD = (Verdict.REFUSED, Verdict.UNREADABLE)
 _NAMES = {"crlf": "CR LF", "lf": "LF alone"}
-_WELL_ALONE = "this was late in a long conversation: in a new process, as a contest begins every game, it answered"
-_RESTART = "answer RESTART by OK and clear the board, or by UNKNOWN"
+_WELL_ALONE = "this happened late in a long conversation; in a new process, as in every contest game, it answered"
+_RESTART = "answer RESTART with OK and clear the board, or with UNKNOWN"
 """The fix if the command that leads from one position to another is not answered."""
 
 
@@ -278,7 +278,7 @@ def time_of(results: QuestionResults, told: Policy) -> Iterator[Finding]:
     if late:
         yield failed("time", late[0].evidence, late[0].fix)
     elif slowest > limit_ms:
-        what = f"it was told {limit_ms} ms a turn and took {slowest:.0f} ms"
+        what = f"its limit was {limit_ms} ms a turn, and it took {slowest:.0f} ms"
         yield warned("time", what)
     elif results.turns_ms:
         what = f"{_count(len(results.turns_ms), 'turn')}, the longest {slowest:.0f} of {limit_ms} ms"
@@ -307,7 +307,7 @@ def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
             Diagnosis(_say_fault(answer), _fix_of(answer)) for answer in talk.answers if answer.fault is not None
         ]
         complaints += [line[:200] for line in talk.errors if line.upper().startswith("ERROR")][:1]
-    said = f"it says itself what it cannot do: {complaints[0]!r}" if complaints else ""
+    said = f"it says what it cannot do: {complaints[0]!r}" if complaints else ""
     if faults:
         what = "; ".join(fault.evidence for fault in faults)
         yield failed("opening", what, said or faults[0].fix)
@@ -336,10 +336,10 @@ def quiet_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> It
         yield failed(name, diagnosis.evidence, diagnosis.fix)
     elif talk.unasked:
         said = decode(talk.unasked[:60])
-        what = f"behind its answers it said {len(talk.unasked)} bytes more, first {said!r}"
+        what = f"it printed {len(talk.unasked)} more bytes after its answers, first {said!r}"
         yield warned("quiet", what)
     else:
-        yield passed("quiet", f"nothing for {PAUSE_S * 1000:.0f} ms behind each answer")
+        yield passed("quiet", f"nothing for {PAUSE_S * 1000:.0f} ms after each answer")
 
 
 def ending_of(examinee: Examinee, results: QuestionResults, policy: Policy, ending: str) -> Iterator[Finding]:
@@ -354,7 +354,7 @@ def ending_of(examinee: Examinee, results: QuestionResults, policy: Policy, endi
     elif chosen is not None:
         yield passed("line-ending", f"only {ending}, as its agent.toml says")
     else:
-        what = f"it does not understand lines that are ended by {other}"
+        what = f"it does not understand lines that end in {other}"
         fix = f'strip both, or say in agent.toml what it needs: line_ending = "{ending}"'
         yield warned("line-ending", what, fix)
 

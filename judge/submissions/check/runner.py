@@ -324,7 +324,7 @@ class Examinee:
     def _say_overlong(self, talk: RecordedTalk) -> str:
         check = f" in the check of {talk.question.check}" if talk.question else " in a whole game"
         awaited = f"; the last command that it was sent was {talk.awaited[:80]!r}" if talk.awaited else ""
-        return f"its check took more than {self.seconds:g} s and was ended{check}{awaited}"
+        return f"its check took more than {self.seconds:g} s and was stopped{check}{awaited}"
 
 
 def _refuse(request: Request) -> Reply:
@@ -354,6 +354,6 @@ def find_partner(agent: Agent, policy: Policy, box: BoxKind, staging: Path) -> A
             continue
         return partner
     raise InputError(
-        f"no agent that is built can sit opposite under {policy.name}, of "
+        f"none of the built agents can play against it under {policy.name}, of "
         f"{', '.join(named.agent for named in partners)}; run: judge images build"
     )

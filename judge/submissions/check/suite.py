@@ -35,7 +35,7 @@ from judge.submissions.check.report import CheckReport, Finding, Grade, failed, 
 from judge.submissions.check.runner import Examinee, RecordedTalk, find_partner
 from judge.text import mib
 
-_WINDOW = "it is linked as a program with windows, and here is no screen for them"
+_WINDOW = "it is linked as a graphical program, and there is no screen here"
 _NO_WINDOW = "link it with /SUBSYSTEM:CONSOLE or -mconsole"
 
 FULL_SHARE = 0.9
@@ -130,7 +130,7 @@ def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
     if "about" in names and first.side.about:
         yield passed("about", ", ".join(map(" ".join, first.side.about.items())))
     elif "about" in names:
-        yield warned("about", "it said nothing of itself")
+        yield warned("about", "it gave no description of itself")
     yield from answers_of(results, sorted(names), examinee.questions.say)
     if "restart" in names:
         yield from restart_of(results)

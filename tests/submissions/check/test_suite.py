@@ -124,7 +124,7 @@ FLAWS = {
         ),
         {"time": FAIL},
         "did not answer within the turn",
-        "it used no CPU, so it waits for something",
+        "it used no CPU time, so it is waiting",
     ),
     "reads lines that end in LF alone": (
         flawed.reading("(l.strip() for l in open(0, newline='\\n') if not l.endswith('\\r\\n'))"),
@@ -152,7 +152,7 @@ FLAWS = {
             "kept.append(bytearray(b'x') * (20 << 20)) if command in ('RESTART', 'BOARD') else None"
         ).replace("import sys\n", "import sys\n\nkept = []\n", 1),
         {"memory": WARNING},
-        "in a new process, as a contest begins every game, it answered",
+        "in a new process, as in every contest game, it answered",
         "use less memory",
     ),
     "loses its board after some games": (
@@ -161,8 +161,8 @@ FLAWS = {
             "if command == 'BOARD' and getattr(sys.modules['__main__'], 'games', 0) > 4:\n    return '77,77'"
         ),
         {"board": WARNING, "win": WARNING, "block": WARNING, "rule": WARNING},
-        "in a new process, as a contest begins every game, it answered",
-        "every stone",
+        "in a new process, as in every contest game, it answered",
+        "each stone",
     ),
     "is silent when a stone is taken back, which no contest does": (
         flawed.hearing("if command == 'TAKEBACK':\n    return None"),
@@ -174,7 +174,7 @@ FLAWS = {
         flawed.hearing("if command == 'RESTART':\n    return None"),
         {"restart": WARNING},
         "it did not answer 'RESTART",
-        "answer RESTART by OK",
+        "answer RESTART with OK",
     ),
     "errs where a stone is in the corner": (
         flawed.hearing("if command == 'TURN' and rest == '0,0':\n    raise SystemExit('no corners')"),
@@ -186,7 +186,7 @@ FLAWS = {
         flawed.remembering("__import__('numpy')"),
         {"start": FAIL},
         "ModuleNotFoundError: No module named 'numpy'",
-        "the module numpy is missing: there is Python's standard library",
+        "the module numpy is missing: only Python's standard library",
     ),
     "is written in Python 2": (
         "#!/usr/bin/env python3\nimport sys\nprint 'MESSAGE hello'\n",
@@ -210,31 +210,31 @@ FLAWS = {
         flawed.hearing("if command == 'BEGIN':\n    return 'UNKNOWN'"),
         {"time": FAIL},
         "it did not answer 'BEGIN'; its CPU time meanwhile was",
-        "waits for something",
+        "so it is waiting",
     ),
     "answers BEGIN with words": (
         flawed.hearing("if command == 'BEGIN':\n    return '7,7 please'"),
         {"begin": FAIL},
         "cannot be read as a square",
-        "on a line of its own",
+        "alone on its line",
     ),
     "answers TURN by a square that is taken": (
         flawed.hearing("if command == 'TURN':\n    return rest"),
         {"begin": FAIL, "turn": FAIL, "board": FAIL},
         "is taken by stone 2",
-        "every stone",
+        "each stone",
     ),
     "is silent about itself": (
         flawed.hearing("if command == 'ABOUT':\n    return None"),
         {"about": WARNING},
-        "it said nothing of itself",
-        "answer ABOUT by one line",
+        "it gave no description of itself",
+        "answer ABOUT with one line",
     ),
     "does not know RESTART": (
         flawed.hearing("if command == 'RESTART':\n    return 'UNKNOWN'"),
         {"restart": WARNING},
         "it refused RESTART",
-        "answer RESTART by OK",
+        "answer RESTART with OK",
     ),
     "takes all stones of a board for its opponent's": (
         flawed.hearing(
@@ -328,7 +328,7 @@ def test_an_agent_that_does_not_look_at_the_limit_is_told_so(examined: Examine, 
     report = examined(flawed.write(tmp_path, slow), "gomocup-standard:fast")
 
     assert not_passed(report) == {"time": WARNING}
-    assert "it was told 1000 ms a turn" in finding(report, "time").evidence
+    assert "its limit was 1000 ms a turn" in finding(report, "time").evidence
 
 
 @pytest.mark.docker
