@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from judge.documents import complaint, first_of
 from judge.errors import InputError
+from judge.parsing import complaint, first_of
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -16,52 +16,52 @@ ROOT = Path(__file__).parents[1]
 MAY_IMPORT = {
     "errors": set(),
     "text": set(),
-    "documents": {"errors", "text"},
-    "toml_files": {"errors", "documents"},
-    "durable": set(),
+    "parsing": {"errors", "text"},
+    "toml_files": {"errors", "parsing"},
+    "durable_files": set(),
     "resources": set(),
     "locks": set(),
     "logs": set(),
-    "workers": set(),
+    "worker_processes": set(),
     "tree_tar": set(),
     "registry": {"errors", "text"},
-    "games": {"errors", "documents", "registry", "text"},
-    "protocols": {"errors", "documents", "registry", "text", "games"},
-    "sandbox": {"errors", "documents", "resources", "text", "locks", "logs"},
+    "games": {"errors", "parsing", "registry", "text"},
+    "protocols": {"errors", "parsing", "registry", "text", "games"},
+    "sandbox": {"errors", "parsing", "resources", "text", "locks", "logs"},
     "host": {"errors", "resources", "sandbox"},
     "referee": {
-        "errors", "logs", "toml_files", "resources", "text", "documents", "durable", "games", "protocols",
+        "errors", "logs", "toml_files", "resources", "text", "parsing", "durable_files", "games", "protocols",
         "sandbox",
     },
-    "records": {"errors", "documents", "text", "games", "referee"},
-    "catalog": {"errors", "text", "durable", "registry", "games", "referee", "records"},
+    "records": {"errors", "parsing", "text", "games", "referee"},
+    "catalog": {"errors", "text", "durable_files", "registry", "games", "referee", "records"},
     "render": {"errors", "text", "records"},
     "matches": {"games", "records"},
-    "store": {"errors", "text", "durable", "locks", "games", "matches"},
+    "store": {"errors", "text", "durable_files", "locks", "games", "matches"},
     "testing": {"errors", "games", "protocols", "sandbox", "referee"},
     "agents": {
-        "errors", "logs", "documents", "resources", "text", "durable", "locks", "games", "protocols", "sandbox",
+        "errors", "logs", "parsing", "resources", "text", "durable_files", "locks", "games", "protocols", "sandbox",
         "referee", "tree_tar", "host",
     },
     "submissions": {
         "errors", "text", "locks", "games", "protocols", "sandbox", "referee", "catalog", "store", "agents", "tree_tar",
     },
     "contest": {
-        "errors", "toml_files", "text", "documents", "durable", "locks", "logs", "workers", "games",
+        "errors", "toml_files", "text", "parsing", "durable_files", "locks", "logs", "worker_processes", "games",
         "sandbox", "referee", "catalog", "store", "agents", "submissions", "host", "matches",
     },
     "cluster": {
-        "errors", "resources", "durable", "locks", "logs", "sandbox", "host", "referee", "store",
+        "errors", "resources", "durable_files", "locks", "logs", "sandbox", "host", "referee", "store",
         "agents", "contest", "matches",
     },
     "publish": {
-        "errors", "catalog", "documents", "durable", "text", "workers", "games", "sandbox", "referee",
+        "errors", "catalog", "parsing", "durable_files", "text", "worker_processes", "games", "sandbox", "referee",
         "records", "render", "store", "contest", "matches",
     },
-    "intake": {"errors", "documents", "logs", "workers", "store", "submissions"},
+    "intake": {"errors", "parsing", "logs", "worker_processes", "store", "submissions"},
     "attacks": {"errors", "resources", "games", "sandbox", "host", "referee", "catalog", "agents"},
     "cli": {
-        "errors", "resources", "durable", "locks", "logs", "games", "protocols", "sandbox", "host",
+        "errors", "resources", "durable_files", "locks", "logs", "games", "protocols", "sandbox", "host",
         "referee", "records", "catalog", "render", "store", "agents", "submissions", "contest", "cluster",
         "publish", "intake", "attacks", "text", "matches",
     },
@@ -127,11 +127,11 @@ def test_each_of_these_has_one_home() -> None:
     """What is easily written again where it is needed, slightly different each time."""
     homes = {
         "fcntl.flock": "locks",
-        "os.fsync": "durable",
+        "os.fsync": "durable_files",
         "import structlog": "logs",
-        "ProcessPoolExecutor": "workers",
+        "ProcessPoolExecutor": "worker_processes",
         "isprintable(": "text",
-        ".errors()[": "documents",
+        ".errors()[": "parsing",
         "get_close_matches": "text",
     }
     for word, home in homes.items():
@@ -143,7 +143,7 @@ def test_rules_protocols_and_what_they_need_do_no_io() -> None:
     """Rules and protocols know no pipe, clock, file or process."""
     doors = {"os", "socket", "subprocess", "time", "select", "pathlib", "threading", "random", "io"}
     for path in modules():
-        if room_of(path) in ("games", "protocols", "text", "documents"):
+        if room_of(path) in ("games", "protocols", "text", "parsing"):
             tree = module_tree(path)
             names = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
             names |= {n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
@@ -151,7 +151,8 @@ def test_rules_protocols_and_what_they_need_do_no_io() -> None:
 
 
 RULES_OF_CONTESTS = (
-    "bradley_terry", "chance", "pairings", "points", "ratings", "results", "schedule", "sprt", "standings",
+    "bradley_terry", "seeds", "crosstable", "folder_order", "pairings", "points", "ratings", "results", "schedule",
+    "sprt", "standings",
 )  # fmt: skip
 
 

@@ -23,10 +23,10 @@ from judge.agents.gomocup_archives import PREFIX, brain_name, choose_executable,
 from judge.agents.pe_format import is_windows_program, width_of
 from judge.agents.programs import first_line, playable, python_words
 from judge.agents.recipe import NOT_BUILT, BuildTable, language_of
-from judge.documents import parse
 from judge.errors import HostError, InputError
 from judge.games import new_game
 from judge.host.house_agents import house_agent_names
+from judge.parsing import parse
 from judge.protocols import PERSON, protocol_entry
 from judge.referee.policy import Policy, runtime_of
 from judge.referee.spec import SeatSpec

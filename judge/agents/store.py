@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from judge.agents.agents import MAX_BYTES, MAX_FILES, program_digest
-from judge.durable import sync
+from judge.durable_files import sync
 from judge.errors import HostError, InputError
 from judge.locks import locked
 from judge.text import quote

@@ -75,7 +75,7 @@ class Trial:
 
 
 class MemoryShelf:
-    """The kept folders of an attack's agent, in memory; see `judge.referee.folders.Shelf`."""
+    """The kept folders of an attack's agent, in memory; see `judge.referee.folder_shelf.Shelf`."""
 
     def __init__(self) -> None:
         self.states = {EMPTY.digest: EMPTY}

@@ -7,7 +7,7 @@ from typing import Any
 
 from judge.catalog import GAMES, game_entry
 from judge.catalog.entry import GameEntry
-from judge.durable import write_durably
+from judge.durable_files import write_durably
 from judge.errors import InputError
 from judge.records.formats import FileFormats
 from judge.referee.spec import RecordFile, read_record

@@ -71,7 +71,7 @@ class GomokuEntry(GameEntry):
 
     def questions(self, options: Mapping[str, Any]) -> Questions:
         """Commands and positions with a forced answer."""
-        from judge.catalog.gomoku_questions import questions
+        from judge.catalog.gomoku_check_questions import questions
 
         return questions(self, options)
 

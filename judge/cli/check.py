@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.agents.agents import stage_agent
+from judge.cli.host_setup import box_kind, make_ready, slot_alone
 from judge.cli.options import BoxOption, JsonOption, PolicyOption, SetOption, complete_agent
 from judge.cli.output import SENTENCE_CHARACTERS, fail, finding_lines, print_json
-from judge.cli.ready import box_kind, make_ready, slot_alone
 from judge.logs import set_level
 from judge.referee.policy import load_policy
 from judge.sandbox.owner import owned_directory

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from judge.cli.host_setup import clean_up, report_occupied, slots_on_host
 from judge.cli.options import SLOTS_HELP, TlsOption, require_dask
 from judge.cli.output import note
-from judge.cli.ready import clean_up, report_occupied, slots_on_host
 from judge.cluster.keys import make_keys
 from judge.errors import HostError, InputError
 

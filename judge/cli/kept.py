@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from judge.agents.folder_states import FolderStore, GameShelf, owner_of
+from judge.agents.kept_folders import FolderStore, GameShelf, owner_of
 from judge.cli.person import is_person
-from judge.contest.folders import folder_turns
+from judge.contest.folder_order import folder_turns
 from judge.referee.policy import Policy
 from judge.referee.spec import KeptFolders, RecordFile, SeatSpec
 from judge.sandbox.folders import FolderKind

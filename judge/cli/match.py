@@ -10,17 +10,17 @@ from typing import Annotated, Any
 import typer
 
 from judge.agents.agents import ME, Agent
-from judge.agents.folder_states import FolderStore
+from judge.agents.kept_folders import FolderStore
 from judge.catalog import game_entry
 from judge.catalog.entry import NOT_TURNED, Opening, Turn
 from judge.catalog.files import write_exports
+from judge.cli.host_setup import box_kind, make_ready, make_venue
 from judge.cli.kept import KeptThroughRun
 from judge.cli.live import LiveView
 from judge.cli.options import BoxOption, JsonOption, PolicyOption, SetOption, complete_agent
 from judge.cli.output import print_json
 from judge.cli.person import AtTheSeat, is_person, may_leave, seated, stage
 from judge.cli.presenters import LinePresenter, Presenter, Shown
-from judge.cli.ready import box_kind, make_ready, make_venue
 from judge.contest.openings import read_openings, schedule
 from judge.errors import HostError, InputError
 from judge.games.types import Verdict

@@ -18,9 +18,9 @@ from judge.cli.browse import key_by_key, keys_of
 from judge.cli.live import end_politely, leave_last, take
 from judge.cli.live_games import GameViews
 from judge.cli.live_pipe import frames
+from judge.cli.person_view import Seated
 from judge.cli.prompt import ARROWS, ESCAPE, Prompt
 from judge.cli.screen import Screen
-from judge.cli.seated import Seated
 from judge.games.person import UnclearError
 from judge.games.types import Request
 from judge.records.views import BoardView, Mark

@@ -12,9 +12,9 @@ from rich.table import Table
 from judge.attacks.attack import Attack, Control
 from judge.attacks.runner import BusyHostError, Suite, Trial
 from judge.attacks.table import ATTACKS
+from judge.cli.host_setup import make_ready, slot_alone
 from judge.cli.options import JsonOption, PolicyOption, SetOption
 from judge.cli.output import note, print_json
-from judge.cli.ready import make_ready, slot_alone
 from judge.errors import HostError, InputError
 from judge.games.types import Verdict
 from judge.referee.policy import load_policy

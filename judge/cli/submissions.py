@@ -24,8 +24,8 @@ from judge.cli.submit import (
 )
 from judge.errors import InputError
 from judge.logs import set_level
-from judge.store.register import Register
-from judge.store.submission import ENTERS, Submission
+from judge.store.submission_types import ENTERS, Submission
+from judge.store.submissions import Register
 from judge.store.tokens import Tokens
 from judge.submissions.service import IntakeDirectory, process_taken, working
 from judge.text import printable

@@ -11,17 +11,17 @@ from typing import Annotated, Any
 
 import typer
 
+from judge.cli.host_setup import build_image_for_upload, clean_up, place_on_host, slot_alone, tell_person
 from judge.cli.options import ContestOption, JsonOption
 from judge.cli.output import SENTENCE_CHARACTERS, finding_lines, note, print_json
-from judge.cli.ready import build_image_for_upload, clean_up, place_on_host, slot_alone, tell_person
 from judge.contest.entries import intake_directory
 from judge.contest.plan import load_plan
 from judge.logs import set_level
 from judge.referee.play import Slot
 from judge.sandbox.core_locks import CoreLocks, Tell
 from judge.sandbox.cores import CorePlacement
-from judge.store.register import Register
-from judge.store.submission import ENTERS, State, Submission, ToldStep
+from judge.store.submission_types import ENTERS, State, Submission, ToldStep
+from judge.store.submissions import Register
 from judge.store.tokens import checked_author
 from judge.submissions.check import CheckReport, Grade
 from judge.submissions.pipeline import Processor, UploadStep, process_upload

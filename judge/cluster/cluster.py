@@ -29,7 +29,7 @@ from judge.errors import HostError, InputError
 from judge.logs import get_logger
 from judge.matches import Match
 from judge.sandbox.images import image_contents
-from judge.store.store import Store
+from judge.store.contests import Store
 
 LAST_WORDS_S = 5.0
 """Seconds to wait for workers that were told of a contest's end."""

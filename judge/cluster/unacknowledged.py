@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judge.cluster.messages import Key
 from judge.contest.worker import JobResult
-from judge.durable import write_durably
+from judge.durable_files import write_durably
 from judge.errors import HostError
 from judge.matches import Outcome
 

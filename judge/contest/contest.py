@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from judge.agents.store import AgentStore
-from judge.contest.chance import new_secret
 from judge.contest.executor import Executor
 from judge.contest.folder_transfer import brought, folder_words
 from judge.contest.plan import Planned
 from judge.contest.results import PlayedPairing
 from judge.contest.runner import ContestRunner
 from judge.contest.schedule import Table, Tournament
+from judge.contest.seeds import new_secret
 from judge.contest.snapshot import Snapshot, SnapshotEntry, read_snapshot, take_snapshot
 from judge.contest.worker import Job
 from judge.errors import InputError
@@ -28,8 +28,8 @@ from judge.referee.spec import KeptFolders, RecordFile
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.folders import FolderKind
 from judge.sandbox.owner import owned_directory
+from judge.store.contests import Store
 from judge.store.files import Files
-from judge.store.store import Store
 from judge.store.types import EntryRow
 
 

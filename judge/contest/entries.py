@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from judge.agents.agents import Agent, stage_agent
 from judge.contest.plan import AgentPlan, Planned
 from judge.errors import InputError
-from judge.store.submission import Submission
+from judge.store.submission_types import Submission
 
 if TYPE_CHECKING:
     from judge.submissions.service import IntakeDirectory

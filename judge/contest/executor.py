@@ -18,7 +18,7 @@ from judge.contest.worker import Job, JobResult, log_to, play_job
 from judge.matches import Match
 from judge.referee.play import Slot
 from judge.sandbox.owner import owned_directory
-from judge.workers import Worker, kill, wait
+from judge.worker_processes import Worker, kill, wait
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The persistent folders that agents bring into a contest and take out of it, each known by its agent and its SHA-256.
 
 They come from a directory of folders or from another contest, and go into a directory of folders. Such a directory
-looks as `judge.agents.folder_states` keeps it, so that `judge match --folders` and contests read what the other wrote:
+looks as `judge.agents.kept_folders` keeps it, so that `judge match --folders` and contests read what the other wrote:
 
     DIRECTORY/NAME-PROGRAM/heads.json     which states are its folders; PROGRAM: 32 digits of the digest of its files
     DIRECTORY/NAME-PROGRAM/DIGEST.tar     a state; the digest is the SHA-256 of the file
@@ -22,10 +22,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from judge.agents.folder_states import Heads, owner_of
+from judge.agents.kept_folders import Heads, owner_of
 from judge.contest.plan import PLAN_FILE, Planned, load_plan
 from judge.contest.snapshot import Snapshot, read_snapshot
-from judge.durable import exchange_durably, move_durably, write_durably
+from judge.durable_files import exchange_durably, move_durably, write_durably
 from judge.errors import HostError, InputError
 from judge.matches import MatchState
 from judge.referee.policy import Policy
@@ -34,7 +34,7 @@ from judge.sandbox.archive import EMPTY, Archive, Capacity, UnkeptError, measure
 from judge.sandbox.folders import FolderKind
 from judge.sandbox.owner import owned_directory
 from judge.store.files import Files
-from judge.store.reading import Reader
+from judge.store.queries import Reader
 
 IMPORTED = "folders.json"
 """The file of a contest's folder that says what was imported, until the contest begins."""
@@ -229,7 +229,7 @@ def refuse_while_running(store: Reader, planned: Planned) -> None:
 
 
 def _of_contest(path: Path) -> Sequence[AgentFolder]:
-    from judge.store.store import Store  # only here a contest opens another one's store
+    from judge.store.contests import Store  # only here a contest opens another one's store
 
     planned = load_plan(path)
     if planned.has_no_store:

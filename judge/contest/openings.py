@@ -5,7 +5,7 @@ from pathlib import Path
 
 from judge.catalog.entry import Opening, Openings, Turn
 from judge.errors import InputError
-from judge.referee.chance import Seed, numbers
+from judge.referee.seeds import Seed, numbers
 
 
 def read_openings(path: Path, openings: Openings) -> list[Opening]:

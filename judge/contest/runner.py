@@ -13,8 +13,8 @@ from judge.contest.executor import Executor, JobEnd
 from judge.contest.worker import Job, JobResult, describe_loss
 from judge.logs import get_logger
 from judge.matches import Match, MatchState, Outcome
+from judge.store.contests import Store
 from judge.store.files import Files
-from judge.store.store import Store
 from judge.store.types import AttemptState
 
 LOOK_S = 1.0

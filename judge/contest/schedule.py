@@ -10,17 +10,18 @@ from dataclasses import dataclass
 
 from judge.catalog import game_entry
 from judge.catalog.entry import NOT_TURNED, Opening, Turn
-from judge.contest.chance import commitment_to, contest_key, game_seed
+from judge.contest.crosstable import Cell, crosstable
 from judge.contest.formats import all_rounds
 from judge.contest.openings import schedule
 from judge.contest.pairings import Competitor, opening_number, seats
 from judge.contest.points import Scoring, points_table, score
 from judge.contest.results import PlayedPairing, failure_shares, without
+from judge.contest.seeds import commitment_to, contest_key, game_seed
 from judge.contest.snapshot import Snapshot
-from judge.contest.standings import Cell, TableLine, crosstable, records_of, standings
+from judge.contest.standings import TableLine, records_of, standings
 from judge.errors import InputError
 from judge.matches import Match, Pairing, ResultRow
-from judge.referee.chance import Key, Seed
+from judge.referee.seeds import Key, Seed
 from judge.referee.spec import MatchSpec
 
 

@@ -14,15 +14,15 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 import judge
 from judge.agents.store import AgentStore
 from judge.catalog.entry import Opening
-from judge.contest.chance import commitment_to, contest_key
 from judge.contest.entries import entrants
 from judge.contest.formats import AnyFormat
 from judge.contest.plan import FailuresPlan, Planned
 from judge.contest.points import Duel, points_table
-from judge.documents import parse_json
+from judge.contest.seeds import commitment_to, contest_key
 from judge.errors import InputError
-from judge.referee.chance import Key, Seed, numbers
+from judge.parsing import parse_json
 from judge.referee.policy import Policy
+from judge.referee.seeds import Key, Seed, numbers
 from judge.referee.setup import check_playable, in_contest
 from judge.referee.spec import MatchSpec, SeatSpec
 from judge.sandbox.box import BoxKind
@@ -81,7 +81,7 @@ class Snapshot(_Value):
     seed: int | None = None
     """The organiser's own, from which all chance can be foretold; None: chance is committed to."""
     commitment: Key | None = None
-    """To the secret that all chance follows from (`judge.contest.chance`)."""
+    """To the secret that all chance follows from (`judge.contest.seeds`)."""
     seeding: Literal["listed", "drawn"] = "listed"
     openings: tuple[Opening, ...] = Field(min_length=1)
     shuffle: bool

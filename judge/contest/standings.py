@@ -212,27 +212,3 @@ def standings(tiers: Tiers, records: Records, ranking: Ranking) -> list[TableLin
             for agent in tier
         ]
     return lines
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """What the row's agent did against the column's, and the points of their pairings."""
-
-    points: float
-    done: SideScore
-
-
-def crosstable(agents: Sequence[str], played: Iterable[PlayedPairing]) -> list[list[Cell | None]]:
-    """Rows against columns in the order of `agents`; None for two that never met, and on the diagonal."""
-    met: dict[frozenset[str], list[PlayedPairing]] = {}
-    for each in played:
-        if each.pairing.second is not None:
-            met.setdefault(each.pairing.agents, []).append(each)
-    return [[_cell(row, met.get(frozenset({row, column}))) for column in agents] for row in agents]
-
-
-def _cell(row: str, met: list[PlayedPairing] | None) -> Cell | None:
-    if met is None:
-        return None
-    record = Record(row, met)
-    return Cell(record.points, record.done)

@@ -13,8 +13,8 @@ from judge.games.types import Verdict
 from judge.locks import locked
 from judge.logs import bound, get_logger, to_json
 from judge.matches import Match, Outcome, SeatOutcome
-from judge.referee.chance import Seed
 from judge.referee.play import Slot, Venue, play
+from judge.referee.seeds import Seed
 from judge.referee.spec import KeptFolders, MatchSpec, RecordFile
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure_folder
 from judge.sandbox.core_locks import CoreLocks
@@ -69,7 +69,7 @@ class JobResult:
 
 @dataclass(slots=True)
 class JobShelf:
-    """The folders' states of one job; see `judge.referee.folders.Shelf`."""
+    """The folders' states of one job; see `judge.referee.folder_shelf.Shelf`."""
 
     states: Mapping[str, bytes]
     left: dict[str, bytes] = field(default_factory=dict)

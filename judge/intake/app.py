@@ -15,8 +15,8 @@ from judge.intake.rate_limit import RateLimit, address_key
 from judge.intake.schemas import AsciiJSON, ContestInfo, Detail, Health, Log, Page, Summary, Uploads, detail, summary
 from judge.intake.upload import ConcurrencyLimit, check_length, receive_body
 from judge.store.incoming import Incoming
-from judge.store.register import Register
-from judge.store.submission import TooMuchError, UnknownSubmissionError, Upload
+from judge.store.submission_types import TooMuchError, UnknownSubmissionError, Upload
+from judge.store.submissions import Register
 from judge.store.tokens import Tokens
 from judge.submissions.check import CheckReport
 from judge.submissions.service import (

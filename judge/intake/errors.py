@@ -9,12 +9,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from judge.documents import complaint
 from judge.errors import HostError, InputError
 from judge.intake.schemas import AsciiJSON, Problem
 from judge.intake.upload import TooLargeError, TooSlowError
 from judge.logs import get_logger
-from judge.store.submission import NameTakenError, NotNowError, TooMuchError, UnknownSubmissionError
+from judge.parsing import complaint
+from judge.store.submission_types import NameTakenError, NotNowError, TooMuchError, UnknownSubmissionError
 
 log = get_logger()
 

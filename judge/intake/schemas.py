@@ -6,7 +6,7 @@ from typing import Any
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.store.submission import Change, State, Submission, ToldStep
+from judge.store.submission_types import Change, State, Submission, ToldStep
 
 HOST_FAILED = "the judge's host failed; this does not count against the submission"
 

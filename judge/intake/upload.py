@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from judge.errors import InputError
 from judge.store.incoming import Incoming
-from judge.store.submission import TooMuchError
+from judge.store.submission_types import TooMuchError
 from judge.submissions.intake import IntakePolicy
 
 

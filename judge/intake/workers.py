@@ -17,11 +17,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from judge.errors import JudgeError
 from judge.intake import logs
 from judge.logs import get_logger
-from judge.store.register import Register
-from judge.store.submission import State, Submission
+from judge.store.submission_types import State, Submission
+from judge.store.submissions import Register
 from judge.submissions.pipeline import Processor
 from judge.submissions.service import IntakeDirectory, process_taken, requeue_lost, waits_for_a_core
-from judge.workers import Worker, kill, wait
+from judge.worker_processes import Worker, kill, wait
 
 LOOK_S = 1.0
 """How often the thread looks for due submissions and for workers that take too long."""

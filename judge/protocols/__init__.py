@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from judge.documents import parse
 from judge.errors import InputError
 from judge.games import GameRules
+from judge.parsing import parse
 from judge.protocols.entry import ProtocolEntry
 from judge.protocols.types import AgentProtocol
 from judge.registry import Registry

@@ -22,7 +22,7 @@ from judge.publish.match_page import MatchContext
 from judge.publish.model import PublishedContest
 from judge.publish.site import Proof, site
 from judge.publish.tables import tables
-from judge.workers import in_parallel
+from judge.worker_processes import in_parallel
 
 PGN = "games.pgn"
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")

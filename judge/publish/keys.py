@@ -11,7 +11,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from judge.durable import create_private
+from judge.durable_files import create_private
 from judge.errors import HostError, InputError
 
 _LARGEST_PEM = 10_000

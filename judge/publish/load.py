@@ -11,17 +11,17 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from judge.contest.chance import commitment_to
 from judge.contest.contest import Contest
 from judge.contest.schedule import Tournament
+from judge.contest.seeds import commitment_to
 from judge.contest.snapshot import Snapshot, read_snapshot
-from judge.documents import parse_json
 from judge.errors import InputError
 from judge.matches import MatchState, Pairing
+from judge.parsing import parse_json
 from judge.publish.manifest import read_bounded
 from judge.publish.model import PublishedContest, PublishedMatch, UncountedAttempt
 from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
-from judge.referee.chance import Key
+from judge.referee.seeds import Key
 from judge.store.types import JournalLine
 
 DOCUMENT, CHANCE = "contest.json", "chance.json"

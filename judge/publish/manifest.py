@@ -20,8 +20,8 @@ from typing import Literal
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.documents import parse_json
 from judge.errors import InputError
+from judge.parsing import parse_json
 from judge.publish.keys import fingerprint, is_signed, load_public_key, public_pem, read_public_key
 
 MANIFEST, SIGNATURE, PUBLIC_KEY = "manifest.json", "manifest.sig", "organiser.pem"

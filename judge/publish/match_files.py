@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from judge.catalog import game_entry
-from judge.documents import parse_json
 from judge.games.types import SEATS, Verdict
+from judge.parsing import parse_json
 from judge.publish.match_page import MatchContext, match_page
 from judge.publish.redaction import private_part, public_part
 from judge.records.gomoku.pgn import write_pgn

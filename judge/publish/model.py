@@ -14,7 +14,7 @@ from judge.contest.schedule import Table, Tournament
 from judge.contest.snapshot import Snapshot, SnapshotEntry
 from judge.contest.standings import TableLine
 from judge.matches import Match, MatchState, Pairing, ResultRow
-from judge.referee.chance import Key
+from judge.referee.seeds import Key
 from judge.store.types import JournalLine
 
 OPEN = (MatchState.PENDING, MatchState.RUNNING, MatchState.HELD)

@@ -23,7 +23,7 @@ from judge.publish.manifest import ManifestCheck, check_manifest, read_bounded
 from judge.publish.model import OPEN, PublishedContest, PublishedMatch, chance_words
 from judge.publish.tables import README, tables
 from judge.publish.verify_records import RecordJob, VerifiedRecord, chain_problems, replay_record
-from judge.workers import in_parallel
+from judge.worker_processes import in_parallel
 
 TOLERANCE = 1e-3
 """How far a number may be off that another machine computed; no place depends on so little."""

@@ -7,13 +7,13 @@ from pathlib import Path
 from judge.catalog.entry import Opening
 from judge.contest.schedule import bare
 from judge.contest.worker import outcome_of
-from judge.documents import parse_json
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.matches import Outcome
+from judge.parsing import parse_json
 from judge.publish.manifest import read_bounded
 from judge.referee.bounds import LARGEST_RECORD
-from judge.referee.chance import Seed
+from judge.referee.seeds import Seed
 from judge.referee.spec import KeptFolders, MatchRecord, MatchSpec, RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.archive import EMPTY

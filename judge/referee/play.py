@@ -15,7 +15,7 @@ from judge.games.types import SEATS, End, Game, Verdict
 from judge.logs import get_logger
 from judge.protocols import protocol_entry
 from judge.referee.blame import Cause, Void, judge_failure
-from judge.referee.folders import Shelf, folders_of, shelved
+from judge.referee.folder_shelf import Shelf, folders_of, shelved
 from judge.referee.make_record import NOTHING_READ, Circumstances, PlayedMatch, record_of
 from judge.referee.match import Referee
 from judge.referee.setup import build_referee

@@ -7,9 +7,9 @@ from judge.games import GAMES, new_game
 from judge.games.types import SEATS, Chance, Drawn, Game, Reply, Request, decided
 from judge.protocols import new_protocol, not_carried, protocol_entry
 from judge.protocols.types import AgentProtocol, Open, ToldLimits
-from judge.referee.chance import Seed, numbers
 from judge.referee.match import Referee
 from judge.referee.policy import Policy
+from judge.referee.seeds import Seed, numbers
 from judge.referee.side import Ply
 from judge.referee.spec import MatchRecord, MatchSpec, SeatSpec
 from judge.referee.wire import Wire

@@ -12,14 +12,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.documents import parse_json
-from judge.durable import write_durably
+from judge.durable_files import write_durably
 from judge.errors import InputError
 from judge.games.types import Verdict
+from judge.parsing import parse_json
 from judge.referee.blame import Evidence
 from judge.referee.bounds import LARGEST_RECORD
-from judge.referee.chance import Seed
 from judge.referee.policy import Policy
+from judge.referee.seeds import Seed
 from judge.referee.transcript import SealedTranscript
 from judge.sandbox.box import BoxKind
 from judge.sandbox.folders import FolderKind

@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.documents import parse
 from judge.errors import InputError
+from judge.parsing import parse
 from judge.resources import POLICIES
 from judge.sandbox.box import BoxPolicy
 from judge.sandbox.runtimes import runtime_called

@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from judge.durable import PARTIAL, write_durably
+from judge.durable_files import PARTIAL, write_durably
 from judge.errors import HostError, InputError
 
 

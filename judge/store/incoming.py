@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from judge.durable import sync, sync_file
+from judge.durable_files import sync, sync_file
 from judge.errors import HostError
 from judge.locks import lock, try_lock
 from judge.store.files import Files

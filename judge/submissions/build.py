@@ -1,4 +1,4 @@
-"""From a tree of sources to a tree that can be played: built in a box by `judge.submissions.builder`, never here."""
+"""From a tree of sources to a tree that can be played; `judge.submissions.build_in_box` builds it in a box."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +7,7 @@ from judge.agents.recipe import BuildRecipe
 from judge.sandbox.box import ProcessReport
 from judge.sandbox.hardening import HOME
 from judge.sandbox.run_in_box import CommandEnd, CommandResult
-from judge.submissions.builder import UNFIT
+from judge.submissions.build_in_box import UNFIT
 from judge.submissions.complaints import advice, first_error
 from judge.submissions.limits import BuildLimits, IntakeLimits
 from judge.submissions.sandbox_task import SandboxTask, TaskHost, run_task
@@ -40,7 +40,7 @@ def build_tree(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimi
     """Make the new directory `target`: `tree` as the recipe's commands leave it. Raises HostError."""
     task = SandboxTask(
         name="build",
-        program="builder.py",
+        program="build_in_box.py",
         image=IMAGE,
         job={"commands": recipe.commands, "at": AT, "bounds": limits.tree.model_dump()},
         input=tree,

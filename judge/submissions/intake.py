@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.store.submission import Allowance
+from judge.store.submission_types import Allowance
 from judge.submissions.limits import BuildLimits, IntakeLimits, TreeLimits, UnpackLimits
 
 

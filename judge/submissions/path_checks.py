@@ -1,6 +1,6 @@
 """Which names files of an upload may have: one rule for what reads an archive in its box and for what reads it outside.
 
-Only the standard library and `judge.text`, which are also in the box of `judge.submissions.extractor`.
+Only the standard library and `judge.text`, which are also in the box of `judge.submissions.unpack_in_box`.
 """
 
 import unicodedata

@@ -21,8 +21,8 @@ from judge.sandbox import core_locks
 from judge.sandbox.runtimes import RUNTIMES
 from judge.store.files import Files
 from judge.store.incoming import Incoming
-from judge.store.register import Register
-from judge.store.submission import Came, Submission, ToldStep, Upload
+from judge.store.submission_types import Came, Submission, ToldStep, Upload
+from judge.store.submissions import Register
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.pipeline import OnStep, Processor, UploadJob, UploadOutcome, UploadStep
 from judge.text import is_printable

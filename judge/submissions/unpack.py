@@ -1,14 +1,14 @@
-"""From an upload to a tree of files: archives are read in a box by `judge.submissions.extractor`, never here."""
+"""From an upload to a tree of files: archives are read in a box by `judge.submissions.unpack_in_box`, never here."""
 
 import re
 import shutil
 from pathlib import Path
 
 from judge.sandbox.run_in_box import CommandEnd, CommandResult
-from judge.submissions.extractor import REFUSED
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.path_checks import PathChecker, RefusedError, shown
 from judge.submissions.sandbox_task import SandboxTask, TaskHost, run_task
+from judge.submissions.unpack_in_box import REFUSED
 from judge.text import SENTENCE_CHARACTERS, decode, printable
 
 IMAGE = "unpacker"
@@ -67,7 +67,7 @@ def root_of(tree: Path) -> Path:
 def _unpack_archive(upload: Path, target: Path, limits: IntakeLimits, host: TaskHost) -> str:
     task = SandboxTask(
         name="unpack",
-        program="extractor.py",
+        program="unpack_in_box.py",
         image=IMAGE,
         job={
             "bounds": limits.tree.model_dump(),

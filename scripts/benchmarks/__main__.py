@@ -19,8 +19,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from judge.cli.host_setup import make_ready, slot_alone
 from judge.cli.output import note
-from judge.cli.ready import make_ready, slot_alone
 from judge.errors import HostError, InputError
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy

@@ -21,8 +21,8 @@ from judge.matches import Match
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.transcript import unseal
+from judge.store.contests import Store
 from judge.store.files import Files
-from judge.store.store import Store
 from judge.store.types import AttemptState, EntryRow
 from scripts.benchmarks.crowd import crowd
 from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure, clock_errors_ms, share_of

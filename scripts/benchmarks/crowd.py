@@ -15,7 +15,7 @@ from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec
 from judge.referee.transcript import unseal
-from judge.workers import Worker, kill
+from judge.worker_processes import Worker, kill
 from scripts.benchmarks.measuring import Bench, Figure, clock_errors_ms, share_of
 
 POLICY = "gomocup-oversubscribed"

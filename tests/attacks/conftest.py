@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from judge.attacks.runner import Suite
-from judge.cli.ready import slot_alone
+from judge.cli.host_setup import slot_alone
 from judge.host.build_images import build_images
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy

@@ -22,8 +22,8 @@ from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.sandbox.box import BoxKind
 from judge.sandbox.core_locks import VARIABLE
+from judge.store.contests import Store
 from judge.store.files import Files
-from judge.store.store import Store
 from judge.store.types import AttemptState, EntryRow
 from tests.cli.brains import write_brain
 

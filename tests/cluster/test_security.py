@@ -18,7 +18,7 @@ from judge.cluster.keys import make_keys
 from judge.cluster.scheduler_client import SchedulerClient
 from judge.cluster.security import parse_address, security_of
 from judge.errors import HostError, InputError
-from judge.store.store import Store
+from judge.store.contests import Store
 from tests.cluster.machines import Machines, until
 
 ABROAD = ("tcp://0.0.0.0:8786", "tcp://10.0.0.1:8786", "tcp://[::]:8786", "tcp://judge.example")

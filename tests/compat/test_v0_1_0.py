@@ -20,7 +20,7 @@ from judge.publish.verify_export import verify_export
 from judge.referee.spec import read_record
 from judge.referee.verify import verify
 from judge.store.connection import MIGRATIONS
-from judge.store.store import Store
+from judge.store.contests import Store
 
 THERE = Path(__file__).parent / "v0.1.0"
 RECORDS = sorted(path.name.removesuffix(".json.xz") for path in (THERE / "records").iterdir())

@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from judge.contest.chance import commitment_to
 from judge.contest.contest import Contest
 from judge.contest.formats import AnyFormat
 from judge.contest.plan import FailuresPlan, Plan, Planned
+from judge.contest.seeds import commitment_to
 from judge.contest.snapshot import Snapshot, SnapshotEntry
 from judge.matches import Match, MatchState, Outcome, ResultRow, SeatOutcome
 from judge.referee.policy import load_policy
 from judge.referee.spec import SeatSpec
-from judge.store.store import Store
+from judge.store.contests import Store
 from judge.store.types import EntryRow
 
 POLICY = load_policy("gomocup-standard")

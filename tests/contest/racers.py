@@ -8,7 +8,7 @@ from unittest.mock import patch
 from judge.contest import snapshot
 from judge.contest.contest import Contest, begin
 from judge.contest.plan import Planned
-from judge.store.store import Store
+from judge.store.contests import Store
 
 RACER = Path(__file__).parent / "agents" / "racer.py"
 

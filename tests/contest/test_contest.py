@@ -17,7 +17,7 @@ from judge.referee.play import Slot
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
-from judge.store.store import Store
+from judge.store.contests import Store
 from tests.cli.test_folders import COUNTS
 from tests.contest.cups import enter, play, won_by
 from tests.contest.racers import AT_ONCE, begin_in_processes, write_contest

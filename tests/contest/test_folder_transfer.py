@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.folder_states import FolderStore
+from judge.agents.kept_folders import FolderStore
 from judge.contest.folder_transfer import (
     AgentFolder,
     bring,
@@ -21,7 +21,7 @@ from judge.contest.folder_transfer import (
     write_folders,
 )
 from judge.contest.plan import Planned, load_plan
-from judge.durable import exchange_durably
+from judge.durable_files import exchange_durably
 from judge.errors import InputError
 from judge.referee.policy import load_policy
 from judge.sandbox.archive import EMPTY, Archive, pack_folder

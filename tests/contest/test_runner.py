@@ -18,8 +18,8 @@ from judge.referee.play import Slot
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.verify import verify
+from judge.store.contests import Store
 from judge.store.files import Files
-from judge.store.store import Store
 from judge.store.types import AttemptState, EntryRow
 
 pytestmark = pytest.mark.slow

@@ -24,7 +24,7 @@ from judge.contest.points import Duel
 from judge.games.gomoku.opening_text import symmetries
 from judge.matches import Match, MatchState, Outcome, Pairing
 from judge.referee.spec import MatchSpec
-from judge.store.store import Store
+from judge.store.contests import Store
 from tests.contest.cups import (
     COMMITTED,
     better_seed,
@@ -324,7 +324,7 @@ _ANOTHER_PROCESS = """
 import sys
 from contextlib import closing
 from judge.contest.snapshot import thaw
-from judge.store.store import Store
+from judge.store.contests import Store
 from tests.contest.cups import by_chance, play, reopen
 with closing(Store(sys.argv[1])) as store:
     for game in play(reopen(store, thaw(store.document("cup"))), by_chance(3)):

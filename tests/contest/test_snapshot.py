@@ -8,9 +8,9 @@ import pytest
 
 from judge.agents.agents import program_digest
 from judge.agents.store import AgentStore
-from judge.contest.chance import commitment_to, contest_key
 from judge.contest.contest import begin, open_store
 from judge.contest.plan import Planned, load_plan
+from judge.contest.seeds import commitment_to, contest_key
 from judge.contest.snapshot import Snapshot, ranks_of, read_snapshot, take_snapshot
 from judge.errors import InputError
 from judge.sandbox.images import runtime_image

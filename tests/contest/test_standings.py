@@ -7,15 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from judge.contest.crosstable import Cell, crosstable
 from judge.contest.points import Duel, Scoring, points_table, score
 from judge.contest.results import PlayedPairing, SideScore
 from judge.contest.standings import (
     BY_POINTS,
     BY_SWISS_POINTS,
-    Cell,
     Ranking,
     Tiers,
-    crosstable,
     rank,
     records_of,
     standings,

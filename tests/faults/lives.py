@@ -22,15 +22,15 @@ _voice = 1
 POINTS = {
     "file is copied": ("shutil", "copyfile", "after"),
     "agent is kept": ("judge.agents.store", "AgentStore.put", "after"),
-    "contest is created": ("judge.store.store", "Store.create", "after"),
-    "round is to be scheduled": ("judge.store.store", "Store.schedule", "before"),
-    "round is scheduled": ("judge.store.store", "Store.schedule", "after"),
-    "game is issued": ("judge.store.store", "Store.issue", "after"),
+    "contest is created": ("judge.store.contests", "Store.create", "after"),
+    "round is to be scheduled": ("judge.store.contests", "Store.schedule", "before"),
+    "round is scheduled": ("judge.store.contests", "Store.schedule", "after"),
+    "game is issued": ("judge.store.contests", "Store.issue", "after"),
     "game is begun": ("judge.contest.executor", "LocalExecutor.start", "after"),
     "game has ended": ("judge.contest.runner", "ContestRunner._store_files", "before"),
     "record is half written": ("judge.store.files", "write_durably", "half"),
     "record is written": ("judge.contest.runner", "ContestRunner._store_files", "after"),
-    "result is fixed": ("judge.store.store", "Store.accept", "after"),
+    "result is fixed": ("judge.store.contests", "Store.accept", "after"),
 }
 """Where a life can end by itself: a function, and whether before or after it has done its work."""
 

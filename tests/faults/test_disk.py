@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.durable import write_durably
+from judge.durable_files import write_durably
 from judge.errors import HostError
 from judge.referee import transcript as transcripts
 from judge.referee.transcript import EntryKind, Transcript

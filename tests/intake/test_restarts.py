@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, text
 from judge.intake.workers import Running
 from judge.sandbox.core_locks import CoreLocks
 from judge.submissions.service import IntakeDirectory, is_worker_gone, requeue_lost, waits_for_a_core, working
-from judge.workers import Worker, wait
+from judge.worker_processes import Worker, wait
 from tests.intake.conftest import LOOK_S, Service, ended, make_contest, make_token, send, serving
 
 

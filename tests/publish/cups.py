@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from judge.agents.agents import program_digest
-from judge.contest.chance import commitment_to
 from judge.contest.contest import Contest
 from judge.contest.plan import load_plan
+from judge.contest.seeds import commitment_to
 from judge.contest.snapshot import Snapshot, SnapshotEntry, SnapshotImage
 from judge.contest.worker import job_result
 from judge.games.gomoku.requests import Square
@@ -17,7 +17,7 @@ from judge.referee.match import Referee
 from judge.referee.setup import build_referee
 from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
 from judge.referee.transcript import EntryKind, mark_private, seal
-from judge.store.store import Store
+from judge.store.contests import Store
 from judge.store.types import EntryRow
 from judge.testing import Act, Agent, Do, Say, World, dies, exits
 from tests.contest.cups import CHANCE

@@ -13,18 +13,18 @@ from typing import Any
 
 import pytest
 
-from judge.contest.chance import commitment_to, contest_key, game_seed
 from judge.contest.contest import Contest
 from judge.contest.plan import load_plan
+from judge.contest.seeds import commitment_to, contest_key, game_seed
 from judge.errors import InputError
 from judge.matches import MatchState
 from judge.publish.export import publish
 from judge.publish.keys import make_key
 from judge.publish.manifest import write_manifest
 from judge.publish.verify_export import VerificationReport, verify_export
-from judge.referee.chance import derived
+from judge.referee.seeds import derived
 from judge.referee.spec import MatchSpec, read_record
-from judge.store.store import Store
+from judge.store.contests import Store
 from tests.contest.cups import CHANCE
 from tests.publish.conftest import Public
 from tests.publish.cups import STRONG_TO_WEAK, Cup, play, player

@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from judge.contest.chance import commitment_to
 from judge.contest.schedule import bare
+from judge.contest.seeds import commitment_to
 from judge.publish.tables import COLUMNS, CRITERION, cell_text, write_csv
 from judge.records.gomoku.pgn import read_pgn
 from judge.referee.spec import read_record

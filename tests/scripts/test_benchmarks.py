@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.cli.ready import slot_alone
+from judge.cli.host_setup import slot_alone
 from judge.errors import HostError
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents

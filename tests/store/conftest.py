@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from judge.store.store import Store
+from judge.store.contests import Store
 
 SERVERS = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from judge.agents.folder_states import FolderStore, GameShelf
+from judge.agents.kept_folders import FolderStore, GameShelf
 from judge.referee.spec import RecordFile
 from judge.sandbox.archive import pack_folder
 

@@ -13,7 +13,7 @@ import typer
 from judge.agents.agents import refuse_person
 from judge.cli.options import PolicyOption, SetOption
 from judge.contest.plan import NAME, PLAN_FILE, load_plan
-from judge.durable import write_durably
+from judge.durable_files import write_durably
 from judge.errors import HostError, InputError
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import load_policy

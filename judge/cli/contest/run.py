@@ -13,9 +13,9 @@ from typing import Annotated, Any
 import typer
 
 from judge.cli.contest.progress import JsonLines, Panel, Progress
+from judge.cli.host_setup import KEEPER, make_ready, report_occupied, slots_on_host
 from judge.cli.options import HERE, SLOTS_HELP, ContestArgument, TlsOption, require_dask
 from judge.cli.output import note
-from judge.cli.ready import KEEPER, make_ready, report_occupied, slots_on_host
 from judge.contest.contest import Contest, begin, has_begun, open_store
 from judge.contest.executor import Executor, LocalExecutor
 from judge.contest.plan import Planned, load_plan

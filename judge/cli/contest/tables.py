@@ -13,10 +13,11 @@ from rich.text import Text
 from judge.cli.contest.options import opened
 from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.contest.contest import Contest, Standing
+from judge.contest.crosstable import Cell
 from judge.contest.formats.sequential import Sequential
 from judge.contest.ratings import rate
 from judge.contest.sprt import SprtState
-from judge.contest.standings import Cell, TableLine
+from judge.contest.standings import TableLine
 from judge.matches import MatchState
 from judge.publish.model import chance_words
 from judge.text import printable

@@ -14,7 +14,7 @@ from judge.contest.pairings import Competitor, next_number, set_tables
 from judge.contest.results import PlayedPairing, without
 from judge.contest.standings import BY_POINTS, Ranking, Tiers, rank, records_of
 from judge.matches import Pairing
-from judge.referee.chance import Seed
+from judge.referee.seeds import Seed
 
 
 class TournamentFormat(BaseModel, ABC):

@@ -20,7 +20,7 @@ from judge.contest.pairings import Competitor, by_seed, next_number, set_tables
 from judge.contest.results import PlayedPairing
 from judge.contest.standings import Ranking, Tiers
 from judge.matches import Pairing
-from judge.referee.chance import Seed
+from judge.referee.seeds import Seed
 
 FINAL = "final"
 

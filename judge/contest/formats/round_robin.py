@@ -9,7 +9,7 @@ from judge.contest.formats.base import Pair, TournamentFormat, next_playable
 from judge.contest.pairings import Competitor, by_seed
 from judge.contest.results import PlayedPairing
 from judge.matches import Pairing
-from judge.referee.chance import Seed
+from judge.referee.seeds import Seed
 
 
 class RoundRobin(TournamentFormat):

@@ -24,7 +24,7 @@ from judge.contest.points import DECIMALS
 from judge.contest.results import PlayedPairing
 from judge.contest.standings import BY_SWISS_POINTS, Ranking
 from judge.matches import Pairing
-from judge.referee.chance import Seed, numbers
+from judge.referee.seeds import Seed, numbers
 
 Cost = tuple[int, ...]
 """Of one pairing, the weightiest part first."""

@@ -12,7 +12,6 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
 
-from judge.documents import parse
 from judge.errors import InputError
 from judge.games.quantum_chess.board import (
     BLACK,
@@ -55,6 +54,7 @@ from judge.games.types import (
     Verdict,
     decided,
 )
+from judge.parsing import parse
 from judge.text import is_printable, quote
 
 

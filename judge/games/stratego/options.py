@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
-from judge.documents import parse
 from judge.errors import InputError
+from judge.parsing import parse
 
 Words = Literal["seed", "2011", "2012"]
 

@@ -20,10 +20,10 @@ import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from judge.documents import parse
 from judge.errors import InputError
 from judge.games.quantum_chess.board import PlacedPiece
 from judge.games.quantum_chess.words import is_announcement
+from judge.parsing import parse
 from judge.text import one_line, printable, quote
 
 

@@ -1,7 +1,7 @@
 """A contest's chance: a secret of 256 bits, committed to before the first game and revealed after the last one.
 
 The commitment is the SHA-256 of the secret's 32 bytes and stands in the document that a contest is frozen as. From the
-secret follows the contest's own key, `derived(secret, "contest", name)`, and from that key (`judge.referee.chance`):
+secret follows the contest's own key, `derived(secret, "contest", name)`, and from that key (`judge.referee.seeds`):
 
 - the ranks, where they are drawn: `"seeds"`; the lots of a Swiss: `"swiss"`;
 - the order in which the openings come for the n-th time, from 0, where it is shuffled: `n`;
@@ -14,7 +14,7 @@ A contest whose file gives a seed has neither secret nor commitment: who knows t
 import hashlib
 import secrets
 
-from judge.referee.chance import Key, Seed, derived
+from judge.referee.seeds import Key, Seed, derived
 
 
 def new_secret() -> Key:

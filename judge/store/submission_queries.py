@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, Select, select
 
 from judge.store.connection import connect
-from judge.store.submission import ENTERS, Change, State, Submission, ToldStep, UnknownSubmissionError
+from judge.store.submission_types import ENTERS, Change, State, Submission, ToldStep, UnknownSubmissionError
 from judge.store.tables import contests, submission_journal, submission_steps, submissions
 
 

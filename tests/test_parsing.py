@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from judge.documents import LONGEST, parse, parse_json
 from judge.errors import InputError
+from judge.parsing import LONGEST, parse, parse_json
 
 
 class Clock(BaseModel):

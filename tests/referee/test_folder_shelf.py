@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from judge.errors import InputError
-from judge.referee.folders import folders_of, shelved
+from judge.referee.folder_shelf import folders_of, shelved
 from judge.referee.policy import load_policy
 from judge.referee.setup import build_referee
 from judge.referee.spec import FolderRecord, KeptFolders, MatchSpec, SeatSpec

@@ -1,7 +1,7 @@
 """Folders in a game: their states come off a shelf before it and go onto it after it, known by their digests.
 
 A state on the shelf counts for nothing by itself. The record names the states that a game ended with, and whoever
-keeps the record makes them the ones to start from next (`judge.agents.folder_states`).
+keeps the record makes them the ones to start from next (`judge.agents.kept_folders`).
 """
 
 from collections.abc import Mapping, Sequence

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Row, insert, select, update
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.matches import Match, MatchState, Outcome, Pairing
-from judge.store.reading import Reader, contest_row, match_of, pairing_rows
+from judge.store.queries import Reader, contest_row, match_of, pairing_rows
 from judge.store.tables import attempts, contests, entries, journal, matches, pairings, results
 from judge.store.types import AttemptState, EntryRow
 

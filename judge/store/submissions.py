@@ -12,8 +12,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, insert, or_, select, update
 
-from judge.store.register_reading import RegisterReader, stamp, submission_of
-from judge.store.submission import (
+from judge.store.submission_queries import RegisterReader, stamp, submission_of
+from judge.store.submission_types import (
     ENTERS,
     Allowance,
     Came,

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, create_engine, inspect, text
 from judge.errors import HostError, InputError
 from judge.matches import Match, MatchState, Outcome, SeatOutcome
 from judge.store.connection import connect, migrate
-from judge.store.store import Store
+from judge.store.contests import Store
 from judge.store.tables import metadata
 from judge.store.types import AttemptState, EntryRow
 from tests.examples import examples

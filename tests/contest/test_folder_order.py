@@ -1,6 +1,6 @@
 """From which state of its folders each game of a schedule starts, and which counts."""
 
-from judge.contest.folders import folder_turns
+from judge.contest.folder_order import folder_turns
 
 SCHEDULE = [("a", "b"), ("c", "a"), ("b", "c"), ("a", "c")]
 

@@ -9,7 +9,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from judge.games.types import NATURE, Chance, Drawn, decided
-from judge.referee.chance import Seed, derived, numbers
+from judge.referee.seeds import Seed, derived, numbers
 from judge.referee.setup import nature
 
 KEY = hashlib.sha256(b"a key").hexdigest()

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from judge.submissions.extractor import MALFORMED, extract
 from judge.submissions.limits import IntakeLimits, TreeLimits, UnpackLimits
 from judge.submissions.path_checks import RefusedError
+from judge.submissions.unpack_in_box import MALFORMED, extract
 from tests.submissions import archives
 from tests.submissions.archives import special, tarred, zip_of_link, zipped
 

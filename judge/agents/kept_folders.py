@@ -21,7 +21,7 @@ from typing import TextIO
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from judge.durable import sync, write_durably
+from judge.durable_files import sync, write_durably
 from judge.errors import HostError, InputError
 from judge.locks import try_lock
 from judge.logs import get_logger
@@ -205,7 +205,7 @@ class FolderStore:
 
 @dataclass(frozen=True, slots=True)
 class GameShelf:
-    """What one match may read from a store and put there: see `judge.referee.folders.Shelf`.
+    """What one match may read from a store and put there: see `judge.referee.folder_shelf.Shelf`.
 
     `commits` are the seats whose states will count; states of the other seats are not stored, but the record names
     them.

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from judge.sandbox.procfs import started_ticks
-from judge.workers import FEW, Worker, WorkerLostError, in_parallel, kill, wait
+from judge.worker_processes import FEW, Worker, WorkerLostError, in_parallel, kill, wait
 
 PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "60"))
 
@@ -197,7 +197,7 @@ def test_processes_end_with_their_parent(end: str) -> None:
     """However it ends, and whether it closes them or not."""
     program = f"""
 import os
-from judge.workers import Worker
+from judge.worker_processes import Worker
 worker = Worker()
 worker.start(os.getpid)
 print(worker.result(), flush=True)

@@ -10,9 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from judge.errors import InputError
-from judge.store.register import Register
-from judge.store.store import Store
-from judge.store.submission import (
+from judge.store.contests import Store
+from judge.store.submission_types import (
     ENTERS,
     Allowance,
     Came,
@@ -25,6 +24,7 @@ from judge.store.submission import (
     UnknownSubmissionError,
     Upload,
 )
+from judge.store.submissions import Register
 from tests.examples import examples
 
 

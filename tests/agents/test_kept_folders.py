@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.folder_states import FolderStore, GameShelf, owner_of
+from judge.agents.kept_folders import FolderStore, GameShelf, owner_of
 from judge.errors import HostError, InputError
 from judge.games.types import Verdict
 from judge.referee.policy import load_policy
@@ -156,7 +156,7 @@ def test_a_full_disk_is_the_host_s_fault(store: FolderStore, monkeypatch: pytest
         raise OSError(28, "No space left on device")
 
     with store.held(OWNERS):
-        monkeypatch.setattr("judge.agents.folder_states.write_durably", full)
+        monkeypatch.setattr("judge.agents.kept_folders.write_durably", full)
         with pytest.raises(HostError, match="could not be kept: No space left on device"):
             store.put(OWNERS[0], STATES[0])
 
