@@ -323,11 +323,11 @@ def test_contests_of_one_store_share_no_game(by: str) -> None:
 _ANOTHER_PROCESS = """
 import sys
 from contextlib import closing
-from judge.contest.snapshot import thaw
+from judge.contest.snapshot import read_snapshot
 from judge.store.contests import Store
 from tests.contest.cups import by_chance, play, reopen
 with closing(Store(sys.argv[1])) as store:
-    for game in play(reopen(store, thaw(store.document("cup"))), by_chance(3)):
+    for game in play(reopen(store, read_snapshot(store.document("cup"))), by_chance(3)):
         print(game.id)
 """
 
