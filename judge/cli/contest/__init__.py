@@ -28,7 +28,7 @@ app = lazy_group(
         ),
         "log": (
             "judge.cli.contest.tables:log",
-            "Print the contest's log: when, who, what, and the reason of every void.",
+            "Print the contest's log: time, actor, event, and the reason of every void.",
         ),
         "pause": (
             "judge.cli.contest.admin:pause",
