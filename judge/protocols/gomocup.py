@@ -534,7 +534,7 @@ ENTRY = ProtocolEntry(
         Check(
             "restart",
             "RESTART between two games",
-            "answer RESTART by OK and clear the board; otherwise a new process is started for every position",
+            "answer RESTART with OK and clear the board; otherwise a new process is started for every position",
         ),
         WIN,
         BLOCK,

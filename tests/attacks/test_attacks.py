@@ -29,6 +29,7 @@ def test_the_defence_holds_and_nobody_else_is_harmed(suite: Suite, attack: Attac
 
 
 @pytest.mark.docker
+@pytest.mark.flaky(reruns=2)  # to succeed once is enough: some win a race with the judge, and lose it on a busy host
 @pytest.mark.parametrize("attack", [*map(marked, CONTROLLED)])
 def test_with_its_defence_off_the_attack_succeeds(suite: Suite, attack: Attack) -> None:
     trial = suite.control(attack)
