@@ -14,8 +14,9 @@ CONTROLLED = [attack for attack in ATTACKS if isinstance(attack.control, Control
 
 
 def marked(attack: Attack) -> Any:
-    """An attack that is after a void says nothing where others use its core, and one kills a judge."""
-    is_alone = attack.earns_void or attack.scene is killed_judge
+    """An attack that is after a void proves nothing if others use its core; one kills a judge, one races the Engine."""
+    is_racing = attack.policy.get("box", {}).get("freeze") == "engine"
+    is_alone = attack.earns_void or attack.scene is killed_judge or is_racing
     return pytest.param(attack, id=attack.id, marks=[pytest.mark.alone] if is_alone else [])
 
 
@@ -29,7 +30,6 @@ def test_the_defence_holds_and_nobody_else_is_harmed(suite: Suite, attack: Attac
 
 
 @pytest.mark.docker
-@pytest.mark.flaky(reruns=2)  # to succeed once is enough: some win a race with the judge, and lose it on a busy host
 @pytest.mark.parametrize("attack", [*map(marked, CONTROLLED)])
 def test_with_its_defence_off_the_attack_succeeds(suite: Suite, attack: Attack) -> None:
     trial = suite.control(attack)
