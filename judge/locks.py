@@ -28,6 +28,19 @@ def try_lock(file: int | IO[Any], *, shared: bool = False) -> bool:
     return True
 
 
+def try_lock_directory(directory: Path) -> IO[bytes] | None:
+    """Make a directory if it is missing and lock its file `lock`: the open file, or None if somebody else has the lock.
+
+    Closing the file releases the lock. Raises OSError.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    file = (directory / "lock").open("wb")
+    if try_lock(file):
+        return file
+    file.close()
+    return None
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock of the file at `path`, which is made if it does not exist; waits for the lock. Raises OSError."""

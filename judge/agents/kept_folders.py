@@ -17,13 +17,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import IO
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from judge.durable_files import sync, write_durably
 from judge.errors import HostError, InputError
-from judge.locks import try_lock
+from judge.locks import try_lock_directory
 from judge.logs import get_logger
 from judge.referee.spec import RecordFile, read_record, write_record
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure_folder
@@ -76,17 +76,14 @@ class FolderStore:
                     self._prune(owner)
             yield
 
-    def _lock(self, owner: str) -> TextIO:
+    def _lock(self, owner: str) -> IO[bytes]:
         """The locked file of an owner; closing it frees the owner."""
         directory = self._directory / owner
         try:
-            directory.mkdir(parents=True, exist_ok=True)
-            file = (directory / "lock").open("w")
-            is_locked = try_lock(file)
+            file = try_lock_directory(directory)
         except OSError as error:
             raise InputError(f"{directory}: {error.strerror}") from None
-        if not is_locked:
-            file.close()
+        if file is None:
             raise InputError(
                 f"{directory}: another judge plays this agent with the same folders; wait for it, "
                 "or use another directory"

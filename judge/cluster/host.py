@@ -19,7 +19,7 @@ from judge.contest.executor import LocalExecutor
 from judge.contest.worker import Job, JobResult
 from judge.errors import HostError, InputError
 from judge.host.host import describe_host
-from judge.locks import try_lock
+from judge.locks import try_lock_directory
 from judge.logs import get_logger
 from judge.referee.play import Slot
 from judge.resources import POLICIES, code_parts
@@ -205,12 +205,9 @@ def refuse_other_images(host: str, wanted: Mapping[str, str], found: Mapping[str
 def _locked(folder: Path) -> IO[bytes]:
     """One worker a folder."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / "lock").open("wb")
-        is_locked = try_lock(file)
+        file = try_lock_directory(folder)
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}: a worker needs a folder of its own") from None
-    if not is_locked:
-        file.close()
+    if file is None:
         raise InputError(f"{folder} belongs to a worker that runs: give this one another")
     return file
