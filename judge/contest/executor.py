@@ -64,7 +64,7 @@ class _Slot:
 
     cores: Slot
     lock: Path
-    is_had: bool
+    holds_cores: bool
     """Whether the judge has the locks of the cores, so that its games need not."""
 
 
@@ -83,7 +83,7 @@ class LocalExecutor:
     slots: Sequence[Slot]
     ahead: int = 1
     """How many matches of a slot are prepared while another one plays; 0 if the judge has no core for that work."""
-    are_had: bool = False
+    holds_cores: bool = False
     """Whether this judge has the locks of the slots' cores; else each game has them while it plays."""
     host: str = field(default_factory=platform.node)
     log: Path | None = None
@@ -95,7 +95,7 @@ class LocalExecutor:
     def __post_init__(self) -> None:
         """Start no process: a worker starts with its first match. Raises HostError if the disk is full."""
         locks = self._at_end.enter_context(owned_directory())
-        each = [_Slot(slot, locks / f"slot-{number}", self.are_had) for number, slot in enumerate(self.slots)]
+        each = [_Slot(slot, locks / f"slot-{number}", self.holds_cores) for number, slot in enumerate(self.slots)]
         self._idle = [_Process(slot, Worker(log_to, self.log)) for slot in each for _ in range(self._games(slot))]
 
     def _games(self, slot: _Slot) -> int:
@@ -119,7 +119,7 @@ class LocalExecutor:
         self._idle.sort(key=lambda process: -games[process.slot])
         process = self._idle.pop()
         slot = process.slot
-        process.worker.start(play_job, job, slot.cores, slot.lock, is_had=slot.is_had)
+        process.worker.start(play_job, job, slot.cores, slot.lock, holds_cores=slot.holds_cores)
         self._running[process] = job.match
 
     def wait(self, timeout_s: float) -> list[JobEnd]:

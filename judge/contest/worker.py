@@ -99,18 +99,18 @@ def log_to(path: Path | None) -> None:
         to_json(path.open("a", encoding="utf-8"))
 
 
-def play_job(job: Job, slot: Slot, lock: Path | None = None, *, is_had: bool = False) -> JobResult:
+def play_job(job: Job, slot: Slot, lock: Path | None = None, *, holds_cores: bool = False) -> JobResult:
     """Play a game in a slot; a void is an end too.
 
     `lock` is a file of the slot's: the game waits for its lock when everything is ready, and has it while it plays. So
-    it does with the locks of its cores, unless the judge has them already: then it `is_had`.
+    it does with the locks of its cores, unless the judge has them already: then it `holds_cores`.
     """
     if slot.judge_cores:
         os.sched_setaffinity(0, slot.judge_cores)
     spec = job.spec()
     shelf = JobShelf(job.states)
     shared = spec.policy.box.sharing > 1
-    cores = CoreLocks(() if is_had else slot.cores, log.info, shared=shared)
+    cores = CoreLocks(() if holds_cores else slot.cores, log.info, shared=shared)
     with bound(contest=job.contest, match=spec.id, attempt=job.match.attempt):
         venue = Venue(slot, shelf, partial(_turn, lock, cores))
         file = play(spec, job.programs, job.match.attempt, venue)

@@ -87,7 +87,7 @@ def _played(bench: Bench, agent: Agent, games: int, ahead: int) -> list[tuple[fl
     folder = Path(tempfile.mkdtemp(dir=bench.staging))
     files = Files(folder / "files")
     store = Store(f"sqlite:///{folder / 'bench.db'}")
-    executor = LocalExecutor([bench.slot], ahead, are_had=True)
+    executor = LocalExecutor([bench.slot], ahead, holds_cores=True)
     ended: list[tuple[float, str]] = []
 
     def tell(happened: MatchEvent) -> None:
