@@ -12,6 +12,7 @@ from enum import StrEnum
 from judge.host.host import Host
 from judge.sandbox.box import BoxPolicy
 from judge.sandbox.cgroup import UNIFIED, parse_mounts
+from judge.sandbox.cores import CorePlacement, group_cores, parse_processors, place_slots
 from judge.sandbox.requirements import security_options
 
 BUSY_FIELDS = (0, 1, 2, 5, 6, 7)
@@ -52,6 +53,10 @@ BUSY_SHARE = 0.1
 STEAL_SHARE = 0.01
 CHEAP_CLOCKS = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter")
 """Clock sources that are read without a call into the kernel."""
+FIXED_STALLS = (6, 3)
+"""The first kernel in which making many containers does not stall page faults in others, by locks that all share."""
+FEW_SLOTS = 4
+"""How many slots an older kernel may have before `doctor` warns of such stalls."""
 LEAST_FREE = GIB
 LITTLE_FREE = 10 * GIB
 LEAST_MEMORY = GIB
@@ -312,6 +317,61 @@ def _processors(host: Host) -> Iterator[HostFinding]:
     )
 
 
+def _stalls(host: Host) -> Iterator[HostFinding]:
+    """What slots share although each has cores of its own: the kernel's locks, caches, and the Engine."""
+    placement = _placement(host)
+    if placement is None:
+        return
+    slots = {core for slot in placement.slots for core in slot}
+    count, version = len(placement.slots), tuple(map(int, re.findall(r"\d+", host.kernel)[:2]))
+    if version:
+        is_safe = version >= FIXED_STALLS or count <= FEW_SLOTS
+        says = f"{host.kernel}: {count} games at the same time" if count > 1 else f"{host.kernel}: one game at a time"
+        stalls = f"{says}: while containers are made, agents can stand still for seconds"
+        fix = f"use a kernel of 6.3 or newer, or play at most {FEW_SLOTS} games at the same time (--slots {FEW_SLOTS})"
+        yield _finding("stalls", is_safe, says, stalls, fix)
+    shared = [cache for cache in last_level_caches(host.files) if len(_slots_on(placement, cache)) > 1]
+    most = max((len(_slots_on(placement, cache)) for cache in shared), default=1)
+    yield _finding(
+        "cache",
+        not shared,
+        "no slots are known to share a last-level cache",
+        f"up to {most} slots share a last-level cache: the games of one slow those of the others",
+        "play fewer games at the same time (--slots, --cores), so that each slot has a cache of its own",
+    )
+    loose = sorted(name for name, allowed in host.engine_cores.items() if allowed & slots)
+    if host.engine_cores:
+        judge = ",".join(map(str, placement.judge))
+        yield _finding(
+            "pinned",
+            not loose,
+            "the Engine does not run on the cores of slots",
+            f"{' and '.join(loose)} can run on the cores of slots: making a box takes time from the agents there",
+            f"taskset -acp {judge} PID of each, or CPUAffinity={judge} in the [Service] section of their units",
+        )
+
+
+def _placement(host: Host) -> CorePlacement | None:
+    """Where a contest would place its judge and one slot for each of the other cores; None on a single core."""
+    whole = group_cores(host.cores, [parse_processors(group) for group in siblings(host.files)])
+    return place_slots(whole, len(whole) - 1) if len(whole) > 1 else None
+
+
+def _slots_on(placement: CorePlacement, cache: frozenset[int]) -> list[tuple[int, ...]]:
+    return [slot for slot in placement.slots if cache & set(slot)]
+
+
+def last_level_caches(files: Mapping[str, str]) -> set[frozenset[int]]:
+    """The processors of each last-level cache; empty where the kernel does not say."""
+    levels: dict[str, list[tuple[int, str]]] = {}
+    for path, text in files.items():
+        match = re.fullmatch(r"(.*/cpu\d+/cache)/(index\d+)/level", path)
+        if match and text.strip().isdigit():
+            levels.setdefault(match[1], []).append((int(text), match[2]))
+    lists = (files.get(f"{cache}/{max(indexes)[1]}/shared_cpu_list", "") for cache, indexes in levels.items())
+    return {parse_processors(text) for text in lists if text.strip()}
+
+
 def siblings(files: Mapping[str, str]) -> list[str]:
     """The groups of processors that share a core, as the kernel writes them: `0,4` or `0-1`; empty without any."""
     lists = {text.strip() for path, text in files.items() if path.endswith("thread_siblings_list")}
@@ -416,6 +476,7 @@ CHECKS: tuple[Check, ...] = (
     _boxes,
     _images,
     _processors,
+    _stalls,
     _load,
     _clock,
     _kernel,

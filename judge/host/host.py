@@ -8,14 +8,14 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from judge.errors import HostError
 from judge.host import probes
-from judge.sandbox import cores
+from judge.sandbox import cores, procfs
 from judge.sandbox.engine import Engine
 from judge.sandbox.images import ImageState, listing
 
@@ -33,10 +33,14 @@ FILES = (
     "/sys/devices/system/cpu/intel_pstate/no_turbo",
 )
 GLOBS = (
+    "devices/system/cpu/cpu[0-9]*/cache/index[0-9]*/level",
+    "devices/system/cpu/cpu[0-9]*/cache/index[0-9]*/shared_cpu_list",
     "devices/system/cpu/cpu[0-9]*/topology/thread_siblings_list",
     "devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor",
 )
 SETTINGS = Path("/proc/sys")
+ENGINE_PROGRAMS = ("dockerd", "containerd")
+"""What works for the Engine beside the boxes."""
 
 Found = TypeVar("Found")
 
@@ -64,6 +68,8 @@ class Host:
     """DOCKER_HOST of the environment, or empty."""
     engine: Mapping[str, Any] | None = None
     """The Engine's description of itself (`GET /info`)."""
+    engine_cores: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    """The processors that the Engine's programs may use, by the program's name; those of other hosts are missing."""
     images: Sequence[ImageState] | None = None
     trial: probes.BoxTrial | None = None
     lacks: Mapping[str, str] = field(default_factory=dict)
@@ -88,6 +94,7 @@ def read_host(settings: Sequence[str], pause_s: float = 1.0) -> Host:
         free_bytes=_free(engine or {}),
         engine_at=os.environ.get("DOCKER_HOST", ""),
         engine=engine,
+        engine_cores=_engine_cores() if engine else {},
         images=images,
         trial=trial,
         lacks=lacks,
@@ -119,6 +126,17 @@ def _or_why(get: Callable[[], Found], what: str, lacks: dict[str, str]) -> Found
 def _engine_info() -> Mapping[str, Any]:
     with closing(Engine(ENGINE_TIMEOUT_S)) as engine:
         return engine.info()
+
+
+def _engine_cores() -> dict[str, frozenset[int]]:
+    found: dict[str, frozenset[int]] = {}
+    for pid in procfs.process_ids():
+        name = procfs.program_name(pid)
+        if name in ENGINE_PROGRAMS:
+            with suppress(ValueError):  # it has ended meanwhile
+                allowed = cores.parse_processors(procfs.status_field(pid, "Cpus_allowed_list"))
+                found[name] = found.get(name, frozenset()) | allowed
+    return found
 
 
 def _system() -> str:

@@ -16,6 +16,7 @@ from tests.sandbox.test_cgroup import HYBRID, V1, V2
 
 TOPOLOGY = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
 GOVERNOR = "/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor"
+CACHE = "/sys/devices/system/cpu/cpu{}/cache/index{}/{}"
 CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 NO_SWAP = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 SWAP_FILE = NO_SWAP + "/swap.img                               file\t\t4194300\t\t0\t\t-2\n"
@@ -241,6 +242,61 @@ def test_a_host_with_a_hypervisor_s_sockets_says_who_denies_them() -> None:
     virtual = replace(SERVER, files={**SERVER.files, "/proc/net/protocols": "AF_VSOCK 1320 0"})
     assert "the judge's profiles deny" in one("vsock", virtual).says
     assert "not available" in one("vsock", SERVER).says
+
+
+def with_caches(host: Host, level_3: list[str]) -> Host:
+    """The host with caches of each core's own, and over them one of the third level that these processors share."""
+    files = dict(host.files)
+    for core, shared in enumerate(level_3):
+        files |= {CACHE.format(core, 2, "level"): "2\n", CACHE.format(core, 2, "shared_cpu_list"): f"{core}\n"}
+        files |= {CACHE.format(core, 3, "level"): "3\n", CACHE.format(core, 3, "shared_cpu_list"): f"{shared}\n"}
+    return replace(host, files=files)
+
+
+def test_slots_that_share_a_last_level_cache_are_told_from_one_that_shares_it_with_the_judge() -> None:
+    assert (
+        one("cache", SERVER).light is one("cache", with_caches(SERVER, ["0-1", "0-1", "2", "3"])).light is Light.GREEN
+    )
+
+    finding = one("cache", with_caches(SERVER, ["0-1", "0-1", "2-3", "2-3"]))
+
+    assert finding.light is Light.YELLOW
+    assert finding.says.startswith("up to 2 slots share a last-level cache")
+    assert "--slots" in finding.fix
+
+
+@pytest.mark.parametrize(
+    ("kernel", "cores", "light"),
+    [
+        ("6.1.0-18-amd64", 5, Light.GREEN),
+        ("6.1.0-18-amd64", 6, Light.YELLOW),
+        ("5.15.0", 64, Light.YELLOW),
+        ("6.3.0", 64, Light.GREEN),
+        ("6.12.48", 64, Light.GREEN),
+    ],
+)
+def test_old_kernels_are_warned_of_where_there_are_many_slots(kernel: str, cores: int, light: Light) -> None:
+    host = replace(SERVER, kernel=kernel, cores=tuple(range(cores)))
+
+    finding = one("stalls", host)
+
+    assert light is finding.light
+    assert finding.says.startswith(f"{kernel}: {cores - 1} games at the same time")
+
+
+def test_an_engine_that_may_run_on_a_slot_s_core_is_named() -> None:
+    pinned = replace(SERVER, engine_cores={"dockerd": frozenset({0}), "containerd": frozenset({0})})
+    assert one("pinned", pinned).light is Light.GREEN
+
+    finding = one("pinned", replace(pinned, engine_cores={**pinned.engine_cores, "containerd": frozenset({0, 3})}))
+
+    assert Light.YELLOW is finding.light
+    assert finding.says.startswith("containerd can run on the cores of slots")
+    assert "CPUAffinity=0 " in finding.fix
+
+
+def test_without_slots_of_their_own_no_stalls_are_looked_for() -> None:
+    assert {"stalls", "cache", "pinned"}.isdisjoint(lights(VETERAN))
 
 
 # --- this host -----------------------------------------------------------------------------------
