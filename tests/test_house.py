@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "registry": {"errors", "text"},
     "games": {"errors", "parsing", "registry", "text"},
     "protocols": {"errors", "parsing", "registry", "text", "games"},
-    "sandbox": {"errors", "parsing", "resources", "text", "locks", "logs"},
+    "sandbox": {"errors", "parsing", "resources", "text", "locks", "logs", "toml_files"},
     "host": {"errors", "resources", "sandbox"},
     "referee": {
         "errors", "logs", "toml_files", "resources", "text", "parsing", "durable_files", "games", "protocols",

@@ -42,7 +42,7 @@ INFO = "info"
 WINE = "wine"
 """The runtime for Windows programs, and what starts them there."""
 PYTHON_2 = "python2"
-"""What a policy calls its runtime for Python 2, which is none of ours."""
+"""The runtime for Python 2, and what starts its programs there."""
 MAX_TEXT = 1 << 16
 """How many characters an agent.toml or an `info` file may have."""
 MAX_WORD_BYTES = 4096
@@ -60,7 +60,7 @@ class AgentManifest(BaseModel):
     name: str
     command: tuple[str, ...] = Field(min_length=1)
     runtime: str = "native"
-    """`native`, `python`, `java`, `wine`, or what the policy's [runtimes] name."""
+    """One that the policy admits."""
     protocol: str = ""
     """Empty: what the policy's game is played in."""
     line_ending: Literal["crlf", "lf"] | None = None
@@ -95,17 +95,15 @@ class Agent:
         """The agent as a match names it; InputError if the policy has no such runtime."""
         manifest = self.manifest
         ending = {} if manifest.line_ending is None else {"line_ending": manifest.line_ending}
-        if manifest.runtime == PYTHON_2 and PYTHON_2 not in policy.runtimes:
-            raise InputError(
-                f"{manifest.name} is in Python 2, and policy {policy.name} has no runtime for that: write it for "
-                f"Python 3, or ask the organiser to add to the policy's [runtimes] {PYTHON_2} = 'a local image' "
-                "(docs/organisers.md says how one is made)"
-            )
+        try:
+            runtime = runtime_of(policy, manifest.runtime)
+        except InputError as error:
+            raise InputError(f"{manifest.name}: {error}") from None
         return SeatSpec(
             name=manifest.name,
             digest=self.digest,
             command=self._command(policy),
-            runtime=runtime_of(policy, manifest.runtime),
+            runtime=runtime,
             protocol=manifest.protocol or policy.game.protocol,
             protocol_options=ending,
             author=manifest.author,

@@ -9,6 +9,7 @@ from judge.attacks.attack import Weakening
 from judge.sandbox import BoxKind, open_box
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker_box import DockerBox
+from judge.sandbox.images import RuntimeImage
 
 Config = dict[str, Any]
 Names = Mapping[str, str]
@@ -21,7 +22,7 @@ class WeakBox(DockerBox):
         super().__init__(tenant, limits, policy)
         self._weaken = weaken
 
-    def _config(self, image: str, pipes: Path | None) -> Config:
+    def _config(self, image: RuntimeImage, pipes: Path | None) -> Config:
         config = super()._config(image, pipes)
         self._weaken(config)
         return config

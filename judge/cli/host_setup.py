@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 
-from judge.agents.agents import WINE
 from judge.cli.output import note
 from judge.errors import InputError
 from judge.host.build_images import build_images
@@ -60,10 +59,9 @@ def build_missing_images(names: Iterable[str]) -> None:
         build_images([name], note)
 
 
-def build_image_for_upload(name: str) -> None:
-    """Build an image that a submission needs, except Wine: its system calls are the organiser's decision."""
-    if name != WINE:
-        build_missing_images([name])
+def build_missing_image(name: str) -> None:
+    """Build one that a submission needs; its policy admits the runtime. Raises HostError."""
+    build_missing_images([name])
 
 
 def tell_person(text: str) -> None:

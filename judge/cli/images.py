@@ -12,10 +12,11 @@ import typer
 
 from judge.cli.output import note
 from judge.errors import InputError
-from judge.host.build_images import build_images
+from judge.host.build_images import build_images, build_recipes
 from judge.host.house_agents import build_house_agents
 from judge.referee.policy import Policy, load_policy, policy_names
 from judge.sandbox import images
+from judge.sandbox.runtimes import load_runtime
 from judge.text import printable
 
 app = typer.Typer(help="Build, list and prune the images that agents run in.", no_args_is_help=True)
@@ -25,12 +26,21 @@ app = typer.Typer(help="Build, list and prune the images that agents run in.", n
 def build(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Default: base, keeper, native, python. Also: java, wine, unpacker, toolchain."),
+        typer.Argument(help="Default: base, keeper, native, python. `judge images list` lists the others."),
+    ] = None,
+    *,
+    file: Annotated[
+        Path | None, typer.Option("--from", help="Build a runtime of your own from this file, and call it NAME.")
     ] = None,
 ) -> None:
     """Build the images from distribution packages, and compile the house agents."""
-    build_images(names or [], print)
-    build_house_agents(print)
+    if file is None:
+        build_images(names or [], print)
+        build_house_agents(print)
+        return
+    if len(names or []) != 1:
+        raise InputError(f"name the one runtime that {file} is for: judge images build NAME --from {file}")
+    build_recipes([load_runtime((names or [""])[0], file)], print)
 
 
 @app.command()

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from judge.cli.host_setup import build_image_for_upload, clean_up, place_on_host, slot_alone, tell_person
+from judge.cli.host_setup import build_missing_image, clean_up, place_on_host, slot_alone, tell_person
 from judge.cli.options import ContestOption, JsonOption
 from judge.cli.output import SENTENCE_CHARACTERS, finding_lines, note, print_json
 from judge.contest.entries import intake_directory
@@ -90,7 +90,7 @@ def processor(directory: IntakeDirectory, tell: Tell = tell_person) -> Processor
     """
     clean_up()
     workplace = UploadHost(place_on_host(), tell)
-    return partial(process_upload, workplace=workplace, limits=directory.intake.limits, need=build_image_for_upload)
+    return partial(process_upload, workplace=workplace, limits=directory.intake.limits, need=build_missing_image)
 
 
 @dataclass(frozen=True, slots=True)

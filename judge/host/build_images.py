@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import platform
+import re
 import subprocess
 import tarfile
 import tempfile
@@ -14,18 +16,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judge.errors import HostError, InputError
+from judge.host.wheels import install_wheels
 from judge.resources import BUILD_DIRECTORY
 from judge.sandbox.images import (
-    INIT_SOURCES,
-    RECIPES,
-    ImageRecipe,
+    CONTENT,
+    RUNTIME,
     ImageState,
     engine_client,
     find_image,
     image_state,
     remove_unused,
 )
-from judge.sandbox.static_builds import Progress, build_lock, compile_static, ignore_progress
+from judge.sandbox.runtimes import INIT_SOURCES, ImageRecipe, recipes
+from judge.sandbox.static_builds import Progress, build_lock, compile_static, content_digest, ignore_progress
 
 if TYPE_CHECKING:
     import docker
@@ -41,9 +44,15 @@ def build_images(
     Returns their states. Raises `InputError` for a name that is none of ours and `HostError` where
     the Engine, the mirror or the compiler fails.
     """
-    recipes = _recipes(names)
+    return build_recipes(_recipes(names), progress, force=force)
+
+
+def build_recipes(
+    chosen: Sequence[ImageRecipe], progress: Progress = ignore_progress, *, force: bool = False
+) -> list[ImageState]:
+    """Build those images that are not current; with `force`, all. Returns their states and raises as `build_images`."""
     with engine_client("build images") as client, build_lock("images"):
-        return [_build(client, recipe, progress, force) for recipe in recipes]
+        return [_build(client, recipe, progress, force) for recipe in chosen]
 
 
 def _build(client: docker.DockerClient, recipe: ImageRecipe, say: Progress, force: bool) -> ImageState:
@@ -53,19 +62,20 @@ def _build(client: docker.DockerClient, recipe: ImageRecipe, say: Progress, forc
     if old is not None and old.labels.get("judge.recipe") == digest and not force:
         say(f"{recipe.tag} is current")
         return image_state(recipe, old)
-    say(f"{recipe.tag}: unpacking {', '.join(recipe.packages)} and what they need")
+    packages = [_available(package) for package in recipe.packages]
+    say(f"{recipe.tag}: unpacking {', '.join(packages)} and what they need")
     started = time.monotonic()
     with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as scratch:
-        tar = _make_rootfs(recipe, Path(scratch))
+        tar = _make_rootfs(recipe, packages, Path(scratch))
         with tar.open("rb") as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()
         labels = {
             "judge.image": recipe.name,
             "judge.recipe": digest,
             "judge.codename": codename,
-            "judge.content": content,
+            CONTENT: _content(recipe, content),
             "judge.packages": str(check_rootfs(recipe, tar)),
-        }
+        } | ({RUNTIME: recipe.document} if recipe.document else {})
         say(f"{recipe.tag}: importing {tar.stat().st_size / 1e6:.0f} MB")
         _import(client, recipe, tar, labels)
     _remove_former(client, recipe)
@@ -73,6 +83,12 @@ def _build(client: docker.DockerClient, recipe: ImageRecipe, say: Progress, forc
     took = time.monotonic() - started
     say(f"{state}, built in {took:.0f} s")
     return state
+
+
+def _content(recipe: ImageRecipe, files: str) -> str:
+    """A digest of all that programs find in the image; `files` is that of its files."""
+    beside = recipe.document or "".join(f"{key}={value}\n" for key, value in recipe.environment.items())
+    return content_digest(files, beside) if beside else files
 
 
 def _codename() -> str:
@@ -83,14 +99,25 @@ def _codename() -> str:
     return codename
 
 
-def _make_rootfs(recipe: ImageRecipe, scratch: Path) -> Path:
+def _available(package: str) -> str:
+    """Of names with bars between them the first that this host's distribution has; the last if it has none."""
+    *others, last = package.split("|")
+    for name in others:
+        command = ["apt-cache", "--quiet", "show", name]
+        if subprocess.run(command, capture_output=True, check=False).returncode == 0:
+            return name
+    return last
+
+
+def _make_rootfs(recipe: ImageRecipe, packages: Sequence[str], scratch: Path) -> Path:
     """The root file system as a tar file in `scratch`."""
     tar, init = scratch / "rootfs.tar", "-"
     if recipe.has_init:
         init = str(scratch / "init")
         compile_static(sorted(INIT_SOURCES.glob("*.c")), Path(init))
-    command = [str(recipe.script), "build", str(tar), init, *recipe.packages]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    command = [str(recipe.script), "build", str(tar), init, *packages]
+    environment = os.environ | {"JUDGE_RELEASE": recipe.release}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode != 0:
         tail = "\n".join(done.stderr.splitlines()[-12:])
         raise HostError(f"The image {recipe.tag} could not be built; the last lines of it:\n{tail}")
@@ -100,6 +127,8 @@ def _make_rootfs(recipe: ImageRecipe, scratch: Path) -> Path:
             member = tarfile.TarInfo(f"./usr/bin/{program.name}")
             member.size, member.mode = len(data), 0o555
             archive.addfile(member, io.BytesIO(data))
+    if recipe.wheels:
+        install_wheels(recipe, tar, scratch)
     return tar
 
 
@@ -119,9 +148,15 @@ def _import(client: docker.DockerClient, recipe: ImageRecipe, tar: Path, labels:
     changes = [
         "ENV PATH=/usr/local/bin:/usr/bin:/bin",
         "ENV LANG=C.UTF-8",
-        *(f"LABEL {key}={value}" for key, value in labels.items()),
+        *(f"ENV {key}={_quoted(value)}" for key, value in recipe.environment.items()),
+        *(f"LABEL {key}={_quoted(value)}" for key, value in labels.items()),
     ]
     client.api.import_image_from_file(str(tar), repository=repository, tag=tag, changes=changes)
+
+
+def _quoted(value: str) -> str:
+    """A value as the Engine reads it back: it knows quotes, backslashes and variables."""
+    return '"' + re.sub(r'(["\\$])', r"\\\1", value) + '"'
 
 
 def _remove_former(client: docker.DockerClient, recipe: ImageRecipe) -> None:
@@ -136,9 +171,13 @@ def _remove_former(client: docker.DockerClient, recipe: ImageRecipe) -> None:
 
 
 def _recipes(names: Sequence[str]) -> list[ImageRecipe]:
-    unknown = sorted(set(names) - set(RECIPES))
+    known = recipes()
+    unknown = sorted(set(names) - set(known))
     if unknown:
-        raise InputError(f"There is no image {', '.join(unknown)}; there are {', '.join(RECIPES)}")
+        raise InputError(
+            f"There is no image {', '.join(unknown)}; there are {', '.join(known)}; "
+            "of a runtime of your own give its file: --from FILE"
+        )
     if names:
-        return [RECIPES[name] for name in RECIPES if name in names]
-    return [recipe for recipe in RECIPES.values() if not recipe.is_optional]
+        return [known[name] for name in known if name in names]
+    return [recipe for recipe in known.values() if not recipe.is_optional]

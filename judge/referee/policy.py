@@ -4,6 +4,7 @@ Unknown keys are refused with their line. `[variants.NAME]` tables override the 
 `policy:NAME`; single keys by `--set section.key=value`.
 """
 
+import json
 import re
 import tomllib
 from collections.abc import Sequence
@@ -20,7 +21,6 @@ from judge.referee.bounds import LARGEST_RECORD, RecordBounds, bounds
 from judge.resources import POLICIES
 from judge.sandbox.box import BoxPolicy, Limits
 from judge.sandbox.folders import FolderKind
-from judge.sandbox.runtimes import RUNTIMES
 from judge.text import suggest
 from judge.toml_files import parse, read_text, validated
 
@@ -148,8 +148,10 @@ class Policy(_Section):
     limits: LimitsPolicy = LimitsPolicy()
     folders: FoldersPolicy = FoldersPolicy()
     box: BoxPolicy = BoxPolicy()
+    admits: tuple[str, ...] = ("native", "python", "java")
+    """The runtimes that agents may ask for: the judge's own, and those built by `judge images build NAME --from`."""
     runtimes: dict[str, str] = Field(default_factory=dict)
-    """Runtimes that agents may ask for beyond the judge's own: a name and its local image (tag or digest)."""
+    """More of them, each with its local image (tag or digest) that was made in another way."""
     points: dict[str, tuple[float, float]] = Field(default_factory=dict)
     """What a game scores, by the outcome word of its result line: (the named seat's points, the other seat's)."""
     attempts: int = Field(default=3, ge=1)
@@ -177,15 +179,15 @@ class Policy(_Section):
 def runtime_of(policy: Policy, name: str) -> str:
     """The image, or the name of ours, that a manifest's runtime means under this policy; InputError if it is none.
 
-    Agents cannot name images: an organiser brings one and gives it a name in `[runtimes]`.
+    Agents cannot name images: an organiser admits a runtime, or brings an image and gives it a name in `[runtimes]`.
     """
     if name in policy.runtimes:
         return policy.runtimes[name]
-    if name in RUNTIMES:
+    if name in policy.admits:
         return name
     raise InputError(
-        f"runtime {name!r}: policy {policy.name} has {', '.join([*RUNTIMES, *policy.runtimes])}; "
-        f"an organiser adds one to its [runtimes]: {name} = 'a local image'"
+        f"runtime {name!r}: policy {policy.name} admits {', '.join([*policy.admits, *policy.runtimes])}; "
+        f"an organiser admits it in the policy's file: admits = {json.dumps([*policy.admits, name])}"
     )
 
 

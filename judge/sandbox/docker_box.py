@@ -16,7 +16,7 @@ from judge.sandbox.attach import AttachStream
 from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, ProcessReport, Readings, Tenant
 from judge.sandbox.engine import Engine, EngineRefusalError
 from judge.sandbox.exit_cause import died_of_memory
-from judge.sandbox.images import runtime_image
+from judge.sandbox.images import RuntimeImage, find_runtime
 from judge.sandbox.interference import FirstProcess, is_ordered_frozen, release
 from judge.sandbox.owner import Owner, make_directory, remove_directory
 from judge.sandbox.pipes import NamedPipes
@@ -116,7 +116,7 @@ class DockerBox:
 
     def prepare(self) -> None:
         """Create and start the container: PID 1 runs and waits for the word, the agent does not run."""
-        image = runtime_image(self._tenant.runtime)
+        image = find_runtime(self._tenant.runtime)
         self._engine = engine = Engine(self._policy.start_timeout_s)
         refuse_unmet(self._policy, engine.info())
         if self._policy.transport != "attach":
@@ -133,7 +133,7 @@ class DockerBox:
         except OSError as error:
             raise HostError(f"No named pipes for {self}: {error}: see to TMPDIR") from error
 
-    def _create(self, engine: Engine, image: str) -> str:
+    def _create(self, engine: Engine, image: RuntimeImage) -> str:
         """Create the container; without the pipes where the Engine does not see their directory."""
         pipes = self._pipes.directory if self._pipes else None
         try:
@@ -147,9 +147,9 @@ class DockerBox:
         except EngineRefusalError as error:
             raise self._explained(error) from error
 
-    def _config(self, image: str, pipes: Path | None) -> dict[str, object]:
+    def _config(self, image: RuntimeImage, pipes: Path | None) -> dict[str, object]:
         return hardening.container_config(
-            image=image,
+            image=image.id,
             command=hardening.command_in_box(self._tenant, hardening.PROGRAM),
             tenant=self._tenant,
             limits=self._limits,
@@ -157,7 +157,7 @@ class DockerBox:
             owner=Owner.me().encode(),
             uid=self._uid(),
             pipes=pipes,
-            seccomp=seccomp.engine_text(seccomp.profile_for(self._policy, self._tenant.runtime)),
+            seccomp=seccomp.engine_text(seccomp.profile_for(self._policy, self._tenant.runtime, image.seccomp)),
         )
 
     def _uid(self) -> int:

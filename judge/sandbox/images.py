@@ -1,13 +1,15 @@
 """The images that boxes are made of, and which of them is right for an agent's runtime.
 
-`base` is a bare file system; `keeper` holds the folders of agents; agents run in `native` and `python` and, if
-they were built by name, in `java` and `wine`. Those have PID 1 of the box at /judge/init, and any other local image
-gets it in a derived copy. `judge.host.build_images` builds them; labels say what an image was made of.
+`base` is a bare file system; `keeper` holds the folders of agents; agents run in
+the others, ours (`judge.sandbox.runtimes.recipes`) or an organiser's, which is found by the label of its image. Those
+have PID 1 of the box at /judge/init, and any other local image gets it in a derived copy. `judge.host.build_images`
+builds them; labels say what an image was made of.
 """
 
 from __future__ import annotations
 
 import io
+import re
 import tarfile
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -18,8 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judge.errors import HostError, InputError, NotReadyError
-from judge.resources import BUILD_DIRECTORY, IMAGES
+from judge.resources import BUILD_DIRECTORY
 from judge.sandbox.engine import doing
+from judge.sandbox.runtimes import INIT_SOURCES, NAME, ImageRecipe, recipes, runtime_of_label
 from judge.sandbox.static_builds import (
     GCC_FLAGS,
     build_lock,
@@ -31,78 +34,17 @@ if TYPE_CHECKING:
     import docker
     from docker.models.images import Image
 
-ROOTFS_SCRIPT = IMAGES / "rootfs.sh"
-INIT_SOURCES = IMAGES / "init"
 DERIVED = "judge/derived"
 
-SHELL = ("libc6", "libc-bin", "dash", "bash", "coreutils", "findutils", "grep", "sed")
-TOOLS = ("gcc", "g++", "libc6-dev", "make", "rustc", "default-jdk-headless", "python3")
-LIBRARIES = ("libstdc++6", "libgcc-s1", "libgomp1", "libatomic1", "zlib1g")
-
-
-@dataclass(frozen=True, slots=True)
-class ImageRecipe:
-    """What one image is made of: distribution packages, and PID 1 where agents run in it."""
-
-    name: str
-    packages: tuple[str, ...]
-    has_init: bool = True
-    programs: tuple[Path, ...] = ()
-    """Scripts of ours for /usr/bin, which no package brings."""
-    is_optional: bool = False
-    """Large and rarely needed: built only by name."""
-    script: Path = ROOTFS_SCRIPT
-    """Builds the file system; a script other than the usual one has a folder of its own with all that it needs."""
-
-    @property
-    def tag(self) -> str:
-        """The image's name on the Engine."""
-        return f"judge/{self.name}:1"
-
-    def digest(self, codename: str) -> str:
-        """SHA-256 (hex) of all that the image depends on, but the state of the mirror."""
-        init = (INIT_SOURCES, *GCC_FLAGS) if self.has_init else ()
-        script = () if self.script == ROOTFS_SCRIPT else (self.script.parent,)
-        return content_digest(ROOTFS_SCRIPT, codename, *self.packages, *init, *self.programs, *script)
-
-
-RECIPES = {
-    recipe.name: recipe
-    for recipe in (
-        ImageRecipe("base", SHELL, has_init=False),
-        ImageRecipe("keeper", ("libc6", "dash", "coreutils", "findutils", "tar"), has_init=False),
-        ImageRecipe("native", SHELL + LIBRARIES),
-        ImageRecipe("python", (*SHELL, *LIBRARIES, "python3")),
-        ImageRecipe(
-            "java", (*SHELL, *LIBRARIES, "default-jre-headless"), programs=(IMAGES / "java" / "java",), is_optional=True
-        ),
-        ImageRecipe("unpacker", ("libc6", "python3-minimal", "python3-zstandard"), is_optional=True),
-        ImageRecipe(
-            "toolchain",
-            (*SHELL, *LIBRARIES, *TOOLS),
-            programs=(
-                IMAGES / "java" / "java",
-                *(IMAGES / "toolchain" / name for name in ("c++", "cc", "jar", "javac")),
-            ),
-            is_optional=True,
-        ),
-        ImageRecipe(
-            "wine",
-            (*SHELL, *LIBRARIES, "wine64", "wine32:i386"),
-            programs=(IMAGES / "wine" / "wine",),
-            is_optional=True,
-            script=IMAGES / "wine" / "rootfs.sh",
-        ),
-    )
-}
+CONTENT = "judge.content"
+RUNTIME = "judge.runtime"
+"""The label of an organiser's runtime: all that decides it, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImageState:
     """One of our images as the Engine has it; `id` is empty where it does not."""
 
-    name: str
-    tag: str
     id: str
     current: bool
     """Built by the scripts and sources of this judge."""
@@ -110,17 +52,40 @@ class ImageState:
     """SHA-256 (hex) of the imported tar file: equal content, equal bytes."""
     packages: int
     size_bytes: int
-    is_optional: bool = False
-    """Built when it is asked for by name: no fault where it is missing."""
+    recipe: ImageRecipe
+
+    @property
+    def name(self) -> str:
+        """The name of the recipe."""
+        return self.recipe.name
+
+    @property
+    def tag(self) -> str:
+        """The image's name on the Engine."""
+        return self.recipe.tag
+
+    @property
+    def is_optional(self) -> bool:
+        """Built by name, or when something needs it: no fault where it is missing."""
+        return self.recipe.is_optional
 
     def __str__(self) -> str:
+        about = f"; {self.recipe.about}" if self.recipe.about else ""
         if not self.id:
-            optional = f" (optional; judge images build {self.name})" if self.is_optional else ""
-            return f"{self.tag}: missing{optional}"
+            optional = f" (optional; {self.recipe.build_command})" if self.recipe.is_optional else ""
+            return f"{self.tag}: missing{optional}{about}"
         return (
             f"{self.tag}: {'current' if self.current else 'out of date'}, {self.packages} packages, "
-            f"{self.size_bytes / 1e6:.0f} MB, {self.id}, content {self.content[:12]}"
+            f"{self.size_bytes / 1e6:.0f} MB, {self.id}, content {self.content[:12]}{about}"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeImage:
+    """What a box runs in: the id of an image, and the seccomp profile that its programs need; empty: any."""
+
+    id: str
+    seccomp: str = ""
 
 
 @contextmanager
@@ -150,9 +115,30 @@ def _id(image: Image) -> str:
 
 
 def listing() -> list[ImageState]:
-    """The state of each of our images on the Engine. Raises `HostError`."""
+    """The state of each of our images on the Engine, then of an organiser's runtimes. Raises `HostError`."""
     with engine_client("list images") as client:
-        return [image_state(recipe, find_image(client, recipe.tag)) for recipe in RECIPES.values()]
+        return [
+            image_state(recipe, find_image(client, recipe.tag)) for recipe in (*recipes().values(), *_built(client))
+        ]
+
+
+def _built(client: docker.DockerClient) -> Iterator[ImageRecipe]:
+    """An organiser's runtimes, by name."""
+    tags = {tag for image in client.images.list(filters={"label": RUNTIME}) for tag in image.tags}
+    for tag in sorted(tags):
+        name = tag.removeprefix("judge/").removesuffix(":1")
+        if recipe := _recipe_called(client, name):
+            yield recipe
+
+
+def _recipe_called(client: docker.DockerClient, name: str) -> ImageRecipe | None:
+    """The recipe of one of ours, or of an organiser's runtime that is built; None for another image."""
+    if name in recipes():
+        return recipes()[name]
+    image = find_image(client, f"judge/{name}:1") if re.fullmatch(NAME, name) else None
+    label = "" if image is None else image.labels.get(RUNTIME, "")
+    # What somebody built upon it has its label too, under another name.
+    return runtime_of_label(name, label) if image is not None and image.labels.get("judge.image") == name else None
 
 
 def image_contents(names: Iterable[str]) -> dict[str, str]:
@@ -166,7 +152,7 @@ def image_contents(names: Iterable[str]) -> dict[str, str]:
 
 def _content(client: docker.DockerClient, name: str) -> str:
     """Of an image that is not ours, its id, which two Engines share that loaded the same."""
-    recipe = RECIPES.get(name)
+    recipe = _recipe_called(client, name)
     if recipe is None:
         image = find_image(client, name)
         return "" if image is None else _id(image)
@@ -178,23 +164,21 @@ def image_state(recipe: ImageRecipe, image: Image | None) -> ImageState:
     """The state of an image of ours; `image` is None if the Engine does not have it."""
 
     if image is None:
-        return ImageState(recipe.name, recipe.tag, "", False, "", 0, 0, recipe.is_optional)
+        return ImageState("", False, "", 0, 0, recipe)
     labels = image.labels
     return ImageState(
-        name=recipe.name,
-        tag=recipe.tag,
         id=_id(image),
         current=labels.get("judge.recipe") == recipe.digest(labels.get("judge.codename", "")),
-        content=labels.get("judge.content", ""),
+        content=labels.get(CONTENT, ""),
         packages=int(labels.get("judge.packages", 0)),
         size_bytes=int(image.attrs["Size"]),
-        is_optional=recipe.is_optional,
+        recipe=recipe,
     )
 
 
 def missing_images(names: Iterable[str]) -> list[str]:
     """Which of these names are images of ours that are missing or out of date. Raises `HostError`."""
-    wanted = {*names}
+    wanted = {*names} & {*recipes()}
     return [state.name for state in listing() if state.name in wanted and not state.current]
 
 
@@ -202,23 +186,28 @@ def missing_images(names: Iterable[str]) -> list[str]:
 
 
 def runtime_image(name: str) -> str:
-    """The id of the image for an agent's runtime: one of ours, or a local image's tag or digest.
+    """The id of the image for an agent's runtime; raises as `find_runtime`."""
+    return find_runtime(name).id
+
+
+def find_runtime(name: str) -> RuntimeImage:
+    """The image for an agent's runtime: one of ours, one that an organiser built, or a local image's tag or digest.
 
     Another local image is used through a copy `FROM` it that has PID 1 of the box in it, made once.
     Raises `HostError` where one of ours is missing or out of date, `InputError` where another is
     not on this Engine or cannot be a box.
     """
     with engine_client("find an image") as client:
-        recipe = RECIPES.get(name)
+        recipe = _recipe_called(client, name)
         if recipe is not None and recipe.has_init:
-            return _ours(recipe, find_image(client, recipe.tag))
-        return _derived(client, recipe.tag if recipe else name)
+            return RuntimeImage(_ours(recipe, find_image(client, recipe.tag)), recipe.seccomp)
+        return RuntimeImage(_derived(client, recipe.tag if recipe else name))
 
 
 def keeper_image() -> str:
     """The id of the image in which folders are held; `HostError` where it is missing or out of date."""
     with engine_client("find an image") as client:
-        recipe = RECIPES["keeper"]
+        recipe = recipes()["keeper"]
         return _ours(recipe, find_image(client, recipe.tag))
 
 
@@ -228,28 +217,30 @@ def image_content(name: str) -> str:
     Raises as `runtime_image`.
     """
     image_id = runtime_image(name)
-    if name not in RECIPES:
-        return image_id  # its labels may be those of an image of ours that it was built upon
     with engine_client("find an image") as client:
-        return str(client.images.get(image_id).labels.get("judge.content", image_id))
+        if _recipe_called(client, name) is None:
+            return image_id  # its labels may be those of an image of ours that it was built upon
+        return str(client.images.get(image_id).labels.get(CONTENT, image_id))
 
 
 def _ours(recipe: ImageRecipe, image: Image | None) -> str:
     state = image_state(recipe, image)
     if not state.current:
         what = "out of date" if state.id else "missing"
-        raise NotReadyError(f"The image {recipe.tag} is {what}; run: judge images build {recipe.name}")
+        raise NotReadyError(f"The image {recipe.tag} is {what}; run: {recipe.build_command}")
     return state.id
 
 
 def _derived(client: docker.DockerClient, name: str) -> str:
     source = find_image(client, name)
+    if source is None and re.fullmatch(NAME, name):
+        raise InputError(f"The runtime {name} is not built on this Engine; run: judge images build {name} --from FILE")
     if source is None:
         raise InputError(
             f"There is no image {name} on this Engine, and the judge never fetches one: "
             "docker load or docker pull it first"
         )
-    for recipe in RECIPES.values():
+    for recipe in recipes().values():
         if recipe.has_init and recipe.tag in source.tags:
             return _ours(recipe, source)
     if any(tag.startswith(f"{DERIVED}:") for tag in source.tags):

@@ -1,38 +1,270 @@
-"""What the judge knows of its own runtimes beside their images: the system calls they need, how they write a path."""
+"""Runtimes and other images as data: what each is made of, and what its programs need.
 
-from dataclasses import dataclass
+Ours are the files of images/runtimes. An organiser writes such a file for another one; what was built from it says so
+in a label of its image, and is found there by its name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from judge.errors import InputError
+from judge.parsing import parse_json
+from judge.resources import IMAGES
+from judge.sandbox.static_builds import GCC_FLAGS, content_digest
+from judge.text import suggest
+from judge.toml_files import parse, read_text, validated
+
+RECIPES = IMAGES / "runtimes"
+ROOTFS_SCRIPT = IMAGES / "rootfs.sh"
+RELEASE_SCRIPT = IMAGES / "release" / "rootfs.sh"
+INIT_SOURCES = IMAGES / "init"
 
 WINDOWS_ROOT = "Z:"
 """The drive that Wine has for the root of the file system."""
+NAME = r"[a-z0-9][a-z0-9._-]{0,39}"
+"""What an organiser's runtime may be called: the Engine takes no capitals."""
+
+Package = Annotated[
+    str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]*(:[a-z0-9]+)?(\|[a-z0-9][a-z0-9+.-]*)*$", max_length=200)
+]
+"""A package, or several with bars between them, of which the first is taken that the distribution has."""
+WheelLine = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*==[A-Za-z0-9.!+_-]+( --hash=sha256:[0-9a-f]{64})+$")
+]
+"""A line of pip's requirements files with a version and the hash of a wheel, or of one for each machine and Python."""
+Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=100)]
+Value = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$", max_length=1000)]
+Release = Annotated[str, StringConstraints(pattern=r"^[a-z]*$", max_length=40)]
+File = TypeVar("File", bound="RuntimeFile")
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RuntimeFile(_Model):
+    """A runtime.toml."""
+
+    about: str = Field(default="", max_length=200)
+    """One sentence for `judge images list`."""
+    extends: str = "native"
+    """One of the judge's own, whose packages are part of this one; empty: none."""
+    packages: tuple[Package, ...] = ()
+    """Packages of the distribution; what they need comes with them."""
+    release: Release = ""
+    """An earlier release of the same distribution (`bullseye`), all of whose packages are taken instead."""
+    wheels: tuple[WheelLine, ...] = ()
+    """Wheels for Python 3: `"numpy==1.26.4 --hash=sha256:…"`. A wheel beside the file is taken from there, others from
+    the index that pip is set up for. No other wheel comes with them: each that is needed is named."""
+    environment: dict[Variable, Value] = Field(default_factory=dict)
+    """Variables that every program of the runtime gets."""
+    seccomp: Literal["", "native", "toolchain", "wine32", "engine"] = ""
+    """The system calls that its programs need, if they are not the policy's for all."""
+    programs: tuple[str, ...] = ()
+    """Scripts for /usr/bin, by their paths relative to the file."""
+
+
+class ImageFile(RuntimeFile):
+    """A file of images/runtimes: beside what a runtime.toml can say, what only the judge's own need."""
+
+    runs_agents: bool = True
+    """Whether it is a runtime, with PID 1 of a box in it."""
+    is_optional: bool = True
+    """Built only by name, or when something needs it."""
+    paths: Literal["posix", "windows"] = "posix"
+    """How its programs write a path."""
+    script: str = ""
+    """Builds the file system; its folder has all that it needs."""
+    builds: tuple[str, ...] = ()
+    """The kinds of sources that are built in it."""
+
+
+class BuiltRuntime(_Model):
+    """All that decides an organiser's runtime, as the label of its image has it."""
+
+    about: str = ""
+    packages: tuple[str, ...] = ()
+    release: str = ""
+    wheels: tuple[str, ...] = ()
+    environment: dict[str, str] = Field(default_factory=dict)
+    seccomp: str = ""
+    programs: dict[str, str] = Field(default_factory=dict)
+    """SHA-256 (hex) by name."""
+
+    @model_validator(mode="after")
+    def _is_safe(self) -> Self:
+        RuntimeFile.model_validate({**self.model_dump(exclude={"programs"}), "extends": ""})
+        return self
 
 
 @dataclass(frozen=True, slots=True)
-class Runtime:
-    """One of the judge's own; an organiser's image is like `Runtime()`."""
+class ImageRecipe:
+    """What one image is made of, and how it is used."""
 
+    name: str
+    packages: tuple[str, ...]
+    has_init: bool = True
+    """Agents run in it: it has PID 1 of a box."""
+    programs: tuple[Path, ...] = ()
+    """Scripts of ours for /usr/bin, which no package brings."""
+    is_optional: bool = False
+    """Large and rarely needed: built only by name, or when something needs it."""
+    script: Path = ROOTFS_SCRIPT
+    """Builds the file system; a script other than the usual one has a folder of its own with all that it needs."""
+    release: str = ""
+    wheels: tuple[str, ...] = ()
+    wheel_folder: Path | None = None
+    """Where wheels may be, beside an index."""
+    environment: dict[str, str] = field(default_factory=dict)
     seccomp: str = ""
-    """The profile that its programs need; empty: the policy's profile for all."""
     is_windows: bool = False
-    """Its programs know drives and backslashes."""
+    builds: tuple[str, ...] = ()
+    about: str = ""
+    document: str = ""
+    """Of an organiser's all that decides it, as JSON; empty for one of ours."""
+
+    @property
+    def tag(self) -> str:
+        """The image's name on the Engine."""
+        return f"judge/{self.name}:1"
+
+    @property
+    def build_command(self) -> str:
+        """What an organiser types to build it."""
+        return f"judge images build {self.name}{' --from FILE' if self.document else ''}"
+
+    def digest(self, codename: str) -> str:
+        """SHA-256 (hex) of all that the image depends on, but the state of the mirror."""
+        init = (INIT_SOURCES, *GCC_FLAGS) if self.has_init else ()
+        script = () if self.script == ROOTFS_SCRIPT else (self.script.parent,)
+        if self.document:
+            return content_digest(ROOTFS_SCRIPT, codename, *init, *script, self.document)
+        more = (self.release, *self.wheels, *(f"{key}={value}" for key, value in self.environment.items()))
+        return content_digest(
+            ROOTFS_SCRIPT, codename, *self.packages, *init, *self.programs, *script, *filter(None, more)
+        )
 
 
-RUNTIMES = {
-    "native": Runtime(),
-    "python": Runtime(),
-    "java": Runtime(),
-    "wine": Runtime(seccomp="wine32", is_windows=True),
-}
-"""By name: what every policy has."""
+# ---- ours ---------------------------------------------------------------------------------------
 
 
-def runtime_called(name: str) -> Runtime:
-    """The runtime of this name; for other images the default."""
-    return RUNTIMES.get(name, Runtime())
+@cache
+def recipes() -> dict[str, ImageRecipe]:
+    """The judge's own images by name: first those that are always built. Raises InputError for a damaged file."""
+    files = {path.stem: _read(path, ImageFile) for path in sorted(RECIPES.glob("*.toml"))}
+    found = [_recipe_of(name, file, files) for name, file in files.items()]
+    return {recipe.name: recipe for recipe in sorted(found, key=lambda recipe: (recipe.is_optional, recipe.name))}
+
+
+def image_that_builds(kind: str) -> str:
+    """The name of the image in which sources of a kind are built."""
+    return next(recipe.name for recipe in recipes().values() if kind in recipe.builds)
+
+
+def _recipe_of(name: str, file: ImageFile, files: dict[str, ImageFile]) -> ImageRecipe:
+    return ImageRecipe(
+        name=name,
+        packages=_packages(file, files),
+        has_init=file.runs_agents,
+        programs=tuple((RECIPES / program).resolve() for program in file.programs),
+        is_optional=file.is_optional,
+        script=(RECIPES / file.script).resolve() if file.script else _script_for(file.release),
+        release=file.release,
+        wheels=file.wheels,
+        wheel_folder=RECIPES,
+        environment=file.environment,
+        seccomp=file.seccomp,
+        is_windows=file.paths == "windows",
+        builds=file.builds,
+        about=file.about,
+    )
+
+
+def _packages(file: ImageFile, files: dict[str, ImageFile]) -> tuple[str, ...]:
+    return (*(_packages(files[file.extends], files) if file.extends else ()), *file.packages)
+
+
+def _script_for(release: str) -> Path:
+    return RELEASE_SCRIPT if release else ROOTFS_SCRIPT
+
+
+# ---- an organiser's -----------------------------------------------------------------------------
+
+
+def load_runtime(name: str, path: Path) -> ImageRecipe:
+    """The recipe of the runtime.toml at `path` for a runtime called `name`; InputError with the file and the fix."""
+    if name in recipes():
+        raise InputError(f"{name} is one of the judge's own images: give the runtime of {path} another name")
+    if not re.fullmatch(NAME, name):
+        raise InputError(f"a runtime cannot be called {name!r}: a-z, 0-9, dot, dash and underscore, at most 40")
+    file = _read(path, RuntimeFile)
+    packages = file.packages
+    if file.extends:
+        base = recipes().get(file.extends)
+        if base is None or not base.has_init or base.is_windows or base.release:
+            fit = [r.name for r in recipes().values() if r.has_init and not (r.is_windows or r.release or r.builds)]
+            raise InputError(f"{path}: extends: there is no {file.extends!r} to extend; {suggest(file.extends, fit)}")
+        packages = (*base.packages, *packages)
+    if file.wheels and not any(package.startswith("python3") for package in packages):
+        raise InputError(f'{path}: wheels: they are for Python 3: say extends = "python"')
+    programs = {Path(program).name: path.parent / program for program in file.programs}
+    built = BuiltRuntime(
+        programs={key: _file_digest(program, path) for key, program in programs.items()},
+        packages=packages,
+        **file.model_dump(include={"about", "release", "wheels", "environment", "seccomp"}),
+    )
+    return _own(name, built, tuple(programs.values()), path.parent)
+
+
+def runtime_of_label(name: str, label: str) -> ImageRecipe:
+    """The recipe of an organiser's runtime by the label of its image; InputError for one that is none."""
+    return _own(name, parse_json(BuiltRuntime, label, f"the label of the image judge/{name}:1"))
+
+
+def _own(name: str, built: BuiltRuntime, programs: tuple[Path, ...] = (), folder: Path | None = None) -> ImageRecipe:
+    return ImageRecipe(
+        name=name,
+        packages=built.packages,
+        programs=programs,
+        is_optional=True,
+        script=_script_for(built.release),
+        release=built.release,
+        wheels=built.wheels,
+        wheel_folder=folder,
+        environment=built.environment,
+        seccomp=built.seccomp,
+        about=built.about,
+        document=built.model_dump_json(),
+    )
+
+
+def _read(path: Path, model: type[File]) -> File:
+    text = read_text(path, "a runtime.toml")
+    return validated(model, parse(path, text), path, text)
+
+
+def _file_digest(program: Path, path: Path) -> str:
+    try:
+        return hashlib.sha256(program.read_bytes()).hexdigest()
+    except OSError as error:
+        raise InputError(f"{path}: programs: {program}: {error.strerror}") from None
+
+
+# ---- paths --------------------------------------------------------------------------------------
 
 
 def path_for(runtime: str, path: str) -> str:
     """A path in a box as programs of this runtime write it: `/agent/x.exe` is `Z:\\agent\\x.exe` under Wine."""
-    if not runtime_called(runtime).is_windows:
+    recipe = recipes().get(runtime)
+    if recipe is None or not recipe.is_windows:
         return path
     drive = WINDOWS_ROOT if path.startswith("/") else ""
     return drive + path.replace("/", "\\")

@@ -16,7 +16,6 @@ from judge.errors import InputError
 from judge.parsing import parse
 from judge.resources import POLICIES
 from judge.sandbox.box import BoxPolicy
-from judge.sandbox.runtimes import runtime_called
 
 PROFILES = POLICIES / "seccomp"
 ENGINE = "engine"
@@ -86,9 +85,9 @@ class Profile(_Part):
         }
 
 
-def profile_for(policy: BoxPolicy, runtime: str) -> str:
-    """The profile for agents of a runtime: what the policy has for it, what it needs, what the policy has for all."""
-    return policy.seccomp_of.get(runtime) or runtime_called(runtime).seccomp or policy.seccomp
+def profile_for(policy: BoxPolicy, runtime: str, needed: str) -> str:
+    """The profile for agents of a runtime: the policy's for it, the one that it `needed`, the policy's for all."""
+    return policy.seccomp_of.get(runtime) or needed or policy.seccomp
 
 
 def profile_names() -> list[str]:

@@ -16,9 +16,6 @@ from judge.text import SENTENCE_CHARACTERS, printable
 IMAGE = "toolchain"
 """The image in which sources are built."""
 
-PROFILE = "toolchain"
-"""The seccomp profile of its boxes, unless the policy has another."""
-
 AT = f"{HOME}/tree"
 """Where they are built: always there, for compilers write where they were into what they make."""
 

@@ -301,12 +301,9 @@ class _UploadPipeline:
 
     @contextmanager
     def _task_host(self) -> Iterator[TaskHost]:
-        """Where programs of ours run: in the contest's own boxes, but no turn ever ends in them, and compilers have
-        their own profile."""
-        policy = self.job.policy
-        profiles = {build.IMAGE: build.PROFILE} | policy.box.seccomp_of
+        """Where programs of ours run: in the contest's own boxes, but no turn ever ends in them."""
         with self.workplace.aside() as cores:
-            boxes = policy.box.model_copy(update={"freeze": "none", "seccomp_of": profiles})
+            boxes = self.job.policy.box.model_copy(update={"freeze": "none"})
             yield TaskHost(boxes, cores, self.room)
 
     @contextmanager

@@ -18,7 +18,6 @@ from judge.errors import HostError, InputError, NotReadyError
 from judge.locks import lock, try_lock
 from judge.referee.policy import Policy
 from judge.sandbox import core_locks
-from judge.sandbox.runtimes import RUNTIMES
 from judge.store.files import Files
 from judge.store.incoming import Incoming
 from judge.store.submission_types import Came, Submission, ToldStep, Upload
@@ -64,7 +63,7 @@ class IntakeDirectory:
     @property
     def runtimes(self) -> list[str]:
         """What a manifest may name as its runtime, sorted."""
-        return sorted({*RUNTIMES, *self.policy.runtimes})
+        return sorted({*self.policy.admits, *self.policy.runtimes})
 
     def register(self) -> Register:
         """The contest's register; the caller closes it. Raises as `Register`."""

@@ -195,7 +195,9 @@ def test_a_runtime_is_what_the_policy_says_and_nothing_else(tmp_path: Path, stag
     script.write_text("#!/usr/bin/python2.7\n")
     agent = stage_agent(str(script), staging)
 
-    with pytest.raises(InputError, match=r"ask the organiser to add to the policy's \[runtimes\]"):
+    with pytest.raises(
+        InputError, match=r"old: runtime 'python2': policy gomocup-fastgame admits native, python, .*, \"python2\"\]$"
+    ):
         agent.seat(load_policy("gomocup-fastgame"))
 
     policy = load_policy("gomocup-fastgame", ["runtimes.python2='sha256:0123'"])

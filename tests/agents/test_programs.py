@@ -102,20 +102,20 @@ def test_the_first_line_and_the_statements_tell_the_python(tmp_path: Path, text:
     assert python_words(path) == words
 
 
-def test_python_2_plays_where_the_policy_has_a_runtime_for_it(tmp_path: Path) -> None:
+def test_python_2_plays_where_the_policy_admits_it(tmp_path: Path) -> None:
     source, staging = tmp_path / "vixen", tmp_path / "staging"
     source.mkdir()
     staging.mkdir()
     (source / "vixen.py").write_text("#!/usr/bin/python -u\nprint 'NO_MOVE'\n")
     (source / "info").write_text("vixen.py --fast\nAnn\npython\n")
     agent = stage_agent(str(source), staging)
-    policy = load_policy("stratego-2012")
+    policy = load_policy("stratego-2012", ["admits=['python']"])
 
-    with pytest.raises(InputError, match=r"vixen is in Python 2, .* \[runtimes\] python2 = "):
+    with pytest.raises(InputError, match=r"vixen: runtime 'python2': policy stratego-2012 admits python; an organiser"):
         agent.seat(policy)
 
+    command = ("python2", "-u", "vixen.py", "--fast")
+    seat = agent.seat(load_policy("stratego-2012"))
+    assert (seat.runtime, seat.command) == ("python2", command)
     seat = agent.seat(policy.model_copy(update={"runtimes": {"python2": "local/python2:1"}}))
-    assert (seat.runtime, seat.command) == (
-        "local/python2:1",
-        ("python2", "-u", "vixen.py", "--fast"),
-    )
+    assert (seat.runtime, seat.command) == ("local/python2:1", command)

@@ -13,10 +13,10 @@ import pytest
 
 from judge.errors import HostError, InputError
 from judge.host.build_images import build_images, check_rootfs
-from judge.sandbox import images
-from judge.sandbox.images import ImageRecipe, listing, runtime_image
+from judge.sandbox.images import listing, runtime_image
+from judge.sandbox.runtimes import ImageRecipe, recipes
 
-TAGS = [recipe.tag for recipe in images.RECIPES.values() if not recipe.is_optional]
+TAGS = [recipe.tag for recipe in recipes().values() if not recipe.is_optional]
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_building_again_gives_the_same_bytes_and_removes_the_former_image(
     engine: docker.DockerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = f"test-{uuid.uuid4().hex}"
-    monkeypatch.setitem(images.RECIPES, name, ImageRecipe(name, ("libc6", "dash"), has_init=False))
+    monkeypatch.setitem(recipes(), name, ImageRecipe(name, ("libc6", "dash"), has_init=False))
     try:
         [first] = build_images([name])
         [second] = build_images([name], force=True)
@@ -148,7 +148,7 @@ def labelled(engine: docker.DockerClient, label: str) -> list[str]:
 @pytest.mark.docker
 def test_a_missing_runtime_says_what_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"test-{uuid.uuid4().hex}"
-    monkeypatch.setitem(images.RECIPES, name, ImageRecipe(name, ("libc6",)))
+    monkeypatch.setitem(recipes(), name, ImageRecipe(name, ("libc6",)))
     with pytest.raises(HostError, match=f"is missing; run: judge images build {name}"):
         runtime_image(name)
 
@@ -157,8 +157,8 @@ def test_a_missing_runtime_says_what_to_run(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_changed_recipe_puts_the_image_out_of_date(
     engine: docker.DockerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    native = images.RECIPES["native"]
-    monkeypatch.setitem(images.RECIPES, "native", replace(native, packages=("libc6",)))
+    native = recipes()["native"]
+    monkeypatch.setitem(recipes(), "native", replace(native, packages=("libc6",)))
     with pytest.raises(HostError, match="is out of date; run: judge images build native"):
         runtime_image("native")
     current = {state.name: state.current for state in listing() if not state.is_optional}
@@ -229,4 +229,4 @@ def test_a_setuid_file_is_never_imported(tmp_path: Path, mode: int) -> None:
     tar = tmp_path / "rootfs.tar"
     tar.write_bytes(tar_of({"./judge/packages.txt": (b"a 1\n", 0o644), "./su": (b"", mode)}))
     with pytest.raises(HostError, match=r"\./su has setuid"):
-        check_rootfs(images.RECIPES["base"], tar)
+        check_rootfs(recipes()["base"], tar)

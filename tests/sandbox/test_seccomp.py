@@ -293,5 +293,5 @@ def test_a_profile_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_a_runtime_can_have_its_own() -> None:
     policy = BoxPolicy(seccomp_of={"local/wine:1": "wine32"})
-    assert seccomp.profile_for(policy, "local/wine:1") == "wine32"
-    assert seccomp.profile_for(policy, "python") == "native"
+    assert seccomp.profile_for(policy, "local/wine:1", "") == "wine32"
+    assert seccomp.profile_for(policy, "python", "") == "native"

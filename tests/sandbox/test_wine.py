@@ -8,7 +8,7 @@ import pytest
 from judge.host.build_images import build_images
 from judge.sandbox import BoxPolicy, Limits, persistent_path, seccomp
 from judge.sandbox.box import Channel, ProcessReport
-from judge.sandbox.runtimes import path_for
+from judge.sandbox.runtimes import path_for, recipes
 from tests.sandbox.conftest import ATTACH, PIPES, Lodge, of
 from tests.sandbox.guest import Guest, work_for
 from tests.sandbox.mingw import HERE, NEEDS_WINE, WIDTHS, compile_windows
@@ -72,10 +72,11 @@ def test_the_persistent_folder_has_a_name_for_windows() -> None:
 
 
 def test_wine_has_the_profile_that_it_needs_and_a_policy_may_give_another() -> None:
-    assert seccomp.profile_for(BoxPolicy(), "wine") == "wine32"
-    assert seccomp.profile_for(BoxPolicy(seccomp="engine"), "wine") == "wine32"
-    assert seccomp.profile_for(BoxPolicy(seccomp_of={"wine": "ours.toml"}), "wine") == "ours.toml"
-    assert seccomp.profile_for(BoxPolicy(), "java") == "native"
+    needed = {name: recipe.seccomp for name, recipe in recipes().items()}
+    assert seccomp.profile_for(BoxPolicy(), "wine", needed["wine"]) == "wine32"
+    assert seccomp.profile_for(BoxPolicy(seccomp="engine"), "wine", needed["wine"]) == "wine32"
+    assert seccomp.profile_for(BoxPolicy(seccomp_of={"wine": "ours.toml"}), "wine", needed["wine"]) == "ours.toml"
+    assert seccomp.profile_for(BoxPolicy(), "java", needed["java"]) == "native"
 
 
 # --- how a program finds its box ------------------------------------------------------------------

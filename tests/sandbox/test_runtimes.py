@@ -1,0 +1,255 @@
+"""A runtime is data: a file says what it is made of, an image of it is found by its name."""
+
+import base64
+import hashlib
+import subprocess
+import tarfile
+import uuid
+import zipfile
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+import docker
+import pytest
+
+from judge.agents.recipe import Kind
+from judge.errors import HostError, InputError
+from judge.host.build_images import build_images, build_recipes
+from judge.host.wheels import install_wheels
+from judge.sandbox.images import RUNTIME, find_runtime, image_content, listing, runtime_image
+from judge.sandbox.runtimes import image_that_builds, load_runtime, recipes, runtime_of_label
+from tests.sandbox.test_images import run
+
+ZEROS = "0" * 64
+WHEEL = f'wheels = ["numpy==1.0 --hash=sha256:{ZEROS}"]\n'
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "runtime.toml"
+    path.write_text(text)
+    return path
+
+
+# --- the files --------------------------------------------------------------------------------------------------------
+
+
+def test_our_own_images_are_files_of_the_same_form() -> None:
+    assert ["base", "keeper", "native", "python"] == [r.name for r in recipes().values() if not r.is_optional]
+    assert ("python3",) == recipes()["python"].packages[-1:]
+    assert recipes()["native"].packages == recipes()["java"].packages[:-1]
+    assert all(recipe.about for recipe in recipes().values())
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_each_kind_of_sources_is_built_in_one_image(kind: str) -> None:
+    assert [image_that_builds(kind)] == [name for name, recipe in recipes().items() if kind in recipe.builds]
+
+
+def test_an_organisers_file_says_what_its_runtime_is_made_of(tmp_path: Path) -> None:
+    path = written(tmp_path, 'extends = "python"\npackages = ["sqlite3"]\n[environment]\nTHREADS = "1"\n')
+
+    recipe = load_runtime("snake", path)
+
+    assert ("judge/snake:1", (*recipes()["python"].packages, "sqlite3"), {"THREADS": "1"}) == (
+        recipe.tag,
+        recipe.packages,
+        recipe.environment,
+    )
+    assert replace(recipe, wheel_folder=None) == runtime_of_label("snake", recipe.document)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('package = ["x"]', r"runtime\.toml, line 1: unknown key 'package'; did you mean 'packages'\?"),
+        ('\npackages = ["--add"]', r"runtime\.toml, line 2: packages\.0: "),
+        ('script = "mine.sh"', "line 1: unknown key 'script'"),
+        ('extends = "wine"', r"extends: there is no 'wine' to extend; .*native.*python"),
+        ('extends = "base"', "there is no 'base' to extend"),
+        (WHEEL, r'wheels: they are for Python 3: say extends = "python"'),
+        ('wheels = ["numpy==1.0"]', r"line 1: wheels\.0: "),
+        (f'wheels = ["numpy>=1 --hash=sha256:{ZEROS}"]', r"line 1: wheels\.0: "),
+        ('seccomp = "none"', "line 1: seccomp: "),
+        ('[environment]\n"A=B" = "1"', "environment"),
+        ('[environment]\nA = "1\\n2"', r"line 2: environment\.A: "),
+        ('programs = ["gone"]', "programs: .*gone: No such file"),
+        ('release = "../x"', "line 1: release: "),
+    ],
+)
+def test_a_wrong_file_is_refused_with_the_line_or_the_field(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        load_runtime("snake", written(tmp_path, text))
+
+
+@pytest.mark.parametrize("name", ["python", "Snake", "a/b", "", "x" * 41])
+def test_a_name_is_the_organisers_own_and_one_that_an_image_can_have(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=r"another name|cannot be called"):
+        load_runtime(name, written(tmp_path, ""))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        'packages = ["tar"]',
+        'release = "bullseye"',
+        'seccomp = "wine32"',
+        'environment = { A = "1" }',
+        'programs = ["p"]',
+    ],
+)
+def test_the_digest_is_over_all_that_decides_the_image(tmp_path: Path, more: str) -> None:
+    (tmp_path / "p").write_text("#!/bin/sh\n")
+    plain = load_runtime("snake", written(tmp_path, ""))
+
+    other = load_runtime("snake", written(tmp_path, more))
+
+    assert plain.digest("bookworm") != other.digest("bookworm")
+
+
+def test_the_digest_is_over_the_programs_too(tmp_path: Path) -> None:
+    (tmp_path / "p").write_text("one")
+    first = load_runtime("snake", written(tmp_path, 'programs = ["p"]'))
+    (tmp_path / "p").write_text("two")
+
+    assert first.digest("x") != load_runtime("snake", tmp_path / "runtime.toml").digest("x")
+
+
+def test_packages_of_our_recipes_are_known_to_the_distribution() -> None:
+    """Those of this release, by the host's own lists; without lists there is nothing to compare."""
+    names = {p for recipe in recipes().values() if not recipe.release for p in recipe.packages if ":" not in p}
+    known = {*subprocess.run(["apt-cache", "pkgnames"], capture_output=True, text=True, check=True).stdout.split()}
+    if "gcc" not in known:
+        return
+
+    assert [] == sorted(name for name in names if not {*name.split("|")} & known)
+
+
+# --- wheels -----------------------------------------------------------------------------------------------------------
+
+
+def wheel(folder: Path) -> str:
+    """A wheel with one module; its line."""
+    path = folder / "riddle-1.0-py3-none-any.whl"
+    info = "riddle-1.0.dist-info"
+    files = {
+        "riddle.py": "ANSWER = 42\n",
+        f"{info}/METADATA": "Metadata-Version: 2.1\nName: riddle\nVersion: 1.0\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    with zipfile.ZipFile(path, "w") as archive:
+        record = ""
+        for member, text in files.items():
+            archive.writestr(member, text)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+            record += f"{member},sha256={digest},{len(text)}\n"
+        archive.writestr(f"{info}/RECORD", f"{record}{info}/RECORD,,\n")
+    return f"riddle==1.0 --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+
+def rootfs(folder: Path) -> Path:
+    """A file system with nothing but the name of a Python."""
+    tar = folder / "rootfs.tar"
+    with tarfile.open(tar, "w") as archive:
+        archive.addfile(tarfile.TarInfo("./usr/bin/python3.11"))
+    return tar
+
+
+def test_a_wheel_is_unpacked_for_the_python_of_the_image(tmp_path: Path) -> None:
+    recipe = load_runtime("snake", written(tmp_path, f'extends = "python"\nwheels = ["{wheel(tmp_path)}"]\n'))
+    tar = rootfs(tmp_path)
+
+    install_wheels(recipe, tar, tmp_path)
+
+    with tarfile.open(tar) as archive:
+        members = {member.name: member for member in archive if not member.isdir()}
+    at = "./usr/lib/python3/dist-packages"
+    assert {f"{at}/riddle.py", f"{at}/riddle-1.0.dist-info/METADATA"} <= {*members}
+    assert not [name for name in members if name.endswith(("direct_url.json", "RECORD"))], (
+        "they name places of the host"
+    )
+    assert {0} == {member.uid for member in members.values()}
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("riddle", "has another hash than its runtime.toml says"), ("riddle-of-nobody", "put the wheels beside")],
+)
+def test_a_wheel_that_is_another_or_not_there_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, why: str
+) -> None:
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    wheel(tmp_path)
+    path = written(tmp_path, f'extends = "python"\nwheels = ["{name}==1.0 --hash=sha256:{ZEROS}"]\n')
+
+    with pytest.raises((InputError, HostError), match=why):
+        install_wheels(load_runtime("snake", path), rootfs(tmp_path), tmp_path)
+
+
+# --- built ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def name() -> Iterator[str]:
+    """The name of a runtime, whose images go away."""
+    name = f"test-{uuid.uuid4().hex[:20]}"
+    yield name
+    with closing(docker.from_env()) as client:
+        for image in client.images.list(all=True, filters={"label": f"judge.image={name}"}):
+            client.images.remove(str(image.id), force=True)
+
+
+ASKED = (
+    "import os, riddle, subprocess; print(riddle.ANSWER, os.environ['SAID'], os.path.exists(riddle.__cached__), "
+    "subprocess.run(['hello'], capture_output=True, text=True).stdout.strip())"
+)
+SAID = "a \"b\" \\ $c 'd'"
+
+
+@pytest.mark.docker
+def test_a_runtime_is_built_from_its_file_and_found_by_its_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / "hello").write_text("#!/bin/sh\necho hello\n")
+    path = written(
+        tmp_path,
+        f'about = "asks"\nextends = "python"\nwheels = ["{wheel(tmp_path)}"]\nprograms = ["hello"]\n'
+        f"seccomp = \"toolchain\"\n[environment]\nSAID = '''{SAID}'''\n",
+    )
+
+    with pytest.raises(InputError, match=f"The runtime {name} is not built .*: judge images build {name} --from FILE"):
+        runtime_image(name)
+    [built] = build_recipes([load_runtime(name, path)])
+
+    assert built.current
+    assert (built.id, "toolchain") == (find_runtime(name).id, find_runtime(name).seccomp)
+    assert built.content == image_content(name)
+    assert [f"judge/{name}:1: current"] == [str(s).split(",")[0] for s in listing() if s.name == name]
+    with closing(docker.from_env()) as client:
+        assert f"42 {SAID} True hello\n" == run(client, built.id, "python3", "-c", ASKED)
+
+    lines: list[str] = []
+    assert [built] == build_recipes([load_runtime(name, path)], lines.append)
+    assert [f"judge/{name}:1 is current"] == lines
+
+
+@pytest.mark.docker
+def test_an_image_that_is_built_upon_a_runtime_is_none_itself(name: str) -> None:
+    """Labels go over to what is built upon an image, and its content is another."""
+    build_images(["native"])
+    label = "LABEL " + f"{RUNTIME}={{}} judge.image=numpy"
+    with closing(docker.from_env()) as client:
+        client.api.import_image_from_data(b"\0" * 1024, f"judge/{name}", "1", changes=[label])
+        try:
+            assert name not in {state.name for state in listing()}
+        finally:
+            client.images.remove(f"judge/{name}:1")
+
+
+@pytest.mark.docker
+def test_a_runtime_of_another_judge_is_out_of_date(name: str) -> None:
+    with closing(docker.from_env()) as client:
+        changes = [f"LABEL {RUNTIME}={{}} judge.image={name} judge.recipe=old"]
+        client.api.import_image_from_data(b"\0" * 1024, f"judge/{name}", "1", changes=changes)
+        with pytest.raises(HostError, match=f"is out of date; run: judge images build {name} --from FILE"):
+            runtime_image(name)
