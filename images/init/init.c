@@ -3,12 +3,14 @@
  *     init BYTES COMMAND [WORD...]
  *
  * BYTES   How much address space each of the agent's processes may lay out; 0: no limit.
- * stdin   The judge's word, once. 'P': the agent gets the named pipes /io/in, /io/out and /io/err. 'A' and 16 more
- *         bytes, the mark: the agent gets our own stdin and stdout, and the mark follows its last byte on stdout.
+ * stdin   The judge's words. 'P': the agent gets the named pipes /io/in, /io/out and /io/err. 'A' and 16 more bytes, the
+ *         mark: the agent gets our own stdin and stdout, and the mark follows its last byte on stdout; no word comes
+ *         after it. 'C', while no agent runs: leave nothing of the former one, then say so; the next agent starts in
+ *         what is mounted at its working directory by then.
  *         The end of stdin means that the judge is gone: we exit, and the kernel kills everything in the container.
  * stderr  Frames that the agent cannot forge, for it never holds this descriptor: one byte kind, four bytes length
  *         (big endian), payload. 'R' is a report: `started 0`, `exec-failed ERRNO`, `exited CODE`, `signalled NUMBER`.
- *         'e' is what the agent wrote to its stderr (after word 'A' only); an empty one ends it.
+ *         'e' is what the agent wrote to its stderr (after word 'A' only); an empty one ends it. 'C' answers the word.
  *
  * When the agent's first process ends, everything else in the container is killed and reaped before the report, so
  * the pipes are at their end when it arrives. Then we wait: the container's counters last as long as we do.
@@ -19,6 +21,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -36,6 +39,8 @@ enum { CHUNK = 4096, MARK = 16, JUDGE_GONE = 0, HOST_FAULT = 71 };
 struct streams {
     int in, out, err;
 };
+
+static char home[PATH_MAX]; /* where the agent starts, once we have left it; until then it starts where we are */
 
 static void must(int ok) {
     if (!ok)
@@ -124,6 +129,8 @@ static void become_agent(struct streams streams, rlim_t addresses, char **comman
     dup2(streams.err, STDERR_FILENO);
     close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC); /* nothing else; an error needs `failure` until then */
     sigprocmask(SIG_SETMASK, &none, NULL);
+    if (*home && chdir(home))
+        _exit(HOST_FAULT);
     (strchr(command[0], '/') ? execv : execvp)(command[0], command); /* execvp would give anything to /bin/sh */
     put(failure, &errno, sizeof errno);
     _exit(127);
@@ -235,17 +242,11 @@ static void let_go(struct streams streams) {
             close(fds[n]);
 }
 
-int main(int argc, char **argv) {
-    char word, mark[MARK];
+/* Waits for the agent's end and tells it, once nothing else of it is left. */
+static void play(char word, int signals, rlim_t addresses, char **command) {
     int status = 0, error = 0, err = -1;
-
-    must(argc > 2);
-    int signals = take_care();
-    take(&word, 1);
-    if (word == 'A')
-        take(mark, sizeof mark);
     struct streams streams = streams_of(word, &err);
-    pid_t agent = start(streams, strtoull(argv[1], NULL, 10), argv + 2, &error);
+    pid_t agent = start(streams, addresses, command, &error);
     let_go(streams);
     if (agent) {
         report("started", 0);
@@ -261,10 +262,38 @@ int main(int argc, char **argv) {
         report_end(status);
     else
         report("exec-failed", error);
-    if (word == 'A') {
-        make_blocking(STDOUT_FILENO);
-        put(STDOUT_FILENO, mark, sizeof mark);
+}
+
+/* We hold nothing of a former agent: no child, no signal that waits, no directory that it wrote to. */
+static void clean(int signals) {
+    struct signalfd_siginfo signalled;
+    kill_all_and_reap();
+    while (poll(&(struct pollfd){.fd = signals, .events = POLLIN}, 1, 0) > 0)
+        must(read(signals, &signalled, sizeof signalled) == sizeof signalled);
+    must(*home || getcwd(home, sizeof home));
+    must(chdir("/") == 0);
+    frame('C', "", 0);
+}
+
+int main(int argc, char **argv) {
+    char word, mark[MARK];
+
+    must(argc > 2);
+    rlim_t addresses = strtoull(argv[1], NULL, 10);
+    int signals = take_care();
+    for (;;) {
+        take(&word, 1);
+        if (word == 'A')
+            break;
+        if (word == 'C')
+            clean(signals);
+        else
+            play(word, signals, addresses, argv + 2);
     }
+    take(mark, sizeof mark);
+    play(word, signals, addresses, argv + 2);
+    make_blocking(STDOUT_FILENO);
+    put(STDOUT_FILENO, mark, sizeof mark);
     wait_for_the_judge();
     return JUDGE_GONE;
 }

@@ -18,13 +18,17 @@ Names = Mapping[str, str]
 class WeakBox(DockerBox):
     """A docker box whose create arguments are weakened. Only for programs of our own."""
 
-    def __init__(self, tenant: Tenant, limits: Limits, policy: BoxPolicy, weaken: Callable[[Config], None]) -> None:
+    def __init__(
+        self, tenant: Tenant, limits: Limits, policy: BoxPolicy, weaken: Weakening, names: Mapping[str, str]
+    ) -> None:
         super().__init__(tenant, limits, policy)
         self._weaken = weaken
+        self._names = names
+        self.variety = (weaken, *sorted(names.items()))
 
     def _config(self, image: RuntimeImage, pipes: Path | None) -> Config:
         config = super()._config(image, pipes)
-        self._weaken(config)
+        self._weaken(config, self._names)
         return config
 
 
@@ -33,7 +37,7 @@ def weak_builder(weaken: Weakening, names: Names) -> Callable[[BoxKind, Tenant, 
 
     def build(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
         if tenant.seat == 0:
-            return WeakBox(tenant, limits, policy, lambda config: weaken(config, names))
+            return WeakBox(tenant, limits, policy, weaken, names)
         return open_box(kind, tenant, limits, policy)
 
     return build

@@ -98,18 +98,18 @@ def play(
     cores = slot.judge_cores or slot.cores
     with closing(open_keeper(spec.box, folders, spec.id, cores, spec.policy.box)) as keeper:
 
-        def new_box(seat: int) -> Box:
+        def new_box(seat: int, policy: BoxPolicy = spec.policy.box.once) -> Box:
             tenant = _tenant(spec, seat, programs, slot, keeper)
-            return venue.build(spec.box, tenant, spec.policy.enforced(), spec.policy.box)
+            return venue.build(spec.box, tenant, spec.policy.enforced(), policy)
 
         try:
             keeper.make()
             with ExitStack() as at_end:
-                boxes = [new_box(seat) for seat in SEATS]
+                boxes = [new_box(seat, spec.policy.box) for seat in SEATS]
                 for box in boxes:
                     at_end.callback(box.close)
                 _do_at_once(keeper.load, *(box.prepare for box in boxes))
-                names = (boxes[0].name, boxes[1].name)
+                names = (_kind_of(boxes[0], spec), _kind_of(boxes[1], spec))
                 with venue.turn(), _no_collection(), ExitStack() as at_slot, time_at_slot:
                     for box in boxes:
                         at_slot.callback(box.leave)
@@ -247,6 +247,13 @@ def _wire(
     )
 
 
+def _kind_of(box: Box, spec: MatchSpec) -> str:
+    """The kind of a seat's box for the record; where boxes may be reused, whether this one was."""
+    if spec.box != "docker" or spec.policy.box.reuse == "never" or box.name == "person":
+        return box.name
+    return f"{box.name}, {'reused' if box.is_reused else 'fresh'}"
+
+
 def _tenant(spec: MatchSpec, seat: int, programs: Mapping[str, Path], slot: Slot, keeper: Keeper) -> Tenant:
     choice = spec.seats[seat]
     return Tenant(
@@ -256,6 +263,7 @@ def _tenant(spec: MatchSpec, seat: int, programs: Mapping[str, Path], slot: Slot
         runtime=choice.runtime,
         seat=seat,
         match_id=spec.id,
+        digest=choice.digest,
         cores=slot.cores,
         parking_cores=slot.judge_cores if slot.is_apart else (),
         uid=keeper.uids.get(seat),

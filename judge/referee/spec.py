@@ -155,7 +155,8 @@ class Placement(_Value):
     """Where a match was played."""
 
     box: tuple[str, ...]
-    """The kind of each seat's box, such as `docker-pipes`."""
+    """The kind of each seat's box, such as `docker-pipes`; where `box.reuse` is `agent`, with `, fresh` or `, reused`
+    behind it. A box that takes the place of another in the middle of a game is always fresh."""
     judge_cores: tuple[int, ...]
     slot_cores: tuple[int, ...]
     freezer: str = ""

@@ -5,6 +5,7 @@ import secrets
 import select
 import socket
 import ssl
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -88,13 +89,14 @@ class AttachStream:
         on_end: Callable[[], Sequence[tuple[Channel, bytes]]],
     ) -> None:
         self._socket = attached
-        self._on_report = on_report
-        self._on_end = on_end
+        self.on_report = on_report
+        self.on_end = on_end
         self._streams = Frames(8)
         self._control = Frames(5)
         self._mark: EndMark | None = None
         self._held: list[tuple[Channel, bytes]] = []
         self._open = {Channel.OUT, Channel.ERR}
+        self._is_clean = False
         self._is_tls = isinstance(attached, ssl.SSLSocket)
         self.fd = attached.fileno()
         self.stdin_fd = os.dup(self.fd)  # the same socket under a second number, so that it can be polled apart
@@ -108,6 +110,19 @@ class AttachStream:
         """Tell PID 1 to use the attach stream."""
         self._mark = EndMark()
         self._say(b"A" + self._mark.mark)
+
+    def clean(self, span_s: float) -> bool:
+        """Have PID 1 leave nothing of the former agent; False if it does not say so within `span_s` seconds.
+
+        What came before the answer is the former game's, and thrown away.
+        """
+        self._is_clean, self._held = False, []
+        self._say(b"C")
+        deadline = time.monotonic() + span_s
+        while not self._is_clean and not self.ended and (left := deadline - time.monotonic()) > 0:
+            select.select([self.fd], (), (), left)
+            self._receive()
+        return self._is_clean
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
         """What is there now, at most `CHUNK` and what a frame lacked; and what was taken in before."""
@@ -136,7 +151,7 @@ class AttachStream:
             return [event for kind, payload in self._streams.feed(data) for event in self._events(kind, payload)]
         self.ended = True
         ends = [(channel, b"") for channel in self._open] if self._mark else []
-        return [*ends, *self._on_end()]
+        return [*ends, *self.on_end()]
 
     def write(self, data: bytes) -> int:
         """Write to the agent's stdin: the number of bytes taken, 0 when full, -1 when the container is gone."""
@@ -166,7 +181,10 @@ class AttachStream:
     def _events(self, stream: int, payload: bytes) -> Iterator[tuple[Channel, bytes]]:
         if stream == STDERR:
             for kind, frame in self._control.feed(payload):
-                yield self._of_control(kind, frame)
+                if kind == ord("C"):
+                    self._is_clean = True
+                else:
+                    yield self._of_control(kind, frame)
         elif self._mark and Channel.OUT in self._open:
             data, last = self._mark.feed(payload)
             if data:
@@ -177,7 +195,7 @@ class AttachStream:
 
     def _of_control(self, kind: int, frame: bytes) -> tuple[Channel, bytes]:
         if kind == ord("R"):
-            return Channel.REPORT, self._on_report(frame).encode()
+            return Channel.REPORT, self.on_report(frame).encode()
         if not frame:
             self._open.discard(Channel.ERR)
         return Channel.ERR, frame

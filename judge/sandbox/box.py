@@ -141,11 +141,19 @@ class BoxPolicy(BaseModel):
     """`required`: only an Engine that shifts the users of its containers (`userns-remap`) will do."""
     runtime: str = ""
     """The Engine's runtime (`runsc`), which the Engine must have; empty: the Engine's default."""
+    reuse: Literal["never", "agent"] = "never"
+    """`never`: each game has a fresh box. `agent`: a box is kept for its agent's next game on the slot, if everything
+    that the former game could have left is undone and proved so from outside; see `judge.sandbox.renewal`."""
     sharing: int = Field(default=1, ge=1)
     """How many games may have the same cores at once. If it is more than one, clocks include the work of the others,
     by an unknown amount: no overrun is void for it. For agents that wait more than they compute."""
     start_timeout_s: float = Field(default=60.0, gt=0)
     """How long the Engine may take for a step before the host is at fault."""
+
+    @property
+    def once(self) -> "BoxPolicy":
+        """This policy for a box that serves one game, or a part of one."""
+        return self if self.reuse == "never" else self.model_copy(update={"reuse": "never"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +176,8 @@ class Tenant:
     """Where the box is made, waits for its slot and is removed, so that this does not disturb the slot's cores; empty:
     on those."""
     environment: tuple[tuple[str, str], ...] = ()
+    digest: str = ""
+    """SHA-256 of the agent's files; empty: its box is kept for nobody."""
     uid: int | None = None
     """The user (and group) that owns its kept folders. None: the box claims a free one."""
     folders: Mapping[FolderKind, str] = field(default_factory=dict)
@@ -180,6 +190,10 @@ class Box(Protocol):
 
     name: str
     """What kind of box this is, for the record: `docker-pipes`, `docker-attach`, `process`."""
+
+    @property
+    def is_reused(self) -> bool:
+        """Whether it has served a former game of the same agent."""
 
     @property
     def freezer(self) -> str:

@@ -77,12 +77,15 @@ class Counter:
     """The pattern before the number in a file with many numbers; else empty."""
     factor: int = 1
     value: int | None = None
+    base: int = 0
+    """What is subtracted: the number when counting began."""
 
     def read(self) -> int | None:
-        """The number now, times `factor`; None when there never was one."""
+        """The number now, times `factor`, less `base`; None when there never was one."""
         try:
             text = os.pread(self.fd, 4096, 0).decode("ascii")
             now = int(re.search(rf"^{self.key}\s*(\d+)$", text, re.MULTILINE)[1]) * self.factor  # type: ignore[index]
+            now -= self.base
         except (OSError, TypeError, ValueError):
             return self.value
         self.value = max(now, self.value or 0)
@@ -96,6 +99,8 @@ class CgroupMeter:
         self._fds: list[int] = []
         memory = directories.get("memory")
         unified = directories.get(UNIFIED)
+        self._is_v1 = memory is not None
+        self._memory = memory or unified or Path()
         if memory:
             self._peak = self._counter(memory, ("memory.max_usage_in_bytes",))
             self._cap = self._counter(memory, ("memory.limit_in_bytes",))
@@ -109,6 +114,21 @@ class CgroupMeter:
         else:
             self._cpu = self._counter(unified, ("cpu.stat",), "usage_usec", 1000)
         self._waited = self._counter(unified, ("cpu.pressure",), "full .*total=", 1000)
+
+    def restart(self) -> None:
+        """Count from now on, as in a new container. Raises OSError where the kernel cannot forget a peak."""
+        if self._is_v1:
+            (self._memory / "memory.max_usage_in_bytes").write_text("0", encoding="ascii")
+        else:  # each open file of a peak has its own, since it was written to
+            fd = os.open(self._memory / "memory.peak", os.O_RDWR)
+            self._fds.append(fd)
+            os.write(fd, b"0")
+            self._peak = Counter(fd)
+        for counter in (self._kills, self._cpu, self._waited):
+            if counter:
+                counter.value = None
+                counter.base += counter.read() or 0
+                counter.value = None
 
     def cpu_ns(self) -> int | None:
         """CPU time used by the whole container."""

@@ -1,29 +1,34 @@
 """The real box: one hardened container an agent, whose PID 1 is ours."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from judge.errors import HostError
 from judge.logs import get_logger
 from judge.sandbox import cgroup, freezer, hardening, seccomp
 from judge.sandbox.attach import AttachStream
 from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, ProcessReport, Readings, Tenant
+from judge.sandbox.container import KEPT, Container, tell_no_effect, tell_thrown_away
 from judge.sandbox.engine import Engine, EngineRefusalError
 from judge.sandbox.exit_cause import died_of_memory
 from judge.sandbox.images import RuntimeImage, find_runtime
 from judge.sandbox.interference import FirstProcess, is_ordered_frozen, release
-from judge.sandbox.owner import Owner, make_directory, remove_directory
+from judge.sandbox.owner import Owner, make_directory
 from judge.sandbox.pipes import NamedPipes
+from judge.sandbox.renewal import UncleanError, helper
 from judge.sandbox.requirements import refuse_unmet
-from judge.sandbox.users import User, claim_user
+from judge.sandbox.users import claim_user
 
 log = get_logger()
+
+UNDONE_PROFILE = "native"
+"""The filter of system calls under which a game leaves nothing that is not looked for; others allow more."""
 
 KILLED = ProcessReport("signalled", 9)
 
@@ -87,49 +92,138 @@ class DockerBox:
 
     def __init__(self, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> None:
         self.name = "docker"
+        self.variety: Hashable = None
+        """What else this kind of box gives its container; one of another variety is never reused."""
+        self._is_kept = False
+        """Whether the container may be kept for the agent's next game."""
         self._tenant = tenant
         self._limits = limits
         self._policy = policy
-        self._engine: Engine | None = None
-        self._container = ""
-        self._user: User | None = None
-        self._directory: Path | None = None
+        self._container = Container()
+        self._writable: Mapping[str, str] = {}
         self._pipes: NamedPipes | None = None
-        self._stream: AttachStream | None = None
         self._meter: Meter | None = None
         self._oom: cgroup.OomSource | None = None
-        self._first: FirstProcess | None = None
-        self._groups: Mapping[str, Path] = {}
-        self._freezer: freezer.Freezer = freezer.NoFreezer()
         self._is_let_go = True
         self._uses_pipes = False
         self._killed = False
         self._over = False
+        self._ended = False
+        """PID 1 has told of the agent's end, and killed and reaped everything else before."""
         self._died_of_memory = False
         """The kernel killed PID 1 too, and the cgroup was gone before its counters could be read."""
 
     def __str__(self) -> str:
-        where = f"container {self._container[:12]}" if self._container else "no container yet"
+        where = f"container {self._container.id[:12]}" if self._container.id else "no container yet"
         return f"{where}, agent {self._tenant.name}, match {self._tenant.match_id} seat {self._tenant.seat}"
+
+    @property
+    def is_reused(self) -> bool:
+        """Whether the container has served a former game of the same agent."""
+        return self._container.is_reused
 
     # --- before the agent runs --------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Create and start the container: PID 1 runs and waits for the word, the agent does not run."""
+        """Make a container ready: PID 1 runs and waits for the word, the agent does not run."""
+        self._is_kept = self._may_be_kept()
+        if self._is_kept and (kept := KEPT.take(self._agent())) is not None and self._reuse(kept):
+            return
         image = find_runtime(self._tenant.runtime)
-        self._engine = engine = Engine(self._policy.start_timeout_s)
+        self._is_kept = self._is_kept and self._has_undone_profile(image)
+        self._make(image)
+        if self._is_kept:
+            self._begin_to_keep(image)
+
+    def _make(self, image: RuntimeImage) -> None:
+        """Create and start a container."""
+        self._container.engine = engine = Engine(self._policy.start_timeout_s)
         refuse_unmet(self._policy, engine.info())
         if self._policy.transport != "attach":
             self._make_pipes()
-        self._container = self._create(engine, image)
-        self._stream = AttachStream(engine.attach(self._container), self._on_report, self._on_end)
-        engine.start(self._container)
+        self._container.id = self._create(engine, image)
+        self._container.stream = AttachStream(engine.attach(self._container.id), self._on_report, self._on_end)
+        engine.start(self._container.id)
         self._look_around(engine)
+
+    def _may_be_kept(self) -> bool:
+        """Whether this game's container may serve its agent again."""
+        tenant, policy = self._tenant, self._policy
+        if policy.reuse == "never" or not tenant.digest:
+            return False
+        try:
+            helper()
+            if tenant.folders:
+                raise UncleanError("a game with kept folders has new volumes, and a container cannot be given others")
+            if policy.transport == "attach":
+                raise UncleanError("PID 1 hears the agent's input and the judge's words in one stream (box.transport)")
+            if policy.runtime not in ("", "runc"):
+                raise UncleanError(f"what the Engine's runtime {policy.runtime} leaves is not known (box.runtime)")
+        except UncleanError as error:
+            tell_no_effect(str(error))
+            return False
+        return True
+
+    def _has_undone_profile(self, image: RuntimeImage) -> bool:
+        profile = seccomp.profile_for(self._policy, self._tenant.runtime, image.seccomp)
+        if profile != UNDONE_PROFILE:
+            tell_no_effect(f"the seccomp profile {profile} of {self._tenant.runtime} allows more than is undone")
+        return profile == UNDONE_PROFILE
+
+    def _agent(self) -> Hashable:
+        """Whom the container is made for: everything that is in its configuration, but for what is a game's own."""
+        tenant = self._tenant
+        policy = (self._policy.model_dump_json(), self._limits.model_dump_json())
+        agent = (tenant.digest, tenant.name, tenant.program, tenant.command, tenant.runtime, tenant.environment)
+        return (*agent, *policy, self.variety)
+
+    def _reuse(self, kept: Container) -> bool:
+        """Give the agent its container of a former game, with new pipes and counters; False if it is gone meanwhile."""
+        if kept.stream is None or kept.first is None or kept.directory is None:
+            raise TypeError("a container without pipes was kept")
+        self._container = kept
+        self.name = "docker-pipes"
+        self._uses_pipes = True
+        kept.stream.on_report, kept.stream.on_end, kept.first.on_end = self._on_report, self._on_end, self._on_first_end
+        cgroup.move_to_cores(kept.groups, self._tenant.parking_cores or self._tenant.cores)
+        self._pipes = self._new_pipes(kept.directory)
+        try:
+            self._measure(kept.groups).restart()
+        except OSError as error:
+            tell_thrown_away(str(self), f"its counters are gone: {error.strerror}")
+            self._start_afresh()
+            return False
+        return True
+
+    def _start_afresh(self) -> None:
+        """Remove the container, before its agent has run, so that another one can be made."""
+        is_kept, self._is_kept = self._is_kept, False
+        self.close()
+        self._container, self._is_kept = Container(), is_kept
+
+    def _begin_to_keep(self, image: RuntimeImage) -> None:
+        """Make the container ready for more games than this one; where that cannot be, it is a fresh one for this."""
+        try:
+            if not self._uses_pipes:
+                raise UncleanError("no named pipes reach it")
+            self._container.begin(self._writable)
+            self._meter.restart()  # type: ignore[union-attr]  # a container with groups has one of cgroups
+        except (UncleanError, OSError) as error:
+            tell_no_effect(str(error))
+            self._start_afresh()
+            self._is_kept = False
+            self._make(image)
 
     def _make_pipes(self) -> None:
         try:
-            self._directory = make_directory()
-            self._pipes = NamedPipes(self._directory)
+            self._container.directory = make_directory()
+        except OSError as error:
+            raise HostError(f"No named pipes for {self}: {error}: see to TMPDIR") from error
+        self._pipes = self._new_pipes(self._container.directory)
+
+    def _new_pipes(self, directory: Path) -> NamedPipes:
+        try:
+            return NamedPipes(directory)
         except OSError as error:
             raise HostError(f"No named pipes for {self}: {error}: see to TMPDIR") from error
 
@@ -137,15 +231,19 @@ class DockerBox:
         """Create the container; without the pipes where the Engine does not see their directory."""
         pipes = self._pipes.directory if self._pipes else None
         try:
-            return engine.create(self._config(image, pipes))
+            return self._create_as(engine, self._config(image, pipes))
         except EngineRefusalError as error:
             if pipes is None or str(pipes) not in str(error) or self._policy.transport == "pipes":
                 raise self._explained(error) from error
         self._drop_pipes()
         try:
-            return engine.create(self._config(image, None))
+            return self._create_as(engine, self._config(image, None))
         except EngineRefusalError as error:
             raise self._explained(error) from error
+
+    def _create_as(self, engine: Engine, config: Mapping[str, Any]) -> str:
+        self._writable = hardening.writable(config)
+        return engine.create(config)
 
     def _config(self, image: RuntimeImage, pipes: Path | None) -> dict[str, object]:
         return hardening.container_config(
@@ -164,8 +262,8 @@ class DockerBox:
         """The agent's user: the owner of its folders, else one that no other box has."""
         if self._tenant.uid is not None:
             return self._tenant.uid
-        self._user = self._user or claim_user(self._policy)
-        return self._user.uid
+        self._container.user = self._container.user or claim_user(self._policy)
+        return self._container.user.uid
 
     def _explained(self, error: EngineRefusalError) -> HostError:
         program = str(self._tenant.program.resolve())
@@ -178,7 +276,7 @@ class DockerBox:
 
     def _look_around(self, engine: Engine) -> None:
         """Find out what this user may do with the container, and choose transport, freezer and meter."""
-        state = engine.state(self._container)
+        state = engine.state(self._container.id)
         if not state["Running"]:
             raise HostError(f"PID 1 ended at once, with code {state['ExitCode']}: rebuild the image ({self})")
         groups = self._find_groups(int(state["Pid"]))
@@ -188,13 +286,18 @@ class DockerBox:
         if not self._uses_pipes:
             self._drop_pipes()
         self.name = "docker-pipes" if self._uses_pipes else "docker-attach"
-        self._groups = groups or {}
+        self._container.groups = groups or {}
         if groups is None:
-            self._meter = EngineMeter(engine, self._container)
+            self._meter = EngineMeter(engine, self._container.id)
         else:
-            self._meter = cgroup.CgroupMeter(groups)
-            self._oom = cgroup.OomSource.open(groups)
-        self._freezer = freezer.choose_freezer(self._policy.freeze, groups or {}, engine, self._container)
+            self._measure(groups)
+        self._container.freezer = freezer.choose_freezer(self._policy.freeze, groups or {}, engine, self._container.id)
+
+    def _measure(self, groups: Mapping[str, Path]) -> cgroup.CgroupMeter:
+        """Read the counters, and watch for lack of memory, from now on."""
+        meter = self._meter = cgroup.CgroupMeter(groups)
+        self._oom = cgroup.OomSource.open(groups)
+        return meter
 
     def _find_groups(self, pid: int) -> Mapping[str, Path] | None:
         """The container's cgroups, and a handle of its PID 1; None if the Engine's processes are not ours."""
@@ -202,32 +305,35 @@ class DockerBox:
             first = FirstProcess(pid, self._on_first_end)
         except (OSError, ValueError):
             return None
-        groups = cgroup.find_cgroups(pid, self._container)
+        groups = cgroup.find_cgroups(pid, self._container.id)
         if groups is None:
             first.close()
         else:
-            self._first = first
+            self._container.first = first
         return groups
 
     def _on_first_end(self) -> Sequence[tuple[Channel, bytes]]:
         """PID 1 has ended: while its stream is whole, that tells what there is to tell, and in order."""
-        return self._on_end() if self._stream and self._stream.ended else ()
+        return self._on_end() if self._container.stream and self._container.stream.ended else ()
 
     def _drop_pipes(self) -> None:
         if self._pipes:
             self._pipes.close()
             self._pipes = None
-        if self._directory:
-            remove_directory(self._directory)
-            self._directory = None
+        self._container.drop_directory()
 
     def enter(self) -> None:
         """Move the container from its parking cores to all cores of the slot."""
         cores = self._tenant.cores
-        if self._engine and self._tenant.parking_cores and cores and not cgroup.move_to_cores(self._groups, cores):
-            self._engine.move(self._container, cores)
-        if self._first:
-            self._first.spread()
+        if (
+            self._container.engine
+            and self._tenant.parking_cores
+            and cores
+            and not cgroup.move_to_cores(self._container.groups, cores)
+        ):
+            self._container.engine.move(self._container.id, cores)
+        if self._container.first:
+            self._container.first.spread()
 
     # --- while it runs ----------------------------------------------------------------------------
 
@@ -235,7 +341,7 @@ class DockerBox:
     def sources(self) -> Sequence[EventSource]:
         """The agent's streams, PID 1's reports and its end, and the kernel's word on memory."""
         pipes: Sequence[EventSource] = self._pipes.sources if self._pipes else ()
-        others = (self._stream, self._first, self._oom)
+        others = (self._container.stream, self._container.first, self._oom)
         return [*pipes, *(source for source in others if source)]
 
     def start(self) -> None:
@@ -254,39 +360,39 @@ class DockerBox:
     @property
     def stdin_fd(self) -> int:
         """What to poll for room to write; -1 when nobody reads any more."""
-        if self._over or not self._stream:
+        if self._over or not self._container.stream:
             return -1
-        return self._pipes.stdin_fd if self._pipes else self._stream.stdin_fd
+        return self._pipes.stdin_fd if self._pipes else self._container.stream.stdin_fd
 
     @property
     def freezer(self) -> str:
         """How this container is stopped, as `box.freeze` names it."""
-        return self._freezer.name
+        return self._container.freezer.name
 
     def freeze(self) -> None:
         """Stop everything in the container, PID 1 too: it tells nothing before the thaw."""
         self._is_let_go = False
-        self._freezer.freeze()
+        self._container.freezer.freeze()
 
     def is_frozen(self) -> bool:
         """Whether everything in the container stands still."""
-        return self._freezer.is_frozen()
+        return self._container.freezer.is_frozen()
 
     def thaw(self) -> None:
         """Let the container go on."""
-        self._freezer.thaw()
+        self._container.freezer.thaw()
         self._is_let_go = True
 
     def is_held(self) -> bool | None:
         """Whether somebody else holds the container still, or has paused it; see `Box`."""
-        if not self._engine or not self._container:
+        if not self._container.engine or not self._container.id:
             return None
-        if self._is_let_go and is_ordered_frozen(self._groups):
+        if self._is_let_go and is_ordered_frozen(self._container.groups):
             return True
         with suppress(HostError):
-            if not self._groups or self._freezer.name == freezer.EnginePause.name:
-                return self._is_let_go and bool(self._engine.state(self._container)["Paused"])
-            return self._engine.count_events(self._container, "pause", time.time()) > 0
+            if not self._container.groups or self._container.freezer.name == freezer.EnginePause.name:
+                return self._is_let_go and bool(self._container.engine.state(self._container.id)["Paused"])
+            return self._container.engine.count_events(self._container.id, "pause", time.time()) > 0
         return None
 
     def readings(self) -> Readings:
@@ -310,19 +416,19 @@ class DockerBox:
 
         PID 1 cannot be asked to do it: the agent may send it the same signal.
         """
-        if self._over or self._killed or not self._engine or not self._container:
+        if self._over or self._killed or not self._container.engine or not self._container.id:
             return
         self.readings()
         self.thaw()
         self._killed = True
-        if self._first and self._first.kill():
+        if self._container.first and self._container.first.kill():
             return  # at once; the Engine would wait for its end, and refuse if that takes long
-        self._kill_by_engine(self._engine)
+        self._kill_by_engine(self._container.engine)
 
     def _kill_by_engine(self, engine: Engine) -> None:
         """Also one that is paused. Not running any more, or in a call that nothing interrupts, is a refusal."""
         with ThreadPoolExecutor(1) as pool:
-            killing = pool.submit(engine.kill, self._container)
+            killing = pool.submit(engine.kill, self._container.id)
             self._attached.take_in(killing)
             try:
                 killing.result()
@@ -331,12 +437,12 @@ class DockerBox:
 
     def is_gone(self) -> bool:
         """Whether its PID 1 has ended: the kernel ends that when everything else in the container has."""
-        if not self._engine or not self._container:
+        if not self._container.engine or not self._container.id:
             return True
-        if self._first:
-            return not self._first.is_running()
+        if self._container.first:
+            return not self._container.first.is_running()
         try:
-            return not self._engine.state(self._container)["Running"]
+            return not self._container.engine.state(self._container.id)["Running"]
         except EngineRefusalError:
             return True
 
@@ -348,14 +454,17 @@ class DockerBox:
         A process may be in a call that nothing interrupts: until that returns, the cores are in use.
         """
         if self._tenant.parking_cores:
-            cgroup.move_to_cores(self._groups, self._tenant.parking_cores)
+            cgroup.move_to_cores(self._container.groups, self._tenant.parking_cores)
         began = time.monotonic()
         try:
+            if self._is_kept and self._is_at_rest():
+                self._container.freezer.thaw()
+                return time.monotonic() - began
             self.kill()
-            if self._first:
-                self._first.kill()  # it may have told of the agent's end, and not have come to its own
-            self._freezer.thaw()
-            release(self._groups)
+            if self._container.first:
+                self._container.first.kill()  # it may have told of the agent's end, and not have come to its own
+            self._container.freezer.thaw()
+            release(self._container.groups)
             self._await_end(began)
         except HostError as error:
             log.warning("box may still use its slot's cores", box=str(self), error=str(error))
@@ -372,46 +481,58 @@ class DockerBox:
                     box=str(self),
                     seconds=round(told - began),
                 )
-                if self._engine:
-                    self._kill_by_engine(self._engine)
-            if self._first:
-                self._first.await_end(PATIENCE_S)
+                if self._container.engine:
+                    self._kill_by_engine(self._container.engine)
+            if self._container.first:
+                self._container.first.await_end(PATIENCE_S)
             else:
                 time.sleep(LOOK_S)
 
     def close(self) -> None:
-        """Remove the container, the pipes and every open file; never raises."""
-        with suppress(HostError):
-            self._freezer.thaw()
-        self._freezer.close()
-        self._freezer = freezer.NoFreezer()
-        if self._stream:
-            self._stream.close()  # first: the Engine waits until somebody takes what a container has written
-        if self._engine and self._container:
-            try:
-                self._engine.remove(self._container)
-            except HostError as error:
-                log.warning("box left behind for the reaper", box=str(self), error=str(error))
-            self._container = ""
-        for part in (self._first, self._oom, self._meter):
+        """Remove the container, or keep it for the agent's next game, and close the rest; never raises."""
+        if not self._keep():
+            self._container.close(str(self))
+        for part in (self._oom, self._meter):
             if part:
                 part.close()
-        self._first = self._oom = self._meter = None
+        self._oom = self._meter = None
         self._drop_pipes()
-        if self._user:
-            self._user.close()
-            self._user = None
-        if self._engine:
-            self._engine.close()
-            self._engine = None
+
+    def _keep(self) -> bool:
+        """Whether the container was proved to be as new, and waits for the agent's next game."""
+        container, self._is_kept = self._container, self._is_kept and not self._container.is_closed
+        if not self._is_kept:
+            return False
+        self._is_kept = False
+        if not self._is_at_rest():
+            log.info("a box whose agent did not end by itself serves no other game", box=str(self))
+            return False
+        try:
+            if self.readings().oom_kills:
+                raise UncleanError("it ran out of memory")
+            container.renew()
+        except (UncleanError, HostError, OSError) as error:
+            tell_thrown_away(str(self), str(error))
+            return False
+        if self._pipes:
+            self._pipes.close()
+            self._pipes = None
+        self._container = Container()
+        KEPT.put(self._agent(), container)
+        return True
+
+    def _is_at_rest(self) -> bool:
+        """Whether nothing runs but PID 1, which can be asked to go on."""
+        first = self._container.first
+        return self._ended and not self._killed and first is not None and first.is_running()
 
     # --- reports of PID 1, and its end -----------------------------------------------
 
     @property
     def _attached(self) -> AttachStream:
-        if not self._stream:
+        if not self._container.stream:
             raise HostError(f"This box was not prepared ({self})")
-        return self._stream
+        return self._container.stream
 
     def _on_report(self, said: bytes) -> ProcessReport:
         """Decode a report of PID 1."""
@@ -422,6 +543,7 @@ class DockerBox:
         except ValueError as error:
             raise HostError(f"PID 1 said {said!r}, which is no report: rebuild the image ({self})") from error
         self._over = self._over or report.kind != "started"
+        self._ended = self._ended or report.kind in ("exited", "signalled")
         return report
 
     def _on_end(self) -> Sequence[tuple[Channel, bytes]]:
@@ -431,13 +553,13 @@ class DockerBox:
         """
         if self._pipes:
             self._pipes.settle()
-        if self._over or (self._uses_pipes and self._first and self._first.is_running()):
+        if self._over or (self._uses_pipes and self._container.first and self._container.first.is_running()):
             return ()
         self._over = True
         if self._killed:
             return ((Channel.REPORT, KILLED.encode()),)
         counted = self._meter and self._meter.readings().oom_kills
-        if counted or (self._engine and died_of_memory(self._engine, self._container)):
+        if counted or (self._container.engine and died_of_memory(self._container.engine, self._container.id)):
             self._died_of_memory = True
             return ((Channel.OOM, b""), (Channel.REPORT, KILLED.encode()))
         return ((Channel.REPORT, ProcessReport("lost").encode()),)

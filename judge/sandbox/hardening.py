@@ -18,6 +18,8 @@ PERSISTENT = "/persistent"
 FOLDERS = {FolderKind.TEMPORARY: HOME, FolderKind.PERSISTENT: PERSISTENT}
 SCRATCH = "/tmp"  # noqa: S108 - a mount point inside the container
 PIPES = "/io"
+SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a mount point inside the container
+MOUNT_FLAGS = "rw,nosuid,nodev,noexec"
 
 MASKED = (
     # the Engine's own list, of all its versions: a list that is given replaces it
@@ -166,21 +168,10 @@ def _files(tenant: Tenant, limits: Limits, pipes: Path | None, uid: int) -> dict
     mounts = [_mount(tenant.program.resolve(), PROGRAM)]
     if pipes is not None:
         mounts.append(_mount(pipes, PIPES))
-    sizes = {
-        SCRATCH: (limits.scratch_bytes, limits.scratch_inodes),
-        HOME: (limits.temporary_bytes, limits.temporary_inodes),
-        PERSISTENT: (limits.persistent_bytes, limits.persistent_inodes),
-    }
     for kind, path in FOLDERS.items():
         if kind in tenant.folders:
             mounts.append(_volume(tenant.folders[kind], path))
-            del sizes[path]
-    mine = f"mode=0700,uid={uid},gid={uid}"
-    tmpfs = {
-        path: _tmpfs(size_bytes, inodes, mine)
-        for path, (size_bytes, inodes) in sizes.items()
-        if size_bytes  # to a tmpfs, 0 means no limit
-    }
+    tmpfs = {path: f"{MOUNT_FLAGS},{options}" for path, options in _tmpfs(tenant, limits, uid).items()}
     return {
         "Mounts": mounts,
         "Tmpfs": tmpfs,
@@ -188,8 +179,31 @@ def _files(tenant: Tenant, limits: Limits, pipes: Path | None, uid: int) -> dict
     }
 
 
-def _tmpfs(size_bytes: int, inodes: int, access: str) -> str:
-    return f"rw,nosuid,nodev,noexec,size={size_bytes},nr_inodes={inodes},{access}"
+def writable(config: Mapping[str, Any]) -> Mapping[str, str]:
+    """Every file system of a container that its agent can write to and that is gone with it: mount options by path.
+
+    All are mounted with `MOUNT_FLAGS`; `config` is as `container_config` makes it.
+    """
+    host = config["HostConfig"]
+    found = {path: options.removeprefix(f"{MOUNT_FLAGS},") for path, options in host["Tmpfs"].items()}
+    if host.get("ShmSize"):
+        found[SHARED_MEMORY] = f"mode=1777,size={host['ShmSize']}"
+    return found
+
+
+def _tmpfs(tenant: Tenant, limits: Limits, uid: int) -> dict[str, str]:
+    sizes = {
+        SCRATCH: (limits.scratch_bytes, limits.scratch_inodes),
+        HOME: (limits.temporary_bytes, limits.temporary_inodes),
+        PERSISTENT: (limits.persistent_bytes, limits.persistent_inodes),
+    }
+    mine = f"mode=0700,uid={uid},gid={uid}"
+    kept = {FOLDERS[kind] for kind in tenant.folders}
+    return {
+        path: f"size={size_bytes},nr_inodes={inodes},{mine}"
+        for path, (size_bytes, inodes) in sizes.items()
+        if size_bytes and path not in kept  # to a tmpfs, 0 means no limit
+    }
 
 
 def _mount(source: Path, target: str) -> dict[str, Any]:

@@ -32,9 +32,9 @@ class FirstProcess:
     def __init__(self, pid: int, on_end: Callable[[], Sequence[tuple[Channel, bytes]]]) -> None:
         """Raises OSError where there is no such process."""
         self.fd = os.pidfd_open(pid)
-        self._pid = pid
+        self.pid = pid
         self.ended = False
-        self._on_end = on_end
+        self.on_end = on_end
 
     def is_running(self) -> bool:
         """Whether it has not ended yet."""
@@ -49,7 +49,7 @@ class FirstProcess:
         if self.ended or self.is_running():
             return ()
         self.ended = True
-        return self._on_end()
+        return self.on_end()
 
     def kill(self) -> bool:
         """Kill it, and with it the container; False where this user may not, True also if it has ended."""
@@ -67,7 +67,7 @@ class FirstProcess:
         container would have those alone that the Engine has, too.
         """
         with suppress(OSError):
-            os.sched_setaffinity(self._pid, range(os.sysconf("SC_NPROCESSORS_CONF")))
+            os.sched_setaffinity(self.pid, range(os.sysconf("SC_NPROCESSORS_CONF")))
 
     def close(self) -> None:
         """Close the handle."""

@@ -45,6 +45,11 @@ class PersonBox:
         return len(data)
 
     @property
+    def is_reused(self) -> bool:
+        """Never."""
+        return False
+
+    @property
     def freezer(self) -> str:
         """None: a person may think whenever it likes to."""
         return NO_FREEZER

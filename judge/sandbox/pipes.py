@@ -48,14 +48,15 @@ class NamedPipes:
     `out` and `err` only, and the parent's mode excludes everybody else."""
 
     def __init__(self, parent: Path) -> None:
-        """Make and open the pipes in a new directory of `parent`, which should have mode 0700."""
+        """Make and open the pipes in a directory of `parent`, which should have mode 0700; others there go."""
         self.directory = parent / "io"
-        self.directory.mkdir()
+        self.directory.mkdir(exist_ok=True)
         self.directory.chmod(0o755)
         self._fds: list[int] = []
         self._held: list[int] = []
         for name, mode in self.MODES.items():
             path = self.directory / name
+            path.unlink(missing_ok=True)
             os.mkfifo(path)
             path.chmod(mode)
             self._held.append(os.open(path, os.O_RDWR | os.O_NONBLOCK))

@@ -134,6 +134,11 @@ class ProcessBox:
         return self._stdin
 
     @property
+    def is_reused(self) -> bool:
+        """Never."""
+        return False
+
+    @property
     def freezer(self) -> str:
         """Signals, unless the policy never stops agents."""
         return NO_FREEZER if self._policy.freeze == NO_FREEZER else "signals"

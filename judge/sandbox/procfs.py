@@ -35,6 +35,12 @@ def status_field(pid: int | str, name: str) -> str:
     return ""
 
 
+def status_fields(pid: int) -> dict[str, str]:
+    """All fields of /proc/PID/status; OSError if there is no such process."""
+    text = (PROC / str(pid) / "status").read_text(encoding="utf-8", errors="replace")
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in text.splitlines())}
+
+
 def memory_bytes(pid: int | str, name: str = "VmHWM") -> int:
     """A field of /proc/PID/status that counts memory, by default the peak; 0 if there is none."""
     words = status_field(pid, name).split()

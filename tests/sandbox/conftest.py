@@ -133,6 +133,7 @@ def lodge(variant: Variant, program: Path) -> Iterator[Lodge]:
         runtime: str = "native",
         folders: Mapping[FolderKind, str] | None = None,
         uid: int | None = None,
+        digest: str = "",
     ) -> Guest:
         tenant = Tenant(
             name="puppet",
@@ -145,6 +146,7 @@ def lodge(variant: Variant, program: Path) -> Iterator[Lodge]:
             parking_cores=parking_cores,
             folders=folders or {},
             uid=uid,
+            digest=digest,
         )
         chosen = policy or BoxPolicy()
         if variant.transport != "auto":

@@ -1,0 +1,168 @@
+"""A container and what the judge holds of it, which may outlive a game; and those that are kept for their agents.
+
+A container is kept for the agent alone that it was made for. It is renewed and proved clean at the end of a game
+(`judge.sandbox.renewal`), waits on its parking cores, and is proved again before the next one. Kept containers are this
+process's and end with it, as all of its containers do: by its hand, or by the reaper's after a kill.
+"""
+
+import atexit
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from threading import Lock
+
+from judge.errors import HostError
+from judge.logs import get_logger
+from judge.sandbox.attach import AttachStream
+from judge.sandbox.engine import Engine
+from judge.sandbox.freezer import EnginePause, Freezer, NoFreezer
+from judge.sandbox.interference import FirstProcess
+from judge.sandbox.owner import remove_directory
+from judge.sandbox.renewal import Renewal, UncleanError
+from judge.sandbox.users import User
+
+log = get_logger()
+
+MOST_KEPT = 4
+"""So many containers are kept by a process: two for each seat of its games. The one that waits longest goes first."""
+
+CLEAN_S = 5.0
+"""How long PID 1 may take to leave nothing."""
+
+
+@dataclass(slots=True)
+class Container:
+    """A container, from its creation to its end; what is not there yet is None or empty."""
+
+    engine: Engine | None = None
+    id: str = ""
+    user: User | None = None
+    """Claimed for as long as the container lasts; None if its agent's folders have an owner already."""
+    directory: Path | None = None
+    """Where its named pipes are."""
+    stream: AttachStream | None = None
+    first: FirstProcess | None = None
+    groups: Mapping[str, Path] = field(default_factory=dict)
+    freezer: Freezer = field(default_factory=NoFreezer)
+    renewal: Renewal | None = None
+    """How it is made as new after a game; None: it serves one game."""
+    is_reused: bool = False
+    """Whether it has served a game of its agent before."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether there is none, or none any more."""
+        return not self.id
+
+    def begin(self, tmpfs: Mapping[str, str]) -> None:
+        """Before the first game: make ready for being renewed. Raises UncleanError where that cannot be."""
+        if self.first is None or not self.groups:
+            raise UncleanError("judge and Engine share no kernel")
+        if isinstance(self.freezer, EnginePause):
+            raise UncleanError("this judge may not write the files of its cgroups")
+        self._clean()
+        renewal = Renewal(self.first.pid, self.first.fd, self.groups, tmpfs)
+        renewal.begin()
+        self.renewal = renewal
+
+    def renew(self) -> None:
+        """After a game: undo what it could have left, and prove it. Raises UncleanError, HostError."""
+        if self.renewal is None:
+            raise UncleanError("it serves one game")
+        self._clean()
+        self.renewal.renew()
+
+    def _clean(self) -> None:
+        if self.stream is None or not self.stream.clean(CLEAN_S):
+            raise UncleanError("PID 1 does not say that nothing is left")
+
+    def close(self, name: str) -> None:
+        """Remove it, and close every file; never raises. `name` is for the log."""
+        with suppress(HostError):
+            self.freezer.thaw()
+        self.freezer.close()
+        self.freezer = NoFreezer()
+        if self.stream:
+            self.stream.close()  # first: the Engine waits until somebody takes what a container has written
+        if self.engine and self.id:
+            try:
+                self.engine.remove(self.id)
+            except HostError as error:
+                log.warning("box left behind for the reaper", box=name, error=str(error))
+            self.id = ""
+        if self.first:
+            self.first.close()
+            self.first = None
+        self.drop_directory()
+        if self.user:
+            self.user.close()
+            self.user = None
+        if self.engine:
+            self.engine.close()
+            self.engine = None
+
+    def drop_directory(self) -> None:
+        """Remove the directory of the pipes, if there is one."""
+        if self.directory:
+            remove_directory(self.directory)
+            self.directory = None
+
+
+class KeptContainers:
+    """The containers of this process that wait for the next game of their agents; for several threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._waiting: OrderedDict[tuple[Hashable, str], Container] = OrderedDict()
+
+    def put(self, whose: Hashable, container: Container) -> None:
+        """Keep a container that was renewed for a game of the same agent; the one that waits longest may go."""
+        with self._lock:
+            self._waiting[whose, container.id] = container
+            gone = [self._waiting.popitem(last=False)[1] for _ in range(len(self._waiting) - MOST_KEPT)]
+        for each in gone:
+            each.close(f"container {each.id[:12]}")
+
+    def take(self, whose: Hashable) -> Container | None:
+        """The agent's container that was used last, proved clean again; None if there is none."""
+        while (container := self._pop(whose)) is not None:
+            try:
+                container.renewal.prove()  # type: ignore[union-attr]  # it was renewed
+            except (UncleanError, OSError) as error:
+                tell_thrown_away(f"container {container.id[:12]}", str(error))
+                container.close(f"container {container.id[:12]}")
+            else:
+                container.is_reused = True
+                return container
+        return None
+
+    def _pop(self, whose: Hashable) -> Container | None:
+        with self._lock:
+            found = next((key for key in reversed(self._waiting) if key[0] == whose), None)
+            return None if found is None else self._waiting.pop(found)
+
+    def close(self) -> None:
+        """Remove all; never raises."""
+        with self._lock:
+            gone = list(self._waiting.values())
+            self._waiting.clear()
+        for each in gone:
+            each.close(f"container {each.id[:12]}")
+
+
+def tell_thrown_away(box: str, why: str) -> None:
+    """Log that a container gets no further game, and why."""
+    log.warning("a box that cannot be proved clean is thrown away; the next game gets a fresh one", box=box, why=why)
+
+
+@cache
+def tell_no_effect(why: str) -> None:
+    """Log, once a reason, that boxes cannot be kept although the policy says so."""
+    log.warning("box.reuse has no effect: each game has a fresh box", why=why)
+
+
+KEPT = KeptContainers()
+atexit.register(KEPT.close)

@@ -1,0 +1,274 @@
+"""Between two games of an agent its container is made as new, and that is proved from outside, or it is thrown away.
+
+What is renewed: PID 1 ends every other process and leaves the agent's folders (`images/init/init.c`); a helper that is
+root puts empty file systems in the place of those that the agent could write to, and lets process numbers start where
+they started before (`judge.sandbox.inside`). What is compared with the start: the processes and threads of the
+container's cgroups, memory, every attribute of PID 1 that another process of its user could change, the mounts, sockets
+with names, keys, message queues, semaphores and shared memory. What counts on and cannot be set back is hidden from the
+agent before its first game: the counters of its cgroups, and what /proc says of PID 1.
+"""
+
+import atexit
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from judge.sandbox import inside
+from judge.sandbox.cgroup import UNIFIED, parse_mounts
+from judge.sandbox.interference import is_ordered_frozen
+from judge.sandbox.procfs import stat_fields, status_fields
+
+PATIENCE_S = 5.0
+"""How long the helper may take for an answer."""
+
+ROOM_BYTES = 2 << 20
+"""How much more memory than before its first game a container may use: its program's pages, and batches of counters."""
+
+STATUS = (
+    "Umask", "Uid", "Gid", "Groups", "NSpid", "TracerPid", "Threads", "SigPnd", "ShdPnd", "SigBlk", "SigIgn", "SigCgt",
+    "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp", "Seccomp_filters", "THP_enabled",
+)  # fmt: skip
+"""Fields of /proc/PID/status that stay as they are while PID 1 waits."""
+
+STAT = {"session": 3, "priority": 15, "nice": 16, "rt_priority": 37, "policy": 38}
+"""Fields of /proc/PID/stat that do so, by their places after the name."""
+
+FILES = ("limits", "oom_score_adj", "coredump_filter", "personality", "timerslack_ns", "cgroup", "loginuid")
+"""Other files of /proc/PID that do so."""
+
+SHOWN = {
+    "memory": ("memory.limit_in_bytes", "memory.soft_limit_in_bytes", "memory.memsw.limit_in_bytes"),
+    "cpu": ("cpu.cfs_period_us", "cpu.cfs_quota_us", "cpu.shares"),
+    "pids": ("pids.max",),
+    UNIFIED: (
+        "cgroup.controllers", "cpu.max", "cpu.weight", "memory.high", "memory.max", "memory.swap.max", "pids.max",
+    ),
+}  # fmt: skip
+"""Limits of a container's cgroups that its programs may read, as the JVM does; counters are not among them."""
+
+
+NAMESPACES = ("mnt", "pid", "ipc", "net", "cgroup", "uts")
+
+
+class UncleanError(Exception):
+    """A container cannot be proved as new; the text says why."""
+
+
+class NamespaceHelper:
+    """The program that works inside containers, one a process; see `judge.sandbox.inside`."""
+
+    def __init__(self) -> None:
+        """Start it. Raises OSError."""
+        self._lock = Lock()
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket.settimeout(PATIENCE_S)
+        with theirs:
+            words = [sys.executable, "-I", "-S", inside.__file__, str(theirs.fileno())]
+            self._process = subprocess.Popen(words, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+
+    def ask(self, handle: int, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Have a request carried out in the namespaces of a process; raises UncleanError."""
+        try:
+            with self._lock:
+                socket.send_fds(self._socket, [json.dumps(request).encode()], [handle])
+                answer: Mapping[str, Any] = json.loads(self._socket.recv(inside.LARGEST))
+        except (OSError, ValueError) as error:
+            self.close()
+            raise UncleanError(f"the helper inside of containers does not answer: {error}") from None
+        if "error" in answer:
+            raise UncleanError(str(answer["error"]))
+        return answer
+
+    def close(self) -> None:
+        """End it."""
+        self._socket.close()
+        self._process.kill()
+        self._process.wait()
+
+
+def helper() -> NamespaceHelper:
+    """This process's helper; raises UncleanError where this judge may not enter its containers."""
+    if os.geteuid() != 0:
+        raise UncleanError("only a judge that is root may enter the namespaces of its containers")
+    if not Path(inside.LAST_PID).exists():
+        raise UncleanError("this kernel does not let process numbers be set (CONFIG_CHECKPOINT_RESTORE)")
+    return _started_helper()
+
+
+@cache
+def _started_helper() -> NamespaceHelper:
+    try:
+        started = NamespaceHelper()
+    except OSError as error:
+        raise UncleanError(f"no helper inside of containers can be started: {error}") from None
+    atexit.register(started.close)
+    return started
+
+
+@dataclass(slots=True)
+class Renewal:
+    """What is renewed of one container, and how it was before its first game."""
+
+    pid: int
+    """Of its PID 1, whose handle is `handle`."""
+    handle: int
+    groups: Mapping[str, Path]
+    tmpfs: Mapping[str, str]
+    """The file systems that the agent may write to: mount options by path."""
+    _last_pid: int | None = None
+    _before: Mapping[str, str] = field(default_factory=dict)
+    _memory_bytes: int = 0
+
+    def begin(self) -> None:
+        """Hide what cannot be renewed, renew the rest, and remember how it is; PID 1 waits. Raises UncleanError."""
+        self._prove_apart()
+        made = self._file_systems()
+        self._renew(self._shown())
+        if (now := self._file_systems()) != made:
+            raise UncleanError(f"file systems of the same options are other ones: {made} and {now}")
+        self._before = self._look()
+        self._memory_bytes = self._used_bytes()
+
+    def renew(self) -> None:
+        """Make all as new after a game, when PID 1 has cleaned; raises UncleanError."""
+        self._prove_alone()
+        self._renew(None)
+        self._give_memory_back()
+        self.prove()
+
+    def prove(self) -> None:
+        """Compare everything with the start; raises UncleanError that says what is other."""
+        self._prove_alone()
+        now = self._look()
+        for name, before in self._before.items():
+            if now.get(name) != before:
+                raise UncleanError(f"{name} was {before[:400]!r} and is {str(now.get(name))[:400]!r}")
+        if (more := self._used_bytes() - self._memory_bytes) > ROOM_BYTES:
+            raise UncleanError(f"{more} bytes of memory are not given back")
+
+    # --- parts -------------------------------------------------------------------------------------------------------
+
+    def _prove_apart(self) -> None:
+        """Its namespaces are its own: what is done in them is not done to this host."""
+        for name in NAMESPACES:
+            if _namespace(self.pid, name) == _namespace("self", name):
+                raise UncleanError(f"it has no {name} namespace of its own")
+
+    def _file_systems(self) -> Mapping[str, str]:
+        """What is mounted where the agent may write: type, source and options of the file system."""
+        found = {}
+        for line in _text(Path("/proc") / str(self.pid) / "mountinfo").splitlines():
+            mount, _, system = line.partition(" - ")
+            found[mount.split(" ")[4]] = system
+        return {path: found.get(path, "") for path in self.tmpfs}
+
+    def _renew(self, hide: Mapping[str, str] | None) -> None:
+        request = {"hide": hide, "renew": dict(self.tmpfs), "last_pid": self._last_pid}
+        self._last_pid = helper().ask(self.handle, request)["last_pid"]
+
+    def _prove_alone(self) -> None:
+        """PID 1 is there, alone, has one thread, and nobody stops it."""
+        if select.select([self.handle], [], [], 0)[0]:
+            raise UncleanError("its PID 1 has ended")
+        if is_ordered_frozen(self.groups):
+            raise UncleanError("somebody has frozen it")
+        for hierarchy, directory in self.groups.items():
+            for name in ("cgroup.procs", "cgroup.threads" if hierarchy == UNIFIED else "tasks"):
+                with suppress(FileNotFoundError):
+                    found = _text(directory / name).split()
+                    if found != [str(self.pid)]:
+                        raise UncleanError(
+                            f"there are other processes: {name} of {hierarchy or 'cgroup'} has {found[:5]}"
+                        )
+        counted = self.groups.get("pids", self.groups.get(UNIFIED))
+        if counted is not None and (counted / "pids.current").exists() and _text(counted / "pids.current") != "1":
+            raise UncleanError("there are processes that have ended and are not gone")
+
+    def _look(self) -> Mapping[str, str]:
+        """Everything that must be the same again."""
+        try:
+            return dict(self._seen())
+        except OSError as error:
+            raise UncleanError(f"its state cannot be read: {error}") from None
+
+    def _seen(self) -> Iterator[tuple[str, str]]:
+        process = Path("/proc") / str(self.pid)
+        status = status_fields(self.pid)
+        yield from ((f"{name} of PID 1", status.get(name, "")) for name in STATUS)
+        stat = stat_fields(self.pid)
+        yield from ((f"{name} of PID 1", stat[place]) for name, place in STAT.items())
+        for name in FILES:
+            with suppress(FileNotFoundError):
+                yield f"{name} of PID 1", _text(process / name)
+        for name in ("cwd", "root", "exe"):
+            yield f"{name} of PID 1", str((process / name).readlink())
+        for path in sorted((process / "fd").iterdir()):
+            flags = _text(process / "fdinfo" / path.name).splitlines()[1]
+            yield f"file {path.name} of PID 1", f"{path.readlink()} {flags}"
+        yield "mounts", "\n".join(sorted(map(_mount_without_numbers, _text(process / "mountinfo").splitlines())))
+        sockets = _text(process / "net" / "unix").splitlines()[1:]
+        yield "sockets", "\n".join(sockets)
+        yield "keys", "\n".join(_keys_of(status["Uid"].split()[0]))
+        yield from ((f"limit {name}", text) for name, text in self._shown().items())
+
+    def _shown(self) -> Mapping[str, str]:
+        """The limits of the cgroups, by their paths under the directory of all cgroups."""
+        points = parse_mounts(_text(Path("/proc") / str(self.pid) / "mountinfo"))
+        shown = {}
+        for hierarchy, names in SHOWN.items():
+            if hierarchy not in self.groups or hierarchy not in points:
+                continue
+            for name in names:
+                with suppress(OSError, ValueError):
+                    inner = (points[hierarchy][1] / name).relative_to(inside.CGROUPS)
+                    shown[str(inner)] = _text(self.groups[hierarchy] / name) + "\n"
+        return shown
+
+    def _used_bytes(self) -> int:
+        directory, name = self._memory("memory.usage_in_bytes", "memory.current")
+        return int(_text(directory / name))
+
+    def _give_memory_back(self) -> None:
+        """Have the kernel drop what the former game has left in memory, such as pages of files, if it is much."""
+        more = self._used_bytes() - self._memory_bytes
+        if more > ROOM_BYTES:
+            directory, name = self._memory("memory.force_empty", "memory.reclaim")
+            with suppress(OSError):  # it says so where it could not drop all of it; what is left is counted
+                (directory / name).write_text(str(more) if name == "memory.reclaim" else "0", encoding="ascii")
+
+    def _memory(self, of_v1: str, of_v2: str) -> tuple[Path, str]:
+        if "memory" in self.groups:
+            return self.groups["memory"], of_v1
+        return self.groups[UNIFIED], of_v2
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace").rstrip("\n")
+
+
+def _namespace(pid: int | str, name: str) -> str:
+    return str((Path("/proc") / str(pid) / "ns" / name).readlink())
+
+
+def _mount_without_numbers(line: str) -> str:
+    """A line of mountinfo without the numbers of the mount, of its parent and of its file system."""
+    return line.split(" ", 3)[3]
+
+
+def _keys_of(uid: str) -> list[str]:
+    """What the kernel counts of a user's keys."""
+    try:
+        lines = _text(Path("/proc/key-users")).splitlines()
+    except FileNotFoundError:
+        return []
+    return [line.strip() for line in lines if line.split(":")[0].strip() == uid]

@@ -1,0 +1,55 @@
+"""A judge process that keeps a box for its agent, and stops at one step of that, where a test can kill it.
+
+python -m tests.sandbox.reuser PROGRAM STEP
+"""
+
+import os
+import select
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
+from judge.sandbox.container import Container, KeptContainers
+from judge.sandbox.renewal import Renewal
+
+OWNERS: dict[str, Any] = {
+    "_clean": Container,
+    "_renew": Renewal,
+    "_give_memory_back": Renewal,
+    "prove": Renewal,
+    "put": KeptContainers,
+}
+
+
+def wait_for_the_end(*_words: object) -> NoReturn:
+    """Say `ready`, and wait to be killed."""
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    sys.stdin.read()
+    os._exit(1)
+
+
+def play(program: Path) -> None:
+    """One game of an agent that ends by itself."""
+    tenant = Tenant("puppet", program, ("puppet",), "native", 0, "reuser", digest="one")
+    box = open_box("docker", tenant, Limits(), BoxPolicy(reuse="agent"))
+    box.prepare()
+    box.enter()
+    box.start()
+    box.write(b"leave 0\n")
+    reports = 0
+    while reports < 2:
+        select.select([source.fd for source in box.sources], [], [])
+        reports += sum(channel == "report" for source in box.sources for channel, _ in source.read())
+    box.leave()
+    if sys.argv[2] in OWNERS:
+        setattr(OWNERS[sys.argv[2]], sys.argv[2], wait_for_the_end)
+    box.close()
+
+
+if __name__ == "__main__":
+    play(Path(sys.argv[1]))
+    if sys.argv[2] == "waiting":
+        wait_for_the_end()
+    sys.stdout.write(f"{os.getpid()}\n")
