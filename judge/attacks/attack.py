@@ -12,6 +12,7 @@ from typing import Any
 from judge.games.types import Verdict
 from judge.referee.spec import MatchRecord, RecordFile
 from judge.referee.transcript import Entry, EntryKind, unseal
+from judge.sandbox.renewal import Renewal
 
 Changes = Mapping[str, Mapping[str, Any]]
 """What is other than in the suite's policy, by section: `{"clock": {"turn_ms": 5000}}`."""
@@ -96,6 +97,8 @@ class Control:
     """Other words for the program; None: the attack's."""
     policy: Changes = field(default_factory=dict)
     weaken: Weakening | None = None
+    renewal: type[Renewal] | None = None
+    """How a box that is kept is renewed; None: as always."""
     in_shell: str = ""
     """A shell command to run the agent in, `{}` in place of its own."""
 

@@ -12,21 +12,23 @@ from judge.attacks.attack import Attack, Changes, Control, Expected, HarmError, 
 from judge.attacks.fixtures import CANARY_TEXT
 from judge.attacks.leftovers import leftovers, look_before
 from judge.attacks.programs import build_attacks
-from judge.attacks.weak_box import weak_builder
+from judge.attacks.weak_box import as_always, weak_builder
 from judge.errors import HostError
 from judge.games.types import Verdict
 from judge.host.house_agents import build_house_agents
-from judge.referee.play import Slot, Venue, play_until_scored
+from judge.referee.play import BoxBuilder, Slot, Venue, play_until_scored
 from judge.referee.policy import ClockPolicy, GameChoice, Policy
 from judge.referee.spec import KeptFolders, MatchSpec, RecordFile, SeatSpec
 from judge.referee.verify import verify
 from judge.resources import BUILD_DIRECTORY
 from judge.sandbox import open_box, seccomp
 from judge.sandbox.archive import EMPTY, Archive
+from judge.sandbox.container import KEPT
 from judge.sandbox.cores import busy_ns
 from judge.sandbox.folders import FolderKind
 from judge.sandbox.owner import owned_directory
 from judge.sandbox.procfs import memory_bytes
+from judge.sandbox.renewal import Renewal
 
 OPPONENT = "house-instant"
 CLOCK = ClockPolicy(
@@ -90,7 +92,7 @@ class MemoryShelf:
 
 
 class Suite:
-    """Plays trials, one after the other, under one policy."""
+    """Plays trials, one after the other, under one policy. Where boxes are reused, each has at least two games."""
 
     def __init__(self, policy: Policy, slot: Slot) -> None:
         """Build the programs. `policy` is an organiser's: how boxes are built, what may be printed and used."""
@@ -126,7 +128,10 @@ class Suite:
     def _try(self, attack: Attack, control: Control | None, expected: Expected) -> Trial:
         began, before = time.monotonic(), look_before()
         with owned_directory() as directory:
-            seen, names = self._play(attack, control, directory)
+            try:
+                seen, names = self._play(attack, control, directory)
+            finally:
+                KEPT.close()
         late = max(file.record.judge_late_ms for file in seen.files)
         problems = [*self._unexpected(attack, expected, seen, names), *leftovers(before)]
         if control is None:
@@ -180,7 +185,8 @@ class Suite:
                 with attack.scene(directory) as more:
                     names |= more
                     spec = self._spec(attack, control, policy, names)
-                    files += [self._game(spec, number, control, names, shelf) for number in range(attack.plays)]
+                    plays = max(attack.plays, 2) if policy.box.reuse == "agent" else attack.plays
+                    files += [self._game(spec, number, control, names, shelf) for number in range(plays)]
                     if attack.is_kept:
                         found += self._harm_by_folder(spec, files[-1], shelf)
             except HarmError as harm:
@@ -192,8 +198,9 @@ class Suite:
     ) -> RecordFile:
         """One game; a void one is played again as often as the policy says, for so an agent would be."""
         spec = spec.model_copy(update={"number": number})
-        weaken = None if control is None else control.weaken
-        build = open_box if weaken is None else weak_builder(weaken, names)
+        build: BoxBuilder = open_box
+        if control is not None and (control.weaken or control.renewal):
+            build = weak_builder(control.weaken or as_always, names, control.renewal or Renewal)
         venue = Venue(self._slot, shelf, build=build)
         return play_until_scored(spec, self._digests, venue)
 

@@ -2,7 +2,7 @@
 
 import re
 
-from judge.attacks import calls, cpu, files, kernel, memory, processes, streams
+from judge.attacks import calls, cpu, files, former, kernel, memory, processes, streams
 from judge.attacks.attack import Attack
 
 
@@ -27,6 +27,7 @@ ATTACKS: tuple[Attack, ...] = tuple(
             *kernel.NETWORK,
             *kernel.SURFACE_OF_THE_KERNEL,
             *calls.ON_THE_OPPONENT,
+            *former.BY_THE_FORMER_GAME,
         ),
         key=_in_order,
     )

@@ -10,6 +10,7 @@ from judge.sandbox import BoxKind, open_box
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker_box import DockerBox
 from judge.sandbox.images import RuntimeImage
+from judge.sandbox.renewal import Renewal
 
 Config = dict[str, Any]
 Names = Mapping[str, str]
@@ -19,9 +20,16 @@ class WeakBox(DockerBox):
     """A docker box whose create arguments are weakened. Only for programs of our own."""
 
     def __init__(
-        self, tenant: Tenant, limits: Limits, policy: BoxPolicy, weaken: Weakening, names: Mapping[str, str]
+        self,
+        tenant: Tenant,
+        limits: Limits,
+        policy: BoxPolicy,
+        weaken: Weakening,
+        names: Names,
+        renewal: type[Renewal] = Renewal,
     ) -> None:
         super().__init__(tenant, limits, policy)
+        self.renewal = renewal
         self._weaken = weaken
         self._names = names
         self.variety = (weaken, *sorted(names.items()))
@@ -32,18 +40,58 @@ class WeakBox(DockerBox):
         return config
 
 
-def weak_builder(weaken: Weakening, names: Names) -> Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]:
+def weak_builder(
+    weaken: Weakening, names: Names, renewal: type[Renewal] = Renewal
+) -> Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]:
     """Makes the box of seat 0 a weak one, and the opponent's as always."""
 
     def build(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
         if tenant.seat == 0:
-            return WeakBox(tenant, limits, policy, weaken, names)
+            return WeakBox(tenant, limits, policy, weaken, names, renewal)
         return open_box(kind, tenant, limits, policy)
 
     return build
 
 
+# --- boxes that are kept without being renewed -------------------------------------------------------------------
+
+
+class FilesStay(Renewal):
+    """The agent's files are not replaced, and nothing is compared."""
+
+    def _request(self, hide: Names | None) -> dict[str, Any]:
+        return {**super()._request(hide), "renew": {}}
+
+    def prove(self) -> None:
+        """Take it as proved."""
+
+
+class NumbersGoOn(Renewal):
+    """The numbers of processes are not set back."""
+
+    def _request(self, hide: Names | None) -> dict[str, Any]:
+        return {**super()._request(hide), "last_pid": None}
+
+
+class NothingIsHidden(Renewal):
+    """What counts on stays visible."""
+
+    def _request(self, hide: Names | None) -> dict[str, Any]:
+        return {**super()._request(hide), "hide": None}
+
+
+class NothingIsProved(Renewal):
+    """All is renewed, and nothing is compared."""
+
+    def prove(self) -> None:
+        """Take it as proved."""
+
+
 # --- weakenings --------------------------------------------------------------------------------------------------
+
+
+def as_always(_config: Config, _names: Names) -> None:
+    """All of its hardening is on."""
 
 
 def unfiltered(config: Config, _names: Names) -> None:

@@ -5,12 +5,13 @@ A container is kept for the agent alone that it was made for. It is renewed and 
 process's and end with it, as all of its containers do: by its hand, or by the reaper's after a kill.
 """
 
-import atexit
+import os
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from multiprocessing.util import Finalize
 from pathlib import Path
 from threading import Lock
 
@@ -57,14 +58,14 @@ class Container:
         """Whether there is none, or none any more."""
         return not self.id
 
-    def begin(self, tmpfs: Mapping[str, str]) -> None:
+    def begin(self, tmpfs: Mapping[str, str], kind: type[Renewal] = Renewal) -> None:
         """Before the first game: make ready for being renewed. Raises UncleanError where that cannot be."""
         if self.first is None or not self.groups:
             raise UncleanError("judge and Engine share no kernel")
         if isinstance(self.freezer, EnginePause):
             raise UncleanError("this judge may not write the files of its cgroups")
         self._clean()
-        renewal = Renewal(self.first.pid, self.first.fd, self.groups, tmpfs)
+        renewal = kind(self.first.pid, self.first.fd, self.groups, tmpfs)
         renewal.begin()
         self.renewal = renewal
 
@@ -117,10 +118,15 @@ class KeptContainers:
     def __init__(self) -> None:
         self._lock = Lock()
         self._waiting: OrderedDict[tuple[Hashable, str], Container] = OrderedDict()
+        self._owner = 0
+        """The process that closes them when it ends."""
 
     def put(self, whose: Hashable, container: Container) -> None:
         """Keep a container that was renewed for a game of the same agent; the one that waits longest may go."""
         with self._lock:
+            if self._owner != os.getpid():
+                self._owner = os.getpid()
+                Finalize(None, self.close, exitpriority=0)  # at the end of a worker process too
             self._waiting[whose, container.id] = container
             gone = [self._waiting.popitem(last=False)[1] for _ in range(len(self._waiting) - MOST_KEPT)]
         for each in gone:
@@ -165,4 +171,3 @@ def tell_no_effect(why: str) -> None:
 
 
 KEPT = KeptContainers()
-atexit.register(KEPT.close)

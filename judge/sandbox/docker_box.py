@@ -21,7 +21,7 @@ from judge.sandbox.images import RuntimeImage, find_runtime
 from judge.sandbox.interference import FirstProcess, is_ordered_frozen, release
 from judge.sandbox.owner import Owner, make_directory
 from judge.sandbox.pipes import NamedPipes
-from judge.sandbox.renewal import UncleanError, helper
+from judge.sandbox.renewal import Renewal, UncleanError, helper
 from judge.sandbox.requirements import refuse_unmet
 from judge.sandbox.users import claim_user
 
@@ -92,6 +92,8 @@ class DockerBox:
 
     def __init__(self, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> None:
         self.name = "docker"
+        self.renewal = Renewal
+        """How its container is made as new after a game."""
         self.variety: Hashable = None
         """What else this kind of box gives its container; one of another variety is never reused."""
         self._is_kept = False
@@ -175,7 +177,7 @@ class DockerBox:
         tenant = self._tenant
         policy = (self._policy.model_dump_json(), self._limits.model_dump_json())
         agent = (tenant.digest, tenant.name, tenant.program, tenant.command, tenant.runtime, tenant.environment)
-        return (*agent, *policy, self.variety)
+        return (*agent, *policy, self.renewal, self.variety)
 
     def _reuse(self, kept: Container) -> bool:
         """Give the agent its container of a former game, with new pipes and counters; False if it is gone meanwhile."""
@@ -206,7 +208,7 @@ class DockerBox:
         try:
             if not self._uses_pipes:
                 raise UncleanError("no named pipes reach it")
-            self._container.begin(self._writable)
+            self._container.begin(self._writable, self.renewal)
             self._meter.restart()  # type: ignore[union-attr]  # a container with groups has one of cgroups
         except (UncleanError, OSError) as error:
             tell_no_effect(str(error))

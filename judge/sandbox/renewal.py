@@ -8,7 +8,6 @@ with names, keys, message queues, semaphores and shared memory. What counts on a
 agent before its first game: the counters of its cgroups, and what /proc says of PID 1.
 """
 
-import atexit
 import json
 import os
 import select
@@ -19,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -102,17 +102,16 @@ def helper() -> NamespaceHelper:
         raise UncleanError("only a judge that is root may enter the namespaces of its containers")
     if not Path(inside.LAST_PID).exists():
         raise UncleanError("this kernel does not let process numbers be set (CONFIG_CHECKPOINT_RESTORE)")
-    return _started_helper()
+    return _helper_of(os.getpid())
 
 
 @cache
-def _started_helper() -> NamespaceHelper:
+def _helper_of(_process: int) -> NamespaceHelper:
+    """The helper of a process: a fork starts another one."""
     try:
-        started = NamespaceHelper()
+        return NamespaceHelper()
     except OSError as error:
         raise UncleanError(f"no helper inside of containers can be started: {error}") from None
-    atexit.register(started.close)
-    return started
 
 
 @dataclass(slots=True)
@@ -151,8 +150,8 @@ class Renewal:
         self._prove_alone()
         now = self._look()
         for name, before in self._before.items():
-            if now.get(name) != before:
-                raise UncleanError(f"{name} was {before[:400]!r} and is {str(now.get(name))[:400]!r}")
+            if (found := now.get(name, "")) != before:
+                raise UncleanError(f"{name}: {_difference(before, found)}")
         if (more := self._used_bytes() - self._memory_bytes) > ROOM_BYTES:
             raise UncleanError(f"{more} bytes of memory are not given back")
 
@@ -173,8 +172,11 @@ class Renewal:
         return {path: found.get(path, "") for path in self.tmpfs}
 
     def _renew(self, hide: Mapping[str, str] | None) -> None:
-        request = {"hide": hide, "renew": dict(self.tmpfs), "last_pid": self._last_pid}
-        self._last_pid = helper().ask(self.handle, request)["last_pid"]
+        self._last_pid = helper().ask(self.handle, self._request(hide))["last_pid"]
+
+    def _request(self, hide: Mapping[str, str] | None) -> dict[str, Any]:
+        """What the helper is asked for; see `judge.sandbox.inside`."""
+        return {"hide": hide, "renew": dict(self.tmpfs), "last_pid": self._last_pid}
 
     def _prove_alone(self) -> None:
         """PID 1 is there, alone, has one thread, and nobody stops it."""
@@ -254,6 +256,13 @@ class Renewal:
 
 def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace").rstrip("\n")
+
+
+def _difference(before: str, now: str) -> str:
+    """The first lines that differ."""
+    was, found = next(pair for pair in zip_longest(before.splitlines(), now.splitlines()) if pair[0] != pair[1])
+    before, now = (" ".join((text or "nothing").split())[:200] for text in (was, found))
+    return f"it was {before}, and is {now}"
 
 
 def _namespace(pid: int | str, name: str) -> str:

@@ -21,6 +21,7 @@ PLAN = {
     "G": (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 16, 17),
     "I": (1, 2, 3, 4, 5, 6),
     "O": (1, 2, 3, 4),
+    "R": tuple(range(1, 28)),
 }
 """The attacks that every release must have tried, by their kinds."""
 
@@ -37,7 +38,7 @@ def modes_of(program: str) -> set[str]:
 
 
 def ids_in(text: str) -> set[str]:
-    return set(re.findall(r"`([A-GIOV]\d+(?:\.[a-z]+)?)`", text))
+    return set(re.findall(r"`([A-GIORV]\d+(?:\.[a-z]+)?)`", text))
 
 
 def test_every_row_of_the_plan_is_there_once() -> None:

@@ -1,0 +1,134 @@
+"""Attacks by what the former game left (R) in a box that is kept for its agent: images/attacks/former.c.
+
+Two games of the same agent, one after the other. A control keeps the box as always, but leaves out one part of making
+it as new, so that the second game finds what the first one left.
+"""
+
+from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected, Observed
+from judge.attacks.weak_box import FilesStay, NothingIsHidden, NothingIsProved, NumbersGoOn, unfiltered
+from judge.sandbox.renewal import UncleanError, helper
+
+KEPT = {"box": {"reuse": "agent", "seccomp": "native", "transport": "auto"}}
+NONE = frozenset({"NONE"})
+ABSENT = NONE | {"ENOENT", "EROFS"}
+
+TOLD = "an agent could tell its next game what it likes: their results would depend on their order"
+TAKEN = "an agent would have less than it may in its next game, or more"
+LIVED_ON = "a process of a former game could play, or use the core, in the next one"
+ENDED = BY_ITSELF + "PID 1 ends everything else before it says that an agent has ended; the cgroups are looked at too"
+
+MUCH = 2
+"""A game that is charged with the former one's too has more than so many times what that one had."""
+
+
+def _is_possible() -> bool:
+    """Whether this judge can keep boxes at all; else each game has a fresh one."""
+    try:
+        helper()
+    except UncleanError:
+        return False
+    return True
+
+
+def _was_kept(seen: Observed) -> str:
+    """The attack is one on a box that was really kept."""
+    is_reused = seen.record.placement.box[0].endswith("reused")
+    return "" if is_reused or not _is_possible() else "its box was thrown away"
+
+
+def _was_thrown_away(seen: Observed) -> str:
+    return "its box was kept" if seen.record.placement.box[0].endswith("reused") else ""
+
+
+def _is_counted_anew(seen: Observed) -> str:
+    first, second = (file.record.seats[0] for file in seen.files[-2:])
+    used = ((first.cpu_ms, second.cpu_ms), (first.memory_peak_bytes, second.memory_peak_bytes))
+    for before, now in used:
+        if before is not None and now is not None and now > MUCH * before:
+            return f"the first game used {before}, and the second one is said to have used {now}"
+    return _was_kept(seen)
+
+
+def _finds_nothing(*what: str) -> Expected:
+    return Expected(denied=what, by=ABSENT, proof=_was_kept)
+
+
+def _finds(*what: str) -> Expected:
+    return Expected(got=what)
+
+
+def _denied(call: str) -> Expected:
+    return Expected(denied=(call,), by=NOT_PERMITTED, proof=_was_kept)
+
+
+def _of(number: int, word: str, title: str, danger: str, expected: Expected, control: Control | str) -> Attack:
+    return Attack(
+        id=f"R{number}", title=title, program="former", words=(word,), danger=danger, policy=KEPT, plays=2,
+        expected=expected, control=control,
+    )  # fmt: skip
+
+
+def _files_stay(*what: str) -> Control:
+    return Control(off="new file systems", renewal=FilesStay, expected=_finds(*what))
+
+
+def _not_hidden(*what: str) -> Control:
+    return Control(off="hiding what counts on", renewal=NothingIsHidden, expected=_finds(*what))
+
+
+def _not_proved(*what: str) -> Control:
+    return Control(off="comparing PID 1 with what it was", renewal=NothingIsProved, expected=_finds(*what))
+
+
+def _unfiltered(call: str) -> Control:
+    return Control(off="the filter of system calls", weaken=unfiltered, expected=_finds(call))
+
+
+BY_THE_FORMER_GAME = (
+    _of(1, "scratch", "leaves a file in its scratch space", TOLD, _finds_nothing("scratch-file"),
+        _files_stay("scratch-file")),
+    _of(2, "home", "leaves a file and a closed directory in its working directory", TOLD, _finds_nothing("home-file"),
+        _files_stay("home-file")),
+    _of(3, "full", "fills its scratch space to the last byte", TAKEN, _finds_nothing("full"), _files_stay("full")),
+    _of(4, "full-of-files", "fills its scratch space to the last file", TAKEN, _finds_nothing("full-of-files"),
+        BY_ITSELF + "R1 shows the same file system where it is not a new one"),
+    _of(5, "mode", "changes the mode and the times of a directory of its own", TOLD, _finds_nothing("mode"),
+        _files_stay("mode")),
+    _of(6, "inode-number", "makes files and removes them, so that the numbers of later ones tell how many", TOLD,
+        _finds_nothing("inode-number"), _files_stay("inode-number")),
+    _of(7, "process-number", "starts processes, so that the numbers of later ones tell how many", TOLD,
+        _finds_nothing("process-number"),
+        Control(off="setting the numbers back", renewal=NumbersGoOn, expected=_finds("process-number"))),
+    _of(8, "hide", "leaves a process that hides", LIVED_ON, _finds_nothing("process"), ENDED),
+    _of(9, "stop", "leaves a process that is stopped", LIVED_ON, _finds_nothing("stopped-process"), ENDED),
+    _of(10, "many", "leaves as many processes as there may be", LIVED_ON, _finds_nothing("many-processes"), ENDED),
+    _of(11, "lower", "lowers a limit of PID 1, of which the next agent is made", TAKEN,
+        Expected(denied=("lowered-limit",), by=NONE, proof=_was_thrown_away), _not_proved("lowered-limit")),
+    _of(12, "raise", "raises a limit of PID 1, of which the next agent is made", TAKEN,
+        Expected(denied=("raised-limit",), by=NONE, proof=_was_thrown_away), _not_proved("raised-limit")),
+    _of(13, "stop-first", "stops PID 1", "a slot would wait for ever", _finds_nothing("stop"),
+        BY_ITSELF + "the kernel delivers PID 1 no signal that stops it"),
+    _of(14, "signal-first", "leaves signals that wait for PID 1", "PID 1 would take them for those of the next game",
+        _finds_nothing("signal"), BY_ITSELF + "PID 1 reads them before it says that it is clean"),
+    _of(15, "first", "reads what /proc says of PID 1, which counts all children", TOLD, _finds_nothing("stat"),
+        _not_hidden("stat")),
+    _of(16, "counters", "reads the counters of its cgroups", TOLD, _finds_nothing("counter"), _not_hidden("counter")),
+    _of(17, "work", "uses processor time and memory in each game", "a game would be charged for the one before it",
+        Expected(proof=_is_counted_anew), BY_ITSELF + "the counters of a game begin where it begins"),
+    _of(18, "device-time", "sets the time of a device", TOLD, _finds_nothing("device-time", "touch"),
+        _not_hidden("device-time", "touch")),
+    _of(19, "access-time", "follows a link, whose time of access says so", TOLD,
+        Expected(denied=("access-time",), got=("follow",), by=NONE, proof=_was_kept),
+        _not_hidden("access-time", "follow")),
+    _of(20, "shm", "leaves shared memory of System V", TOLD, _denied("shm"), _unfiltered("shm")),
+    _of(21, "sem", "leaves a semaphore of System V", TOLD, _denied("sem"), _unfiltered("sem")),
+    _of(22, "key", "leaves a key in the keyring of its user", TOLD, _denied("key"), _unfiltered("key")),
+    _of(23, "watch", "watches a directory", TOLD, _denied("watch"), _unfiltered("watch")),
+    _of(24, "queue", "leaves a message queue", TOLD, _denied("queue"),
+        BY_ITSELF + "a user may have no byte in message queues, whatever the filter says"),
+    _of(25, "socket", "leaves a process that listens on a name without a file", LIVED_ON, _finds_nothing("socket"),
+        ENDED),
+    _of(26, "pipe", "fills its stdout when the game is over", "the next game would begin with the former one's words",
+        _finds_nothing("pipe"), BY_ITSELF + "each game has pipes of its own, whose ends are closed with it"),
+    _of(27, "lock", "leaves a lock on a file of its program", TOLD, _finds_nothing("lock"), ENDED),
+)  # fmt: skip
