@@ -61,27 +61,30 @@ class Registry(Generic[Entry]):
                 continue
 
     def _load(self, point: EntryPoint) -> Entry:
-        where = f"the package {_package(point)} registers the {self.noun} {point.name!r} as {point.value}"
-        fix = f"install a version that works with this judge, or uninstall it: pip uninstall {_package(point)}"
         try:
             entry = point.load()
         except Exception as error:  # a module of another package may raise anything
-            raise InputError(f"{where}, which cannot be imported ({type(error).__name__}: {error}); {fix}") from error
+            raise self._broken(point, f"cannot be imported ({type(error).__name__}: {error})") from error
         if not isinstance(entry, self.kind):
-            raise InputError(
-                f"{where}, which is of the type {type(entry).__name__} and not {self.kind.__name__}; {fix}"
-            )
+            raise self._broken(point, f"is of the type {type(entry).__name__} and not {self.kind.__name__}")
         # Games know their names, by which their records find them again.
         own = getattr(entry, "name", point.name)
         if own != point.name:
-            raise InputError(f"{where}, which calls itself {own!r}; {fix}")
+            raise self._broken(point, f"calls itself {own!r}")
         return entry
+
+    def _broken(self, point: EntryPoint, why: str) -> InputError:
+        package = _package(point)
+        return InputError(
+            f"the package {package} registers the {self.noun} {point.name!r} as {point.value}, which {why}; "
+            f"install a version that works with this judge, or uninstall it: pip uninstall {package}"
+        )
 
 
 def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
     """The entry points of a group by name; ours come first where a name is claimed twice."""
-    points = _scan()[group]
-    if not any(_package(claimed[0]) == OWN for claimed in points.values()):
+    points, has_own = _scan()[group]
+    if not has_own:
         raise HostError(
             f"the judge's own entries of {group} are not registered: it was installed before they were added; "
             "run scripts/test, or install it again: pip install -e . --no-deps --no-build-isolation"
@@ -90,16 +93,19 @@ def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 
 @cache
-def _scan() -> Mapping[str, Mapping[str, tuple[EntryPoint, ...]]]:
-    """The entry points of each group, found once: a scan of the installed packages takes some 20 ms."""
+def _scan() -> Mapping[str, tuple[Mapping[str, tuple[EntryPoint, ...]], bool]]:
+    """The entry points of each group, and whether ours are there, found once: a scan of the installed packages and of
+    their names takes some 20 ms."""
     installed = entry_points()
-    groups: dict[str, dict[str, tuple[EntryPoint, ...]]] = {}
+    groups = {}
     for group in GROUPS:
-        by_name = groups.setdefault(group, {})
+        by_name: dict[str, tuple[EntryPoint, ...]] = {}
         for point in sorted(installed.select(group=group), key=lambda point: _package(point) != OWN):
             by_name[point.name] = (*by_name.get(point.name, ()), point)
+        groups[group] = by_name, any(_package(claimed[0]) == OWN for claimed in by_name.values())
     return groups
 
 
 def _package(point: EntryPoint) -> str:
+    """The name of an entry's package: its metadata takes some milliseconds to parse."""
     return "unknown" if point.dist is None else point.dist.name

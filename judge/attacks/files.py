@@ -105,6 +105,7 @@ ON_FILES = (
         expected=Expected(denied=("{canary}", "{opponent}", "/var/run/docker.sock", *WRITES), by=ABSENT),
         control=Control(
             off="the box has a folder of the host's", words=("others", "{canary}"), weaken=with_the_scene,
+            policy={"box": {"reuse": "never"}},  # the folder is inside of the scratch space, which would be renewed
             expected=Expected(got=("{canary}",), denied=WRITES, by=ABSENT),
         ),
     ),

@@ -52,7 +52,7 @@ BY_PROCESSES = (
     Attack(
         id="C5", title="looks into PID 1", program="processes", words=("look-into", "1"),
         danger="an agent could forge the report of its own end",
-        expected=Expected(denied=INSIDES, by=NOT_PERMITTED | {"ESRCH"}),
+        expected=Expected(denied=INSIDES, by=NOT_PERMITTED | {"ESRCH", "ENOENT"}),
         control=Control(
             off="it is a child of its own, and no call is filtered", words=("look-into", "child"), weaken=unfiltered,
             expected=Expected(got=INSIDES),

@@ -1,8 +1,8 @@
 """A container and what the judge holds of it, which may outlive a game; and those that are kept for their agents.
 
-A container is kept for the agent alone that it was made for. It is renewed and proved clean at the end of a game
-(`judge.sandbox.renewal`), waits on its parking cores, and is proved again before the next one. Kept containers are this
-process's and end with it, as all of its containers do: by its hand, or by the reaper's after a kill.
+A container is kept for the agent alone that it was made for. At the end of a game it is renewed and proved clean
+(`judge.sandbox.renewal`); it waits on its parking cores, and is looked at again before the next game. Those that are
+kept are this process's and end with it, as all of its containers do: by its hand, or by the reaper's after a kill.
 """
 
 import os
@@ -133,10 +133,10 @@ class KeptContainers:
             each.close(f"container {each.id[:12]}")
 
     def take(self, whose: Hashable) -> Container | None:
-        """The agent's container that was used last, proved clean again; None if there is none."""
+        """The agent's container that was used last, in which nobody has run anything since; None if there is none."""
         while (container := self._pop(whose)) is not None:
             try:
-                container.renewal.prove()  # type: ignore[union-attr]  # it was renewed
+                container.renewal.prove_alone()  # type: ignore[union-attr]  # it was renewed
             except (UncleanError, OSError) as error:
                 tell_thrown_away(f"container {container.id[:12]}", str(error))
                 container.close(f"container {container.id[:12]}")

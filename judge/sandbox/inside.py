@@ -5,10 +5,10 @@
 It is started once a process, with one end of a socket pair, and ends with the other end. A request is a line of JSON
 with a handle of the container's PID 1; the answer is a line of JSON: `{}`, or `{"error": WHY}`.
 
-Only a process with a file system context of its own may enter a mount namespace, and process numbers are counted where
-a process is. So each request is carried out by a child, which enters the namespaces, and process numbers are set by a
-child of that. No program of the agent's runs in the container meanwhile, and every path that is used here lies on a
-file system that no agent can write to.
+Only a process with one thread may enter a mount namespace, and the judge has more: so this is a process of its own. It
+goes back after each request. Process numbers are set by a child of it, for they are counted where a process is. No
+program of the agent's runs in the container meanwhile, and every path that is used here lies on a file system that no
+agent can write to.
 """
 
 import ctypes
@@ -53,14 +53,20 @@ class MountAttributes(ctypes.Structure):
 def main(fd: int) -> None:
     """Answer requests until the judge is gone."""
     sys.meta_path.clear()  # nothing is imported from a container
+    home = os.pidfd_open(os.getpid())
     with socket.socket(fileno=fd) as judge, Path(LAST_PID).open("r+b", buffering=0) as last_pid:
         while True:
             data, handles, _, _ = socket.recv_fds(judge, LARGEST, 1)
             if not data:
                 return
             request = json.loads(data)
-            judge.sendall(_in_child(_carry_out, request, handles[0], last_pid.fileno()))
+            try:
+                said = _carry_out(request, handles[0], last_pid.fileno())
+            except Exception as error:  # noqa: BLE001 whatever it is, the judge is told
+                said = {"error": f"{type(error).__name__}: {error}"}
+            _check(libc.setns(home, CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWPID), "setns")
             os.close(handles[0])
+            judge.sendall(json.dumps(said).encode())
 
 
 def _in_child(task: Callable[..., object], *words: object) -> bytes:

@@ -19,6 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import zip_longest
+from multiprocessing.util import Finalize
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -109,9 +110,11 @@ def helper() -> NamespaceHelper:
 def _helper_of(_process: int) -> NamespaceHelper:
     """The helper of a process: a fork starts another one."""
     try:
-        return NamespaceHelper()
+        started = NamespaceHelper()
     except OSError as error:
         raise UncleanError(f"no helper inside of containers can be started: {error}") from None
+    Finalize(None, started.close, exitpriority=0)
+    return started
 
 
 @dataclass(slots=True)
@@ -140,14 +143,14 @@ class Renewal:
 
     def renew(self) -> None:
         """Make all as new after a game, when PID 1 has cleaned; raises UncleanError."""
-        self._prove_alone()
+        self.prove_alone()
         self._renew(None)
         self._give_memory_back()
         self.prove()
 
     def prove(self) -> None:
         """Compare everything with the start; raises UncleanError that says what is other."""
-        self._prove_alone()
+        self.prove_alone()
         now = self._look()
         for name, before in self._before.items():
             if (found := now.get(name, "")) != before:
@@ -178,7 +181,7 @@ class Renewal:
         """What the helper is asked for; see `judge.sandbox.inside`."""
         return {"hide": hide, "renew": dict(self.tmpfs), "last_pid": self._last_pid}
 
-    def _prove_alone(self) -> None:
+    def prove_alone(self) -> None:
         """PID 1 is there, alone, has one thread, and nobody stops it."""
         if select.select([self.handle], [], [], 0)[0]:
             raise UncleanError("its PID 1 has ended")
