@@ -1,11 +1,13 @@
 """Worker processes: each does one task at a time, and can be killed without harm to any other.
 
-A worker is spawned, for a forked process would hold copies of its parent's pipes and sockets. The kernel kills it when
-the thread that started it ends, and Ctrl-C at the terminal is left to its parent. Nothing in the parent wakes up while
-tasks run: `wait` sleeps in the kernel until a task has ended or a process is gone.
+A worker is a new interpreter, or a fork of a parent that has no other threads: that starts at once and shares what the
+parent has imported. It holds none of the parent's files. The kernel kills it when the thread that started it ends, and
+Ctrl-C at the terminal is left to its parent. Nothing in the parent wakes up while tasks run: `wait` sleeps in the
+kernel until a task has ended or a process is gone.
 """
 
 import ctypes
+import gc
 import multiprocessing
 import os
 import pickle
@@ -17,6 +19,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from multiprocessing import connection, resource_tracker
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from threading import Thread
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -36,6 +39,7 @@ EXIT_S = 5.0
 
 _PR_SET_PDEATHSIG = 1
 _SPAWN = multiprocessing.get_context("spawn")
+_FORK = multiprocessing.get_context("fork")
 
 
 class WorkerLostError(Exception):
@@ -45,9 +49,13 @@ class WorkerLostError(Exception):
 class Worker(Generic[Result]):
     """A process for one task at a time. It is started with the first task, and with the next one after it has ended."""
 
-    def __init__(self, initializer: Callable[..., object] | None = None, *args: Any) -> None:
-        """`initializer(*args)` is called in each new process before its first task; both must pickle."""
+    def __init__(self, initializer: Callable[..., object] | None = None, *args: Any, fork: bool = False) -> None:
+        """`initializer(*args)` is called in each new process before its first task; both must pickle.
+
+        `fork`: the parent has no threads of its own: a lock that one of them has would never be released in a fork.
+        """
         self._initializer = (initializer, args)
+        self._fork = fork
         self._process: BaseProcess | None = None
         self._pipe: connection.Connection | None = None
         self._sender: Thread | None = None
@@ -96,11 +104,16 @@ class Worker(Generic[Result]):
         self.kill()
 
     def _new_process(self) -> tuple[BaseProcess, connection.Connection]:
-        ours, theirs = _SPAWN.Pipe()
+        ours, theirs = multiprocessing.Pipe()
         # A daemon: a parent that ends without `close` does not wait for it.
-        process = _SPAWN.Process(target=_serve, args=(theirs, *self._initializer), daemon=True)
-        # The tracker's start lets SIGINT through again, so it comes first.
-        resource_tracker.ensure_running()
+        process: BaseProcess
+        if self._fork:
+            arguments = (_open_files() - {theirs.fileno()}, theirs, *self._initializer)
+            process = _FORK.Process(target=_serve_forked, args=arguments, daemon=True)
+        else:
+            process = _SPAWN.Process(target=_serve, args=(theirs, *self._initializer), daemon=True)
+            # The tracker's start lets SIGINT through again, so it comes first.
+            resource_tracker.ensure_running()
         # The process does not hear Ctrl-C before it has said that it ignores it.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
@@ -183,6 +196,17 @@ def in_parallel(task: Callable[[Given], Result], given: Iterable[Given]) -> Iter
         yield from pool.map(task, waiting, chunksize=CHUNK)
 
 
+def _open_files() -> set[int]:
+    """The descriptors of this process, without the standard streams."""
+    listed = [int(path.name) for path in Path("/proc/self/fd").iterdir()]
+    files = set()
+    for fd in listed:
+        with suppress(OSError):  # it was that of the list
+            os.fstat(fd)
+            files.add(fd)
+    return files - {0, 1, 2}
+
+
 def _send(pipe: connection.Connection, data: bytes) -> None:
     with suppress(OSError):  # a process that is gone is noticed by the code that waits for it
         pipe.send_bytes(data)
@@ -212,6 +236,16 @@ def _serve(pipe: connection.Connection, initializer: Callable[..., object] | Non
         except Exception as error:  # noqa: BLE001 it is raised where the task was started
             error.add_note(traceback.format_exc())
             pipe.send((None, _picklable(error)))
+
+
+def _serve_forked(files: Iterable[int], pipe: connection.Connection, *initializer: Any) -> None:
+    """Serve in a copy of the parent, without its files; none of its objects is ever collected or closed here."""
+    gc.freeze()
+    for fd in files:
+        os.close(fd)
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _serve(pipe, *initializer)
 
 
 def _picklable(error: Exception) -> Exception:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -21,9 +22,9 @@ MIB = 1 << 20
 """More than a pipe takes while nobody reads."""
 
 
-@pytest.fixture
-def worker() -> Iterator[Worker[Any]]:
-    made: Worker[Any] = Worker()
+@pytest.fixture(params=[False, True], ids=["spawned", "forked"])
+def worker(request: pytest.FixtureRequest) -> Iterator[Worker[Any]]:
+    made: Worker[Any] = Worker(fork=request.param)
     yield made
     made.kill()
 
@@ -68,6 +69,33 @@ def test_a_process_is_prepared_before_its_first_task() -> None:
     with closing(Worker[str | None](os.putenv, "JUDGE_TEST", "prepared")) as worker:
         worker.start(subprocess.getoutput, "echo $JUDGE_TEST")
         assert "prepared" == worker.result()
+
+
+def open_files() -> list[str]:
+    """Where the descriptors of a process lead, without the standard streams."""
+    here = Path("/proc/self/fd")
+    return [str(fd.readlink()) for fd in here.iterdir() if int(fd.name) > 2 and fd.is_symlink()]
+
+
+def test_a_process_holds_no_file_of_its_parent(worker: Worker[Any], tmp_path: Path) -> None:
+    with (tmp_path / "held").open("w"), closing(socket.socket()):
+        worker.start(open_files)
+        files = worker.result()
+
+    assert [] == [file for file in files if "held" in file]
+    assert 1 == sum("socket" in file for file in files), files
+
+
+def test_a_forked_process_ends_with_its_parent_s_signal_handlers_forgotten(tmp_path: Path) -> None:
+    worker: Worker[Any] = Worker(fork=True)
+    before = signal.signal(signal.SIGTERM, lambda *_: (tmp_path / "handled").touch())
+    try:
+        worker.start(time.sleep, 600)
+        kill([worker], polite_s=PATIENCE_S)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+    assert not (tmp_path / "handled").exists()
 
 
 class StubbornError(Exception):

@@ -88,6 +88,8 @@ class LocalExecutor:
     host: str = field(default_factory=platform.node)
     log: Path | None = None
     """Where the processes write what they have to say."""
+    fork: bool = False
+    """Whether the processes are forks of this one, which must have no threads of its own then."""
     _idle: list[_Process] = field(init=False)
     _running: dict[_Process, Match] = field(init=False, default_factory=dict)
     _at_end: ExitStack = field(init=False, default_factory=ExitStack)
@@ -96,7 +98,9 @@ class LocalExecutor:
         """Start no process: a worker starts with its first match. Raises HostError if the disk is full."""
         locks = self._at_end.enter_context(owned_directory())
         each = [_Slot(slot, locks / f"slot-{number}", self.holds_cores) for number, slot in enumerate(self.slots)]
-        self._idle = [_Process(slot, Worker(log_to, self.log)) for slot in each for _ in range(self._games(slot))]
+        self._idle = [
+            _Process(slot, Worker(log_to, self.log, fork=self.fork)) for slot in each for _ in range(self._games(slot))
+        ]
 
     def _games(self, slot: _Slot) -> int:
         """How many games a slot may have at once: one plays."""

@@ -156,10 +156,10 @@ def waits(pid: int) -> bool:
 def holder_of(path: Path) -> str:
     """The holder of a core's lock, as far as it can be seen: the command, the process, its start."""
     for pid in _holders(path):
-        process = next((each for each in _lineage(pid) if _judge_command(each)), pid)
-        words = shorten(
-            _judge_command(process) or program_name(process) or "another program", COMMAND, placeholder=" ..."
-        )
+        command = next(filter(None, map(_judge_command, _lineage(pid))), "")
+        judges = [each for each in _lineage(pid) if command and _judge_command(each) == command]
+        process = judges[-1] if judges else pid  # the others are its forks
+        words = shorten(command or program_name(process) or "another program", COMMAND, placeholder=" ...")
         started = _started(process)
         since = f", running since {started:%Y-%m-%d %H:%M}" if started else ""
         return f"{words} (process {process}{since})"

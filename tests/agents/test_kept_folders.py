@@ -24,6 +24,7 @@ from judge.referee.spec import (
 from judge.referee.transcript import seal
 from judge.sandbox.archive import EMPTY, Archive, pack_folder
 from judge.sandbox.folders import FolderKind
+from tests import forked
 
 ROOT = Path(__file__).parents[2]
 TEMPORARY, PERSISTENT = FolderKind.TEMPORARY, FolderKind.PERSISTENT
@@ -209,10 +210,8 @@ def test_a_digest_that_is_none_names_no_file(store: FolderStore, digest: str) ->
 def run_killed(tmp_path: Path, kill_at: int) -> subprocess.CompletedProcess[str]:
     file = record_of({PERSISTENT: (STATES[0], STATES[1]), TEMPORARY: (STATES[0], STATES[1])})
     words = ["tests.submissions.killed", tmp_path / "folders", tmp_path / "record.json", kill_at]
-    return subprocess.run(
-        [sys.executable, "-m", *map(str, words), *OWNERS],
-        cwd=ROOT, input=file.model_dump_json(), capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    command = [sys.executable, "-m", *map(str, words), *OWNERS]
+    return forked.run(command, cwd=ROOT, input=file.model_dump_json(), text=True)
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 """Runs the real `judge` command, as a person would."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import pytest
 
 from judge.host.house_agents import build_house_agents
 from judge.sandbox.owner import Fate, Owner
+from tests import forked
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def judge(tmp_path: Path) -> Judge:
 
     def run(*arguments: str) -> Ran:
         command = [sys.executable, "-m", "judge.cli", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = forked.run(command, cwd=tmp_path, text=True)
         return Ran(done.returncode, done.stdout, done.stderr)
 
     return run

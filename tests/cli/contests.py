@@ -19,6 +19,7 @@ from judge.sandbox.procfs import started_ticks
 from tests.cli.brains import write_brain
 from tests.cli.conftest import owner_of
 from tests.cli.terminal import PATIENCE_S
+from tests.forked import ForkedProcess
 
 JUDGE = (sys.executable, "-m", "judge.cli")
 
@@ -61,13 +62,15 @@ def slow_contest(folder: Path, games: int = 2, pause: int = 1) -> Path:
 
 
 @contextmanager
-def running(directory: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """`judge contest run ARGUMENTS...` with pipes for what it says, in a process group of its own as in a terminal."""
+def running(directory: Path, *arguments: str, is_new: bool = False) -> Iterator[subprocess.Popen[str]]:
+    """`judge contest run ARGUMENTS...` with pipes for what it says, in a process group of its own as in a terminal.
+
+    `is_new`: it is a new interpreter, with these words in /proc.
+    """
     command = [*JUDGE, "contest", "run", *arguments]
     pipe = subprocess.PIPE
-    with subprocess.Popen(
-        command, cwd=directory, stdout=pipe, stderr=pipe, text=True, start_new_session=True
-    ) as process:
+    start = subprocess.Popen[str] if is_new else ForkedProcess[str]
+    with start(command, cwd=directory, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
         try:
             yield process
         finally:

@@ -10,13 +10,14 @@ import docker
 from docker.models.containers import Container
 
 from tests.cli.conftest import owner_of
+from tests.forked import ForkedProcess
 
 
 def begin_match(directory: Path, *arguments: str) -> subprocess.Popen[str]:
     """Start `judge match ARGUMENTS...` in a directory, with pipes for what it says."""
     command = [sys.executable, "-m", "judge.cli", "match", *arguments]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, cwd=directory, stdout=pipe, stderr=pipe, text=True)
+    return ForkedProcess(command, cwd=directory, stdout=pipe, stderr=pipe, text=True)
 
 
 def thinking(client: docker.DockerClient, judge: subprocess.Popen[str]) -> Container:

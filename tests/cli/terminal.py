@@ -2,22 +2,25 @@
 
 import fcntl
 import os
-import pty
 import select
 import struct
+import subprocess
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyte
+
+from tests.forked import ForkedProcess
 
 PATIENCE_S = 60.0
 """A program that has not come so far by then never will."""
 
 
 class Terminal:
-    """Runs `command`; everything that it writes to its terminal goes on a screen."""
+    """Runs `python -m MODULE ...`; everything that it writes to its terminal goes on a screen."""
 
     def __init__(
         self,
@@ -26,14 +29,32 @@ class Terminal:
         columns: int,
         rows: int,
         environment: Mapping[str, str] | None = None,
+        *,
+        is_new: bool = False,
     ) -> None:
+        """`is_new`: in a new interpreter, not in a fork of one that has imported the judge."""
         self.screen = pyte.Screen(columns, rows)
         self.written = b""
         self.code: int | None = None
         self._stream = pyte.ByteStream(self.screen)
-        self.pid, self._fd = pty.fork()
-        if self.pid == 0:
-            _become(command, directory, columns, rows, environment or {})
+        self._fd, theirs = os.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        own = {"TERM": "xterm-256color", "LANG": "C.UTF-8"}
+        inherited = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "LINES")}
+        environment = inherited | own | dict(environment or {})
+        options: dict[str, Any] = {
+            "cwd": directory,
+            "env": environment,
+            "stdin": theirs,
+            "stdout": theirs,
+            "stderr": theirs,
+        }
+        if is_new:
+            self._process = subprocess.Popen(command, start_new_session=True, preexec_fn=_take_terminal, **options)
+        else:
+            self._process = ForkedProcess(command, start_new_session=True, **options)
+        self.pid = self._process.pid
+        os.close(theirs)
 
     @property
     def lines(self) -> list[str]:
@@ -62,8 +83,7 @@ class Terminal:
         give_up = time.monotonic() + PATIENCE_S
         while self._read(give_up):
             pass
-        _, status = os.waitpid(self.pid, 0)
-        self.code = os.waitstatus_to_exitcode(status)
+        self.code = self._process.wait()
         os.close(self._fd)
         return self.text
 
@@ -87,16 +107,5 @@ def is_in_order(terminal: Terminal) -> bool:
     return left_screen and written.rindex(b"\x1b[?25h") > written.rindex(b"\x1b[?25l")
 
 
-def _become(
-    command: Sequence[str],
-    directory: Path,
-    columns: int,
-    rows: int,
-    environment: Mapping[str, str],
-) -> None:
-    """In the child: be the program, on a terminal of that size."""
-    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    os.chdir(directory)
-    own = {"TERM": "xterm-256color", "LANG": "C.UTF-8"}
-    inherited = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "LINES")}
-    os.execvpe(command[0], list(command), inherited | own | dict(environment))  # noqa: S606 no shell
+def _take_terminal() -> None:
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)

@@ -14,6 +14,7 @@ import pytest
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from tests.cli.conftest import SHORT, Judge, Ran, owner_of
+from tests.forked import ForkedProcess
 
 PLAY = ("--policy", "gomocup-fastgame", "--json", *SHORT, "--set", "clock.starved_share=1")
 
@@ -260,7 +261,7 @@ def test_a_void_game_changes_no_folder(judge: Judge, tmp_path: Path, counts: str
     heads = {path: path.read_text() for path in (tmp_path / "kept").rglob("heads.json")}
     command = [sys.executable, "-m", "judge.cli", *words, "--set", "clock.turn_ms=60000"]
 
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+    with ForkedProcess(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
         kill_the_agent_of(process)
         out, _ = process.communicate()
 

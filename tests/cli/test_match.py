@@ -14,6 +14,7 @@ from judge.sandbox.owner import directories
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, Judge, orphans
 from tests.cli.running import thinking
+from tests.forked import ForkedProcess
 
 # A loaded test machine starves agents, which is void, and right: here nobody is starved, whatever else runs.
 NOT_STARVED = ("--set", "clock.starved_share=1")
@@ -185,7 +186,7 @@ def test_a_container_killed_from_outside_is_void_and_exits_1(tmp_path: Path) -> 
     slow = write_brain(tmp_path, "slow", "time.sleep(60)")
     command = [sys.executable, "-m", "judge.cli", "match", slow, "house-instant", *FAST]
     command += ["--set", "clock.turn_ms=60000", "--set", "attempts=1"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+    with ForkedProcess(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
         client = docker.from_env()
         container = thinking(client, process)
         container.kill()
@@ -203,7 +204,7 @@ def test_a_judge_that_is_killed_leaves_nothing_after_the_next_start(judge: Judge
     slow = write_brain(tmp_path, "slow", "time.sleep(60)")
     command = [sys.executable, "-m", "judge.cli", "match", slow, "house-instant", *FAST]
     command += ["--set", "clock.turn_ms=60000"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, text=True) as process:
+    with ForkedProcess(command, cwd=tmp_path, stdout=subprocess.DEVNULL, text=True) as process:
         client = docker.from_env()
         thinking(client, process)
         client.close()
@@ -223,7 +224,7 @@ def test_a_judge_that_is_told_to_end_removes_its_containers(tmp_path: Path) -> N
     slow = write_brain(tmp_path, "slow", "time.sleep(60)")
     command = [sys.executable, "-m", "judge.cli", "match", slow, "house-instant", *FAST]
     command += ["--set", "clock.turn_ms=60000"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, text=True) as process:
+    with ForkedProcess(command, cwd=tmp_path, stdout=subprocess.DEVNULL, text=True) as process:
         client = docker.from_env()
         thinking(client, process)
         client.close()

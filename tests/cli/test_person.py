@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from judge.referee.spec import RecordFile, read_record
 from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
+from tests import forked
 from tests.cli.brains import write_brain
 from tests.cli.conftest import Judge, Ran
 from tests.cli.terminal import Terminal, is_in_order
@@ -25,10 +25,7 @@ ENEMY_ROWS = ("b# " * 10).strip()
 
 def play(tmp_path: Path, typed: str, *arguments: str) -> Ran:
     """`judge match ARGUMENTS...` of somebody who types this into a pipe."""
-    done = subprocess.run(
-        [*JUDGE, "match", *arguments],
-        cwd=tmp_path, input=typed, capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
+    done = forked.run([*JUDGE, "match", *arguments], cwd=tmp_path, input=typed, text=True, timeout=300)
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
@@ -83,10 +80,8 @@ def test_a_person_may_have_a_clock(tmp_path: Path) -> None:
     )
     silent, writing = os.pipe()
     try:
-        subprocess.run(
-            [*JUDGE, "match", *arguments, "--clock", *limits],
-            cwd=tmp_path, stdin=silent, capture_output=True, check=True, timeout=300,
-        )  # fmt: skip
+        done = forked.run([*JUDGE, "match", *arguments, "--clock", *limits], cwd=tmp_path, stdin=silent, timeout=300)
+        assert 0 == done.returncode, done.stderr
     finally:
         os.close(silent)
         os.close(writing)

@@ -11,6 +11,7 @@ import pytest
 
 from judge.sandbox.owner import directories
 from tests.cli.conftest import Judge, orphans, owner_of
+from tests.forked import ForkedProcess
 
 
 @pytest.mark.docker
@@ -54,7 +55,7 @@ def test_an_attack_that_there_is_not_is_a_mistake(judge: Judge) -> None:
 def test_nothing_is_left_when_a_person_ends_it(tmp_path: Path) -> None:
     """Ctrl-C in the middle of an attack."""
     command = [sys.executable, "-m", "judge.cli", "selftest", "--only", "A1", "--controls"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
+    with ForkedProcess(command, cwd=tmp_path, stdout=subprocess.DEVNULL, text=True) as process:
         wait_for_a_box(process)
         process.send_signal(signal.SIGINT)
 
@@ -63,7 +64,7 @@ def test_nothing_is_left_when_a_person_ends_it(tmp_path: Path) -> None:
     assert [] == [path for path, owner in directories() if owner and owner.pid == process.pid]
 
 
-def wait_for_a_box(judge: subprocess.Popen[bytes]) -> None:
+def wait_for_a_box(judge: subprocess.Popen[str]) -> None:
     client = docker.from_env()
     try:
         while judge.poll() is None:

@@ -105,7 +105,7 @@ def test_two_matches_take_turns_game_by_game(tmp_path: Path) -> None:
 
 def test_an_agent_is_checked_between_two_games_of_a_contest(two_cores: tuple[int, ...], tmp_path: Path) -> None:
     slow_contest(tmp_path / "cup", games=20, pause=2)
-    with closing(docker.from_env()) as client, running(tmp_path, "cup") as contest:
+    with closing(docker.from_env()) as client, running(tmp_path, "cup", is_new=True) as contest:
         playing(client, contest, runs_python)
         with begun(tmp_path, "check", "house-instant", "--policy", "gomocup-fastgame") as check:
             said = complaint(check)
@@ -150,7 +150,7 @@ def test_a_contest_says_for_whom_its_first_game_waits(two_cores: tuple[int, ...]
         with running(tmp_path, "cup", "--workers", "9") as wrong:
             _, err = wrong.communicate()
             assert "waiting" not in err
-        with running(tmp_path, "cup") as contest:
+        with running(tmp_path, "cup", is_new=True) as contest:
             said = complaint(contest)
             assert said.startswith(f"judge: waiting for core {two_cores[0]}: "), said
             assert f"(process {os.getpid()}, " in said

@@ -85,6 +85,7 @@ def test_what_the_contest_has_is_forgotten_by_the_workers(cup: Cup, machines: Ma
     assert [] == list(machines.folder.glob("*/played/*/*.json"))
 
 
+@pytest.mark.docker
 def test_a_killed_worker_costs_its_attempt_and_leaves_no_process(
     cup: Cup, machines: Machines, cluster: Cluster
 ) -> None:

@@ -43,9 +43,9 @@ games = 2
 
 
 @pytest.fixture
-def slots() -> Iterator[LocalExecutor]:
+def slots(tmp_path: Path) -> Iterator[LocalExecutor]:
     """Two slots, which must not change what comes of it."""
-    made: LocalExecutor = LocalExecutor([Slot(), Slot()])
+    made = LocalExecutor([Slot(), Slot()], log=tmp_path / "judge.log", fork=True)
     yield made
     made.kill()
     made.close()

@@ -19,6 +19,7 @@ from judge.sandbox.cores import place_slots, whole_cores
 from judge.sandbox.owner import Owner, directories
 from judge.sandbox.reaper import reap
 from tests.contest.house import House, agents_alive, is_gone, pids, until, waits_for_a_lock
+from tests.forked import ForkedProcess
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +37,7 @@ def begin(house: House) -> Iterator[Play]:
     open_slots: list[LocalExecutor] = []
 
     def make(*names: str, slots: int = 1) -> LocalExecutor:
-        found = LocalExecutor([Slot() for _ in range(slots)])
+        found = LocalExecutor([Slot() for _ in range(slots)], log=house.folder / "judge.log", fork=True)
         open_slots.append(found)
         for name in names:
             found.start(house.held(name))
@@ -193,7 +194,7 @@ def test_all_end_when_they_are_killed(house: House, begin: Play) -> None:
 
 def test_all_end_with_their_judge(house: House) -> None:
     words = [sys.executable, "-m", "tests.contest.house", str(house.folder)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as judge:
+    with ForkedProcess(words, stdout=subprocess.PIPE, text=True) as judge:
         assert judge.stdout
         workers = [int(pid) for pid in judge.stdout.readline().split()]
         until(lambda: any(map(waits_for_a_lock, workers)), "the second game does not wait")

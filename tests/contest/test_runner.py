@@ -36,7 +36,7 @@ class Cup:
         self.policy = load_policy("gomocup-standard", ["clock.turn_ms=2000"])
         self.store = Store(f"sqlite:///{folder / 'cup.db'}")
         self.files = Files(folder / "files")
-        self.slots: LocalExecutor = LocalExecutor([Slot() for _ in range(slots)])
+        self.slots: LocalExecutor = LocalExecutor([Slot() for _ in range(slots)], log=folder / "judge.log", fork=True)
         self.store.create("cup", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
 
     def games(self, first: int, last: int) -> list[Match]:

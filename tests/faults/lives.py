@@ -74,7 +74,7 @@ def live(folder: Path) -> str:
     reap(containers=False)
     with closing(open_store(planned)) as store:
         contest = begin_in_processes(store, planned)
-        executor = LocalExecutor([Slot(), Slot()])
+        executor = LocalExecutor([Slot(), Slot()], fork=True)
         try:
             stop = contest.runner(executor).run(lambda _: say("ended"))
         finally:

@@ -16,6 +16,7 @@ import pytest
 from judge.cli.submit import open_intake
 from judge.store.tokens import Tokens
 from judge.submissions.service import IntakeDirectory
+from tests.forked import ForkedProcess
 
 CONTEST = """
 name = "cup"
@@ -71,7 +72,7 @@ def serving(desk: IntakeDirectory) -> Iterator[Service]:
     """The service of a contest, until the test is through with it."""
     log = desk.folder / "intake.log"
     with log.open("a") as stderr:
-        process = subprocess.Popen(
+        process = ForkedProcess(
             [sys.executable, "-m", "tests.intake.serving", str(desk.folder)],
             stdout=subprocess.PIPE,
             stderr=stderr,

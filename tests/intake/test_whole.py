@@ -16,6 +16,7 @@ from judge.resources import BUILD_DIRECTORY
 from judge.submissions.check import CheckReport, Grade
 from judge.submissions.service import IntakeDirectory, agent_of
 from tests.cli.brains import write_brain
+from tests.forked import ForkedProcess
 from tests.intake.conftest import LOOK_S, Service, ended, make_contest, make_token, send
 
 pytestmark = pytest.mark.docker
@@ -27,7 +28,7 @@ def served(desk: IntakeDirectory) -> Iterator[Service]:
     log = desk.folder / "intake.log"
     where = ["--contest", str(desk.folder), "--listen", "127.0.0.1:0"]
     with log.open("w") as stderr:
-        process = subprocess.Popen(
+        process = ForkedProcess(
             [sys.executable, "-m", "judge.cli", "serve-intake", *where],
             stderr=stderr,
             text=True,

@@ -106,7 +106,7 @@ def test_a_person_plays_line_by_line(site: Path, here: Path) -> None:
 def test_a_person_plays_on_a_terminal_by_number_and_by_cursor(site: Path, here: Path) -> None:
     command = [sys.executable, "-m", "judge.cli", "match", "me", "mine", "--policy", "connect-four.toml"]
     path = {"PYTHONPATH": f"{site}:{ROOT}"}
-    terminal = Terminal([*command, "--box", "process", "--set", "clock.match_ms=0"], here, 80, 24, path)
+    terminal = Terminal([*command, "--box", "process", "--set", "clock.match_ms=0"], here, 80, 24, path, is_new=True)
 
     terminal.until(lambda text: "you: drop a disc" in text)
     terminal.type("?")

@@ -9,6 +9,7 @@ import pytest
 from judge.cli.contest.publish import export, verify
 from judge.errors import InputError
 from judge.publish.keys import make_key
+from tests import forked
 from tests.contest.cups import CHANCE
 from tests.publish.conftest import Public
 from tests.publish.cups import Cup
@@ -16,7 +17,7 @@ from tests.publish.cups import Cup
 
 def judge(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "judge.cli", "contest", *arguments]
-    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+    return forked.run(command, cwd=directory, text=True)
 
 
 def test_an_organiser_makes_a_key_and_exports_and_a_stranger_verifies(cup: Cup, tmp_path: Path) -> None:

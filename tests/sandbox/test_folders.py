@@ -21,6 +21,7 @@ from judge.sandbox.archive import EMPTY, PAGE, Archive, pack_folder
 from judge.sandbox.folders import CollectedFolder, Folder, FolderKind, Keeper
 from judge.sandbox.owner import Owner, directories
 from judge.sandbox.reaper import reap
+from tests.forked import ForkedProcess
 from tests.sandbox.conftest import ATTACH, GROUP, PIPES, PROCESS, REMOTE, Lodge, Variant, of
 from tests.sandbox.guest import Guest
 
@@ -361,7 +362,7 @@ def test_no_container_and_no_volume_is_left(live: Live, outsider: docker.DockerC
 @pytest.mark.usefixtures("native")
 def test_the_next_judge_removes_what_a_killed_one_held(outsider: docker.DockerClient, match: str) -> None:
     words = [sys.executable, "-m", "tests.sandbox.housekeeper", match]
-    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as killed:
+    with ForkedProcess(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as killed:
         assert killed.stdout
         assert "ready\n" in killed.stdout
         assert 3 == len(remains(outsider, match))

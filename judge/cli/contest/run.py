@@ -98,7 +98,7 @@ def _here(contest: Contest, slots: Sequence[Slot]) -> Executor:
     report_occupied(slots)
     if slots[0].judge_cores:
         os.sched_setaffinity(0, slots[0].judge_cores)
-    return LocalExecutor(slots, log=contest.planned.folder / LOG_FILE)
+    return LocalExecutor(slots, log=contest.planned.folder / LOG_FILE, fork=True)
 
 
 def _elsewhere(contest: Contest, scheduler: str, keys: Path | None, lost_after_s: float) -> Executor:
