@@ -20,7 +20,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from judge.agents.gomocup_archives import PREFIX, brain_name, choose_executable, own_name
-from judge.agents.pe_format import is_windows_program, width_of
+from judge.agents.pe_format import is_dotnet, is_windows_program, width_of
 from judge.agents.programs import first_line, playable, python_words
 from judge.agents.recipe import NOT_BUILT, BuildTable, language_of
 from judge.errors import HostError, InputError
@@ -41,6 +41,8 @@ MANIFEST = "agent.toml"
 INFO = "info"
 WINE = "wine"
 """The runtime for Windows programs, and what starts them there."""
+MONO = "mono"
+"""The runtime for .NET programs, and what starts them there."""
 PYTHON_2 = "python2"
 """The runtime for Python 2, and what starts its programs there."""
 MAX_TEXT = 1 << 16
@@ -250,7 +252,8 @@ def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
         width_of(program)
         return manifest.model_copy(update={"command": (WINE, *words)})
     if manifest.runtime == "native" and program.is_file() and is_windows_program(program):
-        raise InputError(f'{source / MANIFEST}: {words[0]} is a Windows program: say runtime = "{WINE}"')
+        runtime = f'"{MONO}", command = ["{MONO}", "{words[0]}"]' if is_dotnet(program) else f'"{WINE}"'
+        raise InputError(f"{source / MANIFEST}: {words[0]} is a Windows program: say runtime = {runtime}")
     return manifest
 
 
@@ -336,6 +339,8 @@ def _manifest_of_file(source: Path) -> AgentManifest:
         head = stream.read(128)
     fields: dict[str, Any] = {"name": name, "command": (f"./{source.name}",)}
     if is_windows_program(source):
+        if is_dotnet(source):
+            return AgentManifest(**fields | {"command": (MONO, source.name), "runtime": MONO})
         width_of(source)
         return AgentManifest(**fields | {"command": (WINE, source.name), "runtime": WINE})
     if source.suffix == ".py" or b"python" in first_line(head):

@@ -43,6 +43,15 @@ def has_window(path: Path) -> bool:
         return False
 
 
+def is_dotnet(path: Path) -> bool:
+    """Whether a Windows program is one for .NET, which Mono runs; False for a damaged one."""
+    try:
+        header = _header(path)
+        return header[:4] == _PE and _has_runtime(header[24:])
+    except (struct.error, OSError):
+        return False
+
+
 def width_of(path: Path) -> int:
     """32 or 64, the bits of a Windows program; InputError with the fix for one that the runtime cannot run."""
     try:
@@ -81,14 +90,16 @@ def _width(path: Path) -> int:
 
 def _refuse_unfit(path: Path, optional: bytes) -> None:
     """Refuse by the optional header, which is 16 bytes longer in programs of 64 bits (magic 0x20b)."""
-    magic = struct.unpack_from("<H", optional)[0]
+    if _has_runtime(optional):
+        raise InputError(f'{path} is a .NET program, and the wine runtime has no .NET: say runtime = "mono"')
     subsystem = struct.unpack_from("<H", optional, 68)[0]
+    if subsystem not in (_GUI, _CONSOLE):
+        raise InputError(f"{path} is no console program but for subsystem {subsystem} of Windows")
+
+
+def _has_runtime(optional: bytes) -> bool:
+    magic = struct.unpack_from("<H", optional)[0]
     count_at = 108 if magic == 0x20B else 92
     count = struct.unpack_from("<I", optional, count_at)[0]
     entry = count_at + 4 + 8 * _RUNTIME_DIRECTORY
-    if count > _RUNTIME_DIRECTORY and struct.unpack_from("<I", optional, entry)[0]:
-        raise InputError(
-            f"{path} is a .NET program, and the wine runtime has no .NET: publish it as native code (PublishAot)"
-        )
-    if subsystem not in (_GUI, _CONSOLE):
-        raise InputError(f"{path} is no console program but for subsystem {subsystem} of Windows")
+    return count > _RUNTIME_DIRECTORY and bool(struct.unpack_from("<I", optional, entry)[0])

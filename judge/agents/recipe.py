@@ -10,16 +10,21 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
 from judge.agents.programs import python_words
 from judge.errors import InputError
+from judge.sandbox.hardening import HOME, SCRATCH
 from judge.text import quote
 
-Kind = Literal["c", "c++", "rust", "java", "python", "make"]
+Kind = Literal[
+    "c", "c++", "clang", "rust", "java", "python", "make", "cmake", "cargo", "go", "pascal", "c#", "javascript"
+]
 
+AT = f"{HOME}/tree"
+"""Where sources are built: always there, for compilers write where they were into what they make."""
 _BASE = ("-O2", "-static")
 """Static, so that a program runs in any image."""
 _ENDINGS: dict[Kind, tuple[str, ...]] = {
@@ -27,17 +32,24 @@ _ENDINGS: dict[Kind, tuple[str, ...]] = {
     "c": (".c",),
     "rust": (".rs",),
     "java": (".java",),
+    "go": (".go",),
+    "pascal": (".pas", ".pp", ".dpr", ".lpr"),
+    "c#": (".cs",),
     "python": (".py",),
+    "javascript": (".js", ".mjs"),
 }
+_RANKS: tuple[tuple[Kind, ...], ...] = (
+    ("c++", "c", "rust", "java"),
+    ("go", "pascal", "c#"),
+    ("python",),
+    ("javascript",),
+)
+"""Beside a program of an earlier rank, sources of a later one are its tools."""
 _OTHER_ENDINGS = {
-    "C#": (".cs", ".csproj"),
     "F#": (".fs", ".fsproj"),
     "Visual Basic": (".vb", ".vbproj"),
-    "Pascal": (".pas", ".dpr", ".lpr"),
     "Fortran": (".f", ".for", ".f77", ".f90", ".f95"),
-    "Go": (".go",),
     "Haskell": (".hs",),
-    "JavaScript": (".js", ".mjs"),
     "TypeScript": (".ts",),
     "Kotlin": (".kt",),
     "Scala": (".scala",),
@@ -53,10 +65,21 @@ _OTHER_ENDINGS = {
 }
 """Languages whose sources are known and not built."""
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_MARKS: dict[str, Kind] = {
+    **dict.fromkeys(MAKEFILES, "make"),
+    "CMakeLists.txt": "cmake",
+    "Cargo.toml": "cargo",
+    "go.mod": "go",
+}
+"""Files at the top of a tree that tell how it is built, the first of them before the others."""
 NOT_BUILT = f"no source that is built here ({', '.join(get_args(Kind))}): send a program instead"
 """The refusal of a language that is not built."""
 _MOST_READ = 1 << 20
 _MAIN = re.compile(r"\bstatic\s+(?:final\s+)?void\s+main\s*\(")
+_PASCAL_PROGRAM = re.compile(r"(?im)^\s*program\s+\w+")
+_EXECUTABLE = re.compile(r"(?i)\badd_executable\s*\(\s*([\w.$\{\}-]+)")
+_PROJECT_NAME = re.compile(r"\$\{(?:CMAKE_)?PROJECT_NAME\}")
+_PROJECT = re.compile(r"(?i)\bproject\s*\(\s*([\w.-]+)")
 _PACKAGE = re.compile(r"(?m)^[ \t]*package[ \t]+([A-Za-z_][\w.]*)[ \t]*;")
 
 
@@ -67,9 +90,10 @@ class BuildTable(BaseModel):
 
     kind: Kind
     main: str = ""
-    """Where the program begins: a file (rust, python) or a class (java). Empty: what is usual in the language."""
+    """Where the program begins: a file (rust, python, pascal, javascript), a class (java), a package (go) or a program
+    of several (cargo, cmake). Empty: what is usual in the language."""
     flags: tuple[str, ...] = ()
-    """More words for the compiler (`-std=c++20`), or for make (a target, `CXX=g++`)."""
+    """More words for the compiler (`-std=c++20`), for make (a target, `CXX=g++`), cmake (`-DNAME=VALUE`) or cargo."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +150,7 @@ class Sources:
 def is_built(name: str) -> bool:
     """Whether a file of this name is something that builds begin with."""
     endings = [ending for own in _ENDINGS.values() for ending in own]
-    return name in MAKEFILES or Path(name).suffix.lower() in endings
+    return name in _MARKS or Path(name).suffix.lower() in endings
 
 
 def language_of(source: Path) -> str:
@@ -151,23 +175,27 @@ def _is_missing(sources: Sources) -> bool:
     first = sources.command[0]
     if first == "java":
         return not any(sources.tree.rglob("*.class")) and not any(sources.tree.rglob("*.jar"))
+    if first == "mono":
+        return not any(sources.tree.rglob("*.exe"))
     return first.startswith("./") and not (sources.tree / first).is_file()
 
 
 def _kind_of(sources: Sources) -> Kind | None:
-    if any((sources.tree / name).is_file() for name in MAKEFILES):
-        return "make"
-    found = [kind for kind in _ENDINGS if sources.files(kind)]
-    if "c++" in found and "c" in found:
-        found.remove("c")  # one program of both
-    if len(found) > 1 and "python" in found:
-        found.remove("python")  # a tool beside the program
-    if len(found) > 1:
-        raise InputError(
-            f"there are sources of {' and '.join(found)}: say which is built in agent.toml, "
-            f'[build] kind = "{found[0]}", or add a Makefile'
-        )
-    return found[0] if found else None
+    marked = [kind for name, kind in _MARKS.items() if (sources.tree / name).is_file()]
+    if marked:
+        return marked[0]
+    for rank in _RANKS:
+        found = [kind for kind in rank if sources.files(kind)]
+        if "c++" in found and "c" in found:
+            found.remove("c")  # one program of both
+        if len(found) > 1:
+            raise InputError(
+                f"there are sources of {' and '.join(found)}: say which is built in agent.toml, "
+                f'[build] kind = "{found[0]}", or add a Makefile'
+            )
+        if found:
+            return found[0]
+    return None
 
 
 # --- the kinds ------------------------------------------------------------------------------------
@@ -183,6 +211,121 @@ def _cpp(sources: Sources) -> BuildRecipe:
     command = ("gcc", *_BASE, *sources.flags, "-o", f"./{sources.program}")
     files = (*_needed(sources, "c++"), *sources.files("c"))
     return _native(sources, "c++", (*command, *files, "-lstdc++", "-lm", "-pthread"))
+
+
+def _clang(sources: Sources) -> BuildRecipe:
+    """As C++, by a newer compiler."""
+    files = (*sources.files("c++"), *sources.files("c")) or _needed(sources, "c++")
+    command = ("clang", *_BASE, *sources.flags, "-o", f"./{sources.program}", *files)
+    return _native(sources, "clang", (*command, "-lstdc++", "-lm", "-pthread"))
+
+
+def _cmake(sources: Sources) -> BuildRecipe:
+    """Its programs come to the top of the tree, where the one that plays is looked for."""
+    _marked(sources, "cmake", "CMakeLists.txt")
+    scratch = f"{SCRATCH}/build"
+    options = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_EXE_LINKER_FLAGS=-static", "-DBUILD_TESTING=OFF")
+    configure = ("cmake", "-S", ".", "-B", scratch, *options, f"-DCMAKE_RUNTIME_OUTPUT_DIRECTORY={AT}", *sources.flags)
+    text = _read(sources.tree / "CMakeLists.txt")
+    project = _PROJECT.search(text)
+    names = [
+        re.sub(r"\$\{(?:CMAKE_)?PROJECT_NAME\}", project[1] if project else "", name)
+        for name in _EXECUTABLE.findall(text)
+    ]
+    program = sources.main or (names[0] if len(names) == 1 and "$" not in names[0] else "")
+    manifest = sources.manifest("native", f"./{program}") if program else ""
+    return BuildRecipe("cmake", (configure, ("cmake", "--build", scratch)), manifest)
+
+
+def _cmake_program(text: str) -> str:
+    """The only program that a CMakeLists.txt makes; empty if there are several, or its name is computed."""
+    project = _PROJECT.search(text)
+    names = [_PROJECT_NAME.sub(project[1] if project else "", name) for name in _EXECUTABLE.findall(text)]
+    return names[0] if len(names) == 1 and "$" not in names[0] else ""
+
+
+def _go(sources: Sources) -> BuildRecipe:
+    """A module with what it needs in vendor/, or the files of one package."""
+    is_module = (sources.tree / "go.mod").is_file()
+    if is_module and re.search(r"(?m)^\s*require\b", _read(sources.tree / "go.mod")) and not _has_vendor(sources):
+        raise InputError("go.mod requires modules, and there is no network: run `go mod vendor`, and send vendor/ too")
+    what = [f"./{sources.main.removeprefix('./')}" if sources.main else "."] if is_module else _needed(sources, "go")
+    options = ("-buildvcs=false", "-ldflags=-s -w")
+    return _native(sources, "go", ("go", "build", *options, *sources.flags, "-o", f"./{sources.program}", *what))
+
+
+def _cargo(sources: Sources) -> BuildRecipe:
+    """A package with its crates in vendor/; the program is copied out of Cargo's own directory."""
+    _marked(sources, "cargo", "Cargo.toml")
+    cargo = _cargo_file(sources.tree)
+    package = cargo.get("package")
+    if not isinstance(package, dict):
+        raise InputError("Cargo.toml has no [package]: send the package of the program, not a workspace")
+    tables = ("dependencies", "build-dependencies", "target")
+    if any(cargo.get(table) for table in tables) and not _has_vendor(sources):
+        raise InputError(
+            "Cargo.toml has dependencies, and there is no network: run `cargo vendor`, and send vendor/ too"
+        )
+    if package.get("build") or (sources.tree / "build.rs").is_file():
+        raise InputError("build.rs is not run: bring what it makes, or add a Makefile")
+    bins = [str(each.get("name", "")) for each in cargo.get("bin", ()) if isinstance(each, dict)]
+    name = sources.main or (bins[0] if len(bins) == 1 else str(package.get("name", "")))
+    if not re.fullmatch(r"[\w-]+", name):
+        raise InputError(
+            f'Cargo.toml, package.name {quote(name, 40)}: name the program, [build] main = "…" in agent.toml'
+        )
+    config: tuple[str, ...] = ()
+    if _has_vendor(sources):
+        config = ("--config", 'source.crates-io.replace-with="sent"', "--config", 'source.sent.directory="vendor"')
+    scratch = f"{SCRATCH}/target"
+    build = (
+        "cargo",
+        "build",
+        "--release",
+        "--offline",
+        "--bin",
+        name,
+        "--target-dir",
+        scratch,
+        *config,
+        *sources.flags,
+    )
+    commands = (build, ("cp", f"{scratch}/release/{name}", f"./{sources.program}"))
+    return BuildRecipe("cargo", commands, sources.manifest("native", f"./{sources.program}"))
+
+
+def _has_vendor(sources: Sources) -> bool:
+    return (sources.tree / "vendor").is_dir()
+
+
+def _pascal(sources: Sources) -> BuildRecipe:
+    files = _needed(sources, "pascal")
+    programs = [file for file in files if _PASCAL_PROGRAM.search(_read(sources.tree / file))]
+    main = sources.main or (programs[0] if len(programs) == 1 else "")
+    if not main:
+        raise InputError(f'{len(programs)} files begin a program: say which in agent.toml, [build] main = "…"')
+    options = ("-O2", "-Xs", f"-FU{SCRATCH}", f"-o./{sources.program}")
+    return _native(sources, "pascal", ("fpc", *options, *sources.flags, f"./{_inside(sources, main)}"))
+
+
+def _c_sharp(sources: Sources) -> BuildRecipe:
+    files = _needed(sources, "c#")
+    named = sources.command[1] if sources.command[:1] == ("mono",) and len(sources.command) > 1 else ""
+    program = named.removeprefix("./") or f"{sources.name}.exe"
+    command = ("mcs", "-optimize+", *sources.flags, f"-out:./{program}", *files)
+    return BuildRecipe("c#", (command,), sources.manifest("mono", "mono", program))
+
+
+def _javascript(sources: Sources) -> BuildRecipe:
+    """Nothing is made."""
+    files = _needed(sources, "javascript")
+    usual = [name for name in ("main.js", "index.js") if (sources.tree / name).is_file()]
+    only = [files[0].removeprefix("./")] if len(files) == 1 else []
+    main = sources.main or next(iter([*usual, *only]), "")
+    if not main and not sources.command:
+        raise InputError('main.js is missing: say in agent.toml where it begins, [build] main = "…"')
+    manifest = sources.manifest("node", "node", _inside(sources, main)) if main else ""
+    return BuildRecipe("javascript", (), manifest)
 
 
 def _rust(sources: Sources) -> BuildRecipe:
@@ -201,13 +344,9 @@ def _rust(sources: Sources) -> BuildRecipe:
 
 def _edition(tree: Path) -> str:
     """The edition that a Cargo.toml names; InputError where it wants what only cargo brings."""
-    path = tree / "Cargo.toml"
-    if not path.is_file():
+    if not (tree / "Cargo.toml").is_file():
         return "2021"
-    try:
-        cargo = tomllib.loads(_read(path))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"Cargo.toml: {error}") from None
+    cargo = _cargo_file(tree)
     package = cargo.get("package")
     package = package if isinstance(package, dict) else {}
     if cargo.get("dependencies") or cargo.get("build-dependencies"):
@@ -218,6 +357,13 @@ def _edition(tree: Path) -> str:
     if edition not in ("2015", "2018", "2021"):
         raise InputError(f"Cargo.toml, package.edition {edition[:20]!r}: there are 2015, 2018 and 2021")
     return edition
+
+
+def _cargo_file(tree: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(_read(tree / "Cargo.toml"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"Cargo.toml: {error}") from None
 
 
 def _java(sources: Sources) -> BuildRecipe:
@@ -271,11 +417,23 @@ _RECIPES: dict[Kind, Callable[[Sources], BuildRecipe]] = {
     "java": _java,
     "python": _python,
     "make": _make,
+    "clang": _clang,
+    "cmake": _cmake,
+    "cargo": _cargo,
+    "go": _go,
+    "pascal": _pascal,
+    "c#": _c_sharp,
+    "javascript": _javascript,
 }
 
 
 def _native(sources: Sources, kind: Kind, command: tuple[str, ...]) -> BuildRecipe:
     return BuildRecipe(kind, (command,), sources.manifest("native", f"./{sources.program}"))
+
+
+def _marked(sources: Sources, kind: Kind, name: str) -> None:
+    if not (sources.tree / name).is_file():
+        raise InputError(f'agent.toml: build.kind = "{kind}", but there is no {name} at the top')
 
 
 def _needed(sources: Sources, kind: Kind) -> list[str]:

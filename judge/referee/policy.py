@@ -185,9 +185,10 @@ def runtime_of(policy: Policy, name: str) -> str:
         return policy.runtimes[name]
     if name in policy.admits:
         return name
+    admitted = ", ".join([*policy.admits, *policy.runtimes])
     raise InputError(
-        f"runtime {name!r}: policy {policy.name} admits {', '.join([*policy.admits, *policy.runtimes])}; "
-        f"an organiser admits it in the policy's file: admits = {json.dumps([*policy.admits, name])}"
+        f"runtime {name!r}: policy {policy.name} admits {admitted}; ask for one of these, or ask the organiser to "
+        f"admit it in the policy's file: admits = {json.dumps([*policy.admits, name])}"
     )
 
 

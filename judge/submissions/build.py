@@ -3,21 +3,15 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from judge.agents.recipe import BuildRecipe
+from judge.agents.recipe import AT, BuildRecipe
 from judge.sandbox.box import ProcessReport
-from judge.sandbox.hardening import HOME
 from judge.sandbox.run_in_box import CommandEnd, CommandResult
+from judge.sandbox.runtimes import image_that_builds
 from judge.submissions.build_in_box import UNFIT
 from judge.submissions.complaints import advice, first_error
 from judge.submissions.limits import BuildLimits, IntakeLimits
 from judge.submissions.sandbox_task import SandboxTask, TaskHost, run_task
 from judge.text import SENTENCE_CHARACTERS, printable
-
-IMAGE = "toolchain"
-"""The image in which sources are built."""
-
-AT = f"{HOME}/tree"
-"""Where they are built: always there, for compilers write where they were into what they make."""
 
 EPOCH_S = 1700000000
 """When everything is built, for those compilers that ask."""
@@ -38,7 +32,7 @@ def build_tree(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimi
     task = SandboxTask(
         name="build",
         program="build_in_box.py",
-        image=IMAGE,
+        image=image_that_builds(recipe.kind),
         job={"commands": recipe.commands, "at": AT, "bounds": limits.tree.model_dump()},
         input=tree,
         limits=limits.build.box(),

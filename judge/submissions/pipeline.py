@@ -45,6 +45,7 @@ from judge.referee.setup import check_playable
 from judge.referee.spec import MatchSpec
 from judge.sandbox import images
 from judge.sandbox.owner import owned_directory
+from judge.sandbox.runtimes import image_that_builds
 from judge.submissions import build, unpack
 from judge.submissions.check import CheckReport, Grade, OverlongError, examine
 from judge.submissions.limits import IntakeLimits
@@ -236,8 +237,9 @@ class _UploadPipeline:
             if recipe is None:
                 words.append("there is nothing to build")
                 return tree
-            self.need(build.IMAGE)
-            self._note_origin(toolchain=images.image_content(build.IMAGE), recipe=str(recipe))
+            image = image_that_builds(recipe.kind)
+            self.need(image)
+            self._note_origin(toolchain=images.image_content(image), recipe=str(recipe))
             target = self.room / "built" / tree.name
             target.parent.mkdir()
             with self._task_host() as host:

@@ -1,5 +1,6 @@
 """Windows programs are known by their headers, and only those that the runtime can run are taken."""
 
+import re
 import struct
 from pathlib import Path
 
@@ -59,8 +60,6 @@ def test_the_header_says_the_width(tmp_path: Path, machine: int, bits: int) -> N
         (program(machine=0x1234), "for the machine 0x1234"),
         (program(kind=0x2022), "is a DLL: name the program that uses it"),
         (program(subsystem=10), "for subsystem 10"),
-        (program(0x014C, is_dotnet=True), "the wine runtime has no .NET"),
-        (program(is_dotnet=True), "the wine runtime has no .NET"),
     ],
 )
 def test_what_the_runtime_cannot_run_is_refused_with_the_reason(
@@ -109,6 +108,32 @@ def test_of_an_archive_every_program_is_looked_at(archive: Path, staging: Path) 
     (archive / "pbrain-swine_caro.exe").write_bytes(program(machine=0xAA64))
 
     with pytest.raises(InputError, match=r"pbrain-swine_caro\.exe is a Windows program for ARM64"):
+        stage_agent(str(archive), staging)
+
+
+@pytest.mark.parametrize("machine", [0x014C, 0x8664])
+def test_a_program_for_dotnet_is_an_agent_of_the_mono_runtime(archive: Path, staging: Path, machine: int) -> None:
+    (archive / "brain.exe").write_bytes(program(machine, is_dotnet=True))
+
+    manifest = stage_agent(str(archive / "brain.exe"), staging).manifest
+
+    assert ("mono", ("mono", "brain.exe")) == (manifest.runtime, manifest.command)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "fix"),
+    [
+        ("wine", 'the wine runtime has no .NET: say runtime = "mono"'),
+        ("native", 'say runtime = "mono", command = ["mono", "brain.exe"]'),
+    ],
+)
+def test_a_program_for_dotnet_is_not_one_for_another_runtime(
+    archive: Path, staging: Path, runtime: str, fix: str
+) -> None:
+    (archive / "brain.exe").write_bytes(program(is_dotnet=True))
+    (archive / "agent.toml").write_text(f'name = "b"\nruntime = "{runtime}"\ncommand = ["brain.exe"]\n')
+
+    with pytest.raises(InputError, match=re.escape(fix)):
         stage_agent(str(archive), staging)
 
 

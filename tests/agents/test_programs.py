@@ -62,8 +62,8 @@ def test_a_program_for_linux_goes_before_one_for_windows(tmp_path: Path, names: 
 @pytest.mark.parametrize(
     ("files", "why"),
     [
-        ({"Brain.cs": b""}, "C#: no source that is built here (c, c++, rust, java, python, make)"),
-        ({"brain.dpr": b"", "readme": b""}, "Pascal: no source that is built here"),
+        ({"Brain.kt": b""}, "Kotlin: no source that is built here (c, c++, clang, rust, java, python, make, cmake, "),
+        ({"brain.f90": b"", "readme": b""}, "Fortran: no source that is built here"),
         ({"bin/gomoku": ELF, "x.txt": b""}, 'command = ["./bin/gomoku"]'),
         ({"pbrain-x.txt": b"", "x": b""}, "no program called pbrain-"),
     ],
@@ -111,7 +111,7 @@ def test_python_2_plays_where_the_policy_admits_it(tmp_path: Path) -> None:
     agent = stage_agent(str(source), staging)
     policy = load_policy("stratego-2012", ["admits=['python']"])
 
-    with pytest.raises(InputError, match=r"vixen: runtime 'python2': policy stratego-2012 admits python; an organiser"):
+    with pytest.raises(InputError, match=r"vixen: runtime 'python2': policy stratego-2012 admits python; ask for one"):
         agent.seat(policy)
 
     command = ("python2", "-u", "vixen.py", "--fast")

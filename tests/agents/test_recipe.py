@@ -38,6 +38,16 @@ def words(found: BuildRecipe | None) -> tuple[str, ...]:
         ({"Main.java": MAIN.format("Main")}, "java"),
         ({"bot.py": ""}, "python"),
         ({"Makefile": "", "a.c": "", "B.java": ""}, "make"),
+        ({"Makefile": "", "CMakeLists.txt": ""}, "make"),
+        ({"CMakeLists.txt": "", "a.cpp": "", "tool.go": ""}, "cmake"),
+        ({"Cargo.toml": "[package]\nname = 'x'", "src/main.rs": ""}, "cargo"),
+        ({"go.mod": "module x", "main.go": "", "c.c": ""}, "go"),
+        ({"a.go": "", "b.go": "", "train.py": ""}, "go"),
+        ({"Brain.cs": "", "page.js": ""}, "c#"),
+        ({"a.c": "", "Tool.cs": "", "x.pas": ""}, "c"),
+        ({"brain.pas": "program brain;", "board.pas": "unit board;"}, "pascal"),
+        ({"bot.py": "", "page.js": ""}, "python"),
+        ({"index.js": "", "board.js": ""}, "javascript"),
     ],
 )
 def test_the_tree_tells_the_build(tmp_path: Path, files: dict[str, str], kind: str) -> None:
@@ -102,11 +112,19 @@ def test_the_table_decides_where_there_is_one(tmp_path: Path) -> None:
         ({"A.java": MAIN.format("A"), "B.java": MAIN.format("B")}, {}, "2 classes have a main"),
         ({"a.rs": ""}, {"kind": "rust", "main": "/etc/passwd"}, "is no source file of the tree"),
         (
-            {"src/main.rs": "", "Cargo.toml": "[dependencies]\nrand = '1'"},
+            {"src/main.rs": "", "Cargo.toml": "[package]\nname = 'x'\n[dependencies]\nrand = '1'"},
             {},
-            "there is no network",
+            "run `cargo vendor`",
         ),
-        ({"src/main.rs": "", "Cargo.toml": "", "build.rs": ""}, {}, "build.rs is not run"),
+        ({"src/main.rs": "", "Cargo.toml": "[package]\nname = 'x'", "build.rs": ""}, {}, "build.rs is not run"),
+        ({"src/main.rs": "", "Cargo.toml": "[workspace]\nmembers = ['x']"}, {}, "has no .package."),
+        ({"Cargo.toml": "[package]\nname = '../x'"}, {}, "package.name '../x'"),
+        ({"go.mod": "module x\nrequire y v1.0.0", "main.go": ""}, {}, "run `go mod vendor`"),
+        ({"a.go": "", "B.cs": ""}, {}, r'sources of go and c#: .*\[build\] kind = "go"'),
+        ({"a.pas": "unit a;"}, {}, "0 files begin a program"),
+        ({"a.js": "", "b.js": ""}, {}, "main.js is missing"),
+        ({"a.cpp": ""}, {"kind": "cmake"}, "there is no CMakeLists.txt"),
+        ({"a.rs": ""}, {"kind": "clang"}, "no file that ends in .cpp"),
         ({"src/main.rs": "", "Cargo.toml": "x = " + "[" * 5000}, {}, "Cargo.toml"),
     ],
 )
@@ -115,3 +133,48 @@ def test_what_is_unclear_is_refused_with_the_fix(
 ) -> None:
     with pytest.raises(InputError, match=why):
         recipe(tmp_path, files, **table)
+
+
+@pytest.mark.parametrize(
+    ("text", "program"),
+    [
+        ("project(mine CXX)\nadd_executable(${PROJECT_NAME} a.cpp)", "./mine"),
+        ("add_executable ( brain a.cpp )", "./brain"),
+        ("add_executable(a a.cpp)\nadd_executable(b b.cpp)", ""),
+        ("add_executable(${NAME} a.cpp)", ""),
+    ],
+)
+def test_the_program_that_cmake_makes_is_the_one_that_plays(tmp_path: Path, text: str, program: str) -> None:
+    found = recipe(tmp_path, {"CMakeLists.txt": text})
+
+    assert found
+    assert (f'command = ["{program}"]' in found.manifest) == bool(program)
+
+
+def test_crates_that_were_sent_are_used(tmp_path: Path) -> None:
+    cargo = "[package]\nname = 'x'\n[dependencies]\nrand = '1'"
+
+    found = recipe(tmp_path, {"Cargo.toml": cargo, "vendor/rand/Cargo.toml": "", "src/main.rs": ""}, "./bin/run")
+
+    assert found
+    build, copy = found.commands
+    assert 'source.sent.directory="vendor"' in build
+    assert ("cp", "/tmp/target/release/x", "./bin/run") == copy
+
+
+@pytest.mark.parametrize(
+    ("files", "runtime", "command"),
+    [({"Brain.cs": ""}, "mono", '["mono", "mine.exe"]'), ({"bot.js": ""}, "node", '["node", "bot.js"]')],
+)
+def test_a_language_has_its_runtime(tmp_path: Path, files: dict[str, str], runtime: str, command: str) -> None:
+    found = recipe(tmp_path, files)
+
+    assert found
+    assert f'name = "mine"\ncommand = {command}\nruntime = "{runtime}"\n' == found.manifest
+
+
+def test_what_mono_is_to_run_is_built_where_it_is_missing(tmp_path: Path) -> None:
+    found = recipe(tmp_path, {"Brain.cs": ""}, "mono", "bin/brain.exe")
+
+    assert "-out:./bin/brain.exe" in words(found)
+    assert recipe(tmp_path, {"Brain.cs": "", "bin/brain.exe": ""}, "mono", "bin/brain.exe") is None

@@ -18,9 +18,9 @@ AF_UNIX = 1
 SIGSYS = 31
 OURS = seccomp.profile_names()
 
-OPENED = {"toolchain": ("setresgid",), "wine32": ("sendmsg",)}
-"""Of the calls that are denied, those that a profile allows: to set the group that one has, as `make` does; to hand
-descriptors on, as Wine does."""
+OPENED = {"toolchain": ("setresgid", "flock"), "wine32": ("sendmsg",)}
+"""Of the calls that are denied, those that a profile allows: to set the group that one has, as `make` does; to lock
+files, as Cargo does; to hand descriptors on, as Wine does."""
 
 DOORS_OPEN = {
     "x86-getpid": 0,

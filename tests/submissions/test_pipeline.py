@@ -282,13 +282,13 @@ REFUSED = {
         zipped({"agent.toml": b'name = "a"\ncommand = ["./a"]\n[build]\nkind = "\\u001b[2Jperl"'}),
         "a.zip",
         Stage.BUILT,
-        "agent.toml: build.kind: Input should be 'c', 'c++', 'rust', 'java', 'python' or 'make'",
+        "agent.toml: build.kind: Input should be 'c', 'c++', 'clang', 'rust', 'java', 'python', 'make', 'cmake', ",
     ),
     "runtime": (
         zipped({"agent.toml": b'name = "a"\ncommand = ["./a"]\nruntime = "../x"', "a": b"#!"}),
         "a.zip",
         Stage.STAGED,
-        "policy qchess-2013 has native, python, java",
+        "policy qchess-2013 admits native, python, java, python2; ask for one of these",
     ),
     "protocol": (
         zipped({"agent.toml": b'name = "a"\ncommand = ["./a"]\nprotocol = "agi"', "a": b"#!"}),
