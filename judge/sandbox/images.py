@@ -13,7 +13,7 @@ import re
 import tarfile
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -120,6 +120,17 @@ def listing() -> list[ImageState]:
         return [
             image_state(recipe, find_image(client, recipe.tag)) for recipe in (*recipes().values(), *_built(client))
         ]
+
+
+def runtimes_with(word: str) -> list[str]:
+    """The runtimes that have a module, a program or a library by this name: ours, and an organiser's that are built.
+
+    Without an Engine only ours.
+    """
+    known = [*recipes().values()]
+    with suppress(HostError), engine_client("list images") as client:
+        known += _built(client)
+    return [recipe.name for recipe in known if recipe.has_init and not recipe.builds and recipe.has(word)]
 
 
 def _built(client: docker.DockerClient) -> Iterator[ImageRecipe]:

@@ -70,6 +70,9 @@ class RuntimeFile(_Model):
     """The system calls that its programs need, if they are not the policy's for all."""
     programs: tuple[str, ...] = ()
     """Scripts for /usr/bin, by their paths relative to the file."""
+    provides: tuple[str, ...] = ()
+    """Modules, programs and libraries (`scipy`, `perl`, `libgfortran.so.5`) for which a report names the runtime; those
+    of its wheels need no mention."""
 
 
 class ImageFile(RuntimeFile):
@@ -98,6 +101,7 @@ class BuiltRuntime(_Model):
     seccomp: str = ""
     programs: dict[str, str] = Field(default_factory=dict)
     """SHA-256 (hex) by name."""
+    provides: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _is_safe(self) -> Self:
@@ -128,6 +132,7 @@ class ImageRecipe:
     is_windows: bool = False
     builds: tuple[str, ...] = ()
     about: str = ""
+    provides: tuple[str, ...] = ()
     document: str = ""
     """Of an organiser's all that decides it, as JSON; empty for one of ours."""
 
@@ -140,6 +145,11 @@ class ImageRecipe:
     def build_command(self) -> str:
         """What an organiser types to build it."""
         return f"judge images build {self.name}{' --from FILE' if self.document else ''}"
+
+    def has(self, word: str) -> bool:
+        """Whether it is said to have a module, a program or a library, which others have not."""
+        wheels = {wheel.partition("==")[0].lower().replace("-", "_") for wheel in self.wheels}
+        return word in self.provides or word.lower() in wheels
 
     def digest(self, codename: str) -> str:
         """SHA-256 (hex) of all that the image depends on, but the state of the mirror."""
@@ -185,6 +195,7 @@ def _recipe_of(name: str, file: ImageFile, files: dict[str, ImageFile]) -> Image
         is_windows=file.paths == "windows",
         builds=file.builds,
         about=file.about,
+        provides=file.provides,
     )
 
 
@@ -219,7 +230,7 @@ def load_runtime(name: str, path: Path) -> ImageRecipe:
     built = BuiltRuntime(
         programs={key: _file_digest(program, path) for key, program in programs.items()},
         packages=packages,
-        **file.model_dump(include={"about", "release", "wheels", "environment", "seccomp"}),
+        **file.model_dump(include={"about", "release", "wheels", "environment", "seccomp", "provides"}),
     )
     return _own(name, built, tuple(programs.values()), path.parent)
 
@@ -242,6 +253,7 @@ def _own(name: str, built: BuiltRuntime, programs: tuple[Path, ...] = (), folder
         environment=built.environment,
         seccomp=built.seccomp,
         about=built.about,
+        provides=built.provides,
         document=built.model_dump_json(),
     )
 

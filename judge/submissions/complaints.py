@@ -7,7 +7,7 @@ from judge.submissions.path_checks import shown
 from judge.text import printable
 
 PYTHON_2 = (
-    "it is Python 2: write it for Python 3, or, where the contest's policy has a runtime for Python 2, begin it with "
+    "it is Python 2: write it for Python 3, or, where the contest's policy admits the runtime python2, begin it with "
     '#!/usr/bin/python2 or say so in agent.toml: runtime = "python2"'
 )
 PYTHON_2_ERROR = (

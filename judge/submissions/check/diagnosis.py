@@ -8,8 +8,12 @@ of its language.
 
 import re
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
+from judge.agents.programs import first_line
 from judge.games.types import Verdict
+from judge.referee.policy import Policy
+from judge.sandbox.images import runtimes_with
 from judge.submissions.check.runner import RecordedTalk
 from judge.submissions.complaints import PYTHON_2, PYTHON_2_ERROR
 from judge.text import decode, printable
@@ -44,19 +48,8 @@ _CAUSES = (
         "the DLL {0} is missing: link it statically (-static), or send it beside the program",
     ),
     (
-        r"error while loading shared libraries: ([^:\s]+)",
-        "the library {0} is missing here: link statically (-static), or send it and link with -Wl,-rpath,'$ORIGIN'",
-    ),
-    (
         r"version `(\w+_[\d.]+)' not found",
         "it was linked against newer libraries than those here ({0}): link statically (-static)",
-    ),
-    (
-        r"(?:ModuleNotFoundError|ImportError): No module named '?([^'\s]+)'?",
-        (
-            "the module {0} is missing: only Python's standard library is installed; add the module to your archive, "
-            "if it is plain Python"
-        ),
     ),
     (PYTHON_2_ERROR, PYTHON_2),
     (
@@ -69,6 +62,25 @@ _CAUSES = (
     ),
 )
 """What a program's last words mean: a pattern, and what to do, with what the pattern found."""
+
+_MISSING = (
+    (
+        r"error while loading shared libraries: ([^:\s]+)",
+        "library",
+        "link statically (-static), or send it and link with -Wl,-rpath,'$ORIGIN'",
+    ),
+    (
+        r"(?:ModuleNotFoundError|ImportError): No module named '?([^'.\s]+)",
+        "module",
+        "only Python's standard library is installed; add the module to your archive, if it is plain Python",
+    ),
+    (
+        r"(?m)^(?:\S*/)?env: \W([\w.+-]+)\W: No such file|^\S+: (?:line )?\d+: ([\w.+-]+): (?:command )?not found",
+        "program",
+        "send it with the agent",
+    ),
+)
+"""What a program did not find: a pattern, what it is, and what to do where no runtime has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +123,39 @@ def _cause(talk: RecordedTalk) -> str:
     for pattern, fix in _CAUSES:
         if found := re.search(pattern, said):
             return fix.format(*(printable(group, 60) for group in found.groups()))
+    policy = talk.record.spec.policy
+    for pattern, what, fix in _MISSING:
+        if found := re.search(pattern, said):
+            return _missing(what, next(filter(None, found.groups())), fix, policy)
+    if talk.side.why.startswith("could not be run: No such file") and (interpreter := _interpreter(talk)):
+        return _missing("program", interpreter, "send a program that needs no other", policy)
     return ""
+
+
+def _interpreter(talk: RecordedTalk) -> str:
+    """What should have run the agent: the first word of its command, or what its script's first line names."""
+    word = talk.record.spec.seats[talk.seat].command[0]
+    try:
+        with (talk.program / word).open("rb") as file:
+            words = decode(first_line(file.read(200))).removeprefix("#!").split()
+    except OSError:
+        words = [word]
+    return PurePosixPath(words[0]).name if words else ""
+
+
+def _missing(what: str, name: str, fix: str, policy: Policy) -> str:
+    name = printable(name, 60)
+    return f"the {what} {name} is missing here: {_in_a_runtime(name, policy) or fix}"
+
+
+def _in_a_runtime(name: str, policy: Policy) -> str:
+    """Which runtime has what is missing, and who has to do what for it; empty where none has it."""
+    having = runtimes_with(name)
+    if not having:
+        return ""
+    best = next((runtime for runtime in having if runtime in policy.admits), having[0])
+    said = f'the runtime {best} has it: say runtime = "{best}" in agent.toml'
+    return said if best in policy.admits else f"{said}; policy {policy.name} has to admit it: ask the organiser"
 
 
 def _silence(talk: RecordedTalk) -> Diagnosis:

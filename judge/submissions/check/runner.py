@@ -49,6 +49,8 @@ class RecordedTalk:
 
     file: RecordFile
     seat: int
+    program: Path
+    """The agent's files."""
     answers: Sequence[ProbeAnswer] = ()
     question: Question | None = None
     """The question that was asked last, in an interview."""
@@ -311,9 +313,9 @@ class Examinee:
             raise HostError(f"the check could not be made: {file.record.reason}")
         if interviews and file.record.seats[1 - seat].fault is not None:
             raise HostError(f"the house agent {self.partner.manifest.name} failed: {file.record.reason}")
-        talk = RecordedTalk(file, seat)
+        talk = RecordedTalk(file, seat, self.agent.program)
         if interviews:
-            talk = RecordedTalk(file, seat, tuple(interviews[-1].answers), interviews[-1].question)
+            talk = replace(talk, answers=tuple(interviews[-1].answers), question=interviews[-1].question)
         self._spent_ms += talk.awake_ms
         is_late = talk.side.fault in LATE and spec.policy != whole.policy
         if is_late or self._spent_ms >= self.seconds * 1000:

@@ -1,9 +1,12 @@
 """Each check tells the agent that does one thing wrong from the sound one, and says how to fix it."""
 
 import subprocess
+import uuid
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
+import docker
 import pytest
 
 from judge.agents.agents import stage_agent
@@ -186,7 +189,13 @@ FLAWS = {
         flawed.remembering("__import__('numpy')"),
         {"start": FAIL},
         "ModuleNotFoundError: No module named 'numpy'",
-        "the module numpy is missing: only Python's standard library",
+        'the module numpy is missing here: the runtime numpy has it: say runtime = "numpy" in agent.toml; policy ',
+    ),
+    "wants a module that no runtime has": (
+        flawed.remembering("__import__('win32api.more')"),
+        {"start": FAIL},
+        "ModuleNotFoundError: No module named 'win32api'",
+        "the module win32api is missing here: only Python's standard library is installed",
     ),
     "is written in Python 2": (
         "#!/usr/bin/env python3\nimport sys\nprint 'MESSAGE hello'\n",
@@ -306,6 +315,46 @@ def test_a_flaw_is_found_where_it_is_and_nowhere_else(examined: Examine, tmp_pat
     assert evidence in first.evidence
     assert fix in first.fix
     assert report.grade is worst_grade(list(expected.values()))
+
+
+LOADER = "#!/bin/sh\necho 'run: error while loading shared libraries: libriddle.so.7: cannot open' >&2\nexit 127\n"
+MISSING = {
+    "an interpreter": ("#!/usr/bin/node\n", '["./run"]', "the program node", "the runtime node has it"),
+    "what env looks for": ("#!/usr/bin/env node\n", '["./run"]', "the program node", "the runtime node has it"),
+    "a command": ("", '["java", "-jar", "run"]', "the program java", 'say runtime = "java" in agent.toml'),
+    "what a shell calls": ("#!/bin/sh\nperl run.pl\n", '["./run"]', "the program perl", "send it with the agent"),
+    "a library": (LOADER, '["./run"]', "the library libriddle.so.7", "the runtime {name} has it"),
+}
+"""What there is not: the agent, its command, and what its author has to hear."""
+
+
+@pytest.fixture
+def riddle() -> Iterator[str]:
+    """An organiser's runtime that says that it has a library."""
+    name = f"test-{uuid.uuid4().hex[:20]}"
+    label = f'LABEL judge.image={name} judge.runtime="{{\\"provides\\":[\\"libriddle.so.7\\"]}}"'
+    with closing(docker.from_env()) as client:
+        client.api.import_image_from_data(b"\0" * 1024, f"judge/{name}", "1", changes=[label])
+        yield name
+        client.images.remove(f"judge/{name}:1")
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("case", MISSING)
+def test_what_is_missing_is_named_with_the_runtime_that_has_it(
+    examined: Examine, tmp_path: Path, riddle: str, case: str
+) -> None:
+    program, command, what, fix = MISSING[case]
+    (tmp_path / "run").write_text(program)
+    (tmp_path / "run").chmod(0o755)
+    (tmp_path / "agent.toml").write_text(f'name = "poor"\ncommand = {command}\n')
+
+    report = examined(str(tmp_path), "gomocup-standard", *QUICK)
+
+    said = finding(report, "start").fix
+    assert said.startswith(f"{what} is missing here: ")
+    assert fix.format(name=riddle) in said
+    assert ("policy gomocup-standard has to admit it" in said) == (riddle in said or "node" in said)
 
 
 @pytest.mark.docker
