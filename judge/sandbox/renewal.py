@@ -27,6 +27,7 @@ from typing import Any
 from judge.sandbox import inside
 from judge.sandbox.cgroup import UNIFIED, parse_mounts
 from judge.sandbox.interference import is_ordered_frozen
+from judge.sandbox.pipes import CHUNK
 from judge.sandbox.procfs import stat_fields, status_fields
 
 PATIENCE_S = 5.0
@@ -130,6 +131,8 @@ class Renewal:
     _last_pid: int | None = None
     _before: Mapping[str, str] = field(default_factory=dict)
     _memory_bytes: int = 0
+    _limits: Mapping[str, str] = field(default_factory=dict)
+    """The files of the cgroups' limits, by what the agent sees them as."""
 
     def begin(self) -> None:
         """Hide what cannot be renewed, renew the rest, and remember how it is; PID 1 waits. Raises UncleanError."""
@@ -169,7 +172,7 @@ class Renewal:
     def _file_systems(self) -> Mapping[str, str]:
         """What is mounted where the agent may write: type, source and options of the file system."""
         found = {}
-        for line in _text(Path("/proc") / str(self.pid) / "mountinfo").splitlines():
+        for line in _text(f"/proc/{self.pid}/mountinfo").splitlines():
             mount, _, system = line.partition(" - ")
             found[mount.split(" ")[4]] = system
         return {path: found.get(path, "") for path in self.tmpfs}
@@ -187,17 +190,14 @@ class Renewal:
             raise UncleanError("its PID 1 has ended")
         if is_ordered_frozen(self.groups):
             raise UncleanError("somebody has frozen it")
-        for hierarchy, directory in self.groups.items():
+        for hierarchy in {"pids", "memory", UNIFIED} & self.groups.keys():
             for name in ("cgroup.procs", "cgroup.threads" if hierarchy == UNIFIED else "tasks"):
-                with suppress(FileNotFoundError):
-                    found = _text(directory / name).split()
-                    if found != [str(self.pid)]:
-                        raise UncleanError(
-                            f"there are other processes: {name} of {hierarchy or 'cgroup'} has {found[:5]}"
-                        )
-        counted = self.groups.get("pids", self.groups.get(UNIFIED))
-        if counted is not None and (counted / "pids.current").exists() and _text(counted / "pids.current") != "1":
-            raise UncleanError("there are processes that have ended and are not gone")
+                found = _text(f"{self.groups[hierarchy]}/{name}").split()
+                if found != [str(self.pid)]:
+                    raise UncleanError(f"there are other processes: {name} of {hierarchy or 'cgroup'} has {found[:5]}")
+        with suppress(FileNotFoundError):
+            if _text(f"{self.groups.get('pids', self.groups.get(UNIFIED))}/pids.current") != "1":
+                raise UncleanError("there are processes that have ended and are not gone")
 
     def _look(self) -> Mapping[str, str]:
         """Everything that must be the same again."""
@@ -207,58 +207,61 @@ class Renewal:
             raise UncleanError(f"its state cannot be read: {error}") from None
 
     def _seen(self) -> Iterator[tuple[str, str]]:
-        process = Path("/proc") / str(self.pid)
+        process = f"/proc/{self.pid}"
         status = status_fields(self.pid)
         yield from ((f"{name} of PID 1", status.get(name, "")) for name in STATUS)
         stat = stat_fields(self.pid)
         yield from ((f"{name} of PID 1", stat[place]) for name, place in STAT.items())
         for name in FILES:
             with suppress(FileNotFoundError):
-                yield f"{name} of PID 1", _text(process / name)
+                yield f"{name} of PID 1", _text(f"{process}/{name}")
         for name in ("cwd", "root", "exe"):
-            yield f"{name} of PID 1", str((process / name).readlink())
-        for path in sorted((process / "fd").iterdir()):
-            flags = _text(process / "fdinfo" / path.name).splitlines()[1]
-            yield f"file {path.name} of PID 1", f"{path.readlink()} {flags}"
-        yield "mounts", "\n".join(sorted(map(_mount_without_numbers, _text(process / "mountinfo").splitlines())))
-        sockets = _text(process / "net" / "unix").splitlines()[1:]
+            yield f"{name} of PID 1", os.readlink(f"{process}/{name}")  # noqa: PTH115 faster
+        for name in sorted(os.listdir(f"{process}/fd")):  # noqa: PTH208 faster
+            flags = _text(f"{process}/fdinfo/{name}").splitlines()[1]
+            yield f"file {name} of PID 1", f"{os.readlink(f'{process}/fd/{name}')} {flags}"  # noqa: PTH115 faster
+        yield "mounts", "\n".join(sorted(map(_mount_without_numbers, _text(f"{process}/mountinfo").splitlines())))
+        sockets = _text(f"{process}/net/unix").splitlines()[1:]
         yield "sockets", "\n".join(sockets)
         yield "keys", "\n".join(_keys_of(status["Uid"].split()[0]))
-        yield from ((f"limit {name}", text) for name, text in self._shown().items())
+        yield from ((f"limit {name}", _text(path)) for name, path in self._limits.items())
 
     def _shown(self) -> Mapping[str, str]:
         """The limits of the cgroups, by their paths under the directory of all cgroups."""
-        points = parse_mounts(_text(Path("/proc") / str(self.pid) / "mountinfo"))
-        shown = {}
-        for hierarchy, names in SHOWN.items():
-            if hierarchy not in self.groups or hierarchy not in points:
-                continue
-            for name in names:
-                with suppress(OSError, ValueError):
-                    inner = (points[hierarchy][1] / name).relative_to(inside.CGROUPS)
-                    shown[str(inner)] = _text(self.groups[hierarchy] / name) + "\n"
-        return shown
+        points = parse_mounts(_text(f"/proc/{self.pid}/mountinfo"))
+        self._limits = {
+            str((points[hierarchy][1] / name).relative_to(inside.CGROUPS)): str(self.groups[hierarchy] / name)
+            for hierarchy, names in SHOWN.items()
+            if hierarchy in self.groups and hierarchy in points and points[hierarchy][1].is_relative_to(inside.CGROUPS)
+            for name in names
+            if (self.groups[hierarchy] / name).exists()
+        }
+        return {name: _text(path) + "\n" for name, path in self._limits.items()}
 
     def _used_bytes(self) -> int:
-        directory, name = self._memory("memory.usage_in_bytes", "memory.current")
-        return int(_text(directory / name))
+        return int(_text(str(self._memory("memory.usage_in_bytes", "memory.current"))))
 
     def _give_memory_back(self) -> None:
         """Have the kernel drop what the former game has left in memory, such as pages of files, if it is much."""
         more = self._used_bytes() - self._memory_bytes
         if more > ROOM_BYTES:
-            directory, name = self._memory("memory.force_empty", "memory.reclaim")
             with suppress(OSError):  # it says so where it could not drop all of it; what is left is counted
-                (directory / name).write_text(str(more) if name == "memory.reclaim" else "0", encoding="ascii")
+                self._memory("memory.force_empty", "memory.reclaim").write_text(str(more), encoding="ascii")
 
-    def _memory(self, of_v1: str, of_v2: str) -> tuple[Path, str]:
-        if "memory" in self.groups:
-            return self.groups["memory"], of_v1
-        return self.groups[UNIFIED], of_v2
+    def _memory(self, of_v1: str, of_v2: str) -> Path:
+        return self.groups["memory"] / of_v1 if "memory" in self.groups else self.groups[UNIFIED] / of_v2
 
 
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace").rstrip("\n")
+def _text(path: str) -> str:
+    """A file of the kernel's, without the last end of line; faster than by a `Path`, as each game reads dozens."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        parts = []
+        while part := os.read(fd, CHUNK):
+            parts.append(part)
+    finally:
+        os.close(fd)
+    return b"".join(parts).decode("utf-8", "replace").rstrip("\n")
 
 
 def _difference(before: str, now: str) -> str:
@@ -280,7 +283,7 @@ def _mount_without_numbers(line: str) -> str:
 def _keys_of(uid: str) -> list[str]:
     """What the kernel counts of a user's keys."""
     try:
-        lines = _text(Path("/proc/key-users")).splitlines()
+        lines = _text("/proc/key-users").splitlines()
     except FileNotFoundError:
         return []
     return [line.strip() for line in lines if line.split(":")[0].strip() == uid]

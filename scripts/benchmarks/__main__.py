@@ -28,13 +28,15 @@ from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.transcript import EntryKind, unseal
 from judge.sandbox import open_box
 from judge.sandbox.box import Box, Tenant
+from judge.sandbox.container import KEPT
 from judge.sandbox.images import runtime_image
 from judge.sandbox.owner import owned_directory
 from scripts.benchmarks.contest import contest
-from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure, clock_errors_ms, share_of
+from scripts.benchmarks.measuring import GOMOKU, RUNS, SHORT, Bench, Figure, clock_errors_ms, share_of
 
 PINGS = 2000
 FREEZES = 500
+FRESH_GAMES, KEPT_GAMES = 6, 60
 
 
 # --- games -----------------------------------------------------------------------------------------------------------
@@ -182,6 +184,30 @@ def _bare_run_ms(bench: Bench) -> float:
     return took
 
 
+# --- reuse -----------------------------------------------------------------------------------------------------------
+
+
+def reuse(bench: Bench) -> Iterator[Figure]:
+    """Whole games of instant agents, one after the other, in boxes that are kept for their agents and in fresh ones."""
+    for length, overrides in (("25 moves", SHORT), ("400 moves", ())):
+        kept, fresh = [], []
+        for _ in range(RUNS):
+            fresh.append(_games_a_minute(bench, FRESH_GAMES, overrides))
+            kept.append(_games_a_minute(bench, KEPT_GAMES, (*overrides, "box.reuse=agent")))
+            KEPT.close()
+        value, limit = statistics.median(kept), statistics.median(fresh)
+        yield Figure(f"games of {length}, boxes reused", value, "games/min", limit, value / limit)
+
+
+def _games_a_minute(bench: Bench, games: int, overrides: tuple[str, ...]) -> float:
+    """After a first one, which is not counted: where boxes are kept it is in fresh ones."""
+    _game(bench, "house-instant", *overrides)
+    began = time.perf_counter()
+    for _ in range(games):
+        _game(bench, "house-instant", *overrides)
+    return 60 * games / (time.perf_counter() - began)
+
+
 # --- freeze ----------------------------------------------------------------------------------------------------------
 
 
@@ -241,12 +267,12 @@ def _box(bench: Bench, *overrides: str) -> Iterator[Box]:
         box.close()
 
 
-MEASURES = {"relay": relay, "clock": clock, "start": start, "freeze": freeze, "contest": contest}
+MEASURES = {"relay": relay, "clock": clock, "start": start, "reuse": reuse, "freeze": freeze, "contest": contest}
 
 
 def bench(
     names: Annotated[
-        list[str] | None, typer.Argument(help="relay, clock, start, freeze, contest; all if none.")
+        list[str] | None, typer.Argument(help="relay, clock, start, reuse, freeze, contest; all if none.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     peer: Annotated[list[str] | None, typer.Option(help="c-gomoku-cli=PATH: run a peer too.")] = None,

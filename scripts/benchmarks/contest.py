@@ -7,7 +7,7 @@ import logging
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -25,11 +25,14 @@ from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.types import AttemptState, EntryRow
 from scripts.benchmarks.crowd import crowd
-from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure, clock_errors_ms, share_of
+from scripts.benchmarks.measuring import GOMOKU, RUNS, SHORT, Bench, Figure, clock_errors_ms, share_of
 from scripts.benchmarks.tables import large_tables
 
 GAMES = 12
 """Of a stretch that is timed; two more begin and end it."""
+
+KEPT_GAMES = 48
+"""Of a stretch with boxes that are kept; the first two games of each process begin with fresh ones."""
 
 STAMPED_GAMES = 3
 
@@ -38,6 +41,7 @@ def contest(bench: Bench) -> Iterator[Figure]:
     """Everything that a contest adds to a game."""
     set_level(logging.WARNING)
     yield from rate(bench)
+    yield from short_games(bench)
     yield from disturbance(bench)
     yield from crowd(bench)
     yield from large_tables(bench)
@@ -55,6 +59,17 @@ def rate(bench: Bench) -> Iterator[Figure]:
     value, limit = statistics.median(ready), statistics.median(alone)
     yield Figure("contest, next game made ready", value, "games/min", limit, value / limit, peer)
     yield Figure("contest, one game after the other", limit, "games/min", peer=peer)
+
+
+def short_games(bench: Bench) -> Iterator[Figure]:
+    """The same with games of few moves, in boxes that are kept for their agents and in fresh ones."""
+    agent = bench.agent("house-instant")
+    kept, fresh = [], []
+    for _ in range(RUNS):
+        kept.append(_games_a_minute(_played(bench, agent, KEPT_GAMES + 2, 1, *SHORT, "box.reuse=agent")))
+        fresh.append(_games_a_minute(_played(bench, agent, GAMES + 2, 1, *SHORT)))
+    value, limit = statistics.median(kept), statistics.median(fresh)
+    yield Figure("contest of short games, boxes reused", value, "games/min", limit, value / limit)
 
 
 def _games_a_minute(games: list[tuple[float, RecordFile]]) -> float:
@@ -82,7 +97,7 @@ def disturbance(bench: Bench) -> Iterator[Figure]:
     yield Figure("judge late beside the next game, worst", value, "ms", limit, value / limit)
 
 
-def _played(bench: Bench, agent: Agent, games: int, ahead: int) -> list[tuple[float, RecordFile]]:
+def _played(bench: Bench, agent: Agent, games: int, ahead: int, *overrides: str) -> list[tuple[float, RecordFile]]:
     """Games of an agent against itself by the loop of a contest: when each ended (monotonic), and its record."""
     folder = Path(tempfile.mkdtemp(dir=bench.staging))
     files = Files(folder / "files")
@@ -100,7 +115,7 @@ def _played(bench: Bench, agent: Agent, games: int, ahead: int) -> list[tuple[fl
 
     with closing(store), closing(executor):
         store.create("bench", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
-        store.schedule("bench", [_game(agent, number) for number in range(1, games + 1)])
+        store.schedule("bench", [_game(agent, number, overrides) for number in range(1, games + 1)])
         try:
             runner = ContestRunner(store, files, "bench", executor, job_of=job, schedule_next=lambda: False, attempts=1)
             runner.run(tell)
@@ -109,8 +124,8 @@ def _played(bench: Bench, agent: Agent, games: int, ahead: int) -> list[tuple[fl
     return [(at, RecordFile.model_validate_json(files.get(record))) for at, record in ended]
 
 
-def _game(agent: Agent, number: int) -> Match:
-    policy = load_policy(GOMOKU)
+def _game(agent: Agent, number: int, overrides: Sequence[str]) -> Match:
+    policy = load_policy(GOMOKU, overrides)
     first, second = (agent.seat(policy).model_copy(update={"name": name}) for name in ("one", "two"))
     spec = MatchSpec(seats=(first, second), policy=policy, number=number)
     return Match(spec.id, number, 1, 1, number - 1, first.name, second.name, spec.model_dump_json())

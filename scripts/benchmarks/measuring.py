@@ -16,6 +16,9 @@ from judge.referee.transcript import Entry, EntryKind
 RUNS = 5
 GOMOKU = "gomocup-fastgame"
 
+SHORT = ("game.options.width=5", "game.options.height=5")
+"""A board that is full after 25 moves."""
+
 PEER_GAMES = (2, 402)
 """Two numbers of games that the peer plays."""
 
