@@ -6,6 +6,7 @@ import atexit
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from pathlib import Path
 
@@ -60,6 +61,11 @@ def _obey_signals() -> None:
             signal.signal(number, lambda *_: None)
 
 
+def _start_python_at_once() -> None:
+    """Agents that are processes run `python3`, which may be a version manager's script that looks for it each time."""
+    os.environ["PATH"] = f"{Path(sys.executable).resolve().parent}{os.pathsep}{os.environ['PATH']}"
+
+
 def _have_locks_of_our_own() -> None:
     """A lock for each core, as `judge.sandbox.core_locks` has them, for this run and all that it starts."""
     if VARIABLE not in os.environ:
@@ -80,5 +86,6 @@ def _have_temporary_files_of_our_own() -> None:
 
 
 _obey_signals()
+_start_python_at_once()
 _have_locks_of_our_own()
 _have_temporary_files_of_our_own()
