@@ -464,7 +464,8 @@ def _images(host: Host) -> Iterator[HostFinding]:
         needed = [image for image in host.images if image.id or not image.is_optional]
         old = [f"{image.tag} is {'out of date' if image.id else 'not built'}" for image in needed if not image.current]
         tags = ", ".join(image.tag for image in needed)
-        yield _finding("images", not old, tags, ", ".join(old), "judge images build", Light.RED)
+        fix = "; ".join(image.recipe.build_command for image in needed if not image.current)
+        yield _finding("images", not old, tags, ", ".join(old), fix, Light.RED)
 
 
 CHECKS: tuple[Check, ...] = (

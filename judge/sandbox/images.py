@@ -134,12 +134,13 @@ def runtimes_with(word: str) -> list[str]:
 
 
 def _built(client: docker.DockerClient) -> Iterator[ImageRecipe]:
-    """An organiser's runtimes, by name."""
+    """An organiser's runtimes, by name; without those whose label another judge wrote in another way."""
     tags = {tag for image in client.images.list(filters={"label": RUNTIME}) for tag in image.tags}
     for tag in sorted(tags):
         name = tag.removeprefix("judge/").removesuffix(":1")
-        if recipe := _recipe_called(client, name):
-            yield recipe
+        with suppress(InputError):
+            if recipe := _recipe_called(client, name):
+                yield recipe
 
 
 def _recipe_called(client: docker.DockerClient, name: str) -> ImageRecipe | None:

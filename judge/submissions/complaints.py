@@ -23,7 +23,10 @@ _WINDOWS = ("windows.h", "conio.h", "tchar.h", "stdafx.h", "direct.h", "process.
 _KNOWN = (
     (r"unmappable character", '[build] flags = ["-encoding", "ISO-8859-1"]'),
     (PYTHON_2_ERROR, PYTHON_2),
-    (r"error\[E0658\]|edition 2024|let\.\.\.else", "the rustc here is older: write it for edition 2021"),
+    (
+        r"error\[E0658\]|edition 2024|let\.\.\.else",
+        "the rustc here is older: write it for an older one",
+    ),
 )
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".rs", ".java", ".py")
 _LOOKED_AT = 2000

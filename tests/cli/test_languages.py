@@ -1,5 +1,6 @@
 """A program in each language is built in its image and plays a game in its runtime, where the policy admits it."""
 
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -89,3 +90,38 @@ def test_a_runtime_that_the_policy_does_not_admit_is_refused(judge: Judge, comma
     assert refused.code != 0
     assert "runtime 'numpy': policy gomocup-freestyle admits native, python, java, wine, mono; ask" in refused.err
     assert '"mono", "numpy"]' in refused.err
+
+
+def test_a_file_is_for_one_runtime(judge: Judge, tmp_path: Path) -> None:
+    (tmp_path / "runtime.toml").write_text('package = ["x"]\n')
+
+    for names, why in (
+        ([], "name the one runtime that runtime.toml is for: judge images build NAME --from runtime.toml"),
+        (["a", "b"], "name the one runtime"),
+        (["numpy"], "numpy is one of the judge's own images"),
+        (["mine"], "runtime.toml, line 1: unknown key 'package'; did you mean 'packages'?"),
+    ):
+        refused = judge("images", "build", *names, "--from", "runtime.toml")
+
+        assert (2, True) == (refused.code, why in refused.err), refused.err
+
+
+def test_a_contest_says_before_it_begins_which_runtime_is_not_admitted(judge: Judge) -> None:
+    made = judge("contest", "init", "cup", "--policy", "gomocup-freestyle", "--agent", str(PLAYERS["numpy"]))
+    planned = judge("contest", "plan", "cup")
+
+    said = made.out + made.err + planned.out + planned.err
+    assert "numpy: runtime 'numpy': policy gomocup-freestyle admits native, python, java, wine, mono; ask for" in said
+    assert planned.code != 0
+
+
+def test_a_submission_is_refused_for_a_runtime_that_is_not_admitted(judge: Judge, tmp_path: Path) -> None:
+    judge("contest", "init", "cup", "--policy", "gomocup-freestyle")
+    with tarfile.open(tmp_path / "mine.tar", "w") as archive:
+        for path in sorted((HERE / "numpy").iterdir()):
+            archive.add(path, path.name)
+
+    refused = judge("submit", "mine.tar", "--contest", "cup")
+
+    assert refused.code == 1
+    assert "refused: numpy: runtime 'numpy': policy gomocup-freestyle admits" in refused.out

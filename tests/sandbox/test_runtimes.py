@@ -247,6 +247,16 @@ def test_an_image_that_is_built_upon_a_runtime_is_none_itself(name: str) -> None
 
 
 @pytest.mark.docker
+def test_a_label_that_cannot_be_read_hides_no_other_image(name: str) -> None:
+    with closing(docker.from_env()) as client:
+        changes = [f"LABEL {RUNTIME}={{!}} judge.image={name}"]
+        client.api.import_image_from_data(b"\0" * 1024, f"judge/{name}", "1", changes=changes)
+        assert {*recipes()} <= {state.name for state in listing()}
+        with pytest.raises(InputError, match=f"the label of the image judge/{name}:1: "):
+            runtime_image(name)
+
+
+@pytest.mark.docker
 def test_a_runtime_of_another_judge_is_out_of_date(name: str) -> None:
     with closing(docker.from_env()) as client:
         changes = [f"LABEL {RUNTIME}={{}} judge.image={name} judge.recipe=old"]
