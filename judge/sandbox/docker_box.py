@@ -162,14 +162,18 @@ class DockerBox:
             if policy.runtime not in ("", "runc"):
                 raise UncleanError(f"what the Engine's runtime {policy.runtime} leaves is not known (box.runtime)")
         except UncleanError as error:
-            tell_no_effect(str(error))
+            self._tell_no_effect(str(error))
             return False
         return True
+
+    def _tell_no_effect(self, why: str) -> None:
+        if self._policy.reuse == "agent":
+            tell_no_effect(why)
 
     def _has_undone_profile(self, image: RuntimeImage) -> bool:
         profile = seccomp.profile_for(self._policy, self._tenant.runtime, image.seccomp)
         if profile != UNDONE_PROFILE:
-            tell_no_effect(f"the seccomp profile {profile} of {self._tenant.runtime} allows more than is undone")
+            self._tell_no_effect(f"the seccomp profile {profile} of {self._tenant.runtime} allows more than is undone")
         return profile == UNDONE_PROFILE
 
     def _agent(self) -> Hashable:
@@ -211,7 +215,7 @@ class DockerBox:
             self._container.begin(self._writable, self.renewal)
             self._meter.restart()  # type: ignore[union-attr]  # a container with groups has one of cgroups
         except (UncleanError, OSError) as error:
-            tell_no_effect(str(error))
+            self._tell_no_effect(str(error))
             self._start_afresh()
             self._is_kept = False
             self._make(image)
@@ -507,7 +511,8 @@ class DockerBox:
             return False
         self._is_kept = False
         if not self._is_at_rest():
-            log.info("a box whose agent did not end by itself serves no other game", box=str(self))
+            if self._policy.reuse == "agent":
+                log.info("a box whose agent did not end by itself serves no other game", box=str(self))
             return False
         try:
             if self.readings().oom_kills:
