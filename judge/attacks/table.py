@@ -2,7 +2,7 @@
 
 import re
 
-from judge.attacks import calls, cpu, files, former, kernel, memory, processes, streams
+from judge.attacks import calls, cpu, files, former, kernel, memory, processes, stalls, streams
 from judge.attacks.attack import Attack
 
 
@@ -24,6 +24,7 @@ ATTACKS: tuple[Attack, ...] = tuple(
             *streams.BY_PRINTING,
             *streams.ON_STREAMS,
             *streams.AFTER_A_VOID,
+            *stalls.BY_STALLS,
             *kernel.NETWORK,
             *kernel.SURFACE_OF_THE_KERNEL,
             *calls.ON_THE_OPPONENT,

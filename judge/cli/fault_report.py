@@ -136,9 +136,13 @@ def _reading_lines(case: Case, record: MatchRecord) -> Iterator[str]:
     yield f"PID 1         {printable(evidence.report or 'no report of its end', 60)}"
     yield f"memory        peak {mib(evidence.memory_peak_bytes, '-')}, cap {cap}, kills {_or_dash(evidence.oom_kills)}"
     yield f"CPU           {_or_dash(evidence.cpu_ms)} ms so far"
-    share = evidence.others_share
-    taken = "-" if share is None else f"{100 * share:.1f} %"
-    yield f"others took   {taken} of its cores during its turn; counts in verdicts of time"
+    yield f"others took   {_percent(evidence.others_share)} of its cores during its turn; counts in verdicts of time"
+    if evidence.stalled_share is not None:
+        game = "" if evidence.game_stalled_share is None else f", {_percent(evidence.game_stalled_share)} in the game"
+        yield f"host stalled  {_percent(evidence.stalled_share)} of its turn{game}; counts in verdicts of time"
+        yield f"slept         {_percent(evidence.slept_share)} of its turn, or waited for memory or a disk"
+        host = _percent(evidence.host_pressure_share)
+        yield f"pressure      its box {_percent(evidence.pressure_share)}, the host {host} (memory and disks, full)"
     if evidence.held_by_others:
         yield "held          its container was frozen or paused from outside; counts in verdicts of time"
     yield f"output        {evidence.bytes_read} bytes"
@@ -157,6 +161,10 @@ def _rule_lines(case: Case) -> Iterator[str]:
     else:
         yield f"row {case.row} of the blame table's {len(TABLE)} (judge verdicts): {case.verdict},"
         yield f"when {case.when}"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"
 
 
 def _or_dash(number: int | None) -> str:

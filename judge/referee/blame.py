@@ -3,7 +3,7 @@
 A cause is what the referee saw; evidence is what the kernel, PID 1 and the Engine say, which an agent can not make. The
 rows stand in the order of precedence (host, judge, memory, output, time, crash) and the first that fits decides.
 Nothing that an agent can do yields a void: a void needs a failure of the host or the judge, CPU taken by others, a
-container that others held still, or one that ended without PID 1's word.
+stall of a process of the judge's own, a container that others held still, or one that ended without PID 1's word.
 """
 
 import os
@@ -53,6 +53,19 @@ class Evidence(BaseModel):
     """Share of the slot's core time that went to neither agent while this seat was waited for, 0 to 1."""
     waited_share: float | None = None
     """Share of that time in which it could have run and did not, for others had the core, 0 to 1."""
+    stalled_share: float | None = None
+    """Share of that time for which the kernel stalled a process of the judge's own, which no agent can reach."""
+    slept_share: float | None = None
+    """Share of that time in which the seat did nothing and wanted no core, or waited for memory or a disk."""
+    game_stalled_share: float | None = None
+    """As `stalled_share`, of all the time for which the seat was waited for in this game; with `match-time` only."""
+    game_slept_share: float | None = None
+    """As `slept_share`, of the same time."""
+    pressure_share: float | None = None
+    """Share of the time of the wait in which all that its box wanted was memory or a disk, by the kernel's pressure
+    figures. Shown, and part of `slept_share`: an agent can cause it."""
+    host_pressure_share: float | None = None
+    """The same of the whole host: shown only, for an agent can cause this too."""
     held_by_others: bool | None = None
     """Somebody else held its container still that the judge had let go, or had paused it."""
     cpu_ms: int | None = None
@@ -122,6 +135,24 @@ def _starved(evidence: Evidence, thresholds: Thresholds) -> bool:
     return waited is None or waited >= thresholds.waited_share * taken
 
 
+def _stalled(evidence: Evidence, thresholds: Thresholds) -> bool:
+    """The kernel stalled others too, and it slept meanwhile: one that works on is slow, whatever the host does."""
+    return any(
+        stalled is not None
+        and stalled > thresholds.starved_share
+        and (slept is None or slept >= thresholds.waited_share * stalled)
+        for stalled, slept in _stalls_of(evidence)
+    )
+
+
+def _stalls_of(evidence: Evidence) -> list[tuple[float | None, float | None]]:
+    """The shares stalled and slept: of this wait, and of all."""
+    return [
+        (evidence.stalled_share, evidence.slept_share),
+        (evidence.game_stalled_share, evidence.game_slept_share),
+    ]
+
+
 def _reported(*kinds: str) -> Callable[[Evidence, Thresholds], bool]:
     def holds(evidence: Evidence, _thresholds: Thresholds) -> bool:
         return _kind_of(evidence) in kinds
@@ -163,6 +194,16 @@ def _starved_words(evidence: Evidence) -> str:
     return (
         f"the agent was starved: others took {share:.0f} % of its cores while it was waited for{waited}; "
         "free the slot's cores"
+    )
+
+
+def _stalled_words(evidence: Evidence) -> str:
+    stalled, slept = max(_stalls_of(evidence), key=lambda shares: shares[0] or 0)
+    asleep = "" if slept is None else f", and the agent slept for {slept:.0%}"
+    return (
+        f"the host stalled: for {stalled or 0:.0%} of the time in which the agent was waited for, a process of the "
+        f"judge's own got no memory, thread or block of a disk{asleep}; see what `judge doctor` says of stalls, memory "
+        "and disks"
     )
 
 
@@ -244,6 +285,16 @@ TABLE: tuple[BlameRow, ...] = (
         "it was late, others took more of its cores meanwhile than the policy's `clock.starved_share`, and it wanted a "
         "core and had none for at least `clock.waited_share` of what they took",
         _OVERRUN.model_copy(update={"others_share": 0.43, "waited_share": 0.41}),
+    ),
+    BlameRow(
+        LATE,
+        _stalled,
+        Verdict.VOID,
+        _stalled_words,
+        "it was late, the kernel stalled a process of the judge's own meanwhile, which no agent can reach, for more of "
+        "the time than the policy's `clock.starved_share`, and the agent slept for at least `clock.waited_share` of "
+        "that; for the time of the match, in this turn or in all of its turns together",
+        _OVERRUN.model_copy(update={"stalled_share": 0.62, "slept_share": 0.7}),
     ),
     *(
         BlameRow(_one(cause), _always, Verdict(cause.value), _time_words(words), when, _OVERRUN)

@@ -426,6 +426,9 @@ class Referee:
             return self._ran_on(1 - seat, RanOn(elapsed_ns, measured.opponent_cpu_ns))
         evidence = self._evidence(seat, measured)
         evidence = evidence.model_copy(update={"charged_ms": elapsed_ns / MS, "allowed_ms": allowed_ms})
+        if cause is Cause.MATCH_TIME:
+            game = {"game_stalled_share": measured.game_stalled_share, "game_slept_share": measured.game_slept_share}
+            evidence = evidence.model_copy(update=game)
         if cause is Cause.GAME_BYTES:
             evidence = evidence.model_copy(update={"bytes_read": side.game_bytes})
         return self._found(seat, cause, evidence)
@@ -448,6 +451,10 @@ class Referee:
             others_share=measured.others_share,
             held_by_others=measured.held_by_others,
             waited_share=measured.waited_share,
+            stalled_share=measured.stalled_share,
+            slept_share=measured.slept_share,
+            pressure_share=measured.pressure_share,
+            host_pressure_share=measured.host_pressure_share,
             cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // MS,
             bytes_read=side.turn_bytes,
         )

@@ -27,6 +27,7 @@ from judge.sandbox import BoxKind, open_box, open_keeper
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.cores import use_of
 from judge.sandbox.folders import FolderKey, Keeper
+from judge.sandbox.stalls import StallWatch
 
 LOGGED_BYTES = 4096
 """How much of the input that caused an error in the judge is logged."""
@@ -110,11 +111,14 @@ def play(
                     at_end.callback(box.close)
                 _do_at_once(keeper.load, *(box.prepare for box in boxes))
                 names = (_kind_of(boxes[0], spec), _kind_of(boxes[1], spec))
+                stalls = _stall_watch(boxes)
+                if stalls is not None:
+                    at_end.callback(stalls.close)
                 with venue.turn(), _no_collection(), ExitStack() as at_slot, time_at_slot:
                     for box in boxes:
                         at_slot.callback(box.leave)
                         box.enter()
-                    wire = _wire(spec, slot, boxes, transcript, new_box)
+                    wire = _wire(spec, slot, boxes, transcript, new_box, stalls)
                     at_end.callback(wire.close)
                     at_end.callback(lambda: _do_at_once(*(box.close for box in wire.boxes)))
                     at_slot.callback(lambda: lingered_s.extend(wire.leave()))
@@ -229,12 +233,31 @@ def _no_collection() -> Iterator[None]:
         gc.unfreeze()
 
 
+BESIDE_US = frozenset({"docker-pipes", "person"})
+"""The kinds of boxes that are on the judge's own kernel, and whose agents cannot reach the judge's processes."""
+
+
+def _stall_watch(boxes: Sequence[Box]) -> StallWatch | None:
+    """What tells of stalls of the host, where the agents are on it."""
+    if not {box.name for box in boxes} <= BESIDE_US:
+        return None
+    try:
+        return StallWatch([box.nearby() for box in boxes])
+    except OSError as error:
+        raise HostError(f"No process that tells of stalls could be started: {error}") from error
+
+
 def _wire(
-    spec: MatchSpec, slot: Slot, boxes: Sequence[Box], transcript: Transcript, new_box: Callable[[int], Box]
+    spec: MatchSpec,
+    slot: Slot,
+    boxes: Sequence[Box],
+    transcript: Transcript,
+    new_box: Callable[[int], Box],
+    stalls: StallWatch | None,
 ) -> LiveWire:
     is_alone = spec.policy.box.sharing == 1
     # If the Engine carries the bytes, its CPU time on the slot's cores is caused by an agent and cannot be separated.
-    counts_cores = is_alone and bool(slot.cores) and {box.name for box in boxes} <= {"docker-pipes", "person"}
+    counts_cores = is_alone and bool(slot.cores) and {box.name for box in boxes} <= BESIDE_US
     return LiveWire(
         boxes,
         transcript,
@@ -244,6 +267,7 @@ def _wire(
         spec.policy.bytes.stderr_bytes,
         SPIN_NS if slot.is_apart and is_alone else 0,
         spec.policy.bytes.least_bytes,
+        stalls,
     )
 
 

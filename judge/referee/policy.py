@@ -74,9 +74,11 @@ class ClockPolicy(_Section):
     """How much processor time an agent may use while it should stand still. With less it does not lose by `still_ms`;
     with more a turn that its opponent loses on time is its own fault."""
     starved_share: float = Field(default=0.1, gt=0, le=1)
-    """A turn lost on time is void when others took more than this share of the slot's cores meanwhile..."""
+    """A turn lost on time is void when others took more than this share of the slot's cores meanwhile, or the kernel
+    stalled a process of the judge's own for more than this share of it..."""
     waited_share: float = Field(default=0.5, ge=0, le=1)
-    """...and the agent wanted a core and had none for at least this share of what they took; 0: whether or not."""
+    """...and the agent wanted a core and had none for at least this share of what they took, or slept for this share of
+    the stall; 0: whether or not."""
 
 
 class BytesPolicy(_Section):

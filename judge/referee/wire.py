@@ -16,6 +16,8 @@ from judge.games.types import SEATS
 from judge.referee.transcript import EntryKind, Transcript
 from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, ProcessReport, Readings
 from judge.sandbox.cores import Use
+from judge.sandbox.stall_probe import STALL_NS
+from judge.sandbox.stalls import StallWatch
 
 _KIND_OF_CHANNEL = {
     Channel.OUT: EntryKind.READ,
@@ -79,6 +81,12 @@ class Measured(NamedTuple):
     opponent_cpu_ns: int | None = None
     """CPU time that the other seat, which should be frozen, used since this seat's wait began."""
     waited_share: float | None = None
+    stalled_share: float | None = None
+    slept_share: float | None = None
+    game_stalled_share: float | None = None
+    game_slept_share: float | None = None
+    pressure_share: float | None = None
+    host_pressure_share: float | None = None
 
     def encode(self) -> bytes:
         """JSON, as in a transcript."""
@@ -100,8 +108,23 @@ class _Look(NamedTuple):
     others_ns: int = 0
     """Time of the slot's cores that neither agent used."""
     stolen_ns: int = 0
+    cpu_ns: tuple[int | None, int | None] = (None, None)
+    """The CPU time of each seat."""
     waited_ns: tuple[int | None, int | None] = (None, None)
     """For how long each seat waited for a core."""
+    pressure_ns: tuple[int | None, int | None] = (None, None)
+    """For how long each seat waited for memory or a disk."""
+    host_pressure_ns: int | None = None
+    stalled_ns: int | None = None
+    """For how long the kernel stalled a process of the judge's own."""
+
+
+class _Waits:
+    """All the time for which a seat was waited for in this game, but the present wait."""
+
+    def __init__(self) -> None:
+        self.ns = 0
+        self.stalled_ns = 0
 
 
 class Wire(Protocol):
@@ -160,11 +183,13 @@ class LiveWire:
         stderr_bytes: int,
         spin_ns: int = 0,
         least_bytes: int = 1,
+        stalls: StallWatch | None = None,
     ) -> None:
         """`use` reads how the slot's `cores` were used, where that can be told apart from the judge.
 
         For `spin_ns` of every wait the judge asks again instead of sleeping: with a core of its own that costs nobody
-        anything, and a core that sleeps takes longer to wake than an instant agent to answer.
+        anything, and a core that sleeps takes longer to wake than an instant agent to answer. `stalls` tells of stalls
+        of the host; None where an agent could reach it.
         """
         self._boxes = list(boxes)
         self._transcript = transcript
@@ -188,6 +213,10 @@ class LiveWire:
         self._asked = -1
         self._still_cpu: int | None = None
         self._snapshot = _Look(0)
+        self._stalls = stalls
+        self._waits = (_Waits(), _Waits())
+        self._waited_since = 0
+        """Since when the seat that is asked is waited for; 0: it is not."""
         self._looked_at = time.monotonic_ns()
         self._late_ns = 0
         for seat in SEATS:
@@ -212,6 +241,7 @@ class LiveWire:
         self._boxes[seat].start()
         self._transcript.add(now, seat, EntryKind.STARTED)
         self._asked, self._still_cpu = seat, None
+        self._begin_wait(now)
         return now
 
     def write(self, seat: int, data: bytes) -> None:
@@ -238,11 +268,13 @@ class LiveWire:
         self._boxes[seat].thaw()
         self._transcript.add(since, seat, EntryKind.THAWED)
         self._asked, self._still_cpu = seat, None
+        self._begin_wait(now)
         return since
 
     def freeze(self, seat: int) -> None:
         """Stop the box."""
         self._boxes[seat].freeze()
+        self._end_wait()
         self._stands[seat] = self._boxes[seat].is_frozen
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.FROZEN)
 
@@ -287,15 +319,16 @@ class LiveWire:
     def measure(self, seat: int) -> Measured:
         """Readings of the box, and what others did to it and used of the slot."""
         box = self._boxes[seat]
-        share, waited = self._shares(seat)
+        shares = self._shares(seat)
         used = self._opponent_cpu() if seat == self._asked else None
-        measured = Measured(box.readings(), share, box.is_held(), used, waited)
+        measured = Measured(box.readings(), held_by_others=box.is_held(), opponent_cpu_ns=used, **shares)
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.EVIDENCE, measured.encode())
         return measured
 
     def respawn(self, seat: int) -> int:
         """A new box for the same agent."""
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.RESPAWNED)
+        self._end_wait()
         self._forget(seat)
         self._boxes[seat].kill()
         self._replaced[seat].append(self._boxes[seat])
@@ -535,29 +568,82 @@ class LiveWire:
         return max(0, (self._boxes[seat].cpu_ns() or before) - before)
 
     def _look_at_cores(self, now: int) -> None:
-        self._snapshot = self._look_around(now)
+        self._snapshot = self._look_around(now, is_first=True)
 
-    def _look_around(self, now: int) -> _Look:
-        if self._use is None:
+    def _look_around(self, now: int, *, is_first: bool = False) -> _Look:
+        if self._use is None and self._stalls is None:
             return _Look(now)
-        busy, stolen = self._use()
-        used = sum(box.cpu_ns() or 0 for box in self._boxes)
-        first, second = (box.waited_ns() for box in self._boxes)
-        return _Look(now, busy - used, stolen, (first, second))
+        busy, stolen = self._use() if self._use else (0, 0)
+        cpu = self._of_both(lambda box: box.cpu_ns())
+        look = _Look(
+            now, busy - sum(used or 0 for used in cpu), stolen, cpu, self._of_both(lambda box: box.waited_ns())
+        )
+        if self._stalls is None:
+            return look
+        return look._replace(
+            pressure_ns=self._of_both(lambda box: box.pressure_ns()),
+            host_pressure_ns=self._stalls.pressure_ns(),
+            stalled_ns=self._stalls.stalled_ns(most=is_first),
+        )
 
-    def _shares(self, seat: int) -> tuple[float | None, float | None]:
-        """The shares of the time since the last reading in which others used the cores and the seat waited for one."""
-        if self._use is None:
-            return None, None
+    def _of_both(self, read: Callable[[Box], int | None]) -> tuple[int | None, int | None]:
+        return read(self._boxes[0]), read(self._boxes[1])
+
+    def _shares(self, seat: int) -> dict[str, float | None]:
+        """The shares of `Measured`, of the time since the last reading and of all waits for the seat."""
         then, now = self._snapshot, self._look_around(time.monotonic_ns())
         span = now.ns - then.ns
-        others = _share(now.others_ns - then.others_ns, span * self._cores)
-        before, after = then.waited_ns[seat], now.waited_ns[seat]
-        if before is None or after is None:
-            return others, None
+        others = _share(now.others_ns - then.others_ns, span * self._cores) if self._use else None
         # Of what a hypervisor steals the guest says that the agent has it.
         stolen = (now.stolen_ns - then.stolen_ns) // self._cores
-        return others, _share(after - before + stolen, span)
+        waited = _share_of(then.waited_ns[seat], now.waited_ns[seat], span, stolen) if self._use else None
+        if self._stalls is None:
+            return {"others_share": others, "waited_share": waited}
+        waits = self._waits[seat]
+        stalled = _share_of(then.stalled_ns, now.stalled_ns, span)
+        all_stalled = _share_of(then.stalled_ns, now.stalled_ns, waits.ns + span, waits.stalled_ns)
+        return {
+            "others_share": others,
+            "waited_share": waited,
+            "stalled_share": stalled,
+            "slept_share": self._slept_share(seat, then, now, span),
+            "game_stalled_share": all_stalled,
+            "game_slept_share": self._slept_share(seat, _Look(0, cpu_ns=(0, 0)), now, waits.ns + span),
+            "pressure_share": _share_of(then.pressure_ns[seat], now.pressure_ns[seat], span),
+            "host_pressure_share": _share_of(then.host_pressure_ns, now.host_pressure_ns, span),
+        }
+
+    def _slept_share(self, seat: int, then: _Look, now: _Look, span: int) -> float | None:
+        """The share of a time in which a seat neither ran nor wanted a core, or waited for memory or a disk: what
+        frees memory for itself runs meanwhile."""
+        ran = _share_of(then.cpu_ns[seat], now.cpu_ns[seat], span * self._cores)
+        if ran is None:
+            return None
+        waited = _share_of(then.waited_ns[seat] or 0, now.waited_ns[seat], span) or 0.0
+        pressed = _share_of(then.pressure_ns[seat] or 0, now.pressure_ns[seat], span) or 0.0
+        return max(0.0, 1 - ran - waited, pressed)
+
+    def _begin_wait(self, now: int) -> None:
+        self._waited_since = now
+        if self._stalls is not None:
+            self._stalls.want(now)
+
+    def _end_wait(self) -> None:
+        """Note for how long the seat that is asked was waited for, and for how much of that the host stalled."""
+        since, self._waited_since = self._waited_since, 0
+        if self._stalls is None or not since:
+            return
+        self._stalls.want(0)
+        waits, span = self._waits[self._asked], time.monotonic_ns() - since
+        waits.ns += span
+        if span >= STALL_NS:
+            before, after = self._snapshot.stalled_ns, self._stalls.stalled_ns()
+            waits.stalled_ns += max(0, min(span, (after or 0) - (before or 0)))
+
+
+def _share_of(before: int | None, after: int | None, whole: int, more: int = 0) -> float | None:
+    """The share that the growth of a counter, and as much `more`, has of the whole; None if it was not counted."""
+    return None if before is None or after is None else _share(after - before + more, whole)
 
 
 def _share(part: int, whole: int) -> float:

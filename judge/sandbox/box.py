@@ -186,6 +186,16 @@ class Tenant:
     not named here is fresh, and gone with the box."""
 
 
+@dataclass(frozen=True, slots=True)
+class Nearby:
+    """Where what stalls a box stalls others too."""
+
+    files: tuple[Path, ...] = ()
+    """Files on the disks that its files are on."""
+    cgroup: Path | None = None
+    """The cgroup that counts its memory together with that of other boxes."""
+
+
 class Box(Protocol):
     """The box of one agent. Every method may raise `HostError`, except `leave` and `close`."""
 
@@ -246,6 +256,15 @@ class Box(Protocol):
 
         None if this cannot be known. A box whose own processes wait for each other does not wait by this.
         """
+
+    def pressure_ns(self) -> int | None:
+        """For how long so far the box waited for memory or a disk, and nothing in it ran; None if this is not known.
+
+        An agent can cause it.
+        """
+
+    def nearby(self) -> Nearby:
+        """Where what stalls this box stalls others too."""
 
     def kill(self) -> None:
         """Kill all processes of the agent; readings stay. A process in a system call ends after it: see `is_gone`."""

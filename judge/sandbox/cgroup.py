@@ -7,11 +7,15 @@ import errno
 import os
 import re
 import select
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from judge.sandbox.box import Channel, Readings
+
+FULL = "full .*total="
+"""The pattern of the line of a pressure file for time in which none ran."""
 
 UNIFIED = ""
 """The key of the unified (v2) hierarchy, where v1 hierarchies have the names of their controllers."""
@@ -92,6 +96,29 @@ class Counter:
         return self.value
 
 
+class Pressure:
+    """For how long tasks waited for memory or a disk and none ran productively, by the kernel's pressure figures.
+
+    Whoever causes its own waiting causes these figures, too.
+    """
+
+    def __init__(self, files: Iterable[Path]) -> None:
+        self.counters = []
+        for path in files:
+            with suppress(OSError):
+                self.counters.append(Counter(os.open(path, os.O_RDONLY), FULL, 1000))
+
+    def read(self) -> int | None:
+        """Nanoseconds so far; None if the kernel does not count it."""
+        values = [value for counter in self.counters if (value := counter.read()) is not None]
+        return sum(values) if values else None
+
+    def close(self) -> None:
+        """Close the files."""
+        while self.counters:
+            os.close(self.counters.pop().fd)
+
+
 class CgroupMeter:
     """Reads a container's counters: a few microseconds each, for the files stay open."""
 
@@ -113,7 +140,8 @@ class CgroupMeter:
             self._cpu = self._counter(directories["cpuacct"], ("cpuacct.usage",))
         else:
             self._cpu = self._counter(unified, ("cpu.stat",), "usage_usec", 1000)
-        self._waited = self._counter(unified, ("cpu.pressure",), "full .*total=", 1000)
+        self._waited = self._counter(unified, ("cpu.pressure",), FULL, 1000)
+        self._pressure = Pressure(unified / name for name in ("memory.pressure", "io.pressure") if unified)
 
     def restart(self) -> None:
         """Count from now on, as in a new container. Raises OSError where the kernel cannot forget a peak."""
@@ -124,7 +152,7 @@ class CgroupMeter:
             self._fds.append(fd)
             os.write(fd, b"0")
             self._peak = Counter(fd)
-        for counter in (self._kills, self._cpu, self._waited):
+        for counter in (self._kills, self._cpu, self._waited, *self._pressure.counters):
             if counter:
                 counter.value = None
                 counter.base += counter.read() or 0
@@ -138,6 +166,10 @@ class CgroupMeter:
         """For how long the container wanted a core and had none; None if the kernel does not count it (5.13 does)."""
         return self._waited.read() if self._waited else None
 
+    def pressure_ns(self) -> int | None:
+        """For how long the container waited for memory or a disk, see `Pressure`."""
+        return self._pressure.read()
+
     def readings(self) -> Readings:
         """All counters; those of a cgroup that is gone as they were read last."""
         peak, cap, kills, cpu = (
@@ -147,6 +179,7 @@ class CgroupMeter:
 
     def close(self) -> None:
         """Close the files."""
+        self._pressure.close()
         while self._fds:
             os.close(self._fds.pop())
 
@@ -162,14 +195,20 @@ class CgroupMeter:
         return None
 
 
+NEAR_CAP = 1 << 20
+"""The kernel charges several pages at once: so near to its cap, in bytes, is a cgroup that has no more memory."""
+
+
 class OomSource:
     """Says when the kernel kills for memory; what it killed and how often is in the readings."""
 
-    def __init__(self, fd: int, events: int, kills: Counter) -> None:
+    def __init__(self, fd: int, events: int, kills: Counter, use: Sequence[Counter] = ()) -> None:
+        """`use`: the peak and the cap, where events of the cgroups above come here too."""
         self.fd = fd
         self.events = events
         self.ended = False
         self._kills = kills
+        self._use = use
         self._seen = kills.read() or 0
 
     @classmethod
@@ -188,7 +227,11 @@ class OomSource:
         control = os.open(directory / "memory.oom_control", os.O_RDONLY)
         fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         (directory / "cgroup.event_control").write_text(f"{fd} {control}", encoding="ascii")
-        return cls(fd, select.EPOLLIN, Counter(control, "oom_kill"))
+        use = [
+            Counter(os.open(directory / name, os.O_RDONLY))
+            for name in ("memory.max_usage_in_bytes", "memory.limit_in_bytes")
+        ]
+        return cls(fd, select.EPOLLIN, Counter(control, "oom_kill"), use)
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
         """One event if the kernel has run out of the container's memory since the last one."""
@@ -200,8 +243,10 @@ class OomSource:
             except BlockingIOError:
                 return ()
             # The event comes just before its kill is counted; it comes as well when the cgroup is removed.
+            # And when a cgroup above it has no more.
             self.ended = not _is_there(self._kills.fd)
-            return () if self.ended else ((Channel.OOM, b""),)
+            peak, cap = (counter.read() or 0 for counter in self._use)
+            return ((Channel.OOM, b""),) if not self.ended and peak > cap - NEAR_CAP else ()
         kills = self._kills.read() or 0  # reading arms the next event; other events than kills come here too
         grown, self._seen = kills > self._seen, kills
         self.ended = not _is_there(self.fd)
@@ -210,7 +255,7 @@ class OomSource:
     def close(self) -> None:
         """Close the files."""
         self.ended = True
-        for fd in {self.fd, self._kills.fd}:
+        for fd in {self.fd, self._kills.fd, *(counter.fd for counter in self._use)}:
             os.close(fd)
 
     @property

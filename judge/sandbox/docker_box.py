@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,7 +14,7 @@ from judge.errors import HostError
 from judge.logs import get_logger
 from judge.sandbox import cgroup, freezer, hardening, seccomp
 from judge.sandbox.attach import AttachStream
-from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, ProcessReport, Readings, Tenant
+from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, Nearby, ProcessReport, Readings, Tenant
 from judge.sandbox.container import KEPT, Container, tell_no_effect, tell_thrown_away
 from judge.sandbox.engine import Engine, EngineRefusalError
 from judge.sandbox.exit_cause import died_of_memory
@@ -21,6 +22,7 @@ from judge.sandbox.images import RuntimeImage, find_runtime
 from judge.sandbox.interference import FirstProcess, is_ordered_frozen, release
 from judge.sandbox.owner import Owner, make_directory
 from judge.sandbox.pipes import NamedPipes
+from judge.sandbox.procfs import PROC
 from judge.sandbox.renewal import Renewal, UncleanError, helper
 from judge.sandbox.requirements import refuse_unmet
 from judge.sandbox.users import claim_user
@@ -51,6 +53,9 @@ class Meter(Protocol):
     def waited_ns(self) -> int | None:
         """For how long the container wanted a core and had none."""
 
+    def pressure_ns(self) -> int | None:
+        """For how long it waited for memory or a disk."""
+
     def close(self) -> None:
         """Close its files."""
 
@@ -80,6 +85,10 @@ class EngineMeter:
         return None
 
     def waited_ns(self) -> int | None:
+        """Not known."""
+        return None
+
+    def pressure_ns(self) -> int | None:
         """Not known."""
         return None
 
@@ -416,6 +425,18 @@ class DockerBox:
     def waited_ns(self) -> int | None:
         """For how long everything in the container that wanted a core had none."""
         return self._meter.waited_ns() if self._meter else None
+
+    def pressure_ns(self) -> int | None:
+        """For how long the container waited for memory or a disk, and nothing in it ran."""
+        return self._meter.pressure_ns() if self._meter else None
+
+    def nearby(self) -> Nearby:
+        """The disks of the program and, where this user may read it, of the image; of version 1 the cgroup above."""
+        files = list(islice((path for path in self._tenant.program.rglob("*") if path.is_file()), 1))
+        if self._container.first:
+            files.append(PROC / str(self._container.first.pid) / "exe")
+        memory = self._container.groups.get("memory")
+        return Nearby(tuple(files), memory.parent if memory else None)
 
     def kill(self) -> None:
         """Kill the whole container, after a last look at its counters.

@@ -3,7 +3,7 @@
 import select
 from collections.abc import Callable, Sequence
 
-from judge.sandbox.box import NO_FREEZER, Channel, EventSource, Readings
+from judge.sandbox.box import NO_FREEZER, Channel, EventSource, Nearby, Readings
 from judge.sandbox.pipes import PipeSource
 
 
@@ -79,6 +79,14 @@ class PersonBox:
     def waited_ns(self) -> int | None:
         """There is nothing that runs."""
         return None
+
+    def pressure_ns(self) -> int | None:
+        """Not known."""
+        return None
+
+    def nearby(self) -> Nearby:
+        """Nowhere that is looked at."""
+        return Nearby()
 
     def kill(self) -> None:
         """Do nothing."""

@@ -13,7 +13,17 @@ from pathlib import Path
 
 from judge.errors import HostError
 from judge.logs import get_logger
-from judge.sandbox.box import NO_FREEZER, BoxPolicy, Channel, EventSource, Limits, ProcessReport, Readings, Tenant
+from judge.sandbox.box import (
+    NO_FREEZER,
+    BoxPolicy,
+    Channel,
+    EventSource,
+    Limits,
+    Nearby,
+    ProcessReport,
+    Readings,
+    Tenant,
+)
 from judge.sandbox.folders import DIRECTORIES, FolderKind
 from judge.sandbox.hardening import PROGRAM, command_in_box, environment
 from judge.sandbox.owner import MARK, kill_marked, make_directory, remove_directory
@@ -182,6 +192,14 @@ class ProcessBox:
     def waited_ns(self) -> int | None:
         """Not known."""
         return None
+
+    def pressure_ns(self) -> int | None:
+        """Not known."""
+        return None
+
+    def nearby(self) -> Nearby:
+        """Nowhere that is looked at."""
+        return Nearby()
 
     def kill(self) -> None:
         """Kill the process group, and processes that have left it but not its environment."""

@@ -87,6 +87,10 @@ class World:
         self.readings = [readings or Readings(), readings or Readings()]
         self.others_share: float | None = None
         self.waited_share: float | None = None
+        self.stalled_share: float | None = None
+        self.slept_share: float | None = None
+        self.game_stalled_share: float | None = None
+        self.game_slept_share: float | None = None
         self.held_by_others: bool | None = None
         self.frozen = [False, False]
         self.ran_on: dict[int, list[RanOn]] = {}
@@ -168,7 +172,17 @@ class World:
     def measure(self, seat: int) -> Measured:
         """What the attributes say."""
         used = None if self.opponent_cpu_ms is None or self.frozen[seat] else self.opponent_cpu_ms * MS
-        measured = Measured(self.readings[seat], self.others_share, self.held_by_others, used, self.waited_share)
+        measured = Measured(
+            self.readings[seat],
+            self.others_share,
+            self.held_by_others,
+            used,
+            self.waited_share,
+            self.stalled_share,
+            self.slept_share,
+            self.game_stalled_share,
+            self.game_slept_share,
+        )
         self._note(seat, EntryKind.EVIDENCE, measured.encode())
         return measured
 

@@ -1,9 +1,12 @@
 """The blame table, a test a row: what was seen and what is known -> who is to blame."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from judge.games.types import AgentFault, Verdict
 from judge.referee.blame import (
+    LATE,
     NO_SEAT,
     TABLE,
     Cause,
@@ -13,6 +16,7 @@ from judge.referee.blame import (
     judge,
     judge_failure,
 )
+from tests.examples import examples
 
 THRESHOLDS = Thresholds(starved_share=0.1, waited_share=0.5)
 
@@ -50,32 +54,44 @@ ROWS = [
         Verdict.VOID,
         "vain for 25%",
     ),
-    (9, Cause.TURN_TIME, Evidence(others_share=0.5, waited_share=0.24), Verdict.TURN_TIME, "turn"),
-    (10, Cause.MATCH_TIME, Evidence(others_share=1.0, waited_share=0), Verdict.MATCH_TIME, "match"),
-    (8, Cause.START_TIME, Evidence(others_share=0.1), Verdict.START_TIME, "not ready in time"),
+    (10, Cause.TURN_TIME, Evidence(others_share=0.5, waited_share=0.24), Verdict.TURN_TIME, "turn"),
+    (11, Cause.MATCH_TIME, Evidence(others_share=1.0, waited_share=0), Verdict.MATCH_TIME, "match"),
+    (9, Cause.START_TIME, Evidence(others_share=0.1), Verdict.START_TIME, "not ready in time"),
     (
-        9,
+        10,
         Cause.TURN_TIME,
         Evidence(charged_ms=1500.4, allowed_ms=1500),
         Verdict.TURN_TIME,
         "1500 ms of 1500 ms",
     ),
-    (10, Cause.MATCH_TIME, Evidence(), Verdict.MATCH_TIME, "the time of the match"),
+    (11, Cause.MATCH_TIME, Evidence(), Verdict.MATCH_TIME, "the time of the match"),
     (2, Cause.RAN_ON, Evidence(oom_kills=1), Verdict.MEMORY, "killed"),
     (
-        11,
+        12,
         Cause.RAN_ON,
         Evidence(ran_on_ms=1000.4, ran_on_cpu_ms=990.6, others_share=1, held_by_others=True),
         Verdict.TURN_TIME,
         "in 1000 ms of its opponent's time it used 991 ms of processor time",
     ),
-    (11, Cause.RAN_ON, Evidence(ran_on_ms=1000.4), Verdict.TURN_TIME, "it used ? ms"),
-    (12, Cause.DEATH, Evidence(report="lost 0"), Verdict.VOID, "somebody outside"),
-    (13, Cause.DEATH, Evidence(report="exec-failed 13"), Verdict.CRASH, "Permission denied"),
-    (14, Cause.DEATH, Evidence(report="exited 0"), Verdict.CRASH, "exited with code 0"),
-    (15, Cause.DEATH, Evidence(report="signalled 9"), Verdict.CRASH, "signal 9 (SIGKILL)"),
-    (15, Cause.DEATH, Evidence(report="signalled 40"), Verdict.CRASH, "signal 40"),
-    (16, Cause.DEATH, Evidence(), Verdict.CRASH, "closed its stdout"),
+    (12, Cause.RAN_ON, Evidence(ran_on_ms=1000.4), Verdict.TURN_TIME, "it used ? ms"),
+    (13, Cause.DEATH, Evidence(report="lost 0"), Verdict.VOID, "somebody outside"),
+    (14, Cause.DEATH, Evidence(report="exec-failed 13"), Verdict.CRASH, "Permission denied"),
+    (15, Cause.DEATH, Evidence(report="exited 0"), Verdict.CRASH, "exited with code 0"),
+    (16, Cause.DEATH, Evidence(report="signalled 9"), Verdict.CRASH, "signal 9 (SIGKILL)"),
+    (16, Cause.DEATH, Evidence(report="signalled 40"), Verdict.CRASH, "signal 40"),
+    (17, Cause.DEATH, Evidence(), Verdict.CRASH, "closed its stdout"),
+    (8, Cause.START_TIME, Evidence(stalled_share=0.11), Verdict.VOID, "for 11% of the time"),
+    (
+        8,
+        Cause.TURN_TIME,
+        Evidence(stalled_share=0.5, slept_share=0.25),
+        Verdict.VOID,
+        "and the agent slept for 25%",
+    ),
+    (8, Cause.MATCH_TIME, Evidence(stalled_share=0, game_stalled_share=0.2), Verdict.VOID, "for 20%"),
+    (10, Cause.TURN_TIME, Evidence(stalled_share=0.5, slept_share=0.24), Verdict.TURN_TIME, "turn"),
+    (10, Cause.TURN_TIME, Evidence(stalled_share=0.1, slept_share=1), Verdict.TURN_TIME, "turn"),
+    (11, Cause.MATCH_TIME, Evidence(game_stalled_share=1, game_slept_share=0), Verdict.MATCH_TIME, "match"),
 ]
 
 
@@ -98,14 +114,55 @@ def test_every_row_is_tested() -> None:
     assert set(range(len(TABLE))) == {row for row, *_ in ROWS}
 
 
+SHARES = st.none() | st.floats(0, 1)
+
+
+@settings(max_examples=examples(300))
+@given(
+    cause=st.sampled_from(sorted(LATE)),
+    evidence=st.builds(
+        Evidence,
+        stalled_share=SHARES,
+        slept_share=SHARES,
+        game_stalled_share=SHARES,
+        game_slept_share=SHARES,
+        waited_share=SHARES,
+        pressure_share=SHARES,
+        host_pressure_share=SHARES,
+    ),
+)
+def test_only_what_befell_the_judge_s_own_process_makes_a_stall_of_the_host(cause: Cause, evidence: Evidence) -> None:
+    """Whatever an agent can raise (its sleep, its waiting, pressure, its host's too) makes no void without that."""
+    of_others = [evidence.stalled_share or 0, evidence.game_stalled_share or 0]
+
+    verdict = judge(cause, evidence, THRESHOLDS, seat=0)
+
+    if max(of_others) <= THRESHOLDS.starved_share:
+        assert isinstance(verdict, AgentFault)
+    least = {"slept_share": 1, "game_slept_share": 1}
+    asleep = judge(cause, evidence.model_copy(update=least), THRESHOLDS, seat=0)
+    assert isinstance(asleep, Void) == (max(of_others) > THRESHOLDS.starved_share)
+
+
 @pytest.mark.parametrize("cause", list(Cause))
 def test_every_cause_is_decided_without_any_evidence(cause: Cause) -> None:
     judge(cause, Evidence(), THRESHOLDS, seat=0)
 
 
-# What an agent can bring about by itself, whatever it does: its own deaths, its own CPU, its own floods.
+# What an agent can bring about by itself, whatever it does: its own deaths, CPU, floods and sleep, and pressure.
 OF_ITS_OWN = [
-    Evidence(report=report, oom_kills=oom, others_share=0.0, bytes_read=1 << 30, cpu_ms=1 << 30)
+    Evidence(
+        report=report,
+        oom_kills=oom,
+        others_share=0.0,
+        stalled_share=0.0,
+        slept_share=1.0,
+        game_slept_share=1.0,
+        pressure_share=1.0,
+        host_pressure_share=1.0,
+        bytes_read=1 << 30,
+        cpu_ms=1 << 30,
+    )
     for report in (None, "exited 0", "exited 137", "signalled 9", "signalled 19", "exec-failed 2")
     for oom in (None, 0, 5)
 ]
@@ -114,7 +171,7 @@ OF_ITS_OWN = [
 @pytest.mark.parametrize("cause", sorted(set(Cause) - NO_SEAT))
 @pytest.mark.parametrize("evidence", OF_ITS_OWN)
 def test_nothing_an_agent_can_do_is_a_void(cause: Cause, evidence: Evidence) -> None:
-    """A void needs others' CPU or hold, or a container that ended without PID 1's word: no agent can make these."""
+    """A void needs others' CPU or hold, a stall of others, or a container that ended without PID 1's word."""
     assert isinstance(judge(cause, evidence, THRESHOLDS, seat=0), AgentFault)
 
 

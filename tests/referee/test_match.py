@@ -218,6 +218,32 @@ def test_one_that_sleeps_while_others_work_on_its_core_loses_on_time() -> None:
     assert Verdict.TURN_TIME is ScriptedMatch(world, spec()).verdict
 
 
+def test_an_agent_that_the_host_stalled_does_not_lose_on_time() -> None:
+    world = World(brain(), brain())
+    world.stalled_share, world.slept_share = 0.5, 0.9
+    played = ScriptedMatch(world, spec())
+
+    assert Verdict.VOID is played.verdict
+    assert "the host stalled: for 50% of the time" in played.end.reason
+
+
+def test_one_that_works_while_the_host_stalls_loses_on_time() -> None:
+    world = World(brain(), brain())
+    world.stalled_share, world.slept_share = 0.5, 0.1
+
+    assert Verdict.TURN_TIME is ScriptedMatch(world, spec()).verdict
+
+
+@pytest.mark.parametrize(("match_ms", "verdict"), [(300, Verdict.VOID), (0, Verdict.TURN_TIME)])
+def test_stalls_of_former_turns_excuse_the_time_of_the_match_only(match_ms: int, verdict: Verdict) -> None:
+    world = World(brain(), brain())
+    world.stalled_share, world.game_stalled_share = 0.0, 0.2
+
+    clock = {"turn_ms": 1000, "match_ms": match_ms, "tolerance_ms": 0}
+
+    assert verdict is ScriptedMatch(world, spec(clock=clock)).verdict
+
+
 def test_an_agent_that_others_hold_still_does_not_lose_on_time() -> None:
     world = World(brain(), brain())
     world.held_by_others = True

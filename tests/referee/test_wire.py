@@ -4,14 +4,17 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from judge.referee.policy import ClockPolicy
 from judge.referee.transcript import EntryKind, Transcript
-from judge.referee.wire import Happening, LiveWire, RanOn
+from judge.referee.wire import Happening, LiveWire, Measured, RanOn
 from judge.sandbox import open_box
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
+from judge.sandbox.stall_probe import STALL_NS
+from judge.sandbox.stalls import StallWatch
 
 SOON_NS = 60_000_000_000
 """Far away: what is awaited comes, or the test fails."""
@@ -30,6 +33,28 @@ if os.fork() == 0:
 """A child of it is in a call that nothing interrupts, nearly all the time: each lasts for most of a second."""
 
 
+class ScriptedStalls:
+    """In place of a `StallWatch`: the host stalls while `on`."""
+
+    def __init__(self) -> None:
+        self.on = False
+        self._ns = 0
+        self._told = time.monotonic_ns()
+        self.wanted: list[bool] = []
+
+    def want(self, since: int) -> None:
+        self.wanted.append(since > 0)
+
+    def pressure_ns(self) -> int | None:
+        return None
+
+    def stalled_ns(self, *, most: bool = False) -> int | None:
+        now = time.monotonic_ns()
+        self._ns += now - self._told if self.on else 0
+        self._told = now
+        return self._ns
+
+
 @pytest.fixture
 def wires() -> Iterator[Callable[..., LiveWire]]:
     """`wires(program, program)`: a wire between two Python programs in process boxes."""
@@ -40,6 +65,7 @@ def wires() -> Iterator[Callable[..., LiveWire]]:
         stderr_bytes: int = 1000,
         transcript: Transcript | None = None,
         least_bytes: int = 1,
+        stalls: StallWatch | None = None,
     ) -> LiveWire:
         def box(seat: int) -> Box:
             tenant = Tenant(
@@ -55,7 +81,7 @@ def wires() -> Iterator[Callable[..., LiveWire]]:
         boxes = [box(0), box(1)]
         for each in boxes:
             each.prepare()
-        wire = LiveWire(boxes, transcript or Transcript(), box, None, 1, stderr_bytes, least_bytes=least_bytes)
+        wire = LiveWire(boxes, transcript or Transcript(), box, None, 1, stderr_bytes, 0, least_bytes, stalls)
         open_wires.append(wire)
         return wire
 
@@ -163,6 +189,36 @@ def test_writing_to_the_dead_is_no_error(wires: Callable[..., LiveWire]) -> None
     wire.write(0, b"x" * 200_000)
 
     assert wire.wait(0).kind is not EntryKind.REPORT
+
+
+def test_stalls_count_in_the_turn_and_in_all_turns_of_the_seat(wires: Callable[..., LiveWire]) -> None:
+    stalls = ScriptedStalls()
+    wire = wires(ECHO, ECHO, stalls=cast(StallWatch, stalls))
+
+    def turn(seat: int, *, stalled: bool) -> Measured:
+        stalls.stalled_ns()
+        stalls.on = stalled
+        since = wire.thaw(seat)
+        wire.write(seat, b"hello\n")
+        until(wire, ends_a_line)
+        while wire.wait(since + 4 * STALL_NS).kind is not EntryKind.EXPIRED:
+            pass
+        measured = wire.measure(seat)
+        wire.freeze(seat)
+        stalls.on = False
+        return measured
+
+    for seat in (0, 1):
+        wire.start(seat)
+        wire.freeze(seat)
+    stalled, other, calm = turn(0, stalled=True), turn(1, stalled=False), turn(0, stalled=False)
+
+    assert (stalled.stalled_share or 0) > 0.5
+    assert (0.0, 0.0) == (other.stalled_share, calm.stalled_share)
+    assert (stalled.game_stalled_share or 0) > (calm.game_stalled_share or 0) > 0.2
+    assert other.game_stalled_share == 0
+    assert stalled == Measured.decode(stalled.encode())
+    assert [True, False] * 5 == stalls.wanted
 
 
 def test_everything_is_in_the_transcript(wires: Callable[..., LiveWire]) -> None:

@@ -1,0 +1,32 @@
+"""Attempts to earn a void by stalls of the agent's own (V11): images/attacks/stalls.c."""
+
+from judge.attacks.attack import Attack
+from judge.attacks.cpu import FARMED, LATE, PATIENT, SPAN, TURN
+
+SMALL = {**TURN, "limits": {"memory_bytes": 64 << 20}}
+NEARLY = "88"
+"""MiB, nearly what a small box may have with its writable directories."""
+
+
+def _attack(mode: str, title: str, *words: str) -> Attack:
+    return Attack(
+        id=f"V11.{mode}",
+        title=title,
+        program="stalls",
+        words=(mode, SPAN, *words),
+        danger=FARMED,
+        policy=SMALL if words else TURN,
+        earns_void=True,
+        expected=LATE,
+        control=PATIENT,
+    )
+
+
+BY_STALLS = (
+    _attack("thrash", "fills its memory and reads files for which no room is left", NEARLY),
+    _attack("reads", "has eight processes read the disk, past the memory"),
+    _attack("faults", "has eight processes take memory and give it back"),
+    _attack("vforks", "has eight processes vfork in a loop"),
+    _attack("threads", "has eight processes make threads"),
+    _attack("syncs", "has eight processes write files and sync them"),
+)
