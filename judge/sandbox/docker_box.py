@@ -488,14 +488,20 @@ class DockerBox:
                 self._container.freezer.thaw()
                 return time.monotonic() - began
             self.kill()
-            if self._container.first:
-                self._container.first.kill()  # it may have told of the agent's end, and not have come to its own
             self._container.freezer.thaw()
+            self._end_first()
             release(self._container.groups)
             self._await_end(began)
         except HostError as error:
             log.warning("box may still use its slot's cores", box=str(self), error=str(error))
         return time.monotonic() - began
+
+    def _end_first(self) -> None:
+        """Kill PID 1: it may have told of the agent's end, and wait for the judge's."""
+        first, engine = self._container.first, self._container.engine
+        is_told = self._killed or (first is not None and first.kill())
+        if engine and self._container.stream and not is_told:
+            self._kill_by_engine(engine)
 
     def _await_end(self, began: float) -> None:
         """Wait until the container's processes are gone, and log now and then that they are not."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import docker
 import pytest
+from structlog.testing import capture_logs
 
 from judge.errors import HostError
 from judge.sandbox import BoxPolicy, Limits, cgroup, docker_box
@@ -598,3 +599,15 @@ def test_a_box_is_closed_while_nobody_takes_its_agents_output(guest: Guest, outs
     work_for(0.3)
     guest.close()
     assert not containers_of_this_process(outsider)
+
+
+@of(PIPES, ATTACH, GROUP, REMOTE)
+def test_a_box_whose_agent_has_ended_is_left_at_once(guest: Guest) -> None:
+    """A judge that may not signal PID 1 has the Engine do it, and does not wait for it in vain before."""
+    guest.tell("leave 0")
+    guest.end()
+    with capture_logs() as logs:
+        guest.box.leave()
+
+    assert guest.box.is_gone()
+    assert [] == [line for line in logs if line["event"].startswith("the slot stays closed")]
