@@ -30,8 +30,8 @@ def wait_for_the_end(*_words: object) -> NoReturn:
     os._exit(1)
 
 
-def play(program: Path) -> None:
-    """One game of an agent that ends by itself."""
+def play(program: Path, stop_at: str) -> int:
+    """One game of an agent that ends by itself; the number of this process, unless it stops at a step."""
     tenant = Tenant("puppet", program, ("puppet",), "native", 0, "reuser", digest="one")
     box = open_box("docker", tenant, Limits(), BoxPolicy(reuse="agent"))
     box.prepare()
@@ -43,13 +43,14 @@ def play(program: Path) -> None:
         select.select([source.fd for source in box.sources], [], [])
         reports += sum(channel == "report" for source in box.sources for channel, _ in source.read())
     box.leave()
-    if sys.argv[2] in OWNERS:
-        setattr(OWNERS[sys.argv[2]], sys.argv[2], wait_for_the_end)
+    if stop_at in OWNERS:
+        setattr(OWNERS[stop_at], stop_at, wait_for_the_end)
     box.close()
+    return os.getpid()
 
 
 if __name__ == "__main__":
-    play(Path(sys.argv[1]))
+    process = play(Path(sys.argv[1]), sys.argv[2])
     if sys.argv[2] == "waiting":
         wait_for_the_end()
-    sys.stdout.write(f"{os.getpid()}\n")
+    sys.stdout.write(f"{process}\n")

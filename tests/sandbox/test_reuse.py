@@ -24,8 +24,10 @@ from judge.sandbox.folders import FolderKind
 from judge.sandbox.owner import Owner
 from judge.sandbox.procfs import children_of
 from judge.sandbox.reaper import reap
+from judge.worker_processes import Worker
 from tests.sandbox.conftest import GROUP, Lodge, of
 from tests.sandbox.guest import PATIENCE_S, Guest
+from tests.sandbox.reuser import play
 
 pytestmark = [pytest.mark.docker, pytest.mark.skipif(os.geteuid() != 0, reason="only root renews boxes")]
 
@@ -205,8 +207,7 @@ def test_who_is_not_root_has_a_fresh_box_for_each_game_and_the_log_says_why(lodg
     tell_no_effect.cache_clear()
     with capture_logs() as logs:
         for _ in range(2):
-            first = begin(lodge)
-            finish(first)
+            finish(begin(lodge))
 
     (line,) = [line for line in logs if line["event"].startswith("box.reuse has no effect")]
     assert "only a judge that is root" in line["why"]
@@ -251,6 +252,19 @@ def await_end(pid: int) -> None:
             assert select.select([handle], [], [], PATIENCE_S)[0]
         finally:
             os.close(handle)
+
+
+@pytest.mark.parametrize("fork", [True, False])
+def test_a_worker_that_ends_leaves_nothing(program: Path, native: None, fork: bool) -> None:
+    worker: Worker[int] = Worker(fork=fork)
+    worker.start(play, program, "end")
+    pid = worker.result()
+    with closing(Engine(PATIENCE_S)) as engine:
+        kept = [each["Labels"]["judge.owner"] for each in engine.labelled("judge.owner")]
+        worker.close()
+        left = [each["Labels"]["judge.owner"] for each in engine.labelled("judge.owner")]
+
+    assert [1, 0] == [sum(f":{pid}:" in owner for owner in owners) for owners in (kept, left)]
 
 
 def test_a_judge_that_ends_leaves_nothing(program: Path, native: None) -> None:
