@@ -19,11 +19,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from judge.agents.agents import Agent
 from judge.cli.host_setup import make_ready, slot_alone
 from judge.cli.output import note
 from judge.errors import HostError, InputError
 from judge.referee.play import Slot, Venue, play
-from judge.referee.policy import load_policy
+from judge.referee.policy import Policy, load_policy
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.transcript import EntryKind, unseal
 from judge.sandbox import open_box
@@ -36,7 +37,7 @@ from scripts.benchmarks.measuring import GOMOKU, RUNS, SHORT, Bench, Figure, clo
 
 PINGS = 2000
 FREEZES = 500
-FRESH_GAMES, KEPT_GAMES = 6, 60
+FRESH_GAMES, KEPT_GAMES = 6, 40
 
 
 # --- games -----------------------------------------------------------------------------------------------------------
@@ -44,8 +45,10 @@ FRESH_GAMES, KEPT_GAMES = 6, 60
 
 def _game(bench: Bench, name: str, *overrides: str, policy_name: str = GOMOKU) -> RecordFile:
     """One game of a house agent against itself."""
-    agent = bench.agent(name)
-    policy = load_policy(policy_name, overrides)
+    return _game_of(bench, bench.agent(name), load_policy(policy_name, overrides))
+
+
+def _game_of(bench: Bench, agent: Agent, policy: Policy) -> RecordFile:
     seat = agent.seat(policy)
     spec = MatchSpec(
         seats=(seat.model_copy(update={"name": "a"}), seat.model_copy(update={"name": "b"})),
@@ -189,22 +192,24 @@ def _bare_run_ms(bench: Bench) -> float:
 
 def reuse(bench: Bench) -> Iterator[Figure]:
     """Whole games of instant agents, one after the other, in boxes that are kept for their agents and in fresh ones."""
+    agent = bench.agent("house-instant")
     for length, overrides in (("25 moves", SHORT), ("400 moves", ())):
         kept, fresh = [], []
         for _ in range(RUNS):
-            fresh.append(_games_a_minute(bench, FRESH_GAMES, overrides))
-            kept.append(_games_a_minute(bench, KEPT_GAMES, (*overrides, "box.reuse=agent")))
+            fresh.append(_games_a_minute(bench, agent, FRESH_GAMES, overrides))
+            kept.append(_games_a_minute(bench, agent, KEPT_GAMES, (*overrides, "box.reuse=agent")))
             KEPT.close()
         value, limit = statistics.median(kept), statistics.median(fresh)
         yield Figure(f"games of {length}, boxes reused", value, "games/min", limit, value / limit)
 
 
-def _games_a_minute(bench: Bench, games: int, overrides: tuple[str, ...]) -> float:
+def _games_a_minute(bench: Bench, agent: Agent, games: int, overrides: tuple[str, ...]) -> float:
     """After a first one, which is not counted: where boxes are kept it is in fresh ones."""
-    _game(bench, "house-instant", *overrides)
+    policy = load_policy(GOMOKU, overrides)
+    _game_of(bench, agent, policy)
     began = time.perf_counter()
     for _ in range(games):
-        _game(bench, "house-instant", *overrides)
+        _game_of(bench, agent, policy)
     return 60 * games / (time.perf_counter() - began)
 
 
