@@ -27,7 +27,7 @@ from judge.sandbox import BoxKind, open_box, open_keeper
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.cores import use_of
 from judge.sandbox.folders import FolderKey, Keeper
-from judge.sandbox.stalls import StallWatch
+from judge.sandbox.stalls import StallWatch, watch_stalls
 
 LOGGED_BYTES = 4096
 """How much of the input that caused an error in the judge is logged."""
@@ -111,9 +111,7 @@ def play(
                     at_end.callback(box.close)
                 _do_at_once(keeper.load, *(box.prepare for box in boxes))
                 names = (_kind_of(boxes[0], spec), _kind_of(boxes[1], spec))
-                stalls = _stall_watch(boxes)
-                if stalls is not None:
-                    at_end.callback(stalls.close)
+                stalls = _stall_watch(boxes, at_end)
                 with venue.turn(), _no_collection(), ExitStack() as at_slot, time_at_slot:
                     for box in boxes:
                         at_slot.callback(box.leave)
@@ -237,12 +235,12 @@ BESIDE_US = frozenset({"docker-pipes", "person"})
 """The kinds of boxes that are on the judge's own kernel, and whose agents cannot reach the judge's processes."""
 
 
-def _stall_watch(boxes: Sequence[Box]) -> StallWatch | None:
+def _stall_watch(boxes: Sequence[Box], at_end: ExitStack) -> StallWatch | None:
     """What tells of stalls of the host, where the agents are on it."""
     if not {box.name for box in boxes} <= BESIDE_US:
         return None
     try:
-        return StallWatch([box.nearby() for box in boxes])
+        return at_end.enter_context(watch_stalls([box.nearby() for box in boxes]))
     except OSError as error:
         raise HostError(f"No process that tells of stalls could be started: {error}") from error
 

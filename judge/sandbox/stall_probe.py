@@ -40,8 +40,8 @@ PAGES = 128
 """How many pages are taken: more than the kernel charges to a cgroup in advance."""
 PAGE = mmap.PAGESIZE
 
-_LAYOUT = struct.Struct("=6Q")
-_WANTED, _SEQUENCE, _STALLED, _BEGAN, _WAITED, _SPENT = range(6)
+_LENGTH = struct.Struct("=I")
+_WANTED, _TAKEN, _SEQUENCE, _STALLED, _BEGAN, _WAITED, _SPENT = range(7)
 _TRIES = 100
 
 
@@ -83,6 +83,14 @@ class Board:
     def want(self, since: int) -> None:
         """Say so; only the judge does."""
         self._numbers[_WANTED] = since
+
+    def lists_taken(self) -> int:
+        """How many lists of files the probe has taken."""
+        return self._numbers[_TAKEN]
+
+    def take_list(self) -> None:
+        """Say that one more is taken; only the probe does."""
+        self._numbers[_TAKEN] += 1
 
     def tell(self, doing: Doing) -> None:
         """Say what is being done; only the probe does. The sequence is odd meanwhile."""
@@ -167,17 +175,39 @@ def _start_thread() -> None:
     _thread.start_new_thread(int, ())
 
 
-class Probe:
-    """Works until the judge closes its end of a pipe."""
+def list_of(paths: Sequence[str]) -> bytes:
+    """A list of files as it goes through the pipe."""
+    data = "\0".join(paths).encode("utf-8", "surrogateescape")
+    return _LENGTH.pack(len(data)) + data
 
-    def __init__(self, board: Board, disks: Sequence[Disk]) -> None:
+
+def read_list(pipe: int) -> list[str] | None:
+    """The files of the next list; None at the end of the pipe."""
+    head = _read(pipe, _LENGTH.size)
+    if not head:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    return [path for path in _read(pipe, length).decode("utf-8", "surrogateescape").split("\0") if path]
+
+
+def _read(pipe: int, size: int) -> bytes:
+    data = b""
+    while len(data) < size and (part := os.read(pipe, size - len(data))):
+        data += part
+    return data
+
+
+class Probe:
+    """Reads lists of files from a pipe and works beside those of the last one, until the judge closes its end."""
+
+    def __init__(self, board: Board) -> None:
         self._board = board
         self._schedstat = os.open("/proc/self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
         self._stat = os.open("/proc/stat", os.O_RDONLY | os.O_CLOEXEC)
         self._cores = os.sched_getaffinity(0)
         self._stolen_ns = 0
         self._stalled_ns = 0
-        self._disks = disks
+        self._disks: list[Disk] = []
         # One mapping for all rounds: where there is no memory a new one is refused, and the fault in an old one waits.
         self._memory = mmap.mmap(-1, PAGES * PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
@@ -185,11 +215,13 @@ class Probe:
         """Do a round whenever an agent is waited for."""
         poll = select.poll()
         poll.register(pipe, select.POLLIN)
-        is_over: list[object] = []
         pause = PAUSE_NS
-        while not is_over:
+        while True:
+            told: list[object] = []
             self._look_at_hypervisor()
-            self._time(lambda: is_over.extend(poll.poll(pause / 1e6)), sleep_ns=pause)  # noqa: B023 called at once
+            self._time(lambda: told.extend(poll.poll(pause / 1e6)), sleep_ns=pause)  # noqa: B023 called at once
+            if told and not self._take_list(pipe):
+                return
             since = self._board.wanted_since()
             span = time.monotonic_ns() - since if since else 0
             pause = min(max(PAUSE_NS, span // PAUSES), LONGEST_PAUSE_NS)
@@ -198,6 +230,17 @@ class Probe:
                 self._time(_start_thread)
                 for number, disk in enumerate(self._disks, 1):
                     self._time(disk.read, number)
+
+    def _take_list(self, pipe: int) -> bool:
+        """Work beside the files of the next list; False if there is none any more."""
+        paths = read_list(pipe)
+        if paths is None:
+            return False
+        for disk in self._disks:
+            disk.close()
+        self._disks = [Disk(path) for path in paths]
+        self._board.take_list()
+        return True
 
     def _take_memory(self) -> None:
         self._memory[::PAGE] = bytes(PAGES)
@@ -224,5 +267,5 @@ class Probe:
 
 
 if __name__ == "__main__":
-    _memory, _pipe, *_paths = sys.argv[1:]
-    Probe(Board(int(_memory)), [Disk(path) for path in _paths]).run(int(_pipe))
+    _memory, _pipe = sys.argv[1:]
+    Probe(Board(int(_memory))).run(int(_pipe))

@@ -10,15 +10,16 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 from judge.sandbox import stall_probe
 from judge.sandbox.box import Nearby
 from judge.sandbox.cgroup import Pressure
 from judge.sandbox.procfs import PROC, stat_fields
-from judge.sandbox.stall_probe import STALL_NS, Board, Disk, waited_ns
+from judge.sandbox.stall_probe import STALL_NS, Board, Disk, list_of, waited_ns
 
 HOST_PRESSURE = [PROC / "pressure" / name for name in ("memory", "io")]
 
@@ -34,16 +35,18 @@ class StallWatch:
     def __init__(self, near: Iterable[Nearby]) -> None:
         """Start the probe near these boxes. Raises OSError where no process can be started."""
         places = list(near)
-        self._disks = list(_disks(path for place in places for path in place.files))
+        self.cgroups = _cgroups_of(places)
+        """Those that the probe was moved to, where that can be."""
+        self._disks: list[Disk] = []
+        self._lists = 0
         self._pressure = Pressure(HOST_PRESSURE)
         memory = os.memfd_create("judge-stalls", os.MFD_CLOEXEC)
         theirs, self._pipe = os.pipe2(os.O_CLOEXEC)
         try:
             os.ftruncate(memory, Board.SIZE)
             self._board = Board(memory)
-            paths = (disk.path for disk in self._disks)
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", stall_probe.__file__, str(memory), str(theirs), *paths],
+                [sys.executable, "-I", "-S", stall_probe.__file__, str(memory), str(theirs)],
                 pass_fds=(memory, theirs),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -54,14 +57,33 @@ class StallWatch:
             os.close(memory)
             os.close(theirs)
         self._schedstat = os.open(PROC / str(self._process.pid) / "schedstat", os.O_RDONLY)
-        for cgroup in {place.cgroup for place in places if place.cgroup}:
+        for cgroup in self.cgroups:
             with suppress(OSError):  # of version 2 none may have both processes and children
                 (cgroup / "cgroup.procs").write_text(str(self._process.pid), encoding="ascii")
+        self.go_near(places)
 
     @property
     def pid(self) -> int:
         """The probe's process."""
         return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the probe runs."""
+        return self._process.poll() is None
+
+    def go_near(self, places: Iterable[Nearby]) -> None:
+        """Read the disks of other boxes from now on, in the same cgroups. Raises OSError where the probe is gone."""
+        self._close_disks()
+        self._disks = list(_disks(path for place in places for path in place.files))
+        data = list_of([disk.path for disk in self._disks])
+        while data:
+            data = data[os.write(self._pipe, data) :]
+        self._lists += 1
+        while self._board.lists_taken() != self._lists:
+            if not self.is_running:
+                raise ChildProcessError("the process that tells of stalls has ended")
+            time.sleep(NAP_S)
 
     def want(self, since: int) -> None:
         """An agent is waited for since this moment; 0: none is."""
@@ -103,8 +125,66 @@ class StallWatch:
         os.close(self._schedstat)
         self._board.close()
         self._pressure.close()
+        self._close_disks()
+
+    def _close_disks(self) -> None:
         for disk in self._disks:
             disk.close()
+        self._disks = []
+
+
+class _Idle:
+    """The watches of this process that no game has; a fork has none of its parent's."""
+
+    def __init__(self) -> None:
+        self._watches: list[StallWatch] = []
+        self._process = 0
+
+    def take(self, places: Sequence[Nearby]) -> StallWatch | None:
+        """One that is near these boxes now; None if there is none that can be."""
+        cgroups = _cgroups_of(places)
+        while self._process == os.getpid() and self._watches:
+            watch = self._watches.pop()
+            if watch.is_running and watch.cgroups == cgroups:
+                with suppress(OSError):
+                    watch.go_near(places)
+                    return watch
+            watch.close()
+        return None
+
+    def put(self, watch: StallWatch) -> None:
+        """Take one back, to be ended with this process."""
+        if self._process != os.getpid():
+            self._process, self._watches = os.getpid(), []
+            Finalize(None, self.close, exitpriority=0)  # at the end of a worker process too
+        watch.want(0)
+        self._watches.append(watch)
+
+    def close(self) -> None:
+        """End all."""
+        while self._watches:
+            self._watches.pop().close()
+
+
+_IDLE = _Idle()
+
+
+@contextmanager
+def watch_stalls(near: Iterable[Nearby]) -> Iterator[StallWatch]:
+    """A watch near these boxes, which may be one of a former game of this process: to start one takes 20 ms.
+
+    Raises OSError where no process can be started.
+    """
+    places = list(near)
+    watch = _IDLE.take(places) or StallWatch(places)
+    try:
+        yield watch
+    finally:
+        _IDLE.put(watch)
+
+
+def _cgroups_of(places: Iterable[Nearby]) -> frozenset[Path]:
+    return frozenset(place.cgroup for place in places if place.cgroup)
 
 
 def _disks(paths: Iterable[Path]) -> Iterator[Disk]:

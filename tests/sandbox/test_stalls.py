@@ -14,7 +14,7 @@ import pytest
 from judge.sandbox.box import Nearby
 from judge.sandbox.procfs import stat_fields
 from judge.sandbox.stall_probe import SECTOR_NS, STALL_NS, TRANSFER_NS, Board, Doing, spent_ns, stolen_ns
-from judge.sandbox.stalls import StallWatch
+from judge.sandbox.stalls import StallWatch, watch_stalls
 
 SOON_S = 30.0
 """Far away: what is awaited comes, or the test fails."""
@@ -96,6 +96,26 @@ def test_a_probe_tells_and_one_that_is_gone_does_not(tmp_path: Path) -> None:
 
         until(lambda: watch.stalled_ns() is None)
     assert not Path(f"/proc/{pid}").exists()
+
+
+def test_a_probe_goes_from_game_to_game(tmp_path: Path) -> None:
+    places = []
+    for name in ("one", "two"):
+        (tmp_path / name).write_bytes(bytes(8192))
+        places.append([Nearby((tmp_path / name,))])
+    with watch_stalls(places[0]) as watch:
+        first = watch.pid
+        with watch_stalls(places[0]) as beside:
+            assert first != beside.pid
+            second = beside.pid
+    with watch_stalls(places[1]) as watch:
+        assert watch.pid in (first, second)
+        os.kill(watch.pid, signal.SIGKILL)
+        until(lambda: watch.stalled_ns() is None)
+        killed = watch.pid
+    with watch_stalls(places[1]) as watch, watch_stalls([Nearby((), tmp_path)]) as elsewhere:
+        assert watch.pid in {first, second} - {killed}
+        assert elsewhere.pid not in (first, second)
 
 
 def test_a_probe_that_somebody_stopped_is_not_stalled() -> None:
