@@ -14,7 +14,7 @@ import pickle
 import signal
 import time
 import traceback
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from multiprocessing import connection, resource_tracker
@@ -38,6 +38,7 @@ EXIT_S = 5.0
 """How long a process that has closed its pipe, or was told that there is no more to do, may take to exit."""
 
 _PR_SET_PDEATHSIG = 1
+_SIGNALS = {signal.SIGINT, signal.SIGTERM}
 _SPAWN = multiprocessing.get_context("spawn")
 _FORK = multiprocessing.get_context("fork")
 
@@ -108,14 +109,14 @@ class Worker(Generic[Result]):
         # A daemon: a parent that ends without `close` does not wait for it.
         process: BaseProcess
         if self._fork:
-            arguments = (_open_files() - {theirs.fileno()}, theirs, *self._initializer)
+            arguments = (_open_files(), theirs, *self._initializer)
             process = _FORK.Process(target=_serve_forked, args=arguments, daemon=True)
         else:
             process = _SPAWN.Process(target=_serve, args=(theirs, *self._initializer), daemon=True)
             # The tracker's start lets SIGINT through again, so it comes first.
             resource_tracker.ensure_running()
-        # The process does not hear Ctrl-C before it has said that it ignores it.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        # The process hears neither before it has said what they mean to it.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         try:
             process.start()
         except BaseException:
@@ -196,15 +197,18 @@ def in_parallel(task: Callable[[Given], Result], given: Iterable[Given]) -> Iter
         yield from pool.map(task, waiting, chunksize=CHUNK)
 
 
-def _open_files() -> set[int]:
-    """The descriptors of this process, without the standard streams."""
+def _open_files() -> dict[int, tuple[int, int]]:
+    """What the descriptors of this process are, by device and inode, without the standard streams."""
     listed = [int(path.name) for path in Path("/proc/self/fd").iterdir()]
-    files = set()
-    for fd in listed:
-        with suppress(OSError):  # it was that of the list
-            os.fstat(fd)
-            files.add(fd)
-    return files - {0, 1, 2}
+    return {fd: found for fd in listed if fd > 2 and (found := _identity(fd))}
+
+
+def _identity(fd: int) -> tuple[int, int] | None:
+    try:
+        found = os.fstat(fd)
+    except OSError:  # it is closed by now
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _send(pipe: connection.Connection, data: bytes) -> None:
@@ -238,11 +242,16 @@ def _serve(pipe: connection.Connection, initializer: Callable[..., object] | Non
             pipe.send((None, _picklable(error)))
 
 
-def _serve_forked(files: Iterable[int], pipe: connection.Connection, *initializer: Any) -> None:
-    """Serve in a copy of the parent, without its files; none of its objects is ever collected or closed here."""
+def _serve_forked(files: Mapping[int, tuple[int, int]], pipe: connection.Connection, *initializer: Any) -> None:
+    """Serve in a copy of the parent, without its files; none of its objects is ever collected or closed here.
+
+    Between the list of the files and the fork the parent may have closed one, and given its number to a pipe that
+    tells it of this process's end.
+    """
     gc.freeze()
-    for fd in files:
-        os.close(fd)
+    for fd, identity in files.items():
+        if fd != pipe.fileno() and _identity(fd) == identity:
+            os.close(fd)
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _serve(pipe, *initializer)
@@ -264,4 +273,4 @@ def _obey_parent() -> None:
     if parent is not None and parent.pid != os.getppid():
         os._exit(1)  # it was dead before this process could ask to be told
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)

@@ -1,5 +1,6 @@
 """A worker does one task after the other; a task that is killed is lost, and costs no other and no process more."""
 
+import multiprocessing
 import os
 import signal
 import socket
@@ -7,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,21 @@ def test_a_process_holds_no_file_of_its_parent(worker: Worker[Any], tmp_path: Pa
 
     assert [] == [file for file in files if "held" in file]
     assert 1 == sum("socket" in file for file in files), files
+
+
+def test_the_next_process_is_forked_while_ended_ones_are_not_reaped_yet() -> None:
+    """Their pipes are closed while the next one starts, and it has the same numbers for its own."""
+    for _ in range(5):
+        ended = [multiprocessing.get_context("fork").Process(target=int) for _ in range(3)]
+        for process in ended:
+            process.start()
+        for process in ended:
+            with suppress(ChildProcessError):  # the start of the next one has reaped it
+                os.waitid(os.P_PID, process.pid or 0, os.WEXITED | os.WNOWAIT)
+        del process, ended
+        with closing(Worker[int](fork=True)) as worker:
+            worker.start(os.getpid)
+            assert worker.pid == worker.result()
 
 
 def test_a_forked_process_ends_with_its_parent_s_signal_handlers_forgotten(tmp_path: Path) -> None:

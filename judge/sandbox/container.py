@@ -171,3 +171,4 @@ def tell_no_effect(why: str) -> None:
 
 
 KEPT = KeptContainers()
+"""Those of this process."""

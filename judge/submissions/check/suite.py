@@ -16,6 +16,7 @@ from judge.protocols.checks import ASKED, CHECKS, Check
 from judge.referee.play import Slot
 from judge.referee.policy import Policy
 from judge.sandbox.box import BoxKind
+from judge.sandbox.container import KEPT
 from judge.submissions.check.diagnosis import diagnose
 from judge.submissions.check.interview import (
     answers_of,
@@ -56,10 +57,13 @@ def examine(
     examinee = Examinee(agent, partner, policy, slot, box, seconds)
     table = checks_of(examinee)
     found: dict[str, Finding] = {}
-    for finding in _examined(examinee, {check.name for check in table}):
-        known = found.setdefault(finding.check, finding)
-        if worst_grade([known.grade, finding.grade]) is not known.grade:
-            found[finding.check] = finding
+    try:
+        for finding in _examined(examinee, {check.name for check in table}):
+            known = found.setdefault(finding.check, finding)
+            if worst_grade([known.grade, finding.grade]) is not known.grade:
+                found[finding.check] = finding
+    finally:
+        KEPT.close()
     return CheckReport(
         judge=judge.__version__,
         agent=agent.manifest.name,

@@ -161,7 +161,8 @@ FLAWS = {
     "loses its board after some games": (
         flawed.hearing(
             "sys.modules['__main__'].games = getattr(sys.modules['__main__'], 'games', 0) + (command == 'RESTART')\n"
-            "if command == 'BOARD' and getattr(sys.modules['__main__'], 'games', 0) > 4:\n    return '77,77'"
+            "if command == 'BOARD' and getattr(sys.modules['__main__'], 'games', 0) > 4:\n"
+            "    list(takewhile(lambda line: line != 'DONE', lines))\n    return '77,77'"
         ),
         {"board": WARNING, "win": WARNING, "block": WARNING, "rule": WARNING},
         "in a new process, as in every contest game, it answered",
