@@ -80,10 +80,26 @@ class StallWatch:
         while data:
             data = data[os.write(self._pipe, data) :]
         self._lists += 1
-        while self._board.lists_taken() != self._lists:
-            if not self.is_running:
-                raise ChildProcessError("the process that tells of stalls has ended")
+        while not self._has_taken_lists():
             time.sleep(NAP_S)
+
+    def rest(self) -> bool:
+        """Let go of all disks; False if the probe still reads one after a moment, or is gone."""
+        self.want(0)
+        with suppress(OSError):
+            os.write(self._pipe, list_of([]))
+            self._lists += 1
+            until = time.monotonic_ns() + PATIENCE_NS
+            while time.monotonic_ns() < until:
+                if self._has_taken_lists():
+                    return True
+                time.sleep(NAP_S)
+        return False
+
+    def _has_taken_lists(self) -> bool:
+        if not self.is_running:
+            raise ChildProcessError("the process that tells of stalls has ended")
+        return self._board.lists_taken() == self._lists
 
     def want(self, since: int) -> None:
         """An agent is waited for since this moment; 0: none is."""
@@ -154,10 +170,12 @@ class _Idle:
 
     def put(self, watch: StallWatch) -> None:
         """Take one back, to be ended with this process."""
+        if not watch.rest():
+            watch.close()
+            return
         if self._process != os.getpid():
             self._process, self._watches = os.getpid(), []
             Finalize(None, self.close, exitpriority=0)  # at the end of a worker process too
-        watch.want(0)
         self._watches.append(watch)
 
     def close(self) -> None:

@@ -38,7 +38,7 @@ from judge.sandbox.person_box import PersonBox
 from judge.sandbox.stalls import StallWatch
 from judge.sandbox.static_builds import compile_static
 
-LATE_TURNS = int(os.environ.get("JUDGE_LATE_TURNS", "20"))
+LATE_TURNS = int(os.environ.get("JUDGE_LATE_TURNS", "10"))
 THRESHOLDS = Thresholds(starved_share=0.1, waited_share=0.5)
 TURN_NS = 300_000_000
 SOON_NS = 60_000_000_000
