@@ -4,11 +4,18 @@ Two games of the same agent, one after the other. A control keeps the box as alw
 it as new, so that the second game finds what the first one left.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected, Observed
 from judge.attacks.weak_box import FilesStay, NothingIsHidden, NothingIsProved, NumbersGoOn, unfiltered
 from judge.sandbox.renewal import UncleanError, helper
 
-KEPT = {"box": {"reuse": "agent", "seccomp": "native", "transport": "auto"}}
+KEPT: Mapping[str, Mapping[str, Any]] = {
+    "box": {"reuse": "agent", "seccomp": "native", "transport": "auto"},
+    "clock": {"close_ms": 10000},
+}
+"""An agent that does not end by itself, on a busy host too, would have its box thrown away."""
 NONE = frozenset({"NONE"})
 ABSENT = NONE | {"ENOENT", "EROFS"}
 

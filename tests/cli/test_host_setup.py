@@ -54,6 +54,7 @@ def packed(tmp_path: Path, manifest: str = "") -> str:
     return str(archive)
 
 
+@pytest.mark.alone
 def test_an_image_that_is_missing_is_built_and_said(
     judge: Judge, cup: Path, client: docker.DockerClient, tmp_path: Path
 ) -> None:

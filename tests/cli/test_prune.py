@@ -96,6 +96,7 @@ def write_agent(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.alone
 @pytest.mark.docker
 def test_what_nothing_names_goes_and_all_else_stays(
     judge: Judge, engine: docker.DockerClient, copied: Copied, tmp_path: Path
@@ -136,6 +137,7 @@ def begun_contest(folder: Path, tag: str) -> None:
     write_policy(folder, "judge-test/another:1")
 
 
+@pytest.mark.alone
 @pytest.mark.docker
 def test_a_copy_that_runs_or_is_built_upon_stays(engine: docker.DockerClient, copied: Copied, others: Path) -> None:
     named = dict.fromkeys(others.read_text().replace('"', " ").split(), "the test")
@@ -151,6 +153,7 @@ def test_a_copy_that_runs_or_is_built_upon_stays(engine: docker.DockerClient, co
     assert idle not in copies(engine)
 
 
+@pytest.mark.alone
 @pytest.mark.docker
 def test_the_steps_of_its_build_go_with_a_copy_and_its_source_stays_without_a_tag_too(
     engine: docker.DockerClient, copied: Copied, others: Path
