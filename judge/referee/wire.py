@@ -14,9 +14,9 @@ from typing import NamedTuple, Protocol
 
 from judge.games.types import SEATS
 from judge.referee.transcript import EntryKind, Transcript
-from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, ProcessReport, Readings
+from judge.referee.wait_meter import WaitMeter
+from judge.sandbox.box import Box, Channel, EventSource, ProcessReport, Readings
 from judge.sandbox.cores import Use
-from judge.sandbox.stall_probe import STALL_NS
 from judge.sandbox.stalls import StallWatch
 
 _KIND_OF_CHANNEL = {
@@ -25,9 +25,6 @@ _KIND_OF_CHANNEL = {
     Channel.REPORT: EntryKind.REPORT,
     Channel.OOM: EntryKind.OOM,
 }
-
-_SNAPSHOT_NS = 20_000_000
-"""How old the last reading of the cores' busy time may be when a wait begins; a reading costs about 50 us."""
 
 _AT_ONCE_NS = 1_000_000
 """A box that is frozen within this time is frozen at once: an honest one takes some microseconds."""
@@ -101,32 +98,6 @@ class Measured(NamedTuple):
         return cls(Readings(*values[:count]), *values[count:])
 
 
-class _Look(NamedTuple):
-    """What was counted of the slot at one moment, in nanoseconds since fixed ones."""
-
-    ns: int
-    others_ns: int = 0
-    """Time of the slot's cores that neither agent used."""
-    stolen_ns: int = 0
-    cpu_ns: tuple[int | None, int | None] = (None, None)
-    """The CPU time of each seat."""
-    waited_ns: tuple[int | None, int | None] = (None, None)
-    """For how long each seat waited for a core."""
-    pressure_ns: tuple[int | None, int | None] = (None, None)
-    """For how long each seat waited for memory or a disk."""
-    host_pressure_ns: int | None = None
-    stalled_ns: int | None = None
-    """For how long the kernel stalled a process of the judge's own."""
-
-
-class _Waits:
-    """All the time for which a seat was waited for in this game, but the present wait."""
-
-    def __init__(self) -> None:
-        self.ns = 0
-        self.stalled_ns = 0
-
-
 class Wire(Protocol):
     """Both seats, as the referee sees them. Every method may raise HostError."""
 
@@ -194,8 +165,7 @@ class LiveWire:
         self._boxes = list(boxes)
         self._transcript = transcript
         self._new_box = new_box
-        self._use = use
-        self._cores = max(1, cores)
+        self._meter = WaitMeter(self._boxes, use, cores, stalls)
         self._spin_ns = spin_ns
         self._stderr_room = [stderr_bytes, stderr_bytes]
         self._least_bytes = least_bytes
@@ -210,13 +180,6 @@ class LiveWire:
         self._replaced: tuple[list[Box], list[Box]] = ([], [])
         """Boxes that were replaced and are not closed yet."""
         self._loose_cpu: list[int | None] = [None, None]
-        self._asked = -1
-        self._still_cpu: int | None = None
-        self._snapshot = _Look(0)
-        self._stalls = stalls
-        self._waits = (_Waits(), _Waits())
-        self._waited_since = 0
-        """Since when the seat that is asked is waited for; 0: it is not."""
         self._looked_at = time.monotonic_ns()
         self._late_ns = 0
         for seat in SEATS:
@@ -236,12 +199,11 @@ class LiveWire:
 
     def start(self, seat: int) -> int:
         """Start the agent."""
-        self._look_at_cores(time.monotonic_ns())
+        self._meter.look()
         now = time.monotonic_ns()
         self._boxes[seat].start()
         self._transcript.add(now, seat, EntryKind.STARTED)
-        self._asked, self._still_cpu = seat, None
-        self._begin_wait(now)
+        self._meter.begin(seat, now)
         return now
 
     def write(self, seat: int, data: bytes) -> None:
@@ -261,20 +223,19 @@ class LiveWire:
         dodged = self._cpu_used_loose(seat)
         # The moment is taken before the thaw: on a shared core the agent may run before the call returns.
         now = time.monotonic_ns()
-        if now - self._snapshot.ns > _SNAPSHOT_NS:
-            self._look_at_cores(now)
+        if self._meter.is_old(now):
+            self._meter.look()
             now = time.monotonic_ns()
         since = now - dodged
         self._boxes[seat].thaw()
         self._transcript.add(since, seat, EntryKind.THAWED)
-        self._asked, self._still_cpu = seat, None
-        self._begin_wait(now)
+        self._meter.begin(seat, now)
         return since
 
     def freeze(self, seat: int) -> None:
         """Stop the box."""
         self._boxes[seat].freeze()
-        self._end_wait()
+        self._meter.end()
         self._stands[seat] = self._boxes[seat].is_frozen
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.FROZEN)
 
@@ -319,16 +280,15 @@ class LiveWire:
     def measure(self, seat: int) -> Measured:
         """Readings of the box, and what others did to it and used of the slot."""
         box = self._boxes[seat]
-        shares = self._shares(seat)
-        used = self._opponent_cpu() if seat == self._asked else None
-        measured = Measured(box.readings(), held_by_others=box.is_held(), opponent_cpu_ns=used, **shares)
+        shares, used = self._meter.shares(seat), self._meter.opponent_cpu(seat)
+        measured = Measured(box.readings(), held_by_others=box.is_held(), opponent_cpu_ns=used, **shares._asdict())
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.EVIDENCE, measured.encode())
         return measured
 
     def respawn(self, seat: int) -> int:
         """A new box for the same agent."""
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.RESPAWNED)
-        self._end_wait()
+        self._meter.end()
         self._forget(seat)
         self._boxes[seat].kill()
         self._replaced[seat].append(self._boxes[seat])
@@ -382,8 +342,7 @@ class LiveWire:
             if now < spun_until:
                 ready = self._poll_for(0.0)
             else:
-                if self._still_cpu is None:
-                    self._still_cpu = self._cpu_of_the_other()
+                self._meter.note_other()
                 self._transcript.spill()
                 ready = self._poll_for(max(0.0, (until_ns - now) / 1e9))
             self._take(ready)
@@ -515,7 +474,7 @@ class LiveWire:
         self._stands[seat] = None
         self._loose_cpu[seat] = None
 
-    # --- freezing and cores ------------------------------------------------------------------------------------------
+    # --- freezing ------------------------------------------------------------------------------------------------
 
     def _stands_within(self, seat: int, span_ns: int, pause: Callable[[], None]) -> bool:
         """Whether a seat is still now, or within the span."""
@@ -550,15 +509,6 @@ class LiveWire:
         used = [box.readings().cpu_ns for box in (self._boxes[seat], *self._replaced[seat])]
         return None if None in used else sum(filter(None, used))
 
-    def _cpu_of_the_other(self) -> int | None:
-        """CPU time of the seat that should be frozen while the other is asked; None if unknown."""
-        box = self._boxes[1 - self._asked]
-        return None if self._asked < 0 or box.freezer == NO_FREEZER else box.cpu_ns()
-
-    def _opponent_cpu(self) -> int | None:
-        now = self._cpu_of_the_other()
-        return None if now is None or self._still_cpu is None else max(0, now - self._still_cpu)
-
     def _cpu_used_loose(self, seat: int) -> int:
         """The CPU time of a seat since it was left running because it used none."""
         before = self._loose_cpu[seat]
@@ -566,85 +516,3 @@ class LiveWire:
             return 0
         self._loose_cpu[seat] = None
         return max(0, (self._boxes[seat].cpu_ns() or before) - before)
-
-    def _look_at_cores(self, now: int) -> None:
-        self._snapshot = self._look_around(now, is_first=True)
-
-    def _look_around(self, now: int, *, is_first: bool = False) -> _Look:
-        if self._use is None and self._stalls is None:
-            return _Look(now)
-        busy, stolen = self._use() if self._use else (0, 0)
-        cpu = self._of_both(lambda box: box.cpu_ns())
-        look = _Look(
-            now, busy - sum(used or 0 for used in cpu), stolen, cpu, self._of_both(lambda box: box.waited_ns())
-        )
-        if self._stalls is None:
-            return look
-        return look._replace(
-            pressure_ns=self._of_both(lambda box: box.pressure_ns()),
-            host_pressure_ns=self._stalls.pressure_ns(),
-            stalled_ns=self._stalls.stalled_ns(most=is_first),
-        )
-
-    def _of_both(self, read: Callable[[Box], int | None]) -> tuple[int | None, int | None]:
-        return read(self._boxes[0]), read(self._boxes[1])
-
-    def _shares(self, seat: int) -> dict[str, float | None]:
-        """The shares of `Measured`, of the time since the last reading and of all waits for the seat."""
-        then, now = self._snapshot, self._look_around(time.monotonic_ns())
-        span = now.ns - then.ns
-        others = _share(now.others_ns - then.others_ns, span * self._cores) if self._use else None
-        # Of what a hypervisor steals the guest says that the agent has it.
-        stolen = (now.stolen_ns - then.stolen_ns) // self._cores
-        waited = _share_of(then.waited_ns[seat], now.waited_ns[seat], span, stolen) if self._use else None
-        if self._stalls is None:
-            return {"others_share": others, "waited_share": waited}
-        waits = self._waits[seat]
-        stalled = _share_of(then.stalled_ns, now.stalled_ns, span)
-        all_stalled = _share_of(then.stalled_ns, now.stalled_ns, waits.ns + span, waits.stalled_ns)
-        return {
-            "others_share": others,
-            "waited_share": waited,
-            "stalled_share": stalled,
-            "slept_share": self._slept_share(seat, then, now, span),
-            "game_stalled_share": all_stalled,
-            "game_slept_share": self._slept_share(seat, _Look(0, cpu_ns=(0, 0)), now, waits.ns + span),
-            "pressure_share": _share_of(then.pressure_ns[seat], now.pressure_ns[seat], span),
-            "host_pressure_share": _share_of(then.host_pressure_ns, now.host_pressure_ns, span),
-        }
-
-    def _slept_share(self, seat: int, then: _Look, now: _Look, span: int) -> float | None:
-        """The share of a time in which a seat neither ran nor wanted a core, or waited for memory or a disk: what
-        frees memory for itself runs meanwhile."""
-        ran = _share_of(then.cpu_ns[seat], now.cpu_ns[seat], span * self._cores)
-        if ran is None:
-            return None
-        waited = _share_of(then.waited_ns[seat] or 0, now.waited_ns[seat], span) or 0.0
-        pressed = _share_of(then.pressure_ns[seat] or 0, now.pressure_ns[seat], span) or 0.0
-        return max(0.0, 1 - ran - waited, pressed)
-
-    def _begin_wait(self, now: int) -> None:
-        self._waited_since = now
-        if self._stalls is not None:
-            self._stalls.want(now)
-
-    def _end_wait(self) -> None:
-        """Note for how long the seat that is asked was waited for, and for how much of that the host stalled."""
-        since, self._waited_since = self._waited_since, 0
-        if self._stalls is None or not since:
-            return
-        self._stalls.want(0)
-        waits, span = self._waits[self._asked], time.monotonic_ns() - since
-        waits.ns += span
-        if span >= STALL_NS:
-            before, after = self._snapshot.stalled_ns, self._stalls.stalled_ns()
-            waits.stalled_ns += max(0, min(span, (after or 0) - (before or 0)))
-
-
-def _share_of(before: int | None, after: int | None, whole: int, more: int = 0) -> float | None:
-    """The share that the growth of a counter, and as much `more`, has of the whole; None if it was not counted."""
-    return None if before is None or after is None else _share(after - before + more, whole)
-
-
-def _share(part: int, whole: int) -> float:
-    return max(0.0, min(1.0, part / whole)) if whole > 0 else 0.0

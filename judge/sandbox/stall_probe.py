@@ -67,7 +67,7 @@ class Doing(NamedTuple):
         return self.stalled_ns + (span if span >= STALL_NS else 0)
 
 
-class Board:
+class SharedPage:
     """Memory that judge and probe share: since when an agent is waited for, and what the probe is doing."""
 
     SIZE = PAGE
@@ -200,8 +200,8 @@ def _read(pipe: int, size: int) -> bytes:
 class Probe:
     """Reads lists of files from a pipe and works beside those of the last one, until the judge closes its end."""
 
-    def __init__(self, board: Board) -> None:
-        self._board = board
+    def __init__(self, page: SharedPage) -> None:
+        self._page = page
         self._schedstat = os.open("/proc/self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
         self._stat = os.open("/proc/stat", os.O_RDONLY | os.O_CLOEXEC)
         self._cores = os.sched_getaffinity(0)
@@ -222,7 +222,7 @@ class Probe:
             self._time(lambda: told.extend(poll.poll(pause / 1e6)), sleep_ns=pause)  # noqa: B023 called at once
             if told and not self._take_list(pipe):
                 return
-            since = self._board.wanted_since()
+            since = self._page.wanted_since()
             span = time.monotonic_ns() - since if since else 0
             pause = min(max(PAUSE_NS, span // PAUSES), LONGEST_PAUSE_NS)
             if span >= PAUSE_NS:
@@ -239,7 +239,7 @@ class Probe:
         for disk in self._disks:
             disk.close()
         self._disks = [Disk(path) for path in paths]
-        self._board.take_list()
+        self._page.take_list()
         return True
 
     def _take_memory(self) -> None:
@@ -251,7 +251,7 @@ class Probe:
         spent = self._disks[disk - 1].spent_ns if disk else int
         began = time.monotonic_ns() + sleep_ns
         doing = Doing(self._stalled_ns, began, waited_ns(self._schedstat), disk, spent())
-        self._board.tell(doing)
+        self._page.tell(doing)
         with suppress(OSError, RuntimeError):  # the file is gone, or a limit reached: that says nothing of the kernel
             thing()
         now = time.monotonic_ns()
@@ -268,4 +268,4 @@ class Probe:
 
 if __name__ == "__main__":
     _memory, _pipe = sys.argv[1:]
-    Probe(Board(int(_memory))).run(int(_pipe))
+    Probe(SharedPage(int(_memory))).run(int(_pipe))

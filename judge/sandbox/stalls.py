@@ -19,7 +19,7 @@ from judge.sandbox import stall_probe
 from judge.sandbox.box import Nearby
 from judge.sandbox.cgroup import Pressure
 from judge.sandbox.procfs import PROC, stat_fields
-from judge.sandbox.stall_probe import STALL_NS, Board, Disk, list_of, waited_ns
+from judge.sandbox.stall_probe import STALL_NS, Disk, SharedPage, list_of, waited_ns
 
 HOST_PRESSURE = [PROC / "pressure" / name for name in ("memory", "io")]
 
@@ -43,8 +43,8 @@ class StallWatch:
         memory = os.memfd_create("judge-stalls", os.MFD_CLOEXEC)
         theirs, self._pipe = os.pipe2(os.O_CLOEXEC)
         try:
-            os.ftruncate(memory, Board.SIZE)
-            self._board = Board(memory)
+            os.ftruncate(memory, SharedPage.SIZE)
+            self._page = SharedPage(memory)
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", stall_probe.__file__, str(memory), str(theirs)],
                 pass_fds=(memory, theirs),
@@ -99,11 +99,11 @@ class StallWatch:
     def _has_taken_lists(self) -> bool:
         if not self.is_running:
             raise ChildProcessError("the process that tells of stalls has ended")
-        return self._board.lists_taken() == self._lists
+        return self._page.lists_taken() == self._lists
 
     def want(self, since: int) -> None:
         """An agent is waited for since this moment; 0: none is."""
-        self._board.want(since)
+        self._page.want(since)
 
     def stalled_ns(self, *, most: bool = False) -> int | None:
         """For how long the probe was stalled so far; None if it cannot tell.
@@ -113,7 +113,7 @@ class StallWatch:
         """
         until = time.monotonic_ns() + PATIENCE_NS
         while self._process.poll() is None:
-            doing, now = self._board.doing(), time.monotonic_ns()
+            doing, now = self._page.doing(), time.monotonic_ns()
             if now - doing.began_ns < STALL_NS:
                 return doing.stalled_ns
             try:
@@ -139,7 +139,7 @@ class StallWatch:
         self._process.kill()
         self._process.wait()
         os.close(self._schedstat)
-        self._board.close()
+        self._page.close()
         self._pressure.close()
         self._close_disks()
 

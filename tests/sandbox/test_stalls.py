@@ -13,7 +13,7 @@ import pytest
 
 from judge.sandbox.box import Nearby
 from judge.sandbox.procfs import stat_fields
-from judge.sandbox.stall_probe import SECTOR_NS, STALL_NS, TRANSFER_NS, Board, Doing, spent_ns, stolen_ns
+from judge.sandbox.stall_probe import SECTOR_NS, STALL_NS, TRANSFER_NS, Doing, SharedPage, spent_ns, stolen_ns
 from judge.sandbox.stalls import StallWatch, watch_stalls
 
 SOON_S = 30.0
@@ -69,14 +69,14 @@ def test_what_a_hypervisor_took_is_counted_of_some_cores() -> None:
     assert [0, 3 * tick, 8 * tick] == [stolen_ns(stat, cores) for cores in ({7}, {0}, {0, 1})]
 
 
-def test_the_board_says_what_was_told_last() -> None:
-    fd = os.memfd_create("board")
-    os.ftruncate(fd, Board.SIZE)
-    with closing(Board(fd)) as board, closing(Board(fd)) as other:
+def test_the_shared_page_says_what_was_told_last() -> None:
+    fd = os.memfd_create("page")
+    os.ftruncate(fd, SharedPage.SIZE)
+    with closing(SharedPage(fd)) as page, closing(SharedPage(fd)) as other:
         os.close(fd)
         assert (Doing(0), 0) == (other.doing(), other.wanted_since())
-        board.want(5)
-        board.tell(Doing(1, 2, 3, 4, 1 << 63))
+        page.want(5)
+        page.tell(Doing(1, 2, 3, 4, 1 << 63))
 
         assert (Doing(1, 2, 3, 4, 1 << 63), 5) == (other.doing(), other.wanted_since())
 

@@ -1,0 +1,180 @@
+"""What happened on a slot's cores while a seat was waited for: the readings behind blame for a late turn.
+
+A turn can be late though its agent did nothing wrong: others used the cores, or the kernel stalled who wanted memory
+or a disk. The meter reads counters when a wait begins and again when a verdict needs them, and gives their growth as
+shares of the time between. Times are in nanoseconds, shares between 0 and 1; None: it could not be counted.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from judge.sandbox.box import NO_FREEZER, Box
+from judge.sandbox.cores import Use
+from judge.sandbox.stall_probe import STALL_NS
+from judge.sandbox.stalls import StallWatch
+
+_SNAPSHOT_NS = 20_000_000
+"""How old the last reading of the cores' busy time may be when a wait begins; a reading costs about 50 us."""
+
+
+class Shares(NamedTuple):
+    """What of a wait, and of all waits of a game, went where; see `judge.referee.blame.Evidence`."""
+
+    others_share: float | None = None
+    waited_share: float | None = None
+    stalled_share: float | None = None
+    slept_share: float | None = None
+    game_stalled_share: float | None = None
+    game_slept_share: float | None = None
+    pressure_share: float | None = None
+    host_pressure_share: float | None = None
+
+
+class _Look(NamedTuple):
+    """What was counted of the slot at one moment, in nanoseconds since fixed ones."""
+
+    ns: int
+    others_ns: int = 0
+    """Time of the slot's cores that neither agent used."""
+    stolen_ns: int = 0
+    cpu_ns: tuple[int | None, int | None] = (None, None)
+    """The CPU time of each seat."""
+    waited_ns: tuple[int | None, int | None] = (None, None)
+    """For how long each seat waited for a core."""
+    pressure_ns: tuple[int | None, int | None] = (None, None)
+    """For how long each seat waited for memory or a disk."""
+    host_pressure_ns: int | None = None
+    stalled_ns: int | None = None
+    """For how long the kernel stalled a process of the judge's own."""
+
+
+class _FormerWaits:
+    """All the time for which a seat was waited for in this game, but the present wait."""
+
+    def __init__(self) -> None:
+        self.ns = 0
+        self.stalled_ns = 0
+
+
+class WaitMeter:
+    """Measures the waits for two boxes that share a slot, one wait at a time."""
+
+    def __init__(
+        self, boxes: Sequence[Box], use: Callable[[], Use] | None, cores: int, stalls: StallWatch | None
+    ) -> None:
+        """`boxes` are those of the wire, also after it replaces one. For the others see `LiveWire`."""
+        self._boxes = boxes
+        self._use = use
+        self._cores = max(1, cores)
+        self._stalls = stalls
+        self._asked = -1
+        self._still_cpu: int | None = None
+        self._snapshot = _Look(0)
+        self._former = (_FormerWaits(), _FormerWaits())
+        self._since = 0
+        """Since when the seat that is asked is waited for; 0: it is not."""
+
+    def look(self) -> None:
+        """Read the counters from which the next wait is measured."""
+        self._snapshot = self._look_around(is_first=True)
+
+    def is_old(self, now: int) -> bool:
+        """Whether the last reading is too old for a wait that begins now."""
+        return now - self._snapshot.ns > _SNAPSHOT_NS
+
+    def begin(self, seat: int, now: int) -> None:
+        """A seat is waited for from now on."""
+        self._asked, self._still_cpu, self._since = seat, None, now
+        if self._stalls is not None:
+            self._stalls.want(now)
+
+    def end(self) -> None:
+        """Note for how long the seat that is asked was waited for, and for how much of that the host stalled."""
+        since, self._since = self._since, 0
+        if self._stalls is None or not since:
+            return
+        self._stalls.want(0)
+        former, span = self._former[self._asked], time.monotonic_ns() - since
+        former.ns += span
+        if span >= STALL_NS:
+            before, after = self._snapshot.stalled_ns, self._stalls.stalled_ns()
+            former.stalled_ns += max(0, min(span, (after or 0) - (before or 0)))
+
+    def note_other(self) -> None:
+        """Read the CPU time of the seat that should be frozen, once a wait: what it uses from here on is counted."""
+        if self._still_cpu is None:
+            self._still_cpu = self._cpu_of_the_other()
+
+    def opponent_cpu(self, seat: int) -> int | None:
+        """CPU time of the other seat since `note_other`, if `seat` is the one that is asked."""
+        if seat != self._asked:
+            return None
+        now = self._cpu_of_the_other()
+        return None if now is None or self._still_cpu is None else max(0, now - self._still_cpu)
+
+    def shares(self, seat: int) -> Shares:
+        """Of the time since the last reading, and of all waits for the seat."""
+        then, now = self._snapshot, self._look_around()
+        span = now.ns - then.ns
+        others = _share(now.others_ns - then.others_ns, span * self._cores) if self._use else None
+        # Of what a hypervisor steals the guest says that the agent has it.
+        stolen = (now.stolen_ns - then.stolen_ns) // self._cores
+        waited = _share_of(then.waited_ns[seat], now.waited_ns[seat], span, stolen) if self._use else None
+        if self._stalls is None:
+            return Shares(others, waited)
+        former = self._former[seat]
+        return Shares(
+            others_share=others,
+            waited_share=waited,
+            stalled_share=_share_of(then.stalled_ns, now.stalled_ns, span),
+            slept_share=self._slept_share(seat, then, now, span),
+            game_stalled_share=_share_of(then.stalled_ns, now.stalled_ns, former.ns + span, former.stalled_ns),
+            game_slept_share=self._slept_share(seat, _Look(0, cpu_ns=(0, 0)), now, former.ns + span),
+            pressure_share=_share_of(then.pressure_ns[seat], now.pressure_ns[seat], span),
+            host_pressure_share=_share_of(then.host_pressure_ns, now.host_pressure_ns, span),
+        )
+
+    def _cpu_of_the_other(self) -> int | None:
+        """CPU time of the seat that should be frozen while the other is asked."""
+        box = self._boxes[1 - self._asked]
+        return None if self._asked < 0 or box.freezer == NO_FREEZER else box.cpu_ns()
+
+    def _look_around(self, *, is_first: bool = False) -> _Look:
+        now = time.monotonic_ns()
+        if self._use is None and self._stalls is None:
+            return _Look(now)
+        busy, stolen = self._use() if self._use else (0, 0)
+        cpu = self._of_both(lambda box: box.cpu_ns())
+        look = _Look(
+            now, busy - sum(used or 0 for used in cpu), stolen, cpu, self._of_both(lambda box: box.waited_ns())
+        )
+        if self._stalls is None:
+            return look
+        return look._replace(
+            pressure_ns=self._of_both(lambda box: box.pressure_ns()),
+            host_pressure_ns=self._stalls.pressure_ns(),
+            stalled_ns=self._stalls.stalled_ns(most=is_first),
+        )
+
+    def _of_both(self, read: Callable[[Box], int | None]) -> tuple[int | None, int | None]:
+        return read(self._boxes[0]), read(self._boxes[1])
+
+    def _slept_share(self, seat: int, then: _Look, now: _Look, span: int) -> float | None:
+        """The share of a time in which a seat neither ran nor wanted a core, or waited for memory or a disk: what
+        frees memory for itself runs meanwhile."""
+        ran = _share_of(then.cpu_ns[seat], now.cpu_ns[seat], span * self._cores)
+        if ran is None:
+            return None
+        waited = _share_of(then.waited_ns[seat] or 0, now.waited_ns[seat], span) or 0.0
+        pressed = _share_of(then.pressure_ns[seat] or 0, now.pressure_ns[seat], span) or 0.0
+        return max(0.0, 1 - ran - waited, pressed)
+
+
+def _share_of(before: int | None, after: int | None, whole: int, more: int = 0) -> float | None:
+    """The share that the growth of a counter, and as much `more`, has of the whole; None if it was not counted."""
+    return None if before is None or after is None else _share(after - before + more, whole)
+
+
+def _share(part: int, whole: int) -> float:
+    return max(0.0, min(1.0, part / whole)) if whole > 0 else 0.0
