@@ -9,6 +9,7 @@ ENGINE_LOG=${JUDGE_ENGINE_LOG:-/var/log/judge-dockerd.log}
 ENGINE_WAIT_SECONDS=${JUDGE_ENGINE_WAIT_SECONDS:-60}
 ENGINE_LAUNCHED=                               # its process id, in the script that launches it
 APT_LISTS_FRESH_MINUTES=1440                   # older package lists are fetched again before an install
+AXE_VERSION=4.14.1                             # checks the accessibility of the published site, in tests
 
 # Tools of the system administrator's directories are needed (dockerd, runc, iptables) also where su left them out.
 PATH=$PATH:/usr/sbin:/sbin
@@ -163,6 +164,18 @@ has_browser() {
         command -v "$name" >/dev/null && return 0
     done
     return 1
+}
+
+# ensure_axe: axe-core of the pinned version in .build/axe, from the host's npm registry.
+ensure_axe() {
+    local package=$ROOT/.build/axe/node_modules/axe-core/package.json
+    if grep -qs "\"version\": \"$AXE_VERSION\"" "$package"; then
+        note "up to date"
+        return 0
+    fi
+    command -v npm >/dev/null || ensure_packages npm
+    retry "npm install" npm install --prefix "$ROOT/.build/axe" --no-save --no-package-lock --no-audit --no-fund \
+        "axe-core@$AXE_VERSION" || die "axe-core could not be installed." "The lines above say why; run this again."
 }
 
 # ---- Engine -----------------------------------------------------------------------------------------------------

@@ -37,13 +37,14 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class ResultBar:
-    """An agent's games as one bar: won, drawn, lost; `page` is the stem of the agent's page."""
+    """An agent's games as one bar: won, drawn, lost; `page` is the stem of the agent's page, `words` say it all."""
 
     y: float
     name: str
     page: str
     bars: Sequence[Bar]
     value: str
+    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ def results_chart(contest: PublishedContest) -> ResultsChart:
                 contest.by_name[line.agent].stem,
                 [bar for bar in bars if bar.count],
                 points_text(line.points),
+                f"{short_name(line.agent)}: {done.wins} won, {done.draws} drawn, {done.losses} lost",
             )
         )
     return ResultsChart(len(rows) * ROW, rows, len(lines) - len(rows))
@@ -142,7 +144,7 @@ def ratings_chart(contest: PublishedContest) -> RatingsChart | None:
             rating.low is None,
             rating.high is None,
             number(rating.elo, 0),
-            interval_text(rating),
+            f"{short_name(rating.agent)}: {number(rating.elo, 0)} ({interval_text(rating)})",
         )
         for at, rating in enumerate(shown)
     ]

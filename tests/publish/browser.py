@@ -6,10 +6,25 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 NAMES = ("chromium-headless-shell", "chromium", "google-chrome", "chrome")
+
+_AXE = Path(__file__).parents[2] / ".build/axe/node_modules/axe-core/axe.min.js"
+_EVERY_RULE = {"rules": [{"id": "target-size", "enabled": True}]}
+"""Of the rules for WCAG 2.2 AA, the one that axe-core does not run unless it is asked to."""
+
+
+@cache
+def axe_source() -> str:
+    """axe-core, which scripts/test installs."""
+    if not _AXE.is_file():
+        pytest.skip("axe-core is not here; scripts/test installs it")
+    return _AXE.read_text()
 
 
 def find_browser() -> str | None:
@@ -70,8 +85,8 @@ class Browser:
             self._hear()
 
     def ask(self, expression: str) -> Any:
-        """The value of an expression in the page."""
-        answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True)
+        """The value of an expression in the page; of a promise what it becomes."""
+        answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
@@ -100,6 +115,16 @@ class Browser:
         """The whole page as PNG."""
         answer = self._call("Page.captureScreenshot", captureBeyondViewport=True)
         return base64.b64decode(answer["data"])
+
+    def violations(self) -> list[str]:
+        """What axe-core finds wrong with the page, by all of its rules: a line for each element."""
+        self.ask(f"{axe_source()};axe.configure({json.dumps(_EVERY_RULE)})")
+        found = self.ask(
+            """axe.run({resultTypes: ["violations"]}).then(({violations}) => violations.flatMap(
+              ({id, help, nodes}) => nodes.map(({html}) => `${id}: ${help}: ${html}`)))"""
+        )
+        assert isinstance(found, list)
+        return found
 
     def _call(self, method: str, **params: Any) -> Mapping[str, Any]:
         self._number += 1

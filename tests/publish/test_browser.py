@@ -34,6 +34,16 @@ def test_every_page_opens_from_disk_without_a_network_and_without_a_complaint(
     assert [] == elsewhere
 
 
+@pytest.mark.parametrize(("width", "dark"), [(1000, False), (360, True)])
+def test_axe_finds_nothing_wrong_with_any_kind_of_page(
+    browser: Browser, exported: Public, width: int, dark: bool
+) -> None:
+    browser.look(width, dark)
+    for page in pages_of(exported.directory):
+        browser.open(page)
+        assert [] == browser.violations(), page
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_no_page_is_wider_than_a_phone(browser: Browser, exported: Public, dark: bool) -> None:
     browser.look(360, dark)
