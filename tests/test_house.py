@@ -37,6 +37,7 @@ MAY_IMPORT = {
     "catalog": {"errors", "text", "durable_files", "registry", "games", "referee", "records"},
     "render": {"errors", "text", "records"},
     "matches": {"games", "records"},
+    "statistics": {"errors", "matches"},
     "store": {"errors", "text", "durable_files", "locks", "games", "matches"},
     "testing": {"errors", "games", "protocols", "sandbox", "referee"},
     "agents": {
@@ -48,7 +49,7 @@ MAY_IMPORT = {
     },
     "contest": {
         "errors", "toml_files", "text", "parsing", "durable_files", "locks", "logs", "worker_processes", "games",
-        "sandbox", "referee", "catalog", "store", "agents", "submissions", "host", "matches",
+        "sandbox", "referee", "catalog", "store", "agents", "submissions", "host", "matches", "statistics",
     },
     "cluster": {
         "errors", "resources", "durable_files", "locks", "logs", "sandbox", "host", "referee", "store",
@@ -56,14 +57,14 @@ MAY_IMPORT = {
     },
     "publish": {
         "errors", "catalog", "parsing", "durable_files", "text", "worker_processes", "games", "sandbox", "referee",
-        "records", "render", "store", "contest", "matches",
+        "records", "render", "store", "contest", "matches", "statistics",
     },
     "intake": {"errors", "parsing", "logs", "worker_processes", "store", "submissions"},
     "attacks": {"errors", "resources", "games", "sandbox", "host", "referee", "catalog", "agents"},
     "cli": {
         "errors", "resources", "durable_files", "locks", "logs", "games", "protocols", "sandbox", "host",
         "referee", "records", "catalog", "render", "store", "agents", "submissions", "contest", "cluster",
-        "publish", "intake", "attacks", "text", "matches",
+        "publish", "intake", "attacks", "text", "matches", "statistics",
     },
 }  # fmt: skip
 """For each room the rooms that it imports: no more, and no fewer."""
@@ -151,8 +152,7 @@ def test_rules_protocols_and_what_they_need_do_no_io() -> None:
 
 
 RULES_OF_CONTESTS = (
-    "bradley_terry", "seeds", "crosstable", "folder_order", "pairings", "points", "ratings", "results", "schedule",
-    "sprt", "standings",
+    "seeds", "crosstable", "folder_order", "pairings", "points", "results", "schedule", "standings",
 )  # fmt: skip
 
 
@@ -161,7 +161,7 @@ def test_the_rules_of_contests_know_no_store_no_system_and_no_clock() -> None:
     doors = {"datetime", "io", "os", "pathlib", "random", "socket", "sqlalchemy", "subprocess", "threading", "time"}
     contest = ROOT / "judge/contest"
     paths = [contest / f"{name}.py" for name in RULES_OF_CONTESTS] + sorted((contest / "formats").glob("*.py"))
-    for path in [*paths, ROOT / "judge/matches.py"]:
+    for path in [*paths, ROOT / "judge/matches.py", *sorted((ROOT / "judge/statistics").glob("*.py"))]:
         tree = module_tree(path)
         names = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
         names |= {n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}

@@ -12,8 +12,8 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from judge.contest.points import DECIMALS
-from judge.contest.ratings import GOMOCUP_MODEL, rate
 from judge.contest.results import PlayedPairing, SideScore
+from judge.statistics.ratings import GOMOCUP_MODEL, rate
 
 Tiers = list[list[str]]
 """Agents best first; those of an inner list share a place."""

@@ -8,10 +8,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from judge.contest.ratings import Rating
 from judge.publish.model import PublishedContest
 from judge.publish.pages import short_name
 from judge.records.steps import ReplayStep
+from judge.statistics.ratings import Rating
 from judge.text import duration, number, plain_text, points_text
 
 WIDTH = 440

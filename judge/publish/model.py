@@ -8,13 +8,13 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 
 from judge.contest.points import Points, points_table
-from judge.contest.ratings import Rating, RatingList, rate
 from judge.contest.results import without
 from judge.contest.schedule import Table, Tournament
 from judge.contest.snapshot import Snapshot, SnapshotEntry
 from judge.contest.standings import TableLine
 from judge.matches import Match, MatchState, Pairing, ResultRow
 from judge.referee.seeds import Key
+from judge.statistics.ratings import Rating, RatingList, rate
 from judge.store.types import JournalLine
 
 OPEN = (MatchState.PENDING, MatchState.RUNNING, MatchState.HELD)

@@ -15,11 +15,11 @@ from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.contest.contest import Contest, Standing
 from judge.contest.crosstable import Cell
 from judge.contest.formats.sequential import Sequential
-from judge.contest.ratings import rate
-from judge.contest.sprt import SprtState
 from judge.contest.standings import TableLine
 from judge.matches import MatchState
 from judge.publish.model import chance_words
+from judge.statistics.ratings import rate
+from judge.statistics.sprt import SprtState
 from judge.text import printable
 
 

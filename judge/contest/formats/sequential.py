@@ -8,9 +8,10 @@ from pydantic import Field
 from judge.contest.formats.base import TournamentFormat
 from judge.contest.pairings import Competitor, by_seed, next_number, set_tables
 from judge.contest.results import PlayedPairing
-from judge.contest.sprt import Sprt, SprtDecision, SprtState, count_pairs
 from judge.matches import Pairing
 from judge.referee.seeds import Seed
+from judge.statistics.match_counts import MatchCounts
+from judge.statistics.sprt import Sprt, SprtDecision, SprtState
 
 
 class Sequential(TournamentFormat):
@@ -47,4 +48,4 @@ class Sequential(TournamentFormat):
         """What the test says of the first seed."""
         first = by_seed(entries)[0]
         games = [game for each in played for game in each.games]
-        return self.test.state(count_pairs(games, first.id))
+        return self.test.state(MatchCounts.of_results(games, first.id))

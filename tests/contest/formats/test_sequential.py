@@ -2,9 +2,9 @@
 
 from judge.contest.formats.sequential import Sequential
 from judge.contest.results import PlayedPairing
-from judge.contest.sprt import Sprt, SprtDecision
 from judge.games.types import Verdict
 from judge.matches import Pairing, ResultRow
+from judge.statistics.sprt import Sprt, SprtDecision
 from tests.contest.rounds import entries
 
 TEST = Sequential(games=10, rounds=30, test=Sprt(elo0=0, elo1=100))

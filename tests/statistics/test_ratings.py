@@ -5,10 +5,12 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from judge.contest.ratings import ELO, GOMOCUP_MODEL, RatingList, RatingModel, rate
 from judge.games.types import Verdict
 from judge.matches import ResultRow
+from judge.statistics.ratings import GOMOCUP_MODEL, Estimate, RatingList, RatingModel, rate
+from judge.statistics.scales import ELO
 from tests.contest.rounds import game, games
 from tests.examples import examples
 
@@ -21,6 +23,11 @@ BARE = RatingModel(prior_draws=1e-9)
 
 def elos(rated: RatingList) -> dict[str, float]:
     return {rating.agent: rating.elo for rating in rated.ratings}
+
+
+def margin(rated: RatingList) -> Estimate:
+    assert rated.draw_elo is not None
+    return rated.draw_elo
 
 
 # --- by hand -----------------------------------------------------------------------------------------------------
@@ -66,7 +73,7 @@ def test_advantage_and_margin_by_hand() -> None:
 
     assert elos(rated) == pytest.approx({"a": 0, "b": 0}, abs=1e-6)
     assert rated.advantage.elo == pytest.approx(200 * math.log10(3))
-    assert rated.draw_elo.elo == pytest.approx(200 * math.log10(3))
+    assert margin(rated).elo == pytest.approx(200 * math.log10(3))
     assert 0 < rated.advantage.error < 60
 
 
@@ -111,7 +118,7 @@ def test_advantage_and_draws_are_those_of_bayeselo() -> None:
     rated = rate(games(CROSSTABLE), BARE)
 
     assert rated.advantage.elo == pytest.approx(69.2955, abs=0.005)
-    assert rated.draw_elo.elo == pytest.approx(42.9871, abs=0.005)
+    assert margin(rated).elo == pytest.approx(42.9871, abs=0.005)
     assert {"a": 142, "b": 76, "c": -37, "d": -181} == {
         agent: round(0.984847 * elo) for agent, elo in elos(rated).items()
     }
@@ -121,13 +128,62 @@ ORDO = {"a": 156.581, "b": 90.521, "c": -46.134, "d": -200.968}
 ORDO_ADVANTAGE = 88.55
 
 
+def test_davidson_s_ratings_are_at_the_maximum_of_its_likelihood() -> None:
+    """The definition of the model, written down once more: no step in any direction leads higher."""
+    played = games(CROSSTABLE)
+    rated = rate(played, BARE.model_copy(update={"draws": "davidson"}))
+    strength = elos(rated)
+    nu = 2 * rated.draw_share / (1 - rated.draw_share)
+
+    def height(moved: dict[str, float], advantage: float, nu: float) -> float:
+        total = 0.0
+        for each in played:
+            first = 10 ** ((moved[each.first] + advantage) / 400)
+            second = 10 ** (moved[each.second] / 400)
+            drawn = nu * math.sqrt(first * second)
+            share = {1.0: first, 0.5: drawn, 0.0: second}[each.scores[0]]
+            total += math.log(share / (first + drawn + second))
+        return total
+
+    best = height(strength, rated.advantage.elo, nu)
+    for step in (-0.1, 0.1):
+        for agent in strength:
+            assert height(strength | {agent: strength[agent] + step}, rated.advantage.elo, nu) < best
+        assert height(strength, rated.advantage.elo + step, nu) < best
+        assert height(strength, rated.advantage.elo, nu + step / 100) < best
+    assert rated.draw_elo is None
+
+
+def test_both_models_find_the_draws_of_equals() -> None:
+    """Two equals who draw 30 of 100, from either seat."""
+    played = games("a>b*20 a=b*15 a<b*15 b>a*20 b=a*15 b<a*15")
+    for draws in ("rao-kupper", "davidson"):
+        rated = rate(played, RatingModel(prior_draws=1e-9, advantage=0, draws=draws))
+        assert rated.draw_share == pytest.approx(0.3)
+        assert elos(rated) == pytest.approx({"a": 0, "b": 0}, abs=1e-6)
+
+
+@pytest.mark.parametrize("played", ["a>b*1000", "a=b*1000", "a>b*500 b>a*500", "a<b", "a=b"])
+def test_nothing_is_infinite_with_davidson_s_draws(played: str) -> None:
+    rated = rate(games(played), RatingModel(draws="davidson"))
+
+    assert all(abs(rating.elo) < 3000 for rating in rated.ratings)
+    assert 0 <= rated.draw_share < 1
+    assert abs(rated.advantage.elo) < 3000
+
+
+def test_davidson_s_model_has_no_margin() -> None:
+    with pytest.raises(ValidationError, match="draw_elo"):
+        RatingModel(draws="davidson", draw_elo=10)
+
+
 def test_without_draws_ratings_are_those_of_ordo() -> None:
     """`ordo -a 0 -W -z 200.2385` (the Elo of 76 %) on the decided games of the table."""
     rated = rate([played for played in games(CROSSTABLE) if not played.is_draw], BARE)
 
     assert elos(rated) == pytest.approx(ORDO, abs=0.01)
     assert rated.advantage.elo == pytest.approx(ORDO_ADVANTAGE, abs=0.05)
-    assert 0 == rated.draw_elo.elo
+    assert 0 == margin(rated).elo
 
 
 # --- finite and honest -------------------------------------------------------------------------------------------
@@ -160,7 +216,7 @@ def test_nothing_is_infinite(played: str) -> None:
 
     for rating in rated.ratings:
         assert abs(rating.elo) < 3000
-    for estimate in (rated.advantage, rated.draw_elo):
+    for estimate in (rated.advantage, margin(rated)):
         assert abs(estimate.elo) < 3000
         assert 0 <= estimate.error < 3000
 

@@ -1,8 +1,8 @@
 """Ratings of agents from their games, on the Elo scale, with 95 % intervals that claim no more than the games show.
 
-The model and its prior stand in `judge.contest.bradley_terry`. The prior keeps ratings finite at 0 % and 100 %; an end
-of an interval that nothing but the prior holds is None here and not a number. Agents that are not connected through
-games form pools, which do not compare.
+The model and its prior stand in `judge.statistics.bradley_terry`. The prior keeps ratings finite at 0 % and 100 %; an
+end of an interval that nothing but the prior holds is None here and not a number. Agents that are not connected
+through games form pools, which do not compare.
 
 numpy and networkx are imported when somebody is rated: most processes of a contest rate nobody.
 """
@@ -12,22 +12,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from judge.matches import ResultRow
+from judge.statistics.scales import CONFIDENCE_95, ELO
 
 if TYPE_CHECKING:
     import networkx as nx
-
-
-ELO = 400 / math.log(10)
-"""Elo for one unit of the logistic scale."""
-
-CONFIDENCE_95 = NormalDist().inv_cdf(0.975)
-"""Standard errors to either side of a 95 % interval."""
 
 
 class RatingModel(BaseModel):
@@ -39,10 +32,18 @@ class RatingModel(BaseModel):
     """Virtual draws an agent; the fewer, the further a score of 100 % is from the rest."""
     advantage: float | None = None
     """What sitting first is worth; None: estimated."""
+    draws: Literal["rao-kupper", "davidson"] = "rao-kupper"
+    """What makes a draw (`judge.statistics.draw_models`)."""
     draw_elo: float | None = Field(default=None, ge=0)
-    """The draw margin; None: estimated."""
+    """The draw margin of Rao and Kupper's model; None: estimated."""
     mean: float = 0
     """The mean rating of the agents of a pool."""
+
+    @model_validator(mode="after")
+    def _margin_of_its_model(self) -> Self:
+        if self.draws == "davidson" and self.draw_elo is not None:
+            raise ValueError("draw_elo is a margin of Rao and Kupper's model; Davidson's has none")
+        return self
 
 
 GOMOCUP_MODEL = RatingModel(advantage=0, draw_elo=0.01, mean=1600)
@@ -84,7 +85,11 @@ class RatingList:
 
     ratings: tuple[Rating, ...]
     advantage: Estimate
-    draw_elo: Estimate
+    """What sitting first is worth."""
+    draw_elo: Estimate | None
+    """The draw margin; None for Davidson's model, which has none."""
+    draw_share: float
+    """How many games between equals are drawn where neither has an advantage, 0 to 1."""
 
     def of(self, agent: str) -> Rating:
         """The rating of an agent. Raises KeyError if it has no results."""
@@ -98,7 +103,7 @@ def rate(results: Iterable[ResultRow], model: RatingModel | None = None) -> Rati
     """The ratings of the agents in `results`; a match that both lost by faults says nothing about strength."""
     import networkx as nx
 
-    from judge.contest.bradley_terry import Fit, PairCounts
+    from judge.statistics.bradley_terry import Fit, PairCounts
 
     model = model or RatingModel()
     counted = [game for game in results if game.is_draw or game.winner is not None]
@@ -122,7 +127,8 @@ def rate(results: Iterable[ResultRow], model: RatingModel | None = None) -> Rati
     return RatingList(
         tuple(ratings),
         Estimate(fit.advantage * ELO, fit.advantage_error * ELO),
-        Estimate(fit.margin * ELO, fit.margin_error * ELO),
+        Estimate(fit.draw * ELO, fit.draw_error * ELO) if model.draws == "rao-kupper" else None,
+        fit.draw_share,
     )
 
 

@@ -1,17 +1,13 @@
 """Bradley and Terry's model with draws and a first-move advantage, fitted to games by maximum likelihood.
 
-It is Rao and Kupper's form, the one that BayesElo fits. With u the first seat's rating minus the second's plus the
-advantage, and d the draw margin, all in Elo:
-
-    P(first wins) = 1 / (1 + 10 ** ((d - u) / 400))    P(second wins) = 1 / (1 + 10 ** ((d + u) / 400))
-
-and the rest are draws. The logarithm of the likelihood is concave in all of them, so Newton's method finds the one
+How a lead becomes the probability of a win, a draw and a loss is told by `judge.statistics.draw_models`. The logarithm
+of the likelihood is concave in ratings, advantage and the parameter of draws, so Newton's method finds the one
 maximum; what it takes from the curvature there is the covariance.
 
-The prior keeps everything finite. Each agent has `prior_draws` virtual draws (two, as in BayesElo), shared out over its
-opponents by the games against them. They are draws of the bare model, without margin and advantage, so they speak of
-ratings alone. Where advantage or margin are estimated they have the like: so many virtual games between equals, of
-which the first seat won a half and lost a half, and of which none was a draw.
+The prior keeps everything finite. Each agent has `prior_draws` virtual draws (two, as in BayesElo), shared out over
+its opponents by the games against them. They are draws of the bare model, without draw parameter and advantage, so
+they speak of ratings alone. Where advantage or the draw parameter are estimated they have the like: so many virtual
+games between equals, of which the first seat won a half and lost a half, and of which none was a draw.
 """
 
 import math
@@ -22,8 +18,10 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from judge.contest.ratings import ELO, RatingModel
 from judge.matches import ResultRow
+from judge.statistics.draw_models import Davidson, DrawModel, RaoKupper, log_share, share
+from judge.statistics.ratings import RatingModel
+from judge.statistics.scales import ELO
 
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
@@ -74,9 +72,10 @@ class PairCounts:
 
 
 class Fit:
-    """The maximum: `ratings` that sum to 0 in each pool, `advantage` and `margin`; all in logistic units.
+    """The maximum: `ratings` that sum to 0 in each pool, `advantage` and the `draw` parameter; all in logistic units.
 
-    `covariance` is that of the ratings; the errors are standard errors, 0 for what was given.
+    `covariance` is that of the ratings; the errors are standard errors, 0 for what was given. `draw_share` is the share
+    of games between equals that is drawn.
     """
 
     def __init__(self, tally: PairCounts, model: RatingModel, pools: Sequence[Sequence[int]]) -> None:
@@ -85,19 +84,21 @@ class Fit:
         self._model = model
         self._agents = len(tally.place)
         self._prior = _prior_draws(tally, model)
-        # Without a draw the margin is at its edge, 0, where no slope vanishes.
-        self._margin_moves = model.draw_elo is None and bool(tally.draws.any())
+        self._draws: DrawModel = Davidson() if model.draws == "davidson" else RaoKupper()
+        # Without a draw the parameter is at its edge, where no slope vanishes.
+        self._draw_moves = model.draw_elo is None and bool(tally.draws.any())
         self._advantage_moves = model.advantage is None
-        moves = [True] * self._agents + [self._advantage_moves, self._margin_moves]
+        moves = [True] * self._agents + [self._advantage_moves, self._draw_moves]
         self._moving = np.ix_(np.array(moves), np.array(moves))
         self._anchor = self._anchored(pools)
         at = self._climb(self._start())
         inverse = self._inverse(self._slopes(at)[1])
         self.ratings: Vector = at[: self._agents]
         self.covariance: Matrix = (inverse - self._anchor)[: self._agents, : self._agents]
-        self.advantage, self.margin = float(at[-2]), float(at[-1])
+        self.advantage, self.draw = float(at[-2]), float(at[-1])
+        self.draw_share = self._draws.share(self.draw)
         self.advantage_error = math.sqrt(inverse[-2, -2])
-        self.margin_error = math.sqrt(inverse[-1, -1])
+        self.draw_error = math.sqrt(inverse[-1, -1])
 
     def _anchored(self, pools: Sequence[Sequence[int]]) -> Matrix:
         """What is added to the information so that it can be inverted: games say nothing of a pool's mean."""
@@ -109,11 +110,12 @@ class Fit:
     def _start(self) -> Vector:
         at = np.zeros(self._agents + 2)
         at[-2] = (self._model.advantage or 0) / ELO
-        at[-1] = (self._model.draw_elo or 0) / ELO
-        if self._margin_moves:
-            # Between equals the share of draws is tanh(d / 2).
-            share = 2 * self._tally.draws.sum() / self._tally.games.sum()
-            at[-1] = 2 * math.atanh(min(share, 0.9))
+        if self._model.draw_elo is not None:
+            at[-1] = self._model.draw_elo / ELO
+        elif self._draw_moves:
+            at[-1] = self._draws.start(min(2 * self._tally.draws.sum() / self._tally.games.sum(), 0.9))
+        else:
+            at[-1] = self._draws.NO_DRAWS
         return at
 
     def _climb(self, at: Vector) -> Vector:
@@ -142,56 +144,45 @@ class Fit:
 
     def _height(self, at: Vector) -> float:
         """The logarithm of likelihood times prior."""
-        tally, (lead, u), d = self._tally, self._leads(at), at[-1]
-        # A draw is as likely as a win times a loss times exp(2 d) - 1.
-        height = ((tally.wins + tally.draws) * _log_share(u - d)).sum()
-        height += ((tally.losses + tally.draws) * _log_share(-u - d)).sum()
-        height += (self._prior * (_log_share(lead) + _log_share(-lead))).sum()
+        tally, (lead, u), d = self._tally, self._leads(at), float(at[-1])
+        height = self._draws.height(u, d, tally.wins, tally.draws, tally.losses)
+        height += float((self._prior * (log_share(lead) + log_share(-lead))).sum())
         if self._advantage_moves:
-            height += self._model.prior_draws * (_log_share(at[-2]) + _log_share(-at[-2])) / 2
-        if self._margin_moves:
-            if d <= 0:
-                return -math.inf
-            height += tally.draws.sum() * math.log(math.expm1(2 * d))
-            height += self._model.prior_draws * _log_share(-d)
-        return float(height)
+            height += self._model.prior_draws * float(log_share(at[-2]) + log_share(-at[-2])) / 2
+        if self._draw_moves:
+            height += self._draws.height(*self._equals(d))
+        return height
+
+    def _equals(self, d: float) -> tuple[Vector, float, Vector, Vector, Vector]:
+        """The virtual games of the draw parameter: between equals, a half won, a half lost."""
+        half, none = np.array([self._model.prior_draws / 2]), np.zeros(1)
+        return none, d, half, none, half
 
     def _slopes(self, at: Vector) -> tuple[Vector, Matrix]:
-        """First and second derivatives of the height, ratings first, then advantage and margin."""
-        tally, (lead, u), d = self._tally, self._leads(at), at[-1]
-        for_first, for_second = tally.wins + tally.draws, tally.losses + tally.draws
-        short_of_win, short_of_loss = _share(d - u), _share(d + u)
-        win_bend = for_first * short_of_win * (1 - short_of_win)
-        loss_bend = for_second * short_of_loss * (1 - short_of_loss)
-        by_u = for_first * short_of_win - for_second * short_of_loss
-        by_lead = self._prior * (1 - 2 * _share(lead))
-        lead_bend = 2 * self._prior * _share(lead) * _share(-lead)
+        """First and second derivatives of the height, ratings first, then advantage and draw parameter."""
+        tally, (lead, u), d = self._tally, self._leads(at), float(at[-1])
+        games = self._draws.slopes(u, d, tally.wins, tally.draws, tally.losses)
+        by_lead = self._prior * (1 - 2 * share(lead))
+        lead_bend = -2 * self._prior * share(lead) * share(-lead)
 
         slope = np.zeros(self._agents + 2)
         curvature = np.zeros((self._agents + 2, self._agents + 2))
-        self._spread(slope, by_u + by_lead)
-        self._spread_twice(curvature, -(win_bend + loss_bend + lead_bend))
-        slope[-2] = by_u.sum()
-        self._spread(curvature[-2], -(win_bend + loss_bend))
-        self._spread(curvature[-1], win_bend - loss_bend)
+        self._spread(slope, games.by_u + by_lead)
+        self._spread_twice(curvature, games.uu + lead_bend)
+        slope[-2:] = games.by_u.sum(), games.by_d.sum()
+        self._spread(curvature[-2], games.uu)
+        self._spread(curvature[-1], games.ud)
         curvature[:-2, -2:] = curvature[-2:, :-2].T
-        curvature[-2, -2] = -(win_bend + loss_bend).sum()
-        curvature[-2, -1] = curvature[-1, -2] = (win_bend - loss_bend).sum()
-        slope[-1] = -(for_first * short_of_win + for_second * short_of_loss).sum()
-        curvature[-1, -1] = -(win_bend + loss_bend).sum()
-        self._add_priors(at, slope, curvature)
-        return slope, curvature
-
-    def _add_priors(self, at: Vector, slope: Vector, curvature: Matrix) -> None:
-        """Add the terms of the draws and of the priors of advantage and margin, if these are fitted."""
-        prior, (advantage, d) = self._model.prior_draws, at[-2:]
+        curvature[-2:, -2:] = [[games.uu.sum(), games.ud.sum()], [games.ud.sum(), games.dd.sum()]]
         if self._advantage_moves:
-            slope[-2] += prior * (0.5 - _share(advantage))
-            curvature[-2, -2] -= prior * _share(advantage) * _share(-advantage)
-        if self._margin_moves:
-            draws = self._tally.draws.sum()
-            slope[-1] += 2 * draws / -math.expm1(-2 * d) - prior * _share(d)
-            curvature[-1, -1] -= draws / math.sinh(d) ** 2 + prior * _share(d) * _share(-d)
+            advantage = at[-2]
+            slope[-2] += self._model.prior_draws * (0.5 - float(share(advantage)))
+            curvature[-2, -2] -= self._model.prior_draws * float(share(advantage) * share(-advantage))
+        if self._draw_moves:
+            prior = self._draws.slopes(*self._equals(d))
+            slope[-1] += prior.by_d.sum()
+            curvature[-1, -1] += prior.dd.sum()
+        return slope, curvature
 
     def _spread(self, row: Vector, by_pair: Vector) -> None:
         """Add to a row over the agents what each pair gives to its first and takes from its second."""
@@ -211,13 +202,3 @@ def _prior_draws(tally: PairCounts, model: RatingModel) -> Vector:
     games = tally.wins + tally.draws + tally.losses
     shares = 1 / tally.games[tally.first] + 1 / tally.games[tally.second]
     return model.prior_draws / 2 * games * shares
-
-
-def _share(x: Vector | float) -> Vector:
-    """The logistic function."""
-    return np.exp(_log_share(x))
-
-
-def _log_share(x: Vector | float) -> Vector:
-    """Its logarithm, for any x."""
-    return -np.logaddexp(0, -np.asarray(x, dtype=np.float64))

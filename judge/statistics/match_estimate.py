@@ -1,0 +1,82 @@
+"""How much stronger one side is than another, from their results alone: Elo, normalized Elo, and how surely.
+
+With n counted results (games or pairs) of mean score s and variance v, the standard error of s is sqrt(v / n), and an
+interval of 95 % is s plus and minus 1.96 of them, translated to Elo at its ends. Normalized Elo divides by the
+standard deviation of a game, which for pairs is sqrt(2 v): a pair's mean of two games varies half as much. The
+likelihood of superiority (LOS) is the probability that s is above a half if every s was equally likely before: Phi((s
+- 1/2) / error).
+
+Where all results are of one kind, v is 0 and says nothing. Then the interval rests on this (Clopper and Pearson 1934):
+if that kind has the probability p, n of n are of it with probability p ** n, which is below 2.5 % for p below q =
+0.025 ** (1 / n). So at least q of all results are of that kind and the rest may be anything. A score of 1 is
+compatible with any superiority: Elo has no value and its interval no upper end.
+"""
+
+import math
+from dataclasses import dataclass
+
+from judge.statistics.match_counts import MatchCounts
+from judge.statistics.scales import CONFIDENCE_95, NORMAL, NORMALIZED_ELO, elo_of_score
+
+_TAIL = 0.025
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A value and its 95 % interval; None for an end, or a value, that the results do not limit."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class MatchEstimate:
+    """What counts say of the first side against the second. `score` is a game's, 0 to 1, `los` a probability.
+
+    `draws` is the share of drawn games; None if pairs do not tell.
+    """
+
+    games: int
+    score: float
+    elo: Interval
+    normalized: Interval
+    los: float
+    draws: float | None
+
+
+def estimate_match(counts: MatchCounts) -> MatchEstimate | None:
+    """None without results."""
+    n = counts.total
+    if not n:
+        return None
+    score = sum(count * of for count, of in zip(counts.counts, counts.scores, strict=True)) / n
+    variance = sum(count * (of - score) ** 2 for count, of in zip(counts.counts, counts.scores, strict=True)) / n
+    games = n * (2 if counts.are_pairs else 1)
+    draws = None if counts.games is None else counts.games[1] / sum(counts.games)
+    if max(counts.counts) == n:
+        low, high = _ends_of_one_kind(score, n)
+        normalized = Interval(0.0 if score == 0.5 else None, None, None)
+        los = _los_of_one_kind(score, n)
+    else:
+        error = math.sqrt(variance / n)
+        low, high = score - CONFIDENCE_95 * error, score + CONFIDENCE_95 * error
+        unit = NORMALIZED_ELO / math.sqrt(variance * games / n)
+        middle, reach = (score - 0.5) * unit, CONFIDENCE_95 * error * unit
+        normalized = Interval(middle, middle - reach, middle + reach)
+        los = NORMAL.cdf((score - 0.5) / error)
+    elo = Interval(elo_of_score(score), elo_of_score(low), elo_of_score(high))
+    return MatchEstimate(games, score, elo, normalized, los, draws)
+
+
+def _ends_of_one_kind(score: float, n: int) -> tuple[float, float]:
+    """The ends of the interval of the score if all n results scored the same."""
+    certain = _TAIL ** (1 / n)
+    return certain * score, 1 - certain * (1 - score)
+
+
+def _los_of_one_kind(score: float, n: int) -> float:
+    """The probability that a side that did nothing but win, or lose, is the stronger one: that of Beta(n + 1, 1)."""
+    if score == 0.5:
+        return 0.5
+    return 1 - 0.5 ** (n + 1) if score > 0.5 else 0.5 ** (n + 1)

@@ -1,0 +1,250 @@
+"""The sequential test against what can be worked by hand, against what others published, and by simulation."""
+
+import math
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from judge.errors import InputError
+from judge.statistics.match_counts import MatchCounts
+from judge.statistics.scales import NORMALIZED_ELO, expected_score
+from judge.statistics.sprt import Sprt, SprtDecision, SprtModel, SprtState
+from tests.examples import examples
+
+TABLES = int(os.environ.get("JUDGE_TABLES", "500"))
+
+
+def state(test: Sprt, *numbers: int) -> SprtState:
+    return test.state(MatchCounts.of_numbers(numbers))
+
+
+def test_wald_s_bounds() -> None:
+    """ln(0.05 / 0.95) and ln(0.95 / 0.05)."""
+    begun = state(Sprt(elo0=0, elo1=10, alpha=0.05, beta=0.05), 0, 0, 0)
+
+    assert begun.lower == pytest.approx(-math.log(19))
+    assert begun.upper == pytest.approx(math.log(19))
+    assert (0, SprtDecision.GO_ON) == (begun.llr, begun.decision)
+
+
+def test_bounds_of_unequal_errors() -> None:
+    """ln(0.2 / 0.99) and ln(0.8 / 0.01)."""
+    begun = state(Sprt(alpha=0.01, beta=0.2), 1, 1, 1)
+
+    assert begun.lower == pytest.approx(math.log(0.2 / 0.99))
+    assert begun.upper == pytest.approx(math.log(80))
+
+
+def test_without_draws_it_is_the_ratio_of_two_coins() -> None:
+    """60 wins and 40 losses, 0 against 50 Elo: the score under H1 is 1 / (1 + 10 ** -0.125) = 0.57146, so the LLR is
+    60 ln(0.57146 / 0.5) + 40 ln(0.42854 / 0.5) = 8.0147 - 6.1699 = 1.845.
+    """
+    wins = 60 * math.log(expected_score(50) / 0.5)
+    losses = 40 * math.log((1 - expected_score(50)) / 0.5)
+
+    assert expected_score(50) == pytest.approx(0.57146, abs=1e-5)
+    assert state(Sprt(elo0=0, elo1=50), 40, 0, 60).llr == pytest.approx(wins + losses, abs=2e-3)
+
+
+def test_near_the_middle_it_is_the_normal_one() -> None:
+    """c-gomoku-cli's formula: (s1 - s0) (2 s - s0 - s1) / (2 var / n), good for hypotheses that are close.
+
+    300 losses, 200 draws, 500 wins: s = 0.6, var = 0.3 * 0.36 + 0.2 * 0.01 + 0.5 * 0.16 = 0.19.
+    """
+    s0, s1 = expected_score(60), expected_score(70)
+    normal = (s1 - s0) * (1.2 - s0 - s1) / (2 * 0.19 / 1000)
+
+    assert state(Sprt(elo0=60, elo1=70), 300, 200, 500).llr == pytest.approx(normal, rel=0.01)
+
+
+def test_each_likelihood_is_the_best_of_its_mean() -> None:
+    """Looked for on a grid: all trinomials of mean s have one free number, the share of draws."""
+    losses, draws, wins = 3, 4, 5
+
+    def best(mean: float) -> float:
+        heights = []
+        for step in range(1, 100_000):
+            drawn = step / 100_000
+            won, lost = mean - drawn / 2, 1 - mean - drawn / 2
+            if won > 0 and lost > 0:
+                heights.append(losses * math.log(lost) + draws * math.log(drawn) + wins * math.log(won))
+        return max(heights)
+
+    test = Sprt(elo0=0, elo1=400 * math.log10(0.6 / 0.4))
+    assert state(test, losses, draws, wins).llr == pytest.approx(best(0.6) - best(0.5), abs=1e-6)
+
+
+def test_it_stops_on_either_side() -> None:
+    test = Sprt(elo0=0, elo1=20)
+
+    assert SprtDecision.H1 is state(test, 1000, 3000, 1300).decision
+    assert SprtDecision.H0 is state(test, 1300, 3000, 1000).decision
+    assert SprtDecision.GO_ON is state(test, 10, 30, 11).decision
+
+
+def test_pairs_that_always_split_prove_equality_sooner() -> None:
+    """Openings that decide the game: every pair ends 1:1. Pairs see that nothing varies; single games see a coin."""
+    test = Sprt(elo0=0, elo1=20)
+
+    assert SprtDecision.GO_ON is state(test, 100, 0, 100).decision
+    assert SprtDecision.H0 is state(test, 0, 0, 100, 0, 0).decision
+
+
+def test_each_likelihood_of_a_t_value_is_the_best_of_its_t_value() -> None:
+    """Looked for on a grid of draws: of the trinomials with that share two have the t-value, and one is on its side."""
+    losses, draws, wins = 3, 4, 5
+
+    def best(t: float) -> float:
+        heights = []
+        for step in range(1, 100_000):
+            drawn = step / 100_000
+            # A lead of x has the variance (1 - drawn) / 4 - x ** 2, and x = t * sigma.
+            lead = t * math.sqrt((1 - drawn) / 4 / (1 + t * t))
+            won, lost = (1 - drawn) / 2 + lead, (1 - drawn) / 2 - lead
+            if won > 0 and lost > 0:
+                heights.append(losses * math.log(lost) + draws * math.log(drawn) + wins * math.log(won))
+        return max(heights)
+
+    test = Sprt(elo0=0, elo1=0.4 * NORMALIZED_ELO, model="normalized")
+    assert state(test, losses, draws, wins).llr == pytest.approx(best(0.4) - best(0), abs=1e-6)
+
+
+# --- against what others published -----------------------------------------------------------------------------------
+
+
+def test_normalized_pairs_are_those_of_fishtest() -> None:
+    """An output of its `SPRT_elo` in fishtest's issue 1737, with all digits."""
+    test = Sprt(elo0=-1.75, elo1=0.25, model="normalized")
+
+    assert state(test, 93, 18711, 58877, 18739, 100).llr == pytest.approx(2.9420974720708513, abs=1e-6)
+
+
+def test_normalized_pairs_are_those_of_fastchess() -> None:
+    """fastchess's pull request 783 prints 2.94598, by the approximation that it used then (Van den Bergh's
+    comparing_approximations.pdf, with the bounds translated at the variance of the results); later versions solve the
+    equations, as this one does. The approximation gives all digits that were printed, and the solution is near it.
+    """
+    counts = (379, 10170, 21828, 10640, 343)
+    total = sum(counts)
+    score = sum(count * at / 4 for at, count in enumerate(counts)) / total
+    variance = sum(count * (at / 4 - score) ** 2 for at, count in enumerate(counts)) / total
+    score1 = 0.5 + 2 / NORMALIZED_ELO * math.sqrt(2 * variance)
+    near = total / 2 * math.log((variance + (score - 0.5) ** 2) / (variance + (score - score1) ** 2))
+
+    assert 2.94598 == round(near, 5)
+    reached = state(Sprt(elo0=0, elo1=2, model="normalized"), *counts)
+    assert reached.llr == pytest.approx(near, abs=5e-4)
+    assert SprtDecision.H1 is reached.decision
+
+
+@pytest.mark.parametrize(
+    ("model", "bounds", "counts", "published"),
+    [
+        ("normalized", (0, 2), (36027, 68692, 36433), 0.92),
+        ("normalized", (-1.75, 0.25), (10650, 20431, 10871), 2.30),
+        ("normalized", (0, 10), (0, 0, 4250), 120.56),
+        ("logistic", (0.5, 2.5), (21184, 40708, 21404), -1.57),
+        ("logistic", (0, 2), (57030, 106593, 57433), -2.59),
+        ("bayesian", (0, 2), (68526, 128429, 68965), -1.26),
+        ("bayesian", (0.5, 2.5), (21484, 41111, 21629), -1.13),
+        # In issue 612 of fishtest, with two digits.
+        ("bayesian", (0, 5), (608, 12530, 648), 0.63),
+        ("normalized", (0, 2), (365, 16618, 200, 36029, 16974, 390), 2.25),
+        ("normalized", (-1.75, 0.25), (127, 4883, 401, 10311, 5150, 104), 3.01),
+        ("normalized", (0, 5), (0, 0, 0, 0, 0, 5550), 111.82),
+        ("logistic", (0.5, 2.5), (223, 9863, 1000, 20279, 10037, 246), -3.07),
+        ("logistic", (0, 2), (871, 26175, 980, 55003, 26678, 821), -4.98),
+    ],
+)
+def test_ratios_are_those_of_fastchess(
+    model: SprtModel, bounds: tuple[float, float], counts: tuple[int, ...], published: float
+) -> None:
+    """The cases of its own tests, which are met to a hundredth."""
+    test = Sprt(elo0=bounds[0], elo1=bounds[1], model=model)
+
+    assert state(test, *counts).llr == pytest.approx(published, rel=0.01)
+
+
+# --- for any table ---------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=examples(60))
+@given(
+    st.lists(st.integers(0, 50), min_size=5, max_size=5),
+    st.floats(-100, 100),
+    st.floats(1, 100),
+    st.sampled_from(["logistic", "normalized"]),
+)
+def test_swapping_the_agents_and_the_hypotheses_changes_the_sign(
+    counts: list[int], elo0: float, width: float, model: SprtModel
+) -> None:
+    forth = state(Sprt(elo0=elo0, elo1=elo0 + width, model=model), *counts).llr
+    back = state(Sprt(elo0=-elo0 - width, elo1=-elo0, model=model), *counts[::-1]).llr
+
+    assert math.isfinite(forth)
+    assert forth == pytest.approx(-back, abs=1e-5)
+
+
+@settings(deadline=None, max_examples=examples(60))
+@given(
+    st.lists(st.integers(0, 50), min_size=3, max_size=3).filter(any),
+    st.sampled_from(["logistic", "normalized"]),
+)
+def test_a_win_more_speaks_for_the_stronger_hypothesis(counts: list[int], model: SprtModel) -> None:
+    lost, drawn, won = counts
+    test = Sprt(elo0=0, elo1=70, model=model)
+
+    more, before = state(test, lost, drawn, won + 1).llr, state(test, lost, drawn, won).llr
+    # Where nothing but wins came, one more does not raise what a t-value says of the spread that was never seen.
+    assert more > before or not (lost or drawn)
+
+
+@pytest.mark.parametrize("model", ["logistic", "normalized", "bayesian"])
+@pytest.mark.parametrize("bounds", [(0, 5), (-1500, -500), (-4000, 4000)])
+@pytest.mark.parametrize("kinds", [3, 5])
+def test_no_table_is_without_an_answer(kinds: int, bounds: tuple[float, float], model: SprtModel) -> None:
+    """Up to 100,000 of a kind, or none; also at bounds where fastchess hung (its issues 877 and 879).
+
+    JUDGE_TABLES is the number of tables for each model and pair of bounds.
+    """
+    chance = np.random.default_rng(kinds)
+    test = Sprt(elo0=bounds[0], elo1=bounds[1], model=model)
+    for at in range(0, TABLES, 10_000):
+        size = (min(10_000, TABLES - at), kinds)
+        tables = np.floor(10 ** chance.uniform(0, 5, size)) * (chance.random(size) > 0.3)
+        games = np.floor(10 ** chance.uniform(0, 5, (size[0], 3))) if model == "bayesian" else None
+
+        assert np.isfinite(test.ratios(tables, games)).all()
+
+
+def test_one_table_and_many_have_the_same_ratio() -> None:
+    test = Sprt(elo0=0, elo1=5, model="normalized")
+    tables = [[1, 2, 3, 4, 5], [0, 0, 7, 0, 0], [500, 400, 300, 200, 100]]
+
+    assert [state(test, *table).llr for table in tables] == pytest.approx(list(test.ratios(tables)))
+
+
+# --- what is counted -------------------------------------------------------------------------------------------------
+
+
+def test_no_results_say_nothing() -> None:
+    for numbers in ((0, 0, 0), (0, 0, 0, 0, 0)):
+        assert 0 == state(Sprt(), *numbers).llr
+
+
+def test_the_bayesian_model_must_know_of_draws() -> None:
+    """Two draws and a win with a loss are one count of five; six have them apart."""
+    test = Sprt(elo0=0, elo1=5, model="bayesian")
+
+    with pytest.raises(InputError, match="LL LD DD WL WD WW"):
+        state(test, 1, 2, 3, 4, 5)
+    assert math.isfinite(state(test, 1, 2, 1, 2, 4, 5).llr)
+
+
+def test_hypotheses_stand_in_order() -> None:
+    with pytest.raises(ValidationError, match="elo0 must be less than elo1"):
+        Sprt(elo0=10, elo1=10)
