@@ -88,6 +88,15 @@ def number(value: float, decimals: int = 1) -> str:
     return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-", "\N{MINUS SIGN}")
 
 
+def count_text(value: float) -> str:
+    """A number from 0 to 10**18 in few characters, as engines write it: 12, 3.4K, 345K, 1.2M."""
+    units = iter("KMGTPE")
+    unit = ""
+    while value >= 999.5:
+        value, unit = value / 1000, next(units)
+    return f"{number(value, 1 if value < 100 else 0)}{unit}"
+
+
 def points_text(value: float) -> str:
     """A score as chess players write it: 3, ½, 2½; other fractions as decimals."""
     whole = int(value)

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 from judge.publish.model import PublishedContest
 from judge.publish.pages import short_name
-from judge.records.steps import ReplayStep
 from judge.statistics.ratings import Rating
-from judge.text import duration, number, plain_text, points_text
+from judge.text import number, plain_text, points_text
 
 WIDTH = 440
 NAMES, VALUES = 118, 48
@@ -167,64 +166,6 @@ def _step(span: float) -> float:
     rough = max(span, 1.0) / 5
     size = 10.0 ** math.floor(math.log10(rough))
     return next(size * factor for factor in (1, 2, 5, 10) if size * factor >= rough)
-
-
-# --- a match ---------------------------------------------------------------------------------------------------------
-
-CLOCK_WIDTH, CLOCK_HEIGHT = 600, 120
-
-FEWEST_BARS = 30
-"""A chart of fewer moves has bars of the same width."""
-
-_AXIS = CLOCK_HEIGHT / 2
-_MARGIN = 4
-
-
-@dataclass(frozen=True, slots=True)
-class ClockBar:
-    """The time of an answer: seat 0 up from the middle, seat 1 down."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    step: int
-    seat: int
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class ClockChart:
-    """The times of a match's answers; `most` is the time of a full bar."""
-
-    height: float
-    axis: float
-    bars: Sequence[ClockBar]
-    most: str
-
-
-def clock_chart(steps: Sequence[ReplayStep]) -> ClockChart | None:
-    """The time charged for each answer; None if no time is known."""
-    timed = [(at, step.seat, step.ms) for at, step in enumerate(steps) if step.ms is not None and step.seat is not None]
-    if not timed:
-        return None
-    most = max(max(ms for _, _, ms in timed), 1.0)
-    unit = CLOCK_WIDTH / max(len(steps) - 1, FEWEST_BARS)
-    bars = []
-    for at, seat, ms in timed:
-        height = max(1.5, ms / most * (_AXIS - _MARGIN))
-        bars.append(
-            ClockBar(
-                x=(at - 1) * unit,
-                y=_AXIS - height if seat == 0 else _AXIS,
-                width=max(0.6, unit * 0.82),
-                height=height,
-                step=at,
-                seat=seat,
-                words=f"{at}: {duration(ms)}",
-            )
-        )
-    return ClockChart(CLOCK_HEIGHT, _AXIS, bars, duration(most))
 
 
 def _short(name: str) -> str:

@@ -38,7 +38,18 @@ class ExportSummary:
     unfinished: int
 
 
-def publish(contest: Contest, directory: Path, private: Path, key: Ed25519PrivateKey) -> ExportSummary:
+@dataclass(frozen=True, slots=True)
+class PageOptions:
+    """How the pages are written. `address` is where the site will be, such as `https://example.org/cup/`: readers of
+    links need it to find the picture of a game. `pictures`: a PNG for each game; they need Pillow."""
+
+    address: str = ""
+    pictures: bool = True
+
+
+def publish(
+    contest: Contest, directory: Path, private: Path, key: Ed25519PrivateKey, options: PageOptions = PageOptions()
+) -> ExportSummary:
     """Write the public part of `contest` to `directory` and its authors' parts below `private`; both must be new.
 
     Raises InputError if one exists or a record was changed, and HostError if the files cannot be written.
@@ -51,7 +62,7 @@ def publish(contest: Contest, directory: Path, private: Path, key: Ed25519Privat
             raise InputError(f"{place}: exists; an export is never overwritten, name another directory")
     partial, partial_private = _partial(directory), _partial(private)
     try:
-        summary = _write(contest, partial, partial_private, key)
+        summary = _write(contest, partial, partial_private, key, options)
         for made, place in ((partial_private, private), (partial, directory)):
             made.replace(place)
     except OSError as error:
@@ -69,7 +80,9 @@ def _partial(place: Path) -> Path:
     return partial
 
 
-def _write(contest: Contest, target: Path, private: Path, key: Ed25519PrivateKey) -> ExportSummary:
+def _write(
+    contest: Contest, target: Path, private: Path, key: Ed25519PrivateKey, options: PageOptions
+) -> ExportSummary:
     for folder in ("data", "records", "games", "agents", "rounds"):
         (target / folder).mkdir(parents=True)
     private.mkdir(mode=0o700, parents=True)
@@ -81,7 +94,7 @@ def _write(contest: Contest, target: Path, private: Path, key: Ed25519PrivateKey
         (target / CHANCE).write_text(f"{revealed.model_dump_json(indent=1)}\n")
     for name, data in tables(published).items():
         (target / "data" / name).write_bytes(data)
-    matches = _write_matches(published, contest.planned.files, target, private)
+    matches = _write_matches(published, contest.planned.files, target, private, options)
     (target / PGN).write_bytes(b"".join(match.pgn for match in matches))
     about = {name: lines for match in matches for name, lines in match.about.items()}
     public_key = key.public_key()
@@ -102,7 +115,9 @@ def _write(contest: Contest, target: Path, private: Path, key: Ed25519PrivateKey
     )
 
 
-def _write_matches(contest: PublishedContest, files: Path, target: Path, private: Path) -> Sequence[MatchFiles]:
+def _write_matches(
+    contest: PublishedContest, files: Path, target: Path, private: Path, options: PageOptions
+) -> Sequence[MatchFiles]:
     for agent in contest.by_name:
         if not _PLAIN.fullmatch(agent):
             raise InputError(f"agent {agent!r}: this name cannot be the name of a directory")
@@ -117,6 +132,6 @@ def _write_matches(contest: PublishedContest, files: Path, target: Path, private
     jobs = []
     for (match, record), before, after in zip(played, stems, stems[2:], strict=False):
         agents = (contest.by_name[match.first].stem, contest.by_name[match.second].stem)
-        context = MatchContext(contest.name, match, agents, before, after)
+        context = MatchContext(contest.name, match, agents, before, after, options.address, options.pictures)
         jobs.append(MatchJob(files, record, context, target, (private / match.first, private / match.second)))
     return list(in_parallel(publish_match, jobs))

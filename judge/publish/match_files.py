@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from judge.catalog import game_entry
+from judge.catalog.steps import steps_of
 from judge.games.types import SEATS, Verdict
 from judge.parsing import parse_json
-from judge.publish.match_page import MatchContext, match_page
+from judge.publish.match_page import MatchContext, match_page, match_picture
 from judge.publish.redaction import private_part, public_part
 from judge.records.gomoku.pgn import write_pgn
 from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
@@ -45,7 +46,10 @@ def publish_match(job: MatchJob) -> MatchFiles:
     file = read_stored(job.files, job.record)
     public = write_public(file, job.target / match.record_path)
     write_private(file, job.private, match.stem)
-    (job.target / f"games/{match.stem}.html").write_bytes(match_page(public, context))
+    replay = steps_of(public)
+    (job.target / f"games/{match.stem}.html").write_bytes(match_page(replay, public.record, context))
+    if context.has_picture:
+        (job.target / match.picture_path).write_bytes(match_picture(replay, public.record, context.contest))
     return MatchFiles(_pgn(public, context), {seat.name: dict(seat.about) for seat in file.record.seats})
 
 

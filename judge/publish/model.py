@@ -79,6 +79,11 @@ class PublishedMatch(Match):
         """Where its record is in an export."""
         return f"records/{self.stem}.json"
 
+    @property
+    def picture_path(self) -> str:
+        """Where the picture of its last position is in an export."""
+        return f"games/{self.stem}.png"
+
     def attempt_path(self, attempt: int) -> str:
         """Where the record of an attempt that does not count is in an export."""
         return f"records/{self.stem}.attempt-{attempt}.json"

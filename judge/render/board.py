@@ -33,6 +33,9 @@ _COLOURS = {
     Surface.CHEQUERED: Colours(("#fffdf7", "#35322e"), ("#35322e", "#0f0e0d"), ("#26231f", "#ffffff")),
 }
 
+SIDES = {surface: (colours.fill, colours.edge) for surface, colours in _COLOURS.items()}
+"""What fills and edges the pieces of the two sides, on each surface."""
+
 
 @dataclass(frozen=True, slots=True)
 class Words:

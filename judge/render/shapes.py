@@ -1,7 +1,7 @@
 """What a picture consists of: shapes in paint order, in pixels from the top left; no board and no file format."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Point = tuple[float, float]
@@ -68,6 +68,17 @@ class Text:
 
 
 Item = Rectangle | Disc | Shape | Stroke | Text
+
+
+def moved(item: Item, x: float, y: float) -> Item:
+    """The same shape, so many pixels to the right and down."""
+    match item:
+        case Shape():
+            return replace(item, points=[(px + x, py + y) for px, py in item.points])
+        case Stroke(start=start, end=end):
+            return replace(item, start=(start[0] + x, start[1] + y), end=(end[0] + x, end[1] + y))
+        case _:
+            return replace(item, x=item.x + x, y=item.y + y)
 
 
 @dataclass(slots=True)

@@ -9,6 +9,9 @@ from judge.text import printable
 
 FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 
+_TO_BASELINE = 0.355
+"""How far the middle of capitals and digits is above the line that they stand on, in sizes of the font."""
+
 
 def write_svg(scene: Scene, title: str = "") -> str:
     """The file. `title` is what a reader that cannot see is told."""
@@ -56,11 +59,25 @@ def _line(line: Stroke) -> str:
 
 
 def _text(text: Text) -> str:
-    # The middle of capitals and digits stands this far above the line that they stand on.
-    baseline = text.y + text.size * 0.355
+    baseline = text.y + text.size * _TO_BASELINE
     rest = {"font-size": text.size, "text-anchor": text.anchor, "fill": text.colour}
     opened = _element("text", x=text.x, y=baseline, **rest).removesuffix("/>")
     return f'{opened} xml:space="preserve">{content(text.text)}</text>'
+
+
+def middle_of_text(text: Text) -> tuple[int, int]:
+    """The point on its baseline that `write_at_origin` takes for the origin, in whole pixels."""
+    return round(text.x), round(text.y + text.size * _TO_BASELINE)
+
+
+def text_style(text: Text) -> str:
+    """The attributes of a group of texts that are written alike, by `write_at_origin`."""
+    return f' text-anchor="middle" font-size="{_number(text.size)}" fill={quoteattr(text.colour)}'
+
+
+def write_at_origin(text: Text) -> str:
+    """A text in a group of `text_style`, about the origin; runs of blanks in it are one."""
+    return f"<text>{content(text.text)}</text>"
 
 
 _WRITERS: Mapping[type, Callable[[Any], str]] = {

@@ -1,18 +1,23 @@
 """A whole game as one SVG in which every piece says at which steps it stands there, so that stepping draws nothing.
 
-A piece is painted once and placed as often as it stands anywhere: the size of the film grows with the moves and not
-with moves times pieces. What stands at the last step is shown; everything else has the class `off`. A placed piece or
-mark has `data-s="FIRST LAST"`: the steps, from 0, at which it is there.
+A piece is painted once and placed as often as it stands anywhere; what is written on it stands beside each place. So
+the size of the film grows with the moves and not with moves times pieces. What stands at the last step is shown;
+everything else has the class `off`. A placed piece has `data-s="FIRST LAST"`: the steps, from 0, at which it is there;
+`data-s="FIRST"` is to the end.
+
+Of the marks, of which there is one a step, only those of the last step are elements. `data-marks` of their group has
+all of them, as `NAME X Y FIRST LAST` with `;` between: what is painted, the square from the top left, and the steps;
+without LAST it is there for one step.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from judge.records.views import BoardView, Mark, Square, Surface, Token
-from judge.render.board import BOARD_PIXELS, BarePainter
-from judge.render.shapes import Item
-from judge.render.svg import FONT, content, write_items
+from judge.render.board import BOARD_PIXELS, LABELS, BarePainter
+from judge.render.shapes import Item, Text, moved
+from judge.render.svg import FONT, content, middle_of_text, text_style, write_at_origin, write_items
 
 Thing = TypeVar("Thing", bound=Hashable)
 
@@ -44,58 +49,98 @@ def spans(steps: Sequence[Mapping[Square, Thing]]) -> list[Span[Thing]]:
     return sorted(found, key=lambda span: (span.first, span.square))
 
 
-def write_film(views: Sequence[BoardView], title: str = "", pixels: int = BOARD_PIXELS) -> str:
-    """The SVG element of a game whose positions are `views` (at least one), to stand in a page."""
+@dataclass(frozen=True, slots=True)
+class Film:
+    """The SVG element of a game, to stand in a page; and what each painted piece is, by the name of its element.
+
+    The numbers on stones are not in `painted`: all stones of a side are one.
+    """
+
+    svg: str
+    painted: Mapping[str, Token]
+
+
+def write_film(views: Sequence[BoardView], title: str = "", pixels: int = BOARD_PIXELS) -> Film:
+    """The film of a game whose positions are `views` (at least one)."""
     painter = BarePainter(views[-1], pixels)
     scene = painter.board()
     last = len(views) - 1
-    film = _Film(painter, views[-1].surface, last)
-    pieces = "\n".join(film.pieces(spans([view.tokens for view in views])))
-    marks = "\n".join(film.marks(spans([view.marks for view in views])))
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="film" data-last="{last}" '
-        f'viewBox="0 0 {scene.width} {scene.height}" role="img" font-family="{FONT}">\n'
-        f"<title>{content(title)}</title>\n"
-        f"<defs>\n{film.definitions()}\n</defs>\n{write_items(scene.items)}\n{pieces}\n{marks}\n</svg>\n"
+    camera = _Camera(painter, views[-1].surface, last)
+    pieces = "\n".join(camera.pieces(spans([view.tokens for view in views])))
+    marks = camera.marks(spans([view.marks for view in views]))
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="film" role="img" font-family="{FONT}" '
+        f'viewBox="0 0 {scene.width} {scene.height}" data-last="{last}" data-cell="{painter.cell}" '
+        f'data-margin="{LABELS}">\n'
+        f"<title>{content(title)}</title>\n<defs>\n{camera.definitions()}\n</defs>\n{write_items(scene.items)}\n"
+        f"{pieces}\n{marks}\n</svg>\n"
     )
+    return Film(svg, camera.painted)
 
 
-class _Film:
-    """Paints each different piece once, in a corner of the board, and places it from there."""
+class _Camera:
+    """Paints each different piece once, at the top left of the board, and places it from there."""
 
     def __init__(self, painter: BarePainter, surface: Surface, last: int) -> None:
+        self.painted: dict[str, Token] = {}
         self._painter = painter
         self._has_fields = surface is Surface.CHEQUERED
         self._last = last
-        self._names: dict[tuple[Token | Mark, Square], str] = {}
-        self._painted: list[str] = []
+        self._names: dict[str, str] = {}
+        """The name of what is painted, by its elements."""
+        self._looks: dict[tuple[Token | Mark, int], tuple[str, Text | None]] = {}
+        """The name and the one writing of a piece or a mark, on a light field (0) or a dark one (1)."""
 
     def pieces(self, there: Sequence[Span[Token]]) -> Iterator[str]:
-        """Each stay of each piece."""
+        """Each stay of each piece; those that look alike together, for they share what is said of their writing."""
+        groups: dict[tuple[str, str], list[str]] = {}
         for span in there:
-            yield self._placed(span, self._painter.token)
+            name, text = self._look(span.thing, span.square)
+            self.painted.setdefault(name, span.thing)
+            right, down = _origin(text)
+            x, y = (at * self._painter.cell + more for at, more in zip(span.square, (right, down), strict=True))
+            stays = f"{span.first}" if span.last == self._last else f"{span.first} {span.last}"
+            off = "" if span.last == self._last else ' class="off"'
+            place = f'transform="translate({x} {y})" data-s="{stays}"{off}'
+            use = f'<use href="#{name}"/>'
+            group = groups.setdefault((name, "" if text is None else text_style(text)), [])
+            group.append(f"<g {place}>{use}{'' if text is None else write_at_origin(text)}</g>")
+        for (_, style), group in groups.items():
+            yield f"<g{style}>{''.join(group)}</g>"
 
-    def marks(self, there: Sequence[Span[Mark]]) -> Iterator[str]:
-        """Each mark."""
+    def marks(self, there: Sequence[Span[Mark]]) -> str:
+        """The group of the marks."""
+        cell, listed, shown = self._painter.cell, [], []
         for span in there:
-            yield self._placed(span, self._painter.mark)
+            name, _ = self._look(span.thing, span.square)
+            x, y = span.square
+            listed.append(f"{name} {x} {y} {span.first}{f' {span.last}' if span.last > span.first else ''}")
+            if span.last == self._last:
+                shown.append(f'<use href="#{name}" x="{x * cell + LABELS}" y="{y * cell + LABELS}"/>')
+        return f'<g class="marks" data-marks="{";".join(listed)}">{"".join(shown)}</g>'
 
     def definitions(self) -> str:
         """What was painted for all that was placed."""
-        return "\n".join(self._painted)
+        return "\n".join(f'<g id="{name}">{elements}</g>' for elements, name in self._names.items())
 
-    def _placed(self, span: Span[Any], paint: Callable[[Square, Any], Sequence[Item]]) -> str:
-        x, y = span.square
+    def _look(self, thing: Token | Mark, square: Square) -> tuple[str, Text | None]:
         # A piece may be painted otherwise on a dark field than on a light one.
-        corner = ((x + y) % 2 if self._has_fields else 0, 0)
-        name = self._names.get((span.thing, corner))
-        if name is None:
-            name = f"p{len(self._names)}"
-            self._names[span.thing, corner] = name
-            self._painted.append(f'<g id="{name}">{write_items(paint(corner, span.thing))}</g>')
-        cell = self._painter.cell
-        off = "" if span.last == self._last else ' class="off"'
-        return (
-            f'<use href="#{name}" x="{(x - corner[0]) * cell}" y="{(y - corner[1]) * cell}" '
-            f'data-s="{span.first} {span.last}"{off}/>'
-        )
+        field = sum(square) % 2 if self._has_fields else 0
+        known = self._looks.get((thing, field))
+        if known is None:
+            items = [moved(item, -field * self._painter.cell, 0) for item in self._paint(thing, (field, 0))]
+            texts = [item for item in items if isinstance(item, Text)]
+            text = texts[0] if len(texts) == 1 else None
+            right, down = _origin(text)
+            shapes = [moved(item, -right, -down) for item in items if item is not text]
+            name = self._names.setdefault(write_items(shapes), f"p{len(self._names)}")
+            known = self._looks[thing, field] = name, text
+        return known
+
+    def _paint(self, thing: Token | Mark, square: Square) -> Sequence[Item]:
+        return self._painter.mark(square, thing) if isinstance(thing, Mark) else self._painter.token(square, thing)
+
+
+def _origin(text: Text | None) -> tuple[int, int]:
+    """What of the first square is the origin of what is painted: the place of its writing, else its corner."""
+    return (LABELS, LABELS) if text is None else middle_of_text(text)

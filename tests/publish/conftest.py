@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from judge.publish.export import publish
+from judge.publish.export import PageOptions, publish
 from judge.publish.keys import make_key, public_pem
 from tests.publish.browser import Browser, find_browser
 from tests.publish.cups import STRONG_TO_WEAK, Cup
@@ -41,7 +41,7 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
 def exported(cup: Cup, tmp_path_factory: pytest.TempPathFactory) -> Public:
     folder = tmp_path_factory.mktemp("exported")
     public = Public(folder, make_key(folder / "organiser.key"))
-    publish(cup.contest, public.directory, public.private, public.key)
+    publish(cup.contest, public.directory, public.private, public.key, PageOptions("https://example.org/cup/"))
     return public
 
 

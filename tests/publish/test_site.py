@@ -87,6 +87,21 @@ def test_no_page_loads_anything_but_our_two_files(exported: Public) -> None:
         assert [] == page.handlers
 
 
+def test_a_link_to_a_game_shows_its_position_and_its_result(exported: Public) -> None:
+    """As readers of Open Graph find it; the picture is a PNG of the size that the page says."""
+    page = (exported.directory / "games/00001.html").read_text()
+    said = dict(re.findall(r'<meta property="og:([a-z:_]+)" content="([^"]*)">', page))
+    picture = (exported.directory / "games/00001.png").read_bytes()
+
+    assert said["title"].startswith("Game 1: bert \N{EN DASH} crash.test")
+    assert "crash.test wins: 5 in a row" in said["description"]
+    assert said["description"] in said["image:alt"]
+    assert "https://example.org/cup/games/00001.png" == said["image"]
+    assert b"\x89PNG" == picture[:4]
+    size = tuple(int.from_bytes(picture[at : at + 4], "big") for at in (16, 20))
+    assert (int(said["image:width"]), int(said["image:height"])) == size
+
+
 def test_our_files_load_nothing(exported: Public) -> None:
     for name in ("style.css", "viewer.js"):
         text = (exported.directory / name).read_text()
@@ -194,7 +209,8 @@ def test_whatever_an_agent_says_in_a_game_stays_text(game: Callable[[], RecordFi
     )
     strange = record.model_copy(update={"seats": seats, "reason": HOSTILE + LONG, "result": HOSTILE})
     context = MatchContext(HOSTILE, a_match(1, HOSTILE, HOSTILE, Verdict.WIN, HOSTILE), ("001", "002"))
-    page = match_page(RecordFile(record=strange, transcript=public_part(file).transcript), context)
+    replay = steps_of(RecordFile(record=strange, transcript=public_part(file).transcript))
+    page = match_page(replay, strange, context)
 
     assert_harmless(page.decode())
 
@@ -209,15 +225,26 @@ def test_at_every_step_the_film_shows_what_stood_there(game: Callable[[], Record
     steps = steps_of(file).steps
     views = [step.view for step in steps]
     film = write_film(views)
-    placed = re.findall(r'<use href="#p\d+" x="(-?\d+)" y="(-?\d+)" data-s="(\d+) (\d+)"', film)
-    tokens, marks = spans([view.tokens for view in views]), spans([view.marks for view in views])
+    margin, cell = (int(word) for word in re.search(r'data-cell="(\d+)" data-margin="(\d+)"', film.svg).groups()[::-1])  # type: ignore[union-attr]
+    last = len(views) - 1
+    pieces = re.findall(r'<g transform="translate\((\d+) (\d+)\)" data-s="([\d ]+)"( class="off")?>', film.svg)
+    marks = re.search(r'data-marks="([^"]*)">(.*)</g>', film.svg)
+    assert marks is not None
+    listed = [re.fullmatch(r"p\d+ (\d+) (\d+) (\d+)(?: (\d+))?", mark) for mark in marks[1].split(";") if mark]
 
-    assert len(placed) == len(tokens) + len(marks)
     for at, view in enumerate(views):
-        shown = [each for each in placed if int(each[2]) <= at <= int(each[3])]
-        assert len(view.tokens) + len(view.marks) == len(shown)
-    off = film.count('class="off"')
-    assert len(placed) - off == len(views[-1].tokens) + len(views[-1].marks)
+        there = {
+            ((int(x) - margin) // cell, (int(y) - margin) // cell)
+            for x, y, stays, _ in pieces
+            if int(stays.split()[0]) <= at <= int([*stays.split(), last][1])
+        }
+        assert view.tokens.keys() == there
+        marked = {
+            (int(mark[1]), int(mark[2])) for mark in listed if mark and int(mark[3]) <= at <= int(mark[4] or mark[3])
+        }
+        assert view.marks.keys() == marked
+    assert len(views[-1].tokens) == sum(not off for *_, off in pieces)
+    assert len(views[-1].marks) == marks[2].count("<use")
 
 
 def test_a_span_is_as_long_as_something_stays() -> None:

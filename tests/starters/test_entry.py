@@ -58,7 +58,9 @@ def test_there_is_a_starter_for_each_protocol_and_language() -> None:
 def test_the_check_finds_no_fault(built: Built, name: str, policy: str) -> None:
     with owned_directory() as staging:
         agent = stage_agent(str(built(name)), staging)
-        report = examine(agent, load_policy(policy, (*PATIENT, *SHORT.get(protocol_of(name), ()))), Slot(), "process", staging)
+        report = examine(
+            agent, load_policy(policy, (*PATIENT, *SHORT.get(protocol_of(name), ()))), Slot(), "process", staging
+        )
 
     weak = {finding.check for finding in report.findings if finding.grade is not Grade.PASS}
     assert weak - {"time"} <= WEAK.get(policy, set()), report

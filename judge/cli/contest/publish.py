@@ -1,5 +1,7 @@
 """`judge contest key`, `export` and `verify`: publish a contest, and check what was published."""
 
+import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +11,7 @@ from judge.cli.contest.options import opened
 from judge.cli.options import HERE, ContestArgument
 from judge.cli.output import note
 from judge.errors import InputError
-from judge.publish.export import publish
+from judge.publish.export import PageOptions, publish
 from judge.publish.keys import fingerprint, load_key, make_key, public_pem
 from judge.publish.verify_export import VerificationReport, verify_export
 from judge.text import printable
@@ -59,6 +61,9 @@ def export(
     private: Annotated[
         Path | None, typer.Option(help="A new directory for what only authors may see. Default: DIR-private.")
     ] = None,
+    address: Annotated[
+        str, typer.Option(metavar="URL", help="Where the site will be, for links that show a picture of the game.")
+    ] = "",
 ) -> None:
     """Write the tables, records, pages and signed manifest of a contest for everybody to read and to check.
 
@@ -67,7 +72,7 @@ def export(
     authors = private or directory.with_name(f"{directory.name}-private")
     with opened(contest) as found:
         signing = load_key(key or found.planned.folder / KEY_FILE)
-        exported = publish(found, directory, authors, signing)
+        exported = publish(found, directory, authors, signing, _page_options(address))
     if exported.unfinished:
         note(f"judge: {exported.unfinished} games have no result yet; the pages say so")
     print(f"{directory}: {exported.played} games; open {directory}/index.html")
@@ -75,6 +80,15 @@ def export(
     print(f"manifest {exported.digest}")
     print(f"key      {exported.fingerprint}")
     print("Announce both where only you can write.")
+
+
+def _page_options(address: str) -> PageOptions:
+    if address and not re.fullmatch(r"https?://[!-~]{1,200}", address):
+        raise InputError(f"--address {printable(address, 60)}: not an address; write it as https://example.org/cup/")
+    has_pillow = find_spec("PIL") is not None
+    if not has_pillow:
+        note("judge: no pictures of games for links: they need Pillow: pip install 'judge[pictures]'")
+    return PageOptions(f"{address.rstrip('/')}/" if address else "", has_pillow)
 
 
 def verify(

@@ -1,42 +1,71 @@
-// Steps through a game: every piece on the board has the steps at which it is shown (data-s="FIRST LAST").
+// Steps through a game. A piece on the board has the steps at which it is there (data-s="FIRST LAST", or "FIRST" to the
+// end); the marks of all steps are in data-marks of their group (judge/render/svg_player.py).
 "use strict";
 (() => {
   const film = document.querySelector("svg.film");
   if (!film) return;
   const last = Number(film.dataset.last);
+  const cell = Number(film.dataset.cell);
+  const margin = Number(film.dataset.margin);
+  const squareAt = (pixels) => Math.floor((pixels - margin) / cell);
   const pieces = [...film.querySelectorAll("[data-s]")].map((element) => {
-    const [first, end] = element.dataset.s.split(" ").map(Number);
-    return { element, first, end };
+    const [first, end = last] = element.dataset.s.split(" ").map(Number);
+    const { e: x, f: y } = element.transform.baseVal[0].matrix;
+    const painted = element.querySelector("use").getAttribute("href").slice(1);
+    return { element, first, end, column: squareAt(x), row: squareAt(y), painted };
   });
-  const rows = new Map();
-  for (const row of document.querySelectorAll(".moves tr[data-at]")) rows.set(Number(row.dataset.at), row);
-  const bars = new Map();
-  for (const bar of document.querySelectorAll(".clocks [data-at]")) bars.set(Number(bar.dataset.at), bar);
+  const group = film.querySelector(".marks");
+  const marks = group.dataset.marks.split(";").filter(Boolean).map((mark) => {
+    const [painted, column, row, first, end = first] = mark.split(" ");
+    return { painted, column, row, first: Number(first), end: Number(end) };
+  });
+  const rows = [...document.querySelectorAll(".moves tbody tr")];
+  const rowOf = new Map(rows.map((row) => [Number(row.id), row]));
   const list = document.querySelector(".moves .list");
   const slider = document.querySelector(".controls input");
   const caption = document.querySelector(".caption");
+  const plots = [...document.querySelectorAll(".plot")];
+  const squares = document.querySelector(".squares");
+  const cells = [...squares.querySelectorAll("tbody tr")].map((row) => [...row.querySelectorAll("td")]);
+  const words = new Map([...squares.querySelectorAll("li")].map((item) => [item.dataset.name, item.textContent]));
   let at = -1;
+
+  function mark({ painted, column, row }) {
+    const use = document.createElementNS(film.namespaceURI, "use");
+    use.setAttribute("href", `#${painted}`);
+    use.setAttribute("x", column * cell + margin);
+    use.setAttribute("y", row * cell + margin);
+    return use;
+  }
+
+  // The table is read by few, and rewriting it at each step is work: it is kept up to date while it is open.
+  function tell() {
+    if (!squares.open) return;
+    for (const row of cells) for (const square of row) square.textContent = "";
+    for (const { element, first, end, column, row, painted } of pieces) {
+      if (at >= first && at <= end) {
+        cells[row][column].textContent = `${words.get(painted)} ${element.textContent}`.trim();
+      }
+    }
+  }
 
   function show(step) {
     const next = Math.min(Math.max(Math.round(step) || 0, 0), last);
     if (next === at) return;
-    for (const piece of pieces) piece.element.classList.toggle("off", next < piece.first || next > piece.end);
-    for (const marked of [rows, bars]) {
-      marked.get(at)?.classList.remove("now");
-      marked.get(next)?.classList.add("now");
-    }
+    for (const { element, first, end } of pieces) element.classList.toggle("off", next < first || next > end);
+    group.replaceChildren(...marks.filter(({ first, end }) => next >= first && next <= end).map(mark));
+    rowOf.get(at)?.classList.remove("now");
+    rowOf.get(next)?.classList.add("now");
     at = next;
     slider.value = String(at);
-    const row = rows.get(at);
+    for (const plot of plots) plot.querySelector(".cursor").setAttribute("d", `M${at} 0v100`);
+    const row = rowOf.get(at);
     const move = row ? `: ${row.cells[1].textContent} ${row.cells[2].textContent}` : "";
-    caption.textContent = `${at} of ${last}${move}`;
+    caption.textContent = caption.dataset.words.replace("{at}", at).replace("{last}", last) + move;
+    slider.setAttribute("aria-valuetext", caption.textContent);
     film.dataset.now = String(at);
-    if (row) {
-      const top = row.offsetTop - list.clientHeight / 2;
-      list.scrollTop = Math.max(0, top);
-    } else {
-      list.scrollTop = 0;
-    }
+    list.scrollTop = row ? Math.max(0, row.offsetTop - list.clientHeight / 2) : 0;
+    tell();
   }
 
   const go = { first: () => show(0), back: () => show(at - 1), on: () => show(at + 1), last: () => show(last) };
@@ -51,7 +80,21 @@
     button.addEventListener("click", go[button.dataset.go]);
   }
   slider.addEventListener("input", () => show(Number(slider.value)));
-  for (const [number, row] of rows) row.addEventListener("click", () => show(number));
+  // A move in the list is shown where the reader is; its link stays an address that can be copied and opened.
+  for (const [number, row] of rowOf) {
+    row.addEventListener("click", (event) => {
+      event.preventDefault();
+      show(number);
+      history.replaceState(null, "", `#${number}`);
+    });
+  }
+  for (const plot of plots) {
+    plot.addEventListener("click", (event) => {
+      const { left, width } = plot.getBoundingClientRect();
+      show(((event.clientX - left) / width) * plot.viewBox.baseVal.width);
+    });
+  }
+  squares.addEventListener("toggle", tell);
   const fromAddress = () => {
     const wanted = location.hash.slice(1);
     if (/^\d{1,6}$/.test(wanted)) show(Number(wanted));

@@ -1,0 +1,77 @@
+"""What agents say of their search, as numbers: evaluation, depth and nodes.
+
+A protocol with words for a search gives them by keyword; other agents write lines for people, such as
+`depth 12-20 ev 34 n 345K n/ms 870` or `Depth 12-20 | Eval +M5 | Node 345K`. Both are read alike: a keyword, then a
+number, and the last one counts. What an agent says may be wrong or a lie; a plot shows it as its claim.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+LONGEST_LINE = 500
+"""Characters of a line that are read."""
+
+MOST = 1e18
+"""A larger number is this one."""
+
+_FIGURE = re.compile(
+    r"(?<![\w/])(?P<key>depth|evaluation|eval|ev|score|nodes?|nps|n/ms|n|speed)[ :=]{1,3}(?:cp )?"
+    r"(?P<value>[+-]?(?:#-?|m)?\d{1,20}(?:,\d{3})*(?:\.\d+)?[kmgb]?)(?![\w.])",
+    re.IGNORECASE,
+)
+_KEYS = {
+    "evaluation": "evaluation",
+    "eval": "evaluation",
+    "ev": "evaluation",
+    "score": "evaluation",
+    "depth": "depth",
+    "nodes": "nodes",
+    "node": "nodes",
+    "n": "nodes",
+    "nps": "per_second",
+    "speed": "per_second",
+    "n/ms": "per_ms",
+}
+_FACTORS = {"k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFigures:
+    """What an agent said of the search for one answer; None: nothing.
+
+    `evaluation` is from its own side, in its own units, and infinite for a forced win or loss. `depth` is the smaller
+    one of two.
+    """
+
+    evaluation: float | None = None
+    depth: float | None = None
+    nodes: float | None = None
+
+
+def search_figures(search: Mapping[str, str], messages: Iterable[str], ms: float | None) -> SearchFigures:
+    """The figures of an answer; `ms` is the time charged for it, which turns a speed into a number of nodes."""
+    said: dict[str, float] = {}
+    for line in (*messages, *(f"{key} {value}" for key, value in search.items())):
+        for found in _FIGURE.finditer(line[:LONGEST_LINE]):
+            said[_KEYS[found["key"].lower()]] = _number(found["value"].lower())
+    nodes = said.get("nodes")
+    if nodes is None and ms is not None:
+        speed = said.get("per_second", said.get("per_ms", math.nan) * 1000)
+        nodes = None if math.isnan(speed) else speed * ms / 1000
+    return SearchFigures(said.get("evaluation"), _finite(said.get("depth")), _finite(nodes))
+
+
+def _number(text: str) -> float:
+    sign = -1.0 if "-" in text else 1.0
+    digits = text.lstrip("+-#").replace(",", "")
+    if "#" in text or digits.startswith("m"):
+        return sign * math.inf
+    factor = _FACTORS.get(digits[-1], 1.0)
+    return sign * min(float(digits.rstrip("kmgb")) * factor, MOST)
+
+
+def _finite(value: float | None) -> float | None:
+    """A depth or a number of nodes: neither is negative or without an end."""
+    return None if value is None or not 0 <= value <= MOST else value

@@ -1,0 +1,44 @@
+"""The figures of a search, from what engines of the field print."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.records.search_figures import SearchFigures, search_figures
+
+SAID = [
+    # As Pela and Yixin print it.
+    ("depth 1-12 ev 34 n 5012 n/ms 450 tm 123 pv h8 i9", SearchFigures(34, 1, 5012)),
+    ("DEPTH=10-16 EV=-3 N=345K", SearchFigures(-3, 10, 345_000)),
+    # As Rapfi prints it.
+    ("Depth 12-20 | Eval +M5 | Node 1.5M | Time 999ms", SearchFigures(math.inf, 12, 1_500_000)),
+    ("Speed 870K | Depth 10 | Eval -12.5", SearchFigures(-12.5, 10, 1_740_000)),
+    ("score cp -34 nodes 1,234,567 depth: 8", SearchFigures(-34, 8, 1_234_567)),
+    ("eval #-3", SearchFigures(-math.inf)),
+    ("I evaluated 12 nodes with a depth of 3", SearchFigures()),
+    ("swindle 5, n/ms", SearchFigures()),
+]
+
+
+@pytest.mark.parametrize(("said", "figures"), SAID)
+def test_a_line_for_people_is_read(said: str, figures: SearchFigures) -> None:
+    assert figures == search_figures({}, [said], 2000)
+
+
+def test_the_words_of_a_protocol_count_more_than_lines_for_people_and_the_last_line_more_than_the_first() -> None:
+    said = search_figures({"DEPTH": "9", "NPS": "786000"}, ["depth 3 ev 1", "depth 5 ev 2"], 500)
+
+    assert SearchFigures(2, 9, 393_000) == said
+
+
+@given(
+    st.dictionaries(st.text(max_size=8), st.text()), st.lists(st.text("depthvnos0123456789.,+-#m= \n", max_size=600))
+)
+def test_whatever_is_said_the_figures_can_be_drawn(search: dict[str, str], messages: list[str]) -> None:
+    figures = search_figures(search, messages, 1.0)
+
+    assert figures.evaluation is None or not math.isnan(figures.evaluation)
+    for value in (figures.depth, figures.nodes):
+        assert value is None or 0 <= value <= 1e18
