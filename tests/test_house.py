@@ -64,7 +64,7 @@ MAY_IMPORT = {
     "cli": {
         "errors", "resources", "durable_files", "locks", "logs", "games", "protocols", "sandbox", "host",
         "referee", "records", "catalog", "render", "store", "agents", "submissions", "contest", "cluster",
-        "publish", "intake", "attacks", "text", "matches", "statistics",
+        "publish", "intake", "attacks", "text", "parsing", "matches", "statistics",
     },
 }  # fmt: skip
 """For each room the rooms that it imports: no more, and no fewer."""

@@ -40,6 +40,14 @@ app = lazy_group(
         ),
         "convert": ("judge.cli.convert:convert", "Write finished games in another format."),
         "contest": ("judge.cli.contest:app", "Run a whole contest: init, plan, run; then status, standings, export."),
+        "stats": (
+            "judge.cli.stats:stats",
+            "Print what contests say of strength: ratings on one scale, their histories, rings, candidates.",
+        ),
+        "sprt": (
+            "judge.cli.sprt:sprt",
+            "Compute Elo, normalized Elo and a sequential test from counts of games or of pairs.",
+        ),
         "submit": (
             "judge.cli.submit:submit",
             "Submit FILE to a contest: unpack it, build it, check it, and register the agent.",

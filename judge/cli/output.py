@@ -44,3 +44,11 @@ def finding_lines(findings: "Iterable[Finding]") -> Iterator[str]:
         yield f"{finding.grade.value:<7} {finding.check}: {finding.tried}: {evidence}"
         if finding.fix:
             yield f"        fix: {printable(finding.fix, SENTENCE_CHARACTERS)}"
+
+
+def interval(value: float | None, low: float | None, high: float | None, decimals: int = 0) -> str:
+    """A value with its interval, `…` for what the games do not determine."""
+    # Adding 0.0 makes a negative zero a zero.
+    rounded = (None if each is None else round(each, decimals) + 0.0 for each in (value, low, high))
+    middle, below, above = ("…" if each is None else f"{each:+.{decimals}f}" for each in rounded)
+    return f"{middle} ({below} to {above})"

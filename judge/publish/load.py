@@ -1,7 +1,8 @@
 """A published contest from a store, and from an export.
 
-A store is trusted. Of an export only this is read: the snapshot, the pairings, the journal, the organiser's decisions,
-and the states of matches. `judge.publish.verify_export` replays the records and computes everything else again.
+A store is trusted. Of an export that is verified only this is read: the snapshot, the pairings, the journal, the
+organiser's decisions, and the states of matches. `judge.publish.verify_export` replays the records and computes
+everything else again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,8 @@ from judge.contest.schedule import Tournament
 from judge.contest.seeds import commitment_to
 from judge.contest.snapshot import Snapshot, read_snapshot
 from judge.errors import InputError
-from judge.matches import MatchState, Pairing
+from judge.games.types import Verdict
+from judge.matches import MatchState, Pairing, ResultRow
 from judge.parsing import parse_json
 from judge.publish.manifest import read_bounded
 from judge.publish.model import PublishedContest, PublishedMatch, UncountedAttempt
@@ -129,6 +131,47 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     journal = [JournalLine(*astuple(row)) for row in _read_table(directory, "journal", JournalRow)]
     document = document.removesuffix("\n")
     return PublishedContest(snapshot, document, pairings, matches, out, journal, secret), problems
+
+
+def load_claimed(directory: Path) -> PublishedContest:
+    """The contest of an export with the results that its own tables claim; nothing is replayed or compared.
+
+    Raises InputError as `load_export`.
+    """
+    contest, problems = load_export(directory)
+    if problems:
+        raise InputError(f"{directory}: {problems[0]}; judge contest verify {directory} says what is wrong with it")
+    rows = {row.number: row for row in _read_table(directory, "games", GameRow)}
+    matches = [replace(match, result=_claimed(rows[match.number], match.id)) for match in contest.matches]
+    return replace(contest, matches=matches)
+
+
+def _claimed(row: GameRow, match: str) -> ResultRow | None:
+    if row.verdict is None:
+        return None
+    try:
+        faults = tuple(None if fault is None else Verdict(fault) for fault in (row.first_fault, row.second_fault))
+        return ResultRow(
+            row.first,
+            row.second,
+            row.winner,
+            Verdict(row.verdict),
+            row.reason or "",
+            row.result or "",
+            (faults[0], faults[1]),
+            (row.first_replies or 0, row.second_replies or 0),
+            (row.first_charged_ms or 0.0, row.second_charged_ms or 0.0),
+            row.round,
+            row.table,
+            row.game,
+            match,
+            row.number,
+            row.attempt or 0,
+            row.record or "",
+            row.seconds or 0.0,
+        )
+    except ValueError as error:
+        raise InputError(f"games.json: game {row.number}: {error}") from None
 
 
 def _read_secret(path: Path, snapshot: Snapshot) -> Key | None:

@@ -190,11 +190,15 @@ class PublishedContest:
         return {line.agent: line for line in self.table.lines}
 
     @cached_property
-    def ratings(self) -> RatingList | None:
-        """The ratings from the matches of all agents that are not disqualified; None if there are none."""
+    def counted(self) -> Sequence[ResultRow]:
+        """The results that count: those of all agents that are not disqualified."""
         pairings = without(self.tournament.played(self.pairings, self.results), self.out)
-        counted = [game for pairing in pairings for game in pairing.games]
-        return rate(counted) if counted else None
+        return [game for pairing in pairings for game in pairing.games]
+
+    @cached_property
+    def ratings(self) -> RatingList | None:
+        """The ratings; None if no results count."""
+        return rate(self.counted) if self.counted else None
 
     @cached_property
     def rated(self) -> Mapping[str, Rating]:

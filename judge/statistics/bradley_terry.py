@@ -80,7 +80,7 @@ class Fit:
 
     def __init__(self, tally: PairCounts, model: RatingModel, pools: Sequence[Sequence[int]]) -> None:
         """Climb to it. `pools` are the places of agents that are connected through games."""
-        self._tally = tally
+        self.tally = tally
         self._model = model
         self._agents = len(tally.place)
         self._prior = _prior_draws(tally, model)
@@ -91,7 +91,7 @@ class Fit:
         moves = [True] * self._agents + [self._advantage_moves, self._draw_moves]
         self._moving = np.ix_(np.array(moves), np.array(moves))
         self._anchor = self._anchored(pools)
-        at = self._climb(self._start())
+        at = self._at = self._climb(self._start())
         inverse = self._inverse(self._slopes(at)[1])
         self.ratings: Vector = at[: self._agents]
         self.covariance: Matrix = (inverse - self._anchor)[: self._agents, : self._agents]
@@ -99,6 +99,18 @@ class Fit:
         self.draw_share = self._draws.share(self.draw)
         self.advantage_error = math.sqrt(inverse[-2, -2])
         self.draw_error = math.sqrt(inverse[-1, -1])
+
+    def chances(self) -> tuple[Vector, Vector, Vector]:
+        """The probabilities that a game of each pair is won, drawn and lost by its first seat."""
+        return self._draws.chances(self._leads(self._at)[1], self.draw)
+
+    def slopes_of_score(self) -> Vector:
+        """By how much the expected score of a game of each pair rises with the first seat's lead, in logistic units."""
+        lead, step = self._leads(self._at)[1], 1e-4
+        (won, drawn, _), (won_less, drawn_less, _) = (
+            self._draws.chances(lead + side * step, self.draw) for side in (1, -1)
+        )
+        return (won + drawn / 2 - won_less - drawn_less / 2) / (2 * step)
 
     def _anchored(self, pools: Sequence[Sequence[int]]) -> Matrix:
         """What is added to the information so that it can be inverted: games say nothing of a pool's mean."""
@@ -113,7 +125,7 @@ class Fit:
         if self._model.draw_elo is not None:
             at[-1] = self._model.draw_elo / ELO
         elif self._draw_moves:
-            at[-1] = self._draws.start(min(2 * self._tally.draws.sum() / self._tally.games.sum(), 0.9))
+            at[-1] = self._draws.start(min(2 * self.tally.draws.sum() / self.tally.games.sum(), 0.9))
         else:
             at[-1] = self._draws.NO_DRAWS
         return at
@@ -139,12 +151,12 @@ class Fit:
 
     def _leads(self, at: Vector) -> tuple[Vector, Vector]:
         """For each pair by how much the first is rated above the second, without and with the advantage."""
-        lead = at[self._tally.first] - at[self._tally.second]
+        lead = at[self.tally.first] - at[self.tally.second]
         return lead, lead + at[-2]
 
     def _height(self, at: Vector) -> float:
         """The logarithm of likelihood times prior."""
-        tally, (lead, u), d = self._tally, self._leads(at), float(at[-1])
+        tally, (lead, u), d = self.tally, self._leads(at), float(at[-1])
         height = self._draws.height(u, d, tally.wins, tally.draws, tally.losses)
         height += float((self._prior * (log_share(lead) + log_share(-lead))).sum())
         if self._advantage_moves:
@@ -160,7 +172,7 @@ class Fit:
 
     def _slopes(self, at: Vector) -> tuple[Vector, Matrix]:
         """First and second derivatives of the height, ratings first, then advantage and draw parameter."""
-        tally, (lead, u), d = self._tally, self._leads(at), float(at[-1])
+        tally, (lead, u), d = self.tally, self._leads(at), float(at[-1])
         games = self._draws.slopes(u, d, tally.wins, tally.draws, tally.losses)
         by_lead = self._prior * (1 - 2 * share(lead))
         lead_bend = -2 * self._prior * share(lead) * share(-lead)
@@ -186,11 +198,11 @@ class Fit:
 
     def _spread(self, row: Vector, by_pair: Vector) -> None:
         """Add to a row over the agents what each pair gives to its first and takes from its second."""
-        np.add.at(row, self._tally.first, by_pair)
-        np.subtract.at(row, self._tally.second, by_pair)
+        np.add.at(row, self.tally.first, by_pair)
+        np.subtract.at(row, self.tally.second, by_pair)
 
     def _spread_twice(self, table: Matrix, by_pair: Vector) -> None:
-        first, second = self._tally.first, self._tally.second
+        first, second = self.tally.first, self.tally.second
         np.add.at(table, (first, first), by_pair)
         np.add.at(table, (second, second), by_pair)
         np.subtract.at(table, (first, second), by_pair)

@@ -47,6 +47,9 @@ class DrawModel(Protocol):
     def slopes(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
         """Its derivatives."""
 
+    def chances(self, u: Vector, d: float) -> tuple[Vector, Vector, Vector]:
+        """The probabilities that the first seat wins, draws and loses."""
+
     def start(self, share: float) -> float:
         """The d at which so many games between equals are drawn, 0 < `share` < 1."""
 
@@ -82,6 +85,11 @@ class RaoKupper:
         by_u = for_first * short_of_win - for_second * short_of_loss
         return Slopes(by_u, by_d, -(win_bend + loss_bend), win_bend - loss_bend, dd)
 
+    def chances(self, u: Vector, d: float) -> tuple[Vector, Vector, Vector]:
+        """As `DrawModel.chances`."""
+        won, lost = share(u - d), share(-u - d)
+        return won, 1 - won - lost, lost
+
     def start(self, share: float) -> float:
         """As `DrawModel.start`."""
         return 2 * math.atanh(share)
@@ -104,8 +112,7 @@ class Davidson:
     def slopes(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
         """As `DrawModel.slopes`."""
         games = wins + draws + losses
-        log_sum = self._log_sum(u, d)
-        won, drawn, lost = np.exp(u / 2 - log_sum), np.exp(d - log_sum), np.exp(-u / 2 - log_sum)
+        won, drawn, lost = self.chances(u, d)
         lead = (won - lost) / 2
         return Slopes(
             by_u=(wins - losses) / 2 - games * lead,
@@ -114,6 +121,11 @@ class Davidson:
             ud=games * drawn * lead,
             dd=-games * drawn * (1 - drawn),
         )
+
+    def chances(self, u: Vector, d: float) -> tuple[Vector, Vector, Vector]:
+        """As `DrawModel.chances`."""
+        log_sum = self._log_sum(u, d)
+        return np.exp(u / 2 - log_sum), np.exp(d - log_sum), np.exp(-u / 2 - log_sum)
 
     def start(self, share: float) -> float:
         """As `DrawModel.start`."""

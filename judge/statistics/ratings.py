@@ -22,6 +22,8 @@ from judge.statistics.scales import CONFIDENCE_95, ELO
 if TYPE_CHECKING:
     import networkx as nx
 
+    from judge.statistics.bradley_terry import Fit, PairCounts
+
 
 class RatingModel(BaseModel):
     """What is estimated and what is given, in Elo."""
@@ -101,16 +103,8 @@ class RatingList:
 
 def rate(results: Iterable[ResultRow], model: RatingModel | None = None) -> RatingList:
     """The ratings of the agents in `results`; a match that both lost by faults says nothing about strength."""
-    import networkx as nx
-
-    from judge.statistics.bradley_terry import Fit, PairCounts
-
     model = model or RatingModel()
-    counted = [game for game in results if game.is_draw or game.winner is not None]
-    tally = PairCounts.of(counted)
-    graph = _graph_of(counted)
-    pools = sorted(nx.connected_components(graph), key=lambda pool: (-len(pool), min(pool)))
-    fit = Fit(tally, model, [[tally.place[agent] for agent in pool] for pool in pools])
+    counted, pools, tally, fit = fit_games(results, model)
     low_open, high_open = _open_ends(counted, pools)
     ratings = []
     for number, pool in enumerate(pools):
@@ -129,6 +123,25 @@ def rate(results: Iterable[ResultRow], model: RatingModel | None = None) -> Rati
         Estimate(fit.advantage * ELO, fit.advantage_error * ELO),
         Estimate(fit.draw * ELO, fit.draw_error * ELO) if model.draws == "rao-kupper" else None,
         fit.draw_share,
+    )
+
+
+def fit_games(
+    results: Iterable[ResultRow], model: RatingModel | None = None
+) -> tuple[list[ResultRow], list[set[str]], PairCounts, Fit]:
+    """The games that count, the pools of agents that they connect (the largest first), their sums, and the fit."""
+    import networkx as nx
+
+    from judge.statistics.bradley_terry import Fit, PairCounts
+
+    counted = [game for game in results if game.is_draw or game.winner is not None]
+    tally = PairCounts.of(counted)
+    pools = sorted(nx.connected_components(_graph_of(counted)), key=lambda pool: (-len(pool), min(pool)))
+    return (
+        counted,
+        pools,
+        tally,
+        Fit(tally, model or RatingModel(), [[tally.place[one] for one in each] for each in pools]),
     )
 
 

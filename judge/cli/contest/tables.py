@@ -12,6 +12,7 @@ from rich.text import Text
 
 from judge.cli.contest.options import opened
 from judge.cli.options import HERE, ContestArgument, JsonOption
+from judge.cli.output import interval
 from judge.contest.contest import Contest, Standing
 from judge.contest.crosstable import Cell
 from judge.contest.formats.sequential import Sequential
@@ -145,13 +146,6 @@ def standings_table(standing: Standing) -> Table:
 def _counts(line: TableLine) -> Sequence[int]:
     done = line.done
     return done.games, done.wins, done.draws, done.losses, done.failures
-
-
-def interval(elo: float, low: float | None, high: float | None) -> str:
-    """A rating with its interval, open at an end that the games do not determine."""
-    below = "…" if low is None else f"{low:+.0f}"
-    above = "…" if high is None else f"{high:+.0f}"
-    return f"{round(elo):+d} ({below} to {above})"
 
 
 def _games(standing: Standing) -> list[Any]:

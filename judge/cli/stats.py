@@ -1,0 +1,199 @@
+"""`judge stats`: what contests, or exports of contests, say of their agents' strength."""
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from judge.cli.contest.options import opened
+from judge.cli.options import JsonOption
+from judge.cli.output import interval, print_json
+from judge.errors import InputError
+from judge.publish.load import DOCUMENT, load_claimed, load_store
+from judge.publish.model import PublishedContest
+from judge.statistics.candidates import Candidate, compare_candidates
+from judge.statistics.cycles import RatingsCheck, check_ratings
+from judge.statistics.joined_ratings import JoinedRatings, RatedContest, Version, join_contests
+from judge.statistics.match_estimate import Interval
+from judge.statistics.ratings import Estimate, Rating, RatingModel
+from judge.text import printable
+
+EXAMPLES = """
+Examples:
+
+judge stats cup
+
+judge stats cup-2025 public-2026 --anchor house-renju=1600
+
+judge stats cup --against parent
+"""
+
+
+def stats(
+    contests: Annotated[
+        list[Path], typer.Argument(metavar="CONTEST", help="A contest.toml, its folder, or an export. Repeatable.")
+    ],
+    anchor: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=ELO", help="Give an agent this rating. Repeatable.")
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Compare the agents that met this one with it.")
+    ] = None,
+    draws: Annotated[
+        Literal["rao-kupper", "davidson"], typer.Option(help="What makes a draw, in the model of ratings.")
+    ] = "rao-kupper",
+    as_json: JsonOption = False,
+) -> None:
+    """Print what contests say of strength: ratings on one scale, their histories, rings, candidates.
+
+    Agents with the same files are one agent in all contests, which joins their ratings. The tables of an export are
+    taken as they are: verify it first.
+    """
+    loaded = [_load(path) for path in contests]
+    games = {contest.snapshot.policy.game.name for contest in loaded}
+    if len(games) > 1:
+        raise InputError(f"these contests are of {' and '.join(sorted(games))}: strength at one is none at the other")
+    rated = [_rated(contest) for contest in loaded]
+    joined = join_contests(rated, _anchors(anchor or []), RatingModel(draws=draws))
+    results = [row for contest in rated for row in contest.results]
+    rings = check_ratings(results) if len(rated) == 1 else None
+    candidates = None if against is None else compare_candidates(results, against)
+    if against is not None and not candidates:
+        raise InputError(f"--against {against}: nobody has a result against an agent of that name")
+    if as_json:
+        print_json(_document(joined, rings, candidates))
+        return
+    _show_ratings(joined)
+    if len(rated) > 1:
+        _show_histories(joined)
+    if rings is not None:
+        _show_rings(rings)
+    if against is not None and candidates:
+        _show_candidates(against, candidates)
+
+
+def _load(path: Path) -> PublishedContest:
+    if (path / DOCUMENT).is_file():
+        return load_claimed(path)
+    with opened(path) as found:
+        return load_store(found)
+
+
+def _rated(contest: PublishedContest) -> RatedContest:
+    programs = {entry.name: entry.seat.digest for entry in contest.snapshot.entries}
+    return RatedContest(contest.name, contest.snapshot.frozen_at, contest.counted, programs)
+
+
+def _anchors(words: list[str]) -> dict[str, float]:
+    anchors = {}
+    for word in words:
+        name, _, elo = word.rpartition("=")
+        try:
+            anchors[name] = float(elo)
+        except ValueError:
+            raise InputError(f"--anchor {word}: write NAME=ELO, such as house-renju=1600") from None
+    return anchors
+
+
+def _document(joined: JoinedRatings, rings: RatingsCheck | None, candidates: list[Candidate] | None) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "ratings": dataclasses.asdict(joined.ratings),
+        "histories": {
+            name: [dataclasses.asdict(version) for version in versions] for name, versions in joined.histories.items()
+        },
+    }
+    if rings is not None:
+        document["rings"] = dataclasses.asdict(rings)
+    if candidates is not None:
+        document["candidates"] = [{**dataclasses.asdict(each), "is_stronger": each.is_stronger} for each in candidates]
+    return document
+
+
+# --- for a terminal --------------------------------------------------------------------------------------------------
+
+
+def _table(*columns: str, title: str = "") -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", title=title or None, title_justify="left")
+    for at, column in enumerate(columns):
+        table.add_column(column, justify="left" if at == 0 else "right")
+    return table
+
+
+def _print(table: Table) -> None:
+    Console(highlight=False).print(table)
+
+
+def _show_ratings(joined: JoinedRatings) -> None:
+    rated = joined.ratings
+    pools = {rating.pool for rating in rated.ratings}
+    table = _table("agent", "games", "score", "rating (95 %)", *(["pool"] if len(pools) > 1 else []))
+    for rating in rated.ratings:
+        row = [str(rating.games), f"{100 * rating.score / rating.games:.1f} %", _of_rating(rating)]
+        table.add_row(Text(printable(rating.agent, 32)), *row, *([str(rating.pool)] if len(pools) > 1 else []))
+    _print(table)
+    print(f"sitting first   {_of_estimate(rated.advantage)} Elo")
+    margin = "" if rated.draw_elo is None else f", margin {_of_estimate(rated.draw_elo)} Elo"
+    print(f"draws           {100 * rated.draw_share:.1f} % between equals{margin}")
+
+
+def _of_rating(rating: Rating) -> str:
+    return interval(rating.elo, rating.low, rating.high)
+
+
+def _of_estimate(estimate: Estimate) -> str:
+    return f"{estimate.elo:+.1f} ± {1.96 * estimate.error:.1f}"
+
+
+def _show_histories(joined: JoinedRatings) -> None:
+    table = _table("agent", "contest", "began", "files", "games", "rating (95 %)")
+    for name, versions in sorted(joined.histories.items()):
+        before: Version | None = None
+        for version in versions:
+            files = "same" if before is not None and before.digest == version.digest else version.digest[:8]
+            table.add_row(
+                Text("" if before else printable(name, 32)),
+                Text(printable(version.contest, 32)),
+                version.began[:10],
+                files,
+                str(version.games),
+                _of_rating(version.rating),
+            )
+            before = version
+    print()
+    _print(table)
+
+
+def _show_rings(check: RatingsCheck) -> None:
+    if not check.degrees:
+        return
+    print(f"ratings tell the results: chi-square {check.chi_square:.1f} of {check.degrees}, p = {check.p:.3g}")
+    for ring in check.rings:
+        names = " beats ".join(printable(name, 32) for name in (*ring.agents, ring.agents[0]))
+        print(f"ring            {names}: {ring.elo:.0f} Elo more than ratings tell, p = {ring.p:.2g}")
+
+
+def _show_candidates(base: str, candidates: list[Candidate]) -> None:
+    table = _table("candidate", "games", "score", "Elo (95 %)", "normalized", "LOS", "p", "p of all", "")
+    for each in candidates:
+        estimate = each.estimate
+        table.add_row(
+            Text(printable(each.agent, 32)),
+            str(estimate.games),
+            f"{100 * estimate.score:.1f} %",
+            _of_interval(estimate.elo),
+            _of_interval(estimate.normalized),
+            f"{100 * estimate.los:.1f} %",
+            f"{each.p:.3g}",
+            f"{each.adjusted:.3g}",
+            "stronger" if each.is_stronger else "",
+        )
+    print(f"\nagainst {printable(base, 32)}; whoever is called stronger is so with 95 %, all of them together (Holm)")
+    _print(table)
+
+
+def _of_interval(found: Interval) -> str:
+    return interval(found.value, found.low, found.high)

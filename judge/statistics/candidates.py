@@ -1,0 +1,49 @@
+"""Several candidates against one: which of them are stronger, with one bound for the error of the whole list.
+
+Each candidate's p-value is the probability of its results or better ones if it were no stronger, from the pairs of
+games against the base. They are adjusted by Holm's procedure. Dunnett's, the usual one for several treatments against
+a control, gains from what the comparisons have in common when all use the same sample of the control. Here they have
+nothing in common: the base plays other games against each candidate. It also needs normal results of one variance.
+Holm's needs neither.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from judge.matches import ResultRow
+from judge.statistics.match_counts import MatchCounts
+from judge.statistics.match_estimate import MatchEstimate, estimate_match
+from judge.statistics.significance import SIGNIFICANCE, holm
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An agent that met the base. `p` is of one test, `adjusted` of one among all of the list."""
+
+    agent: str
+    counts: MatchCounts
+    estimate: MatchEstimate
+    p: float
+    adjusted: float
+
+    @property
+    def is_stronger(self) -> bool:
+        """Whether it is stronger than the base; in all the list this errs with a probability of 5 % at most."""
+        return self.adjusted <= SIGNIFICANCE
+
+
+def compare_candidates(results: Iterable[ResultRow], base: str) -> list[Candidate]:
+    """Everybody who met `base`, the surest first."""
+    met: dict[str, list[ResultRow]] = {}
+    for result in results:
+        if base in result.agents and result.first != result.second:
+            met.setdefault(result.agents[result.first == base], []).append(result)
+    found = []
+    for agent, games in sorted(met.items()):
+        counts = MatchCounts.of_results(games, agent)
+        estimate = estimate_match(counts)
+        if estimate is not None:
+            found.append((agent, counts, estimate, 1 - estimate.los))
+    adjusted = holm([p for *_, p in found])
+    listed = [Candidate(*each, of_all) for each, of_all in zip(found, adjusted, strict=True)]
+    return sorted(listed, key=lambda candidate: (candidate.p, candidate.agent))

@@ -1,0 +1,101 @@
+"""Whether ratings tell the results: agents that beat each other in a ring have no order that a number could give.
+
+The model of `judge.statistics.bradley_terry` expects of two agents a score that follows from the difference of their
+ratings. With s the score of a pair of agents and e, v its expectation and variance under the fitted model:
+
+- **All together**: the sum of (s - e) ** 2 / v over the pairs is a chi-square value with as many degrees of freedom as
+  there are pairs more than differences of ratings (Pearson).
+- **A ring of three**: how far the results lead around it. What a score is off its expectation, divided by the slope b
+  of the expectation, is what the lead of one agent over the other is off the difference of their ratings; those
+  differences sum to 0 around the ring, so the sum of the three, divided by its standard error sqrt(v / b ** 2 + ...),
+  is a standard normal value if ratings tell all. The p-values of all rings are adjusted by Holm's procedure.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from judge.matches import ResultRow
+from judge.statistics.bradley_terry import Fit, Matrix
+from judge.statistics.ratings import fit_games
+from judge.statistics.scales import ELO
+from judge.statistics.significance import SIGNIFICANCE, chi_square_tail, holm, normal_tail
+
+MOST_AGENTS = 100
+"""Rings are looked for among so many agents at most, those with the most games: there are 161,700 among a hundred."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """Each of three agents does better against the next one than ratings tell, and the last one against the first.
+
+    `elo` is how much, all around; `p` is adjusted for the number of rings.
+    """
+
+    agents: tuple[str, str, str]
+    elo: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class RatingsCheck:
+    """How well ratings tell the results: a chi-square test of all pairs of agents, and the significant rings."""
+
+    chi_square: float
+    degrees: int
+    p: float
+    rings: tuple[Ring, ...]
+
+
+def check_ratings(results: Iterable[ResultRow]) -> RatingsCheck:
+    """Compare results with what the ratings fitted to them expect."""
+    counted, pools, tally, fit = fit_games(results)
+    if not counted:
+        return RatingsCheck(0.0, 0, 1.0, ())
+    off, bend, variance = _residuals(fit, len(tally.place))
+    pairs = np.triu(variance > 0)
+    chi_square = float((off[pairs] ** 2 / variance[pairs]).sum())
+    degrees = int(pairs.sum()) - (len(tally.place) - len(pools))
+    names = sorted(tally.place, key=tally.place.__getitem__)
+    most = sorted(range(len(names)), key=lambda at: (-tally.games[at], names[at]))[:MOST_AGENTS]
+    rings = _rings(off, bend, variance, sorted(most), names)
+    return RatingsCheck(chi_square, degrees, chi_square_tail(chi_square, degrees), rings)
+
+
+def _residuals(fit: Fit, agents: int) -> tuple[Matrix, Matrix, Matrix]:
+    """For every two agents the row's score less its expectation, that one's slope by the lead, and its variance."""
+    tally = fit.tally
+    games = tally.wins + tally.draws + tally.losses
+    won, drawn, _ = fit.chances()
+    score, expected = tally.wins + tally.draws / 2, games * (won + drawn / 2)
+    variance = games * (won + drawn / 4 - (won + drawn / 2) ** 2)
+    bend = games * fit.slopes_of_score()
+    off_of, bend_of, variance_of = (np.zeros((agents, agents)) for _ in range(3))
+    np.add.at(off_of, (tally.first, tally.second), score - expected)
+    np.subtract.at(off_of, (tally.second, tally.first), score - expected)
+    for table, values in ((bend_of, bend), (variance_of, variance)):
+        np.add.at(table, (tally.first, tally.second), values)
+        np.add.at(table, (tally.second, tally.first), values)
+    return off_of, bend_of, variance_of
+
+
+def _rings(off: Matrix, bend: Matrix, variance: Matrix, agents: list[int], names: list[str]) -> tuple[Ring, ...]:
+    met = bend > 0
+    lead = np.divide(off, bend, out=np.zeros_like(off), where=met)
+    error = np.divide(variance, bend**2, out=np.zeros_like(off), where=met)
+    found = []
+    for a, b, c in combinations(agents, 3):
+        if met[a, b] and met[b, c] and met[c, a]:
+            around = lead[a, b] + lead[b, c] + lead[c, a]
+            found.append(
+                ((a, b, c), around, 2 * normal_tail(abs(around) / np.sqrt(error[a, b] + error[b, c] + error[c, a])))
+            )
+    adjusted = holm([p for *_, p in found])
+    rings = [
+        Ring((names[a], names[b], names[c]) if around > 0 else (names[a], names[c], names[b]), abs(around) * ELO, p)
+        for ((a, b, c), around, _), p in zip(found, adjusted, strict=True)
+        if p <= SIGNIFICANCE
+    ]
+    return tuple(sorted(rings, key=lambda ring: (ring.p, -ring.elo, ring.agents)))

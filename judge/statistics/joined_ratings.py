@@ -1,0 +1,118 @@
+"""One scale for several contests, and how each agent's rating went from one to the next.
+
+A program is its files: the same digest is the same strength, whatever it is called and whoever sends it. So all games
+of all contests are rated at once, by programs. A program that plays in two contests joins them, and a new version of
+an agent is another program with a rating of its own; the ratings of the versions of one name, in the order of the
+contests, are the agent's history. Nothing is assumed of how strength changes between versions, so a version of few
+games has a wide interval.
+
+Games alone tell differences. **Anchors** are agents with a given rating: each pool is moved so that its anchors have
+it on the average, and pools that have anchors are then on one scale. An anchor's own rating still follows from its
+games.
+
+Only contests of one game, rules and times should be joined: strength at another clock is another strength.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from judge.errors import InputError
+from judge.matches import ResultRow
+from judge.statistics.ratings import Rating, RatingList, RatingModel, rate
+
+
+@dataclass(frozen=True, slots=True)
+class RatedContest:
+    """A contest with the results that count in it. `programs` has the digest of each agent's files, by its name.
+
+    `began` is a time in ISO 8601, by which contests are put in order.
+    """
+
+    name: str
+    began: str
+    results: Sequence[ResultRow]
+    programs: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """An agent in one contest: the digest of its files, and their rating from all contests. `games` are of this one."""
+
+    contest: str
+    began: str
+    digest: str
+    games: int
+    rating: Rating
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedRatings:
+    """Ratings of programs, each called by its last name, and the versions of each name, oldest first."""
+
+    ratings: RatingList
+    histories: Mapping[str, Sequence[Version]]
+
+
+def join_contests(
+    contests: Sequence[RatedContest], anchors: Mapping[str, float], model: RatingModel | None = None
+) -> JoinedRatings:
+    """Rate all contests at once. Raises InputError if an anchor has not played, or is the name of several programs."""
+    ordered = sorted(contests, key=lambda contest: (contest.began, contest.name))
+    played = [
+        row._replace(
+            first=first, second=second, winner=None if row.winner is None else (first, second)[row.winner != row.first]
+        )
+        for contest in ordered
+        for row in contest.results
+        for first, second in [(_program(contest, row.first), _program(contest, row.second))]
+    ]
+    rated = rate(played, model)
+    names = {_program(contest, name): name for contest in ordered for name in contest.programs}
+    rated = _anchored(rated, _anchor_programs(names, anchors))
+    by_program = {rating.agent: rating for rating in rated.ratings}
+    histories: dict[str, list[Version]] = {}
+    for contest in ordered:
+        games = [agent for row in contest.results for agent in row.agents]
+        for name, digest in contest.programs.items():
+            rating = by_program.get(_program(contest, name))
+            if rating is not None and name in games:
+                version = Version(contest.name, contest.began, digest, games.count(name), replace(rating, agent=name))
+                histories.setdefault(name, []).append(version)
+    shown = tuple(replace(rating, agent=names[rating.agent]) for rating in rated.ratings)
+    return JoinedRatings(replace(rated, ratings=shown), histories)
+
+
+def _program(contest: RatedContest, name: str) -> str:
+    """The digest of an agent's files; with its name if others in the contest have the same files."""
+    digest = contest.programs[name]
+    return digest if list(contest.programs.values()).count(digest) == 1 else f"{digest} {name}"
+
+
+def _anchor_programs(names: Mapping[str, str], anchors: Mapping[str, float]) -> Mapping[str, float]:
+    found: dict[str, float] = {}
+    for name, elo in anchors.items():
+        programs = [program for program, called in names.items() if called == name]
+        if len(programs) != 1:
+            problem = "did not play" if not programs else f"has {len(programs)} versions, which differ in strength"
+            raise InputError(f"anchor {name}: {problem}; name an agent whose files never changed")
+        found[programs[0]] = elo
+    return found
+
+
+def _anchored(rated: RatingList, anchors: Mapping[str, float]) -> RatingList:
+    """Move each pool to its anchors; pools with anchors become the pool of the largest of them."""
+    off: dict[int, list[float]] = {}
+    for rating in rated.ratings:
+        if rating.agent in anchors:
+            off.setdefault(rating.pool, []).append(anchors[rating.agent] - rating.elo)
+    joined = min(off, default=0)
+    moved = [
+        _moved(rating, sum(off[rating.pool]) / len(off[rating.pool]), joined) if rating.pool in off else rating
+        for rating in rated.ratings
+    ]
+    return replace(rated, ratings=tuple(sorted(moved, key=lambda rating: (rating.pool, -rating.elo, rating.agent))))
+
+
+def _moved(rating: Rating, by: float, pool: int) -> Rating:
+    low, high = (None if end is None else end + by for end in (rating.low, rating.high))
+    return replace(rating, elo=rating.elo + by, low=low, high=high, pool=pool)
