@@ -35,6 +35,9 @@ MAY_IMPORT = {
     },
     "records": {"errors", "parsing", "text", "games", "referee"},
     "catalog": {"errors", "text", "durable_files", "registry", "games", "referee", "records"},
+    "broadcast": {
+        "errors", "text", "durable_files", "locks", "logs", "games", "protocols", "referee", "records", "catalog",
+    },
     "render": {"errors", "text", "records"},
     "matches": {"games", "records"},
     "statistics": {"errors", "matches"},
@@ -50,6 +53,7 @@ MAY_IMPORT = {
     "contest": {
         "errors", "toml_files", "text", "parsing", "durable_files", "locks", "logs", "worker_processes", "games",
         "sandbox", "referee", "catalog", "store", "agents", "submissions", "host", "matches", "statistics",
+        "broadcast", "records",
     },
     "cluster": {
         "errors", "resources", "durable_files", "locks", "logs", "sandbox", "host", "referee", "store",
@@ -65,6 +69,7 @@ MAY_IMPORT = {
         "errors", "resources", "durable_files", "locks", "logs", "games", "protocols", "sandbox", "host",
         "referee", "records", "catalog", "render", "store", "agents", "submissions", "contest", "cluster",
         "publish", "intake", "attacks", "text", "parsing", "matches", "statistics",
+        "broadcast", "worker_processes",
     },
 }  # fmt: skip
 """For each room the rooms that it imports: no more, and no fewer."""

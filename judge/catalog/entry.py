@@ -100,10 +100,20 @@ class GameEntry(GameRules):
 
     partners: Sequence[Partner] = ()
     """The opponents in `judge check`: the first that can play under the policy. Without one there is no check."""
+    words_are_public: bool = False
+    """Whether no agent of this game knows anything that the other may not: then what agents say is shown while they
+    play, as far as it is public at all. Else it is shown when the game is over."""
 
     @abstractmethod
     def view(self, game: Game, seat: int | None = None) -> BoardView:
         """A game of `new` as it stands, or what `seat` may see of it."""
+
+    def public(self, game: Game) -> BoardView | None:  # noqa: ARG002 a game may show nothing
+        """What everybody may see of a game while it is played: nothing that one of its agents may not know.
+
+        Its caption says the last move where `words_are_public` is False. None: there is no board before the end.
+        """
+        return None
 
     def formats(self) -> FileFormats[Any] | None:
         """The formats of the field; None: a game is in its record only."""

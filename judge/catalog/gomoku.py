@@ -22,6 +22,7 @@ class GomokuEntry(GameEntry):
     name = "gomoku"
     protocol = "gomocup"
     partners = (Partner("house-instant", ("centre",)), Partner("house-agi-instant"), Partner("house-agi"))
+    words_are_public = True
 
     def new(self, options: Mapping[str, Any]) -> Gomoku:
         """A game with these options."""
@@ -32,6 +33,10 @@ class GomokuEntry(GameEntry):
         from judge.records.gomoku.view import stones_view
 
         return stones_view(_gomoku(game))
+
+    def public(self, game: Game) -> BoardView:
+        """All of it: nothing is hidden."""
+        return self.view(game)
 
     def formats(self) -> "FileFormats[FiveRecord]":
         """Those of Piskvork, Gomocup, SGF, PGN and Renlib."""

@@ -28,6 +28,7 @@ class QuantumChessEntry(GameEntry):
     name = "quantum-chess"
     protocol = "qchess"
     partners = (Partner("house-qchess-instant"),)
+    words_are_public = True
 
     def new(self, options: Mapping[str, Any]) -> QuantumChess:
         """A game with these options."""
@@ -38,6 +39,10 @@ class QuantumChessEntry(GameEntry):
         from judge.records.quantum_chess.view import chess_view
 
         return chess_view(_chess(game), seat)
+
+    def public(self, game: Game) -> BoardView:
+        """Without the types that no agent knows yet; what one agent knows, the other knows too."""
+        return self.view(game, 0)
 
     def formats(self) -> "FileFormats[QchessLog]":
         """The log of UCC's manager."""

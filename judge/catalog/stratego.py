@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from judge.catalog.entry import GameEntry, Partner, ResultWord, ResultWords
 from judge.games.person import PersonWords
 from judge.games.stratego import Stratego
-from judge.games.types import Game
+from judge.games.types import SEATS, Game
 from judge.records.formats import FileFormat, FileFormats
 from judge.records.steps import Stepped
 from judge.records.views import BoardView
@@ -31,6 +32,18 @@ class StrategoEntry(GameEntry):
         from judge.records.stratego.view import stratego_view
 
         return stratego_view(_stratego(game), seat)
+
+    def public(self, game: Game) -> BoardView:
+        """Where the pieces of both armies are, but not which; during the set-up nothing."""
+        views = [self.view(game, seat) for seat in SEATS]
+        is_set_up = _stratego(game).turn > 0
+        hidden = {
+            square: token
+            for seat, view in enumerate(views)
+            for square, token in view.tokens.items()
+            if token.side != seat and is_set_up
+        }
+        return replace(views[0], tokens=hidden)
 
     def formats(self) -> FileFormats[bytes]:
         """The log of UCC's managers; a game is the bytes of its log."""

@@ -11,20 +11,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
 from types import FrameType
 from typing import IO
 
 from rich.console import Console
 from rich.live import Live
 
+from judge.broadcast import pipe
 from judge.catalog.steps import result_words
-from judge.cli import live_pipe
 from judge.cli.live_games import Follower, GameViews
 from judge.cli.screen import Screen
 from judge.records.outcome import match_scores
 from judge.referee.spec import MatchRecord, MatchSpec
+from judge.worker_processes import set_scheduling
 
 INTERVAL_S = 0.1
 """How often the screen is drawn, at most."""
@@ -49,24 +48,24 @@ class LiveView:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=stdout, pass_fds=given)
         if self._process.stdin is None:
             raise RuntimeError("Popen made no pipe")
-        self._feed = live_pipe.Feed(os.dup(self._process.stdin.fileno()))
+        self._feed = pipe.Feed(os.dup(self._process.stdin.fileno()))
         self._process.stdin.close()
-        self._send(live_pipe.SERIES, {"names": names, "games": games})
+        self._send(pipe.SERIES, {"names": names, "games": games})
         self._first = names[0]
 
     def begin(self, spec: MatchSpec) -> None:
         """A game, or another attempt at it, begins."""
-        self._feed.send(live_pipe.BEGIN, spec.model_dump_json().encode())
+        self._feed.send(pipe.BEGIN, spec.model_dump_json().encode())
 
     def follow(self, packed: bytes) -> None:
         """What is new of its transcript."""
-        self._feed.send(live_pipe.TRANSCRIPT, packed)
+        self._feed.send(pipe.TRANSCRIPT, packed)
 
     def end(self, record: MatchRecord, is_last_attempt: bool) -> None:
         """It is over."""
         points = points_of(record, self._first)
         said = {"result": result_words(record), "points": points}
-        self._send(live_pipe.END, {**said, "is_last_attempt": is_last_attempt})
+        self._send(pipe.END, {**said, "is_last_attempt": is_last_attempt})
 
     def close(self) -> None:
         """Let the view show the end, and wait until the terminal is as it was."""
@@ -103,7 +102,7 @@ def view(console: Console, source: int) -> None:
     with Live(console=console, screen=True, auto_refresh=False, transient=False) as live:
         while goes_on:
             goes_on = take(source, read)
-            for kind, data in live_pipe.frames(read):
+            for kind, data in pipe.frames(read):
                 views.hear(kind, data)
             screen = views.screen()
             if screen is not None:
@@ -130,13 +129,6 @@ def take(source: int, read: bytearray) -> bool:
         if not data:
             return False
         read += data
-
-
-def set_scheduling(pid: int, policy: int) -> None:
-    """Say how all threads of a process get their time; where we may not, they get it as before."""
-    with suppress(OSError):
-        for thread in Path(f"/proc/{pid}/task").iterdir():
-            os.sched_setscheduler(int(thread.name), policy, os.sched_param(0))
 
 
 def end_politely(_signal: int, _frame: FrameType | None) -> None:

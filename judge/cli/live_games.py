@@ -12,8 +12,8 @@ import time
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
+from judge.broadcast import pipe
 from judge.catalog import game_entry
-from judge.cli import live_pipe
 from judge.cli.memory_monitor import MemoryMonitor
 from judge.cli.screen import MoveShown, Screen, SeatShown
 from judge.cli.series_score import SeriesScore
@@ -70,7 +70,7 @@ class Follower:
     def end(self, result: str) -> None:
         """Take the result: the judge has ended the game."""
         self._news.put(None)
-        self._thread.join(timeout=live_pipe.LAST_WAIT_S)
+        self._thread.join(timeout=pipe.LAST_WAIT_S)
         self._memory.close()
         self.result = result
 
@@ -155,17 +155,17 @@ class GameViews(Generic[FollowerT]):
     def hear(self, kind: bytes, data: bytes) -> None:
         """A frame of the feed."""
         match kind:
-            case live_pipe.SERIES:
+            case pipe.SERIES:
                 series = json.loads(data)
                 names = (series["names"][0], series["names"][1])
                 self._series = SeriesScore(names, series["games"])
-            case live_pipe.BEGIN:
+            case pipe.BEGIN:
                 spec = MatchSpec.model_validate_json(data)
                 self._number = spec.number + 1
                 self.follower = self._follows(spec, self._judge_pid)
-            case live_pipe.TRANSCRIPT if self.follower is not None:
+            case pipe.TRANSCRIPT if self.follower is not None:
                 self.follower.hear(data)
-            case live_pipe.END if self.follower is not None:
+            case pipe.END if self.follower is not None:
                 self._end(self.follower, json.loads(data))
 
     def screen(self) -> Screen | None:

@@ -13,11 +13,11 @@ from dataclasses import replace
 from rich.console import Console
 from rich.live import Live
 
+from judge.broadcast.pipe import frames
 from judge.cli.board_text import board_lines
 from judge.cli.browse import key_by_key, keys_of
 from judge.cli.live import end_politely, leave_last, take
 from judge.cli.live_games import GameViews
-from judge.cli.live_pipe import frames
 from judge.cli.person_view import Seated
 from judge.cli.prompt import ARROWS, ESCAPE, Prompt
 from judge.cli.screen import Screen

@@ -65,6 +65,20 @@ class FailuresPlan(_Table):
     """How many games it must have played before its share means something."""
 
 
+class BroadcastPlan(_Table):
+    """How long the public waits for what happens in a game that is played; a result is told at once."""
+
+    delay_plies: int = Field(default=0, ge=0, le=1000)
+    """A move is told after so many more."""
+    delay_s: float = Field(default=0, ge=0, le=3600)
+    """A move is told so many seconds later."""
+
+    @property
+    def is_given(self) -> bool:
+        """Whether there is a delay."""
+        return bool(self.delay_plies or self.delay_s)
+
+
 class SlotsPlan(_Table):
     """The machine's share in it."""
 
@@ -96,6 +110,7 @@ class Plan(_Table):
     folders: FoldersPlan = FoldersPlan()
     failures: FailuresPlan = FailuresPlan()
     slots: SlotsPlan = SlotsPlan()
+    broadcast: BroadcastPlan = BroadcastPlan()
     intake: IntakePolicy = IntakePolicy()
     """What authors may send, and how often."""
     agents: tuple[AgentPlan, ...] = ()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from judge.broadcast.sender import Announced, Sender
 from judge.errors import HostError, InputError
 from judge.games.types import Verdict
 from judge.locks import locked
@@ -38,6 +39,8 @@ class Job:
     states: Mapping[str, bytes] = field(default_factory=dict)
     contest: str = ""
     """For the log."""
+    listener: Path | None = None
+    """The socket of who is told of the game while it is played; None: nobody."""
 
     def spec(self) -> MatchSpec:
         """What is played: the spec of the schedule, with its id, the attempt's seed and the folders."""
@@ -111,10 +114,24 @@ def play_job(job: Job, slot: Slot, lock: Path | None = None, *, holds_cores: boo
     shelf = JobShelf(job.states)
     shared = spec.policy.box.sharing > 1
     cores = CoreLocks(() if holds_cores else slot.cores, log.info, shared=shared)
-    with bound(contest=job.contest, match=spec.id, attempt=job.match.attempt):
-        venue = Venue(slot, shelf, partial(_turn, lock, cores))
+    with bound(contest=job.contest, match=spec.id, attempt=job.match.attempt), _sender(job, spec) as sender:
+        follow = None if sender is None else sender.follow
+        venue = Venue(slot, shelf, partial(_turn, lock, cores), follow=follow)
         file = play(spec, job.programs, job.match.attempt, venue)
     return job_result(file, shelf.left)
+
+
+@contextmanager
+def _sender(job: Job, spec: MatchSpec) -> Iterator[Sender | None]:
+    if job.listener is None:
+        yield None
+        return
+    match = job.match
+    sender = Sender(job.listener, Announced(match=match.id, game=match.number, attempt=match.attempt, spec=spec))
+    try:
+        yield sender
+    finally:
+        sender.close()
 
 
 @contextmanager

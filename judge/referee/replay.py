@@ -47,13 +47,18 @@ class ReplayWire:
     """Implements `judge.referee.wire.Wire` on recorded entries; raises InputError if the referee departs from them."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
-        self._entries = _rejoined(entries)
+        self._entries = rejoined(entries)
         self._next = 0
 
     @property
     def is_finished(self) -> bool:
         """Whether every entry was used."""
         return self._next == len(self._entries)
+
+    @property
+    def now_ns(self) -> int:
+        """The moment of the entry that was used last."""
+        return self._entries[self._next - 1].ns if self._next else 0
 
     def start(self, seat: int) -> int:
         """The recorded moment."""
@@ -144,7 +149,7 @@ class ReplayWire:
         return DepartureError(f"the record departs from the rules at entry {self._next - 1}: {how}")
 
 
-def _rejoined(entries: Sequence[Entry]) -> list[Entry]:
+def rejoined(entries: Sequence[Entry]) -> list[Entry]:
     """Chunks that were cut at the border of a private line, joined again as they were read and counted.
 
     The parts of a chunk have its time, which no other read of the seat has, and are private by turns.

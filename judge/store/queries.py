@@ -9,7 +9,7 @@ from judge.errors import InputError
 from judge.matches import Match, MatchState, Pairing, ResultRow, result_row
 from judge.store.connection import connect
 from judge.store.tables import attempts, contests, entries, journal, matches, pairings, results
-from judge.store.types import Attempt, AttemptState, EntryRow, JournalLine
+from judge.store.types import Attempt, AttemptState, EntryRow, JournalLine, ScheduleRow
 
 _RESULT = (
     *(matches.c.first, matches.c.second),
@@ -102,6 +102,20 @@ class Reader:
         with self._engine.connect() as connection:
             return [match_of(row) for row in connection.execute(query)]
 
+    def schedule_rows(self, contest: str) -> list[ScheduleRow]:
+        """Every match of the schedule, in its order; there may be a hundred thousand, so no spec is read."""
+        columns = [matches.c[name] for name in ScheduleRow._fields]
+        query = select(*columns).where(matches.c.contest == contest).order_by(matches.c.number)
+        with self._engine.connect() as connection:
+            return [ScheduleRow(*row) for row in connection.execute(query)]
+
+    def attempt(self, match: str, number: int) -> Attempt | None:
+        """An attempt of a match; None if there is none of that number."""
+        query = select(attempts).where(attempts.c.match == match, attempts.c.number == number)
+        with self._engine.connect() as connection:
+            row = connection.execute(query).first()
+        return None if row is None else _attempt_of(row)
+
     def attempts(self, contest: str) -> list[Attempt]:
         """Every attempt of every match, in the order of the schedule."""
         query = (
@@ -111,10 +125,7 @@ class Reader:
             .order_by(matches.c.number, attempts.c.number)
         )
         with self._engine.connect() as connection:
-            return [
-                Attempt(row.match, row.number, AttemptState(row.state), row.why, row.record)
-                for row in connection.execute(query)
-            ]
+            return [_attempt_of(row) for row in connection.execute(query)]
 
     def counts(self, contest: str) -> Mapping[MatchState, int]:
         """The number of matches in each state."""
@@ -125,10 +136,18 @@ class Reader:
 
     def journal(self, contest: str) -> list[JournalLine]:
         """The contest's log, oldest first."""
-        query = select(journal).where(journal.c.contest == contest).order_by(journal.c.id)
+        return [line for _, line in self.journal_since(contest, 0)]
+
+    def journal_since(self, contest: str, number: int) -> list[tuple[int, JournalLine]]:
+        """The lines of the contest's log after a number, each with its own, which grow but are not without gaps.
+
+        On PostgreSQL a line may be seen after one with a larger number, if its transaction takes longer.
+        """
+        query = select(journal).where(journal.c.contest == contest, journal.c.id > number).order_by(journal.c.id)
         with self._engine.connect() as connection:
             return [
-                JournalLine(row.at, row.event, row.match, row.attempt, row.text) for row in connection.execute(query)
+                (row.id, JournalLine(row.at, row.event, row.match, row.attempt, row.text))
+                for row in connection.execute(query)
             ]
 
 
@@ -147,6 +166,10 @@ def pairing_rows(connection: Connection, contest: str) -> Sequence[Row[Any]]:
     return connection.execute(
         select(pairings).where(pairings.c.contest == contest).order_by(pairings.c.round, pairings.c.table)
     ).all()
+
+
+def _attempt_of(row: Row[Any]) -> Attempt:
+    return Attempt(row.match, row.number, AttemptState(row.state), row.why, row.record)
 
 
 def match_of(row: Row[Any]) -> Match:

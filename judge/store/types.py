@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class AttemptState(StrEnum):
@@ -48,3 +49,14 @@ class JournalLine:
     match: str | None
     attempt: int | None
     text: str
+
+
+class ScheduleRow(NamedTuple):
+    """A match of the schedule by its numbers and names."""
+
+    id: str
+    number: int
+    round: int
+    table: int
+    first: str
+    second: str

@@ -3,8 +3,8 @@
 import json
 import os
 
+from judge.broadcast import pipe
 from judge.catalog.steps import steps_of
-from judge.cli import live_pipe
 from judge.cli.live_games import Follower, GameViews
 from judge.cli.screen import Screen
 from judge.referee.spec import RecordFile
@@ -26,12 +26,12 @@ def shown(file: RecordFile, share: float = 1.0, games: int = 1) -> tuple[GameVie
     """The screen when this share of the transcript was heard; the whole game is ended."""
     views = GameViews(Follower, os.getpid())
     names = [seat.name for seat in file.record.seats]
-    views.hear(live_pipe.SERIES, json.dumps({"names": names, "games": games}).encode())
-    views.hear(live_pipe.BEGIN, file.record.spec.model_dump_json().encode())
+    views.hear(pipe.SERIES, json.dumps({"names": names, "games": games}).encode())
+    views.hear(pipe.BEGIN, file.record.spec.model_dump_json().encode())
     entries = unseal(file.transcript)
-    views.hear(live_pipe.TRANSCRIPT, packed(entries[: round(len(entries) * share)]))
+    views.hear(pipe.TRANSCRIPT, packed(entries[: round(len(entries) * share)]))
     result = {"result": "over", "points": 1.0, "is_last_attempt": True}
-    views.hear(live_pipe.END, json.dumps(result).encode())
+    views.hear(pipe.END, json.dumps(result).encode())
     screen = views.screen()
     assert screen is not None
     return views, screen
@@ -86,8 +86,8 @@ def test_a_series_is_counted_for_the_first_agent() -> None:
 def test_an_attempt_that_is_followed_by_another_is_no_result() -> None:
     views, _ = shown(recorded.gomoku(), games=4)
     file = recorded.gomoku()
-    views.hear(live_pipe.BEGIN, file.record.spec.model_dump_json().encode())
-    views.hear(live_pipe.END, b'{"result": "void", "points": null, "is_last_attempt": false}')
+    views.hear(pipe.BEGIN, file.record.spec.model_dump_json().encode())
+    views.hear(pipe.END, b'{"result": "void", "points": null, "is_last_attempt": false}')
 
     screen = views.screen()
 
@@ -105,9 +105,9 @@ def test_a_transcript_that_makes_no_sense_is_shown_as_far_as_it_does() -> None:
     file = recorded.gomoku()
     entries = unseal(file.transcript)
     views = GameViews(Follower, os.getpid())
-    views.hear(live_pipe.BEGIN, file.record.spec.model_dump_json().encode())
-    views.hear(live_pipe.TRANSCRIPT, packed(entries[:20] + entries[:20] + entries))
-    views.hear(live_pipe.END, b'{"result": "void", "points": null, "is_last_attempt": true}')
+    views.hear(pipe.BEGIN, file.record.spec.model_dump_json().encode())
+    views.hear(pipe.TRANSCRIPT, packed(entries[:20] + entries[:20] + entries))
+    views.hear(pipe.END, b'{"result": "void", "points": null, "is_last_attempt": true}')
 
     screen = views.screen()
 

@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Self
 
 from judge.agents.agents import program_digest
 from judge.contest.contest import Contest
@@ -283,6 +284,12 @@ class Cup:
 
     def close(self) -> None:
         self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
 
 
 def play(contest: Contest, cast: Cast, most: int = 1_000_000, void: Sequence[int] = ()) -> None:

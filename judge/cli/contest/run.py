@@ -19,6 +19,7 @@ from judge.cli.output import note
 from judge.contest.contest import Contest, begin, has_begun, open_store
 from judge.contest.executor import Executor, LocalExecutor
 from judge.contest.plan import Planned, load_plan
+from judge.contest.recorded import RecordedExecutor
 from judge.contest.runner import ContestRunner, StopReason
 from judge.contest.snapshot import images_of
 from judge.errors import HostError, InputError
@@ -98,7 +99,9 @@ def _here(contest: Contest, slots: Sequence[Slot]) -> Executor:
     report_occupied(slots)
     if slots[0].judge_cores:
         os.sched_setaffinity(0, slots[0].judge_cores)
-    return LocalExecutor(slots, log=contest.planned.folder / LOG_FILE, fork=True)
+    return RecordedExecutor(
+        LocalExecutor(slots, log=contest.planned.folder / LOG_FILE, fork=True), contest.planned, fork=True
+    )
 
 
 def _elsewhere(contest: Contest, scheduler: str, keys: Path | None, lost_after_s: float) -> Executor:
@@ -106,7 +109,9 @@ def _elsewhere(contest: Contest, scheduler: str, keys: Path | None, lost_after_s
     from judge.cluster.cluster import open_cluster
 
     images = set(contest.snapshot.images) | ({KEEPER} if contest.snapshot.policy.folders.kept else set())
-    return open_cluster(scheduler, keys, contest.store, contest.name, sorted(images), lost_after_s)
+    elsewhere = open_cluster(scheduler, keys, contest.store, contest.name, sorted(images), lost_after_s)
+    # Workers on other machines tell nothing while they play: their games come into the log when they have ended.
+    return RecordedExecutor(elsewhere, contest.planned)
 
 
 def _host() -> Mapping[str, Any]:

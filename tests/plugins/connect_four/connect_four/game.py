@@ -21,6 +21,7 @@ class ConnectFourEntry(GameEntry):
     name = "connect-four"
     protocol = "drop"
     partners = (Partner(str(Path(__file__).parent / "example")),)
+    words_are_public = True
 
     def new(self, options: Mapping[str, Any]) -> ConnectFour:
         """A game with these options."""
@@ -43,6 +44,10 @@ class ConnectFourEntry(GameEntry):
             marks={(x, ROWS - 1 - y): Mark.ROW for x, y in game.line()} if has_won else {},
             caption=f"{len(game.played)}. column {game.played[-1] + 1}" if game.played else "",
         )
+
+    def public(self, game: Game) -> BoardView:
+        """All of it: nothing is hidden."""
+        return self.view(game)
 
     def formats(self) -> FileFormats[str]:
         """The columns in one line, which is written beside each record."""

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from judge.cli import live_pipe
-from judge.cli.live_pipe import Feed, frames
+from judge.broadcast import pipe
+from judge.broadcast.pipe import Feed, frames
 
 
 def test_frames_come_out_as_they_went_in_however_they_are_cut() -> None:
@@ -58,7 +58,7 @@ def test_a_reader_that_is_gone_is_forgotten() -> None:
 
 
 def test_a_reader_that_is_hopelessly_behind_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_pipe, "MOST_BEHIND_BYTES", 1 << 20)
+    monkeypatch.setattr(pipe, "MOST_BEHIND_BYTES", 1 << 20)
     reader, writer = os.pipe()
     to = Feed(writer)
     for _ in range(30):

@@ -1,6 +1,9 @@
-"""The way from a judge to the process that shows its games: frames in a pipe, written without ever waiting.
+"""The way from a judge to the process that shows its games: frames in a pipe or a socket, written without ever waiting.
 
     frame   kind (1 byte), length (4 bytes, little end first), data
+
+What the live view of `judge match` is told; `judge.broadcast.sender` says what a contest's log is told:
+
     S       the series begins: JSON of names and number of games
     B       a game begins: its MatchSpec as JSON
     T       what is new of its transcript, packed (`judge.referee.transcript.unpack`)
@@ -33,6 +36,11 @@ class Feed:
         os.set_blocking(fd, False)
         self._fd = fd
         self._behind = bytearray()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the reader was not forgotten."""
+        return self._fd >= 0
 
     def send(self, kind: bytes, data: bytes) -> None:
         """Write a frame, or what the pipe takes of it."""

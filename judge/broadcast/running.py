@@ -1,0 +1,276 @@
+"""A running game as events: its transcript goes in as it grows, and what may be known of it comes out.
+
+The transcript is refereed again (`judge.referee.spectator`), so a worker sends its bytes and does nothing else for its
+spectators. The referee plays in a thread of its own, which runs only while `RunningGame.hear` waits for it: it is a
+coroutine, and nothing is shared between two threads that run.
+"""
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from queue import SimpleQueue
+
+from judge.broadcast.events import (
+    AnyEvent,
+    Board,
+    MarkedSquare,
+    Moved,
+    Piece,
+    Playing,
+    RunningClock,
+    SearchTold,
+    Times,
+    TurnBegun,
+)
+from judge.catalog import game_entry
+from judge.errors import HostError, InputError
+from judge.games.types import SEATS
+from judge.logs import get_logger
+from judge.protocols.types import UNLIMITED_MS
+from judge.records.views import BoardView, Square, Token
+from judge.referee.replay import rejoined
+from judge.referee.side import Ply
+from judge.referee.spec import MatchSpec, RecordFile
+from judge.referee.spectator import Spectator, TailingWire
+from judge.referee.transcript import Entry, unseal
+from judge.text import plain_text
+
+MS = 1_000_000
+
+SEARCH_EVERY_MS = 250
+"""How often at most it is told what an agent says while it thinks."""
+
+LONGEST_SAID, LONGEST_WORDS = 80, 160
+MOST_KEYWORDS, MOST_MESSAGES = 12, 3
+"""What is told of an agent's words with a move: keywords of its search, and the last of its messages."""
+
+log = get_logger()
+
+
+class _OverError(Exception):
+    """No more of the transcript will come."""
+
+
+class RunningGame:
+    """One attempt of a match while it is played."""
+
+    def __init__(self, spec: MatchSpec, game: int, attempt: int) -> None:
+        """`game` is the match's number in its contest. Raises InputError for a spec that cannot be played."""
+        self.game, self.attempt = game, attempt
+        self.plies = 0
+        """How many answers were told."""
+        self._spec = spec
+        self._entry = game_entry(spec.policy.game.name)
+        self._wire = TailingWire(self._wait_for_more)
+        self._spectator = Spectator(spec, self._wire, self._on_ply)
+        self._origin_ms: float | None = None
+        self._view: BoardView | None = None
+        self._events: list[AnyEvent] = []
+        self._answer: tuple[Ply, int, Times, tuple[str, ...]] | None = None
+        """An answer that is not told yet, when it was read, what was left then, and what was said before it."""
+        self._told: tuple[Mapping[str, str], tuple[str, ...]] = ({}, ())
+        self._told_at_ms = 0.0
+        self._clock: tuple[int, int] | None = None
+        self._news: SimpleQueue[Sequence[Entry] | None] = SimpleQueue()
+        self._idle: SimpleQueue[bool] = SimpleQueue()
+        self._is_over = False
+        self._thread = threading.Thread(target=self._play, daemon=True)
+        self._thread.start()
+        self._is_over = not self._idle.get()
+
+    def hear(self, entries: Sequence[Entry], sent_ms: float) -> list[AnyEvent]:
+        """The events that follow from new entries of the transcript, which its judge sent at `sent_ms` of Unix time."""
+        if not entries or self._is_over:
+            return []
+        # They were sent a moment after the last of them was made, so the earliest estimate is the best.
+        began = sent_ms - entries[-1].ns / MS
+        is_first = self._origin_ms is None
+        self._origin_ms = began if self._origin_ms is None else min(self._origin_ms, began)
+        if is_first:
+            self._begin(self._at(entries[0].ns))
+        self._news.put(entries)
+        self._is_over = not self._idle.get()
+        self._tell_answer()
+        self._tell_clock()
+        self._tell_search(sent_ms)
+        events, self._events = self._events, []
+        return events
+
+    def close(self) -> None:
+        """End the thread."""
+        if not self._is_over:
+            self._news.put(None)
+            self._is_over = not self._idle.get()
+        self._thread.join()
+
+    # --- in the referee's thread -------------------------------------------------------------------------------------
+
+    def _play(self) -> None:
+        try:
+            self._spectator.referee.play()
+        except (_OverError, InputError, HostError):
+            pass  # a void breaks off; what does not follow from the rules is for `judge verify` to say
+        except Exception as error:  # noqa: BLE001 spectators of this game lose it, and nobody loses anything else
+            fields = {"game": self.game, "attempt": self.attempt, "error": repr(error)}
+            log.warning("a running game cannot be followed", **fields)
+        self._idle.put(False)
+
+    def _wait_for_more(self) -> Sequence[Entry]:
+        self._idle.put(True)
+        news = self._news.get()
+        if news is None:
+            raise _OverError
+        return news
+
+    def _on_ply(self, ply: Ply) -> None:
+        """An answer, before the game applies it: the effect of the one before can be seen now."""
+        self._tell_answer()
+        messages = self._spectator.seats[ply.seat].messages
+        self._answer = ply, self._wire.now_ns, self._left(), _words(messages)
+        messages.clear()
+        self._told = ({}, ())
+
+    # --- what is told ------------------------------------------------------------------------------------------------
+
+    def _begin(self, at: str) -> None:
+        self._view = self._public()
+        board = None if self._view is None else _board(self._view)
+        self._events.append(Playing(game=self.game, attempt=self.attempt, at=at, board=board, left_ms=self._left()))
+
+    def _tell_answer(self) -> None:
+        if self._answer is None:
+            return
+        (seat, said, *_), read_ns, left_ms, messages = self._answer
+        self._answer = None
+        self.plies += 1
+        # With what it ran on after its turn, which is charged later.
+        ply = self._spectator.referee.plies[self.plies - 1]
+        view, before = self._public(), self._view
+        self._view = view
+        is_public = self._entry.words_are_public
+        seats = view.seats if view is not None and before is not None and view.seats != before.seats else None
+        self._clock = None
+        was = {} if before is None else before.tokens
+        now = {} if view is None else view.tokens
+        marks = {} if view is None else view.marks
+        self._events.append(
+            Moved(
+                game=self.game,
+                attempt=self.attempt,
+                ply=self.plies,
+                at=self._at(read_ns),
+                seat=seat,
+                said=plain_text(said if is_public else _caption(view), LONGEST_SAID),
+                charged_ms=round(ply.charged_ns / MS, 3),
+                left_ms=left_ms,
+                search=_keywords(ply.search) if is_public else {},
+                messages=messages if is_public else (),
+                emptied=tuple(sorted(was.keys() - now.keys())),
+                pieces=tuple(_piece(at, token) for at, token in now.items() if was.get(at) != token),
+                marks=tuple(MarkedSquare(x=x, y=y, mark=mark.value) for (x, y), mark in marks.items()),
+                seats=seats,
+            )
+        )
+
+    def _tell_clock(self) -> None:
+        """The clock that runs, with the move before it if that was just told."""
+        for seat in SEATS:
+            seen = self._spectator.seats[seat]
+            if not seen.is_asked or seen.runs_since_ns is None or self._origin_ms is None or seen.clock is None:
+                continue
+            if self._clock == (seat, seen.runs_since_ns):
+                return
+            self._clock = seat, seen.runs_since_ns
+            limit = self._spec.policy.clock.turn_ms
+            clock = RunningClock(
+                seat=seat,
+                since_ms=round(self._origin_ms + seen.runs_since_ns / MS),
+                turn_ms=limit if 0 < limit < UNLIMITED_MS else None,
+                left_ms=self._left(),
+            )
+            if self._events and isinstance(self._events[-1], Moved):
+                self._events[-1] = self._events[-1].model_copy(update={"clock": clock})
+            else:
+                self._events.append(TurnBegun(game=self.game, attempt=self.attempt, clock=clock))
+            return
+
+    def _tell_search(self, now_ms: float) -> None:
+        if not self._entry.words_are_public or now_ms - self._told_at_ms < SEARCH_EVERY_MS:
+            return
+        for seat in SEATS:
+            seen = self._spectator.seats[seat]
+            told = (_keywords(seen.search), _words(seen.messages))
+            if seen.is_asked and any(told) and told != self._told:
+                self._told, self._told_at_ms = told, now_ms
+                self._events.append(
+                    SearchTold(game=self.game, attempt=self.attempt, seat=seat, search=dict(told[0]), messages=told[1])
+                )
+
+    def _public(self) -> BoardView | None:
+        view = self._entry.public(self._spectator.game)
+        return None if view is None else view.since(self._view)
+
+    def _left(self) -> Times:
+        first, second = (side.clock.left_ns() for side in self._spectator.referee.sides)
+        return _milliseconds(first), _milliseconds(second)
+
+    def _at(self, ns: int) -> str:
+        """A moment of the transcript."""
+        return moment((self._origin_ms or 0.0) + ns / MS)
+
+
+def events_of_record(file: RecordFile, game: int) -> list[AnyEvent]:
+    """What would have been told of a finished attempt while it was played, but for what its agents said meanwhile.
+
+    Raises InputError if the record's transcript is broken.
+    """
+    record = file.record
+    running = RunningGame(record.spec, game, record.attempt)
+    entries = rejoined(unseal(file.transcript))
+    try:
+        began = datetime.fromisoformat(record.started_at).timestamp() * 1000
+        ends = began + (entries[-1].ns / MS if entries else 0)
+        events = running.hear(entries, ends)
+    finally:
+        running.close()
+    return [event for event in events if isinstance(event, Playing | Moved)]
+
+
+def moment(ms: float) -> str:
+    """A moment of Unix time as the log has it."""
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _milliseconds(ns: int | None) -> float | None:
+    return None if ns is None else ns // MS
+
+
+def _words(messages: Iterable[str]) -> tuple[str, ...]:
+    return tuple(plain_text(text, LONGEST_WORDS) for text in list(messages)[-MOST_MESSAGES:])
+
+
+def _keywords(search: Mapping[str, str]) -> dict[str, str]:
+    chosen = list(search.items())[:MOST_KEYWORDS]
+    return {plain_text(key, 30): plain_text(value, LONGEST_WORDS) for key, value in chosen}
+
+
+def _caption(view: BoardView | None) -> str:
+    return "" if view is None else view.caption
+
+
+def _board(view: BoardView) -> Board:
+    return Board(
+        surface=view.surface.value,
+        columns=view.columns,
+        rows=view.rows,
+        sides=view.sides,
+        seats=view.seats,
+        blocked=tuple(sorted(view.blocked)),
+        pieces=tuple(_piece(square, token) for square, token in view.tokens.items()),
+    )
+
+
+def _piece(square: Square, token: Token) -> Piece:
+    faces = tuple(f"?{face.name}" if face.is_hidden else face.name for face in token.faces)
+    x, y = square
+    return Piece(x=x, y=y, side=token.side, number=token.number, faces=faces, shows=token.shows, is_dead=token.is_dead)

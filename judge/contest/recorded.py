@@ -1,0 +1,87 @@
+"""An executor whose games are told to the contest's recorder while they are played."""
+
+import socket
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from judge.broadcast.pipe import END, Feed
+from judge.contest.executor import Executor, JobEnd
+from judge.contest.plan import Planned
+from judge.contest.recorder_process import record
+from judge.contest.worker import Job
+from judge.logs import get_logger
+from judge.matches import Match
+from judge.sandbox.owner import owned_directory
+from judge.worker_processes import Worker, wait
+
+LAST_WAIT_S = 30.0
+"""How long the end of a contest waits for its log."""
+
+log = get_logger()
+
+
+@dataclass(slots=True)
+class RecordedExecutor:
+    """Passes everything on to another executor, and keeps a recorder running beside it.
+
+    If the recorder dies, games go on. The next one continues the log.
+    """
+
+    executor: Executor
+    planned: Planned
+    fork: bool = False
+    """Whether the recorder is a fork of this process, which must have no threads of its own then."""
+    _recorder: Worker[None] = field(init=False)
+    _address: Path = field(init=False)
+    _at_end: ExitStack = field(init=False, default_factory=ExitStack)
+
+    def __post_init__(self) -> None:
+        """Start the recorder. Raises HostError if the disk is full."""
+        self._address = self._at_end.enter_context(owned_directory()) / "recorder"
+        self._recorder = Worker(fork=self.fork)
+        self._recorder.start(record, self.planned, self._address)
+
+    @property
+    def free(self) -> int:
+        """How many matches could be started now."""
+        return self.executor.free
+
+    @property
+    def host(self) -> str:
+        """The machine that plays the match that is started next."""
+        return self.executor.host
+
+    @property
+    def running(self) -> int:
+        """How many matches are being played, or prepared."""
+        return self.executor.running
+
+    def start(self, job: Job) -> None:
+        """Play a match, and tell the recorder. Raises IndexError if nothing is free."""
+        self.executor.start(replace(job, listener=self._address))
+
+    def wait(self, timeout_s: float) -> list[JobEnd]:
+        """The jobs that have ended; a recorder that has died is started again."""
+        if wait([self._recorder], 0):
+            log.warning("the recorder of events has ended; it is started again", why=str(self._recorder.exception()))
+            self._recorder.start(record, self.planned, self._address)
+        return self.executor.wait(timeout_s)
+
+    def kill(self) -> list[Match]:
+        """End everything now, and return the matches that were running."""
+        return self.executor.kill()
+
+    def close(self) -> None:
+        """End the processes, when none of them runs a match; the recorder when it has read all."""
+        self.executor.close()
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        with suppress(OSError):  # it is gone: the next one continues the log
+            connection.connect(str(self._address))
+            feed = Feed(connection.detach())
+            feed.send(END, b"")
+            feed.close()
+            wait([self._recorder], LAST_WAIT_S)
+        connection.close()
+        self._recorder.kill()
+        self._at_end.close()

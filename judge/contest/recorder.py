@@ -1,0 +1,383 @@
+"""Writes the log of a contest's events.
+
+What happens to the contest comes from the journal of its store, a line at a time, so the log says of a game what the
+store says, once, whatever was killed. Moves come from the workers while they play (`judge.broadcast.sender`). A game
+whose moves did not all arrive is completed from its record before its end is told, so every game in the log is whole;
+for the same reason a log that was removed is made again from the store and the records.
+"""
+
+import secrets
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from judge.broadcast.events import (
+    AnyEvent,
+    Disqualified,
+    Ended,
+    Entered,
+    EnteredAgent,
+    GameStarted,
+    Moved,
+    Opened,
+    Playing,
+    Scheduled,
+    ScheduledGame,
+    StandingLine,
+    StateChanged,
+    TableChanged,
+    TurnBegun,
+    Unscored,
+    read_event,
+)
+from judge.broadcast.log import EventLog
+from judge.broadcast.pipe import BEGIN, TRANSCRIPT, frames
+from judge.broadcast.running import RunningGame, events_of_record, moment
+from judge.broadcast.sender import Announced, sent_ms
+from judge.contest.contest import Contest
+from judge.contest.plan import BroadcastPlan
+from judge.errors import InputError
+from judge.logs import get_logger
+from judge.parsing import parse_json
+from judge.records.outcome import outcome_sentence, score_text
+from judge.referee.transcript import unpack_entries
+from judge.store.types import JournalLine
+from judge.text import plain_text
+
+TABLE_S, TABLE_SHARE = 0.5, 0.05
+"""The standings are computed again after this time at the earliest, and take no more than this share of it."""
+
+OVERLAP = 100
+"""Lines of the journal that are looked at again, for one may be seen late."""
+
+LONGEST_REASON = 300
+
+log = get_logger()
+
+Key = tuple[int, int]
+"""A game's number, and the attempt."""
+
+
+@dataclass(slots=True)
+class Connection:
+    """What a worker sends of one attempt."""
+
+    read: bytearray = field(default_factory=bytearray)
+    key: Key | None = None
+    running: RunningGame | None = None
+    again: int = 0
+    """How many of its events the log has from an earlier connection."""
+
+
+@dataclass(slots=True)
+class _Held:
+    """An event that may not be known yet: until when, and after which answer."""
+
+    until_ms: float
+    ply: int
+    event: AnyEvent
+
+
+class Recorder:
+    """The log of one contest, and what it has."""
+
+    def __init__(self, contest: Contest, path: Path, delay: BroadcastPlan | None = None) -> None:
+        """Open the log at `path`, or begin it. Raises HostError and InputError as `EventLog`."""
+        self._contest = contest
+        self._delay = BroadcastPlan() if delay is None else delay
+        self._log = EventLog(path)
+        self._lines: set[int] = set()
+        self._last_line = 0
+        self._scheduled = 0
+        self._table: tuple[StandingLine, ...] | None = None
+        self._table_at = 0.0
+        self._is_table_due = True
+        self._told: dict[Key, int] = {}
+        """The games that are open, and how many of their moves the log has, with their beginning."""
+        self._held: dict[Key, deque[_Held]] = {}
+        self._heard: dict[Key, int] = {}
+        """How many answers of a game have come."""
+        self._games: dict[str, ScheduledGame] = {}
+        self._read()
+        if self._log.seq == 0:
+            self._log.append([self._opened()], is_durable=True)
+
+    def close(self) -> None:
+        """Close the log."""
+        self._log.close()
+
+    # --- what the log has --------------------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        for head, line in self._log.lines():
+            if head.journal:
+                self._lines.add(head.journal)
+                self._last_line = max(self._last_line, head.journal)
+            key = (head.game, head.attempt)
+            match head.type:
+                case "started":
+                    self._told[key] = 0
+                case "playing" | "move":
+                    self._told[key] = self._told.get(key, 0) + 1
+                case "ended" | "void":
+                    self._told.pop(key, None)
+                case "scheduled":
+                    event = read_event(line)
+                    if isinstance(event, Scheduled):
+                        self._scheduled = max(self._scheduled, *(game.game for game in event.games))
+                case "table":
+                    table = read_event(line)
+                    self._table = table.lines if isinstance(table, TableChanged) else None
+
+    def _opened(self) -> Opened:
+        snapshot = self._contest.snapshot
+        policy = snapshot.policy
+        return Opened(
+            log=secrets.token_hex(8),
+            contest=snapshot.name,
+            about=plain_text(snapshot.about),
+            game_name=policy.game.name,
+            policy=policy.name,
+            turn_ms=policy.clock.turn_ms,
+            match_ms=policy.clock.match_ms,
+            at=moment(time.time() * 1000),
+        )
+
+    # --- the journal -------------------------------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """Tell what is new in the store. Raises HostError if the log cannot be written."""
+        store, name = self._contest.store, self._contest.name
+        for number, line in store.journal_since(name, max(0, self._last_line - OVERLAP)):
+            if number in self._lines:
+                continue
+            self._lines.add(number)
+            self._last_line = max(self._last_line, number)
+            self._log.append(list(self._events_of(number, line)), is_durable=True)
+        if self._is_table_due and time.monotonic() >= self._table_at:
+            self._tell_table()
+
+    def finish(self) -> None:
+        """Tell all that is left, also standings that could still be late. Raises HostError as `look` does."""
+        self._table_at = 0
+        self.look()
+
+    def _events_of(self, number: int, line: JournalLine) -> Iterator[AnyEvent]:
+        at = moment(datetime.fromisoformat(line.at).timestamp() * 1000)
+        reason = plain_text(line.text, LONGEST_REASON)
+        match line.event:
+            case "created":
+                yield Entered(journal=number, at=at, agents=self._entered())
+            case "scheduled":
+                games = self._new_games()
+                if games:
+                    yield Scheduled(journal=number, at=at, games=games)
+            case "open" | "paused" | "stopped":
+                yield StateChanged(journal=number, at=at, state=line.event, reason=reason)
+            case "disqualified":
+                self._is_table_due = True
+                yield Disqualified(journal=number, at=at, reason=reason)
+            case _ if line.match is not None and line.attempt is not None:
+                yield from self._events_of_attempt(number, at, reason, line.event, line.match, line.attempt)
+
+    def _events_of_attempt(
+        self, number: int, at: str, reason: str, event: str, match: str, attempt: int
+    ) -> Iterator[AnyEvent]:
+        game = self._game(match)
+        if game is None:
+            return
+        key = (game.game, attempt)
+        match event:
+            case "started":
+                self._told[key] = 0
+                yield GameStarted(
+                    journal=number, game=game.game, attempt=attempt, at=at, first=game.first, second=game.second
+                )
+            case "accepted":
+                self._is_table_due = True
+                yield from self._rest(key, match)
+                yield self._ended(number, at, reason, key, match)
+            case "void" | "abandoned":
+                yield from self._rest(key, match)
+                yield Unscored(
+                    journal=number,
+                    game=game.game,
+                    attempt=attempt,
+                    at=at,
+                    state=event,
+                    reason=reason,
+                )
+            case "annulled":
+                self._is_table_due = True
+                self._forget(key)
+                yield Unscored(journal=number, game=game.game, attempt=attempt, at=at, state="annulled", reason=reason)
+
+    def _rest(self, key: Key, match: str) -> Iterator[AnyEvent]:
+        """What the log does not have yet of an attempt that is over: what was held back, then what its record has."""
+        told = self._told.get(key, 0)
+        held = [each.event for each in self._held.get(key, ()) if isinstance(each.event, Playing | Moved)]
+        self._forget(key)
+        attempt = self._contest.store.attempt(match, key[1])
+        if attempt is None or attempt.record is None:
+            yield from held
+            return
+        try:
+            yield from events_of_record(self._contest.record(attempt.record), key[0])[told:]
+        except InputError as error:
+            log.warning("the moves of a game cannot be told", game=key[0], attempt=key[1], why=str(error))
+
+    def _forget(self, key: Key) -> None:
+        for kept in (self._told, self._held, self._heard):
+            kept.pop(key, None)
+
+    def _ended(self, number: int, at: str, reason: str, key: Key, match: str) -> Ended:
+        game, attempt = key
+        ended = Ended(
+            journal=number,
+            game=game,
+            attempt=attempt,
+            at=at,
+            verdict="",
+            score="",
+            outcome=reason,
+            moves=0,
+            record=f"records/{game:05d}.json",
+        )
+        stored = self._contest.store.attempt(match, attempt)
+        try:
+            record = self._contest.record(stored.record).record if stored and stored.record else None
+        except InputError:  # it was said when its moves were told
+            record = None
+        if record is None:
+            return ended
+        names = (plain_text(record.seats[0].name, 48), plain_text(record.seats[1].name, 48))
+        return ended.model_copy(
+            update={
+                "verdict": record.verdict.value,
+                "winner": record.winner,
+                "score": score_text(record.verdict, record.winner),
+                "outcome": plain_text(
+                    outcome_sentence(record.verdict, record.winner, names, record.reason), LONGEST_REASON
+                ),
+                "moves": len(record.plies),
+            }
+        )
+
+    def _entered(self) -> tuple[EnteredAgent, ...]:
+        entries = enumerate(self._contest.snapshot.entries, 1)
+        return tuple(
+            EnteredAgent(agent=number, name=entry.name, author=plain_text(entry.seat.author, 80), rank=entry.rank or 0)
+            for number, entry in entries
+        )
+
+    def _new_games(self) -> tuple[ScheduledGame, ...]:
+        new = [game for game in self._schedule() if game.game > self._scheduled]
+        self._scheduled = max([self._scheduled, *(game.game for game in new)])
+        return tuple(new)
+
+    def _game(self, match: str) -> ScheduledGame | None:
+        if match not in self._games:
+            self._schedule()
+        return self._games.get(match)
+
+    def _schedule(self) -> list[ScheduledGame]:
+        for match in self._contest.store.schedule_rows(self._contest.name):
+            self._games[match.id] = ScheduledGame(
+                game=match.number, round=match.round, table=match.table, first=match.first, second=match.second
+            )
+        return list(self._games.values())
+
+    def _tell_table(self) -> None:
+        began = time.monotonic()
+        lines = tuple(
+            StandingLine(
+                place=line.place,
+                agent=line.agent,
+                points=line.points,
+                games=line.done.games,
+                wins=line.done.wins,
+                draws=line.done.draws,
+                losses=line.done.losses,
+            )
+            for line in self._contest.standing().table.lines
+        )
+        now = time.monotonic()
+        self._table_at = now + max(TABLE_S, (now - began) / TABLE_SHARE)
+        self._is_table_due = False
+        if lines != self._table:
+            self._table = lines
+            self._log.append([TableChanged(at=moment(time.time() * 1000), lines=lines)])
+
+    # --- games that are played ---------------------------------------------------------------------------------------
+
+    def hear(self, connection: Connection, data: bytes) -> None:
+        """Take bytes that a worker sent. Raises InputError or struct.error where they are none of a worker's."""
+        connection.read += data
+        for kind, frame in frames(connection.read):
+            match kind:
+                case _ if kind == BEGIN:
+                    self._begin(connection, parse_json(Announced, frame, "an announced game"))
+                case _ if kind == TRANSCRIPT and connection.running is not None:
+                    at_ms, packed = sent_ms(frame)
+                    self._tell(connection, connection.running.hear(list(unpack_entries(packed)), at_ms))
+
+    def _begin(self, connection: Connection, announced: Announced) -> None:
+        key = (announced.game, announced.attempt)
+        if key not in self._told:
+            self.look()
+        if key in self._told and connection.running is None:
+            connection.key, connection.again = key, self._told[key] + len(self._held.get(key, ()))
+            connection.running = RunningGame(announced.spec, *key)
+
+    def _tell(self, connection: Connection, events: Sequence[AnyEvent]) -> None:
+        """Log what the log does not have; a connection that was made again begins with what it had."""
+        key = connection.key
+        if key is None or key not in self._told or connection.running is None:
+            return
+        fresh: list[AnyEvent] = []
+        for event in events:
+            if connection.again == 0:
+                fresh.append(event)
+            elif isinstance(event, Playing | Moved):
+                connection.again -= 1
+        self._heard[key] = connection.running.plies
+        self._release(key, fresh)
+
+    def _release(self, key: Key, fresh: Sequence[AnyEvent]) -> None:
+        """Log events, or hold them as long as the contest's delay wants; and log those that were held long enough."""
+        if not self._delay.is_given:
+            self._write_moves(key, fresh)
+            return
+        now, plies = time.time() * 1000, self._heard[key]
+        held = self._held.setdefault(key, deque())
+        for event in fresh:
+            ply = event.ply if isinstance(event, Moved) else plies + 1
+            late = _delayed(event, self._delay)
+            if late is not None:
+                held.append(_Held(now + self._delay.delay_s * 1000, ply, late))
+        free: list[AnyEvent] = []
+        while held and held[0].until_ms <= now and held[0].ply + self._delay.delay_plies <= plies:
+            free.append(held.popleft().event)
+        self._write_moves(key, free)
+
+    def _write_moves(self, key: Key, events: Sequence[AnyEvent]) -> None:
+        self._log.append(events)
+        self._told[key] += sum(isinstance(event, Playing | Moved) for event in events)
+
+    def release(self) -> None:
+        """Log what was held back long enough."""
+        for key in list(self._held):
+            self._release(key, ())
+
+
+def _delayed(event: AnyEvent, delay: BroadcastPlan) -> AnyEvent | None:
+    """An event as it is told later: its clock runs so much later; after a delay by answers nobody knows how much."""
+    if not isinstance(event, Moved | TurnBegun) or event.clock is None:
+        return event
+    if delay.delay_plies:
+        return None if isinstance(event, TurnBegun) else event.model_copy(update={"clock": None})
+    since_ms = event.clock.since_ms + round(delay.delay_s * 1000)
+    return event.model_copy(update={"clock": event.clock.model_copy(update={"since_ms": since_ms})})

@@ -1,0 +1,76 @@
+"""Contests whose games are told to a recorder, by their workers or by a test that has their records."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from typing import Any
+
+from judge.broadcast.log import LOG_FILE
+from judge.contest.plan import BroadcastPlan
+from judge.contest.recorder import Recorder
+from judge.contest.worker import job_result
+from judge.matches import Match
+from judge.referee.replay import rejoined
+from judge.referee.spec import RecordFile
+from judge.referee.transcript import Transcript, unseal
+from tests.publish.cups import STRONG_TO_WEAK, Cup, luck, referee
+
+PAIR = {name: STRONG_TO_WEAK[name] for name in ("anna", "bert")}
+"""Two agents that play a few dozen moves."""
+
+
+@contextmanager
+def recorder(cup: Cup, delay: BroadcastPlan | None = None) -> Iterator[Recorder]:
+    """What writes the log of a cup, here."""
+    with closing(Recorder(cup.contest, cup.folder / LOG_FILE, delay)) as found:
+        yield found
+
+
+def events(cup: Cup) -> list[dict[str, Any]]:
+    """What its log has."""
+    return [json.loads(line) for line in (cup.folder / LOG_FILE).read_bytes().splitlines()]
+
+
+def of_games(found: Sequence[Mapping[str, Any]]) -> dict[tuple[int, int], list[str]]:
+    """The events of each attempt as words: `playing`, `move 1`..., `ended`."""
+    games: dict[tuple[int, int], list[str]] = defaultdict(list)
+    for event in found:
+        if "game" in event and event["type"] not in ("turn", "search"):
+            word = event["type"] if "ply" not in event else f"move {event['ply']}"
+            games[event["game"], event["attempt"]].append(word)
+    return dict(games)
+
+
+def whole(moves: int, end: str = "ended") -> list[str]:
+    """The events of an attempt of so many moves, each of them once and in order."""
+    return ["started", "playing", *(f"move {ply}" for ply in range(1, moves + 1)), end]
+
+
+def play_next(cup: Cup) -> tuple[Match, RecordFile]:
+    """Issue the next game, and play it without telling anybody."""
+    match = cup.store.issue(cup.contest.name, "here")
+    assert match is not None
+    spec = cup.contest.job(match).spec()
+    file = referee(spec, [cup.cast[seat.name](luck(spec)) for seat in spec.seats])
+    record = file.record.model_copy(update={"attempt": match.attempt})
+    return match, RecordFile(record=record, transcript=file.transcript)
+
+
+def accept(cup: Cup, match: Match, file: RecordFile) -> None:
+    """Let a game count."""
+    result = job_result(file, {})
+    cup.contest.files.put(result.record)
+    cup.store.accept(match.id, match.attempt, result.outcome)
+
+
+def shares(file: RecordFile, parts: int) -> list[bytes]:
+    """The transcript of a game in so many parts, as the judge of the game packs them."""
+    packed: list[bytes] = []
+    transcript = Transcript(packed.append)
+    entries = rejoined(unseal(file.transcript))
+    for number, entry in enumerate(entries, 1):
+        transcript.add(entry.ns + 1, entry.seat, entry.kind, entry.data)
+        if number * parts // len(entries) > (number - 1) * parts // len(entries):
+            transcript.tell()
+    return packed

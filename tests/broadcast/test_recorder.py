@@ -1,0 +1,250 @@
+"""The log of a contest says what its store and its records say: each event once, in order, whatever was killed."""
+
+import os
+import random
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from judge.broadcast.log import LOG_FILE
+from judge.broadcast.pipe import END, Feed
+from judge.broadcast.sender import Announced, Sender
+from judge.contest.plan import BroadcastPlan
+from judge.contest.recorder import Connection, Recorder
+from judge.matches import Match
+from judge.referee.spec import RecordFile
+from tests.broadcast.logs import PAIR, accept, events, of_games, play_next, recorder, shares, whole
+from tests.faults.conftest import PATIENCE_S
+from tests.forked import ForkedProcess
+from tests.publish.cups import Cup
+
+KILLS = int(os.environ.get("JUDGE_TEST_KILLS", "5"))
+"""How often the recorder is killed."""
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Iterator[Cup]:
+    cup = Cup(tmp_path / "cup", PAIR)
+    yield cup
+    cup.close()
+
+
+def frames_of(match: Match, file: RecordFile, parts: int = 20) -> Iterator[bytes]:
+    """What the worker of a game sends, piece by piece."""
+    reader, writer = socket.socketpair()
+    with reader:
+        feed = Feed(writer.detach())
+        announced = Announced(match=match.id, game=match.number, attempt=match.attempt, spec=file.record.spec)
+        told = Sender(Path(), announced)
+        told.attach(feed)
+        for part in shares(file, parts):
+            told.follow(part)
+            yield reader.recv(1 << 20)
+        told.close()
+
+
+def tell(recorder: Recorder, match: Match, file: RecordFile, parts: int = 20, share: float = 1.0) -> None:
+    connection = Connection()
+    sent = list(frames_of(match, file, parts))
+    for data in sent[: round(len(sent) * share)]:
+        recorder.hear(connection, data)
+    if connection.running is not None:
+        connection.running.close()
+
+
+def test_a_contest_is_told_from_its_entries_to_its_table(cup: Cup) -> None:
+    with recorder(cup) as log:
+        log.look()
+        for _ in range(2):
+            match, file = play_next(cup)
+            tell(log, match, file)
+            accept(cup, match, file)
+            log.look()
+        log.finish()
+    told = events(cup)
+
+    assert ["opened", "entered", "scheduled"] == [event["type"] for event in told[:3]]
+    assert ["anna", "bert"] == [agent["name"] for agent in told[1]["agents"]]
+    assert [1, 2] == [game["game"] for game in told[2]["games"]]
+    assert list(range(1, len(told) + 1)) == [event["seq"] for event in told]
+    moves = {event["game"]: event["moves"] for event in told if event["type"] == "ended"}
+    assert {(game, 1): whole(count) for game, count in moves.items()} == of_games(told)
+    tables = [event for event in told if event["type"] == "table"]
+    assert [0, 2] == [table["lines"][0]["games"] for table in tables]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
+def test_moves_that_did_not_come_are_told_from_the_record(cup: Cup, share: float) -> None:
+    with recorder(cup) as log:
+        match, file = play_next(cup)
+        tell(log, match, file, share=share)
+        accept(cup, match, file)
+        log.look()
+
+    assert {(1, 1): whole(len(file.record.plies))} == of_games(events(cup))
+
+
+def test_an_attempt_that_does_not_count_is_told_as_such_and_the_next_one_from_its_beginning(cup: Cup) -> None:
+    with recorder(cup) as log:
+        match, file = play_next(cup)
+        tell(log, match, file, share=0.5)
+        cup.store.roll_back(cup.contest.name, "the judge that played it was stopped")
+        match, file = play_next(cup)
+        tell(log, match, file)
+        accept(cup, match, file)
+        log.look()
+        cup.store.annul(match.id, "the organiser saw a mistake")
+        log.look()
+    games = of_games(events(cup))
+
+    assert ("started", "void") == (games[1, 1][0], games[1, 1][-1])
+    assert [*whole(len(file.record.plies)), "void"] == games[1, 2]
+    states = [event["state"] for event in events(cup) if event["type"] == "void"]
+    assert ["abandoned", "annulled"] == states
+
+
+def test_what_organisers_decide_is_told(cup: Cup) -> None:
+    with recorder(cup) as log:
+        cup.store.set_state(cup.contest.name, "paused", "lunch")
+        cup.store.disqualify(cup.contest.name, "bert", "<b>it</b>\n cheats")
+        log.look()
+    told = events(cup)
+
+    assert [("paused", "lunch")] == [(event["state"], event["reason"]) for event in told if event["type"] == "state"]
+    assert ["bert: <b>it</b>  cheats"] == [event["reason"] for event in told if event["type"] == "disqualified"]
+
+
+def test_a_log_that_was_removed_is_made_again_from_store_and_records(cup: Cup) -> None:
+    with recorder(cup) as log:
+        for _ in range(2):
+            match, file = play_next(cup)
+            tell(log, match, file)
+            accept(cup, match, file)
+            log.look()
+    before = of_games(events(cup))
+    name = events(cup)[0]["log"]
+    (cup.folder / LOG_FILE).unlink()
+    with recorder(cup) as log:
+        log.look()
+
+    assert before == of_games(events(cup))
+    # Readers of the old one must not go on with its numbers.
+    assert name != events(cup)[0]["log"]
+
+
+def test_with_a_delay_a_move_is_told_after_so_many_more_and_the_end_at_once(cup: Cup) -> None:
+    with recorder(cup, BroadcastPlan(delay_plies=3)) as log:
+        match, file = play_next(cup)
+        moves = len(file.record.plies)
+        connection = Connection()
+        for data in frames_of(match, file, 10_000):
+            log.hear(connection, data)
+            told = of_games(events(cup)).get((1, 1), [])
+            heard = connection.running.plies if connection.running else 0
+            assert len([word for word in told if word.startswith("move")]) == max(0, heard - 3)
+        assert connection.running is not None
+        connection.running.close()
+        accept(cup, match, file)
+        log.look()
+
+    assert {(1, 1): whole(moves)} == of_games(events(cup))
+    assert not any("clock" in event for event in events(cup))
+
+
+def test_with_a_delay_in_seconds_nothing_is_told_before(cup: Cup) -> None:
+    with recorder(cup, BroadcastPlan(delay_s=3600)) as log:
+        match, file = play_next(cup)
+        tell(log, match, file)
+        log.release()
+        assert {(1, 1): ["started"]} == of_games(events(cup))
+        accept(cup, match, file)
+        log.look()
+
+    assert {(1, 1): whole(len(file.record.plies))} == of_games(events(cup))
+
+
+def until(met: Callable[[], bool], why: str) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not met():
+        assert time.monotonic() < deadline, why
+        time.sleep(0.002)
+
+
+class Recording:
+    """A recorder in a process of its own."""
+
+    def __init__(self, cup: Cup, address: Path) -> None:
+        self._cup, self.address = cup, address
+        self._words = [sys.executable, "-m", "tests.broadcast.recording", str(cup.folder), str(address)]
+        self.start()
+
+    def start(self) -> None:
+        self.process: ForkedProcess[bytes] = ForkedProcess(self._words)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def finish(self) -> None:
+        until(self._ends, "the recorder does not listen")
+        assert 0 == self.process.wait(PATIENCE_S)
+
+    def _ends(self) -> bool:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            connection.connect(str(self.address))
+        except OSError:
+            connection.close()
+            return False
+        feed = Feed(connection.detach())
+        feed.send(END, b"")
+        feed.close()
+        return True
+
+
+@contextmanager
+def recording(cup: Cup, folder: Path) -> Iterator[Recording]:
+    found = Recording(cup, folder / "address")
+    try:
+        yield found
+    finally:
+        found.kill()
+
+
+def test_killed_at_any_moment_a_recorder_leaves_no_gap_no_repeat_and_no_half_line(tmp_path: Path) -> None:
+    """Games are played and told by their senders, which go on when the recorder is killed and started again."""
+    kills, chance = 0, random.Random(7)
+    games = max(2, KILLS // 4)
+    with Cup(tmp_path / "cup", PAIR, form=f'name = "round-robin"\ngames = {games + games % 2}') as cup:
+        played: dict[tuple[int, int], int] = {}
+        with recording(cup, tmp_path) as found:
+            for _ in range(games):
+                match, file = play_next(cup)
+                announced = Announced(match=match.id, game=match.number, attempt=match.attempt, spec=file.record.spec)
+                sender = Sender(found.address, announced, retry_s=0)
+                for part in shares(file, 60):
+                    sender.follow(part)
+                    if kills < KILLS and chance.random() < 0.1:
+                        # In the middle of what it was just told, or of reading its log again.
+                        time.sleep(chance.random() * 0.03)
+                        found.kill()
+                        found.start()
+                        kills += 1
+                        if chance.random() < 0.7:
+                            until(found.address.exists, "the recorder does not listen")
+                sender.close()
+                played[match.number, match.attempt] = len(file.record.plies)
+                accept(cup, match, file)
+            found.finish()
+        told = events(cup)
+
+    assert KILLS <= kills + 3
+    assert list(range(1, len(told) + 1)) == [event["seq"] for event in told]
+    assert {key: whole(moves) for key, moves in played.items()} == of_games(told)
+    lines = [event["journal"] for event in told if "journal" in event]
+    assert sorted(set(lines)) == lines

@@ -1,0 +1,134 @@
+"""A running game as events: the same as its record says, however its transcript is cut, and nothing that is hidden."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from judge.broadcast.events import AnyEvent, Moved, Playing, SearchTold, TurnBegun, write_event
+from judge.broadcast.running import RunningGame, events_of_record
+from judge.catalog.steps import steps_of
+from judge.referee.spec import RecordFile
+from judge.referee.transcript import unpack_entries, unseal
+from tests.broadcast.logs import shares
+from tests.records import recorded
+
+FAMILIES = {
+    "gomoku": recorded.gomoku,
+    "chess": recorded.chess,
+    "quantum": recorded.quantum,
+    "stratego": recorded.stratego_game,
+}
+
+
+def heard(file: RecordFile, parts: int, sent_ms: float = 1_700_000_000_000) -> list[AnyEvent]:
+    running = RunningGame(file.record.spec, 1, file.record.attempt)
+    events: list[AnyEvent] = []
+    for part in shares(file, parts):
+        entries = list(unpack_entries(part))
+        events += running.hear(entries, sent_ms + (entries[-1].ns / 1e6 if entries else 0))
+    running.close()
+    return events
+
+
+def moves(events: Sequence[AnyEvent]) -> list[Moved]:
+    return [event for event in events if isinstance(event, Moved)]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("parts", [1, 7, 100_000])
+def test_moves_are_those_of_the_record_however_they_come(family: str, parts: int) -> None:
+    file = FAMILIES[family]()
+    told = moves(heard(file, min(parts, len(unseal(file.transcript)))))
+
+    plies = file.record.plies
+    assert [(number, ply.seat, ply.ms) for number, ply in enumerate(plies, 1)] == [
+        (move.ply, move.seat, move.charged_ms) for move in told
+    ]
+    assert [step.left_ms for step in steps_of(file).steps[1:]][-1] == told[-1].left_ms
+
+
+def test_a_board_can_be_followed_by_the_changes_alone() -> None:
+    file = recorded.gomoku()
+    first, *rest = [event for event in heard(file, 9) if isinstance(event, Playing | Moved)]
+    assert isinstance(first, Playing)
+    assert first.board is not None
+    there = {(piece.x, piece.y): piece.number for piece in first.board.pieces}
+    for move in moves(rest):
+        for square in move.emptied:
+            del there[square]
+        there |= {(piece.x, piece.y): piece.number for piece in move.pieces}
+
+    last = steps_of(file).steps[-1].view
+    assert {square: token.number for square, token in last.tokens.items()} == there
+    assert {square: mark.value for square, mark in last.marks.items()} == {
+        (mark.x, mark.y): mark.mark for mark in moves(rest)[-1].marks
+    }
+
+
+def test_clocks_run_from_the_moment_of_the_transcript() -> None:
+    """Every clock is told once, with its move or alone, as many as there are turns."""
+    file = recorded.gomoku()
+    events = heard(file, len(unseal(file.transcript)))
+    clocks = [event.clock for event in events if isinstance(event, Moved | TurnBegun) and event.clock is not None]
+
+    assert len(file.record.plies) == len(clocks)
+    assert [ply.seat for ply in file.record.plies] == [clock.seat for clock in clocks]
+    assert 119_999.0 == clocks[0].left_ms[0]
+    assert all(clock.since_ms >= 1_700_000_000_000 for clock in clocks)
+
+
+def test_what_an_agent_says_is_told_while_it_thinks_and_with_its_move() -> None:
+    file = recorded.gomoku()
+    running = RunningGame(file.record.spec, 1, 1)
+    events = []
+    # A second passes between two parts, or nothing would be told twice.
+    for number, part in enumerate(shares(file, len(unseal(file.transcript)))):
+        events += running.hear(list(unpack_entries(part)), 1_700_000_000_000 + 1000 * number)
+    running.close()
+
+    said = [event for event in events if isinstance(event, SearchTold)]
+    assert "depth 3 ev 12 pv h8" == said[0].messages[0] == moves(events)[0].messages[0]
+    # An escape sequence of a terminal is shown as the letters that it has.
+    assert all(text.isprintable() for event in said for text in event.messages)
+
+
+def test_nothing_of_a_hidden_piece_is_told() -> None:
+    """Which pieces stand where, in the set-up and on the board, and what an agent says of it."""
+    file = recorded.stratego_game()
+    events = heard(file, 50)
+    text = b"\n".join(write_event(event, 1) for event in events).decode()
+    rows = [ply.said for ply in file.record.plies[:8]]
+
+    assert all(row not in text for row in rows)
+    boards = [piece for event in moves(events) for piece in event.pieces]
+    assert boards
+    assert {("?#",)} == {piece.faces for piece in boards}
+    assert not any(event.search or event.messages for event in moves(events))
+    # A fight shows both ranks to both agents.
+    assert any(event.said for event in moves(events))
+
+
+def test_types_that_nobody_knows_are_not_told() -> None:
+    file = recorded.quantum()
+    told = [piece for event in heard(file, 20) if isinstance(event, Moved) for piece in event.pieces]
+    first = next(event for event in heard(file, 20) if isinstance(event, Playing))
+    assert first.board is not None
+
+    hidden = {face for piece in [*told, *first.board.pieces] for face in piece.faces if face.startswith("?")}
+    assert {"?unknown"} == hidden
+
+
+def test_a_record_gives_the_same_moves_as_its_game() -> None:
+    for family in FAMILIES.values():
+        file = family()
+        live = [event for event in heard(file, 30) if isinstance(event, Playing | Moved)]
+        again = events_of_record(file, 1)
+
+        def bare(events: Sequence[AnyEvent]) -> list[dict[str, object]]:
+            return [
+                {key: value for key, value in json.loads(write_event(event, 1)).items() if key not in ("at", "clock")}
+                for event in events
+            ]
+
+        assert bare(again) == bare(live)
