@@ -149,7 +149,7 @@ class RunningClock(_Value):
     left_ms: Times
 
 
-class Piece(_Value):
+class PlacedPiece(_Value):
     """What stands on a square; see `judge.records.views.Token`. A face that is not known to all has a `?` in front."""
 
     x: int
@@ -178,7 +178,7 @@ class Board(_Value):
     sides: tuple[str, str]
     seats: tuple[int, int]
     blocked: tuple[tuple[int, int], ...] = ()
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[PlacedPiece, ...] = ()
 
 
 class Playing(_OfGame):
@@ -206,7 +206,7 @@ class SearchTold(_OfGame):
     messages: tuple[str, ...] = ()
 
 
-class Moved(_OfGame):
+class MoveMade(_OfGame):
     """An answer: the time charged for it, what is left then, and what it changed on the board.
 
     Squares of `emptied` are empty now, those of `pieces` have these; `marks` are all marks of the board. `seats` says
@@ -224,7 +224,7 @@ class Moved(_OfGame):
     search: dict[str, str] = Field(default_factory=dict)
     messages: tuple[str, ...] = ()
     emptied: tuple[tuple[int, int], ...] = ()
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[PlacedPiece, ...] = ()
     marks: tuple[MarkedSquare, ...] = ()
     seats: tuple[int, int] | None = None
     clock: RunningClock | None = None
@@ -265,7 +265,7 @@ AnyEvent = (
     | Playing
     | TurnBegun
     | SearchTold
-    | Moved
+    | MoveMade
     | Ended
     | Unscored
 )

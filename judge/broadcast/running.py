@@ -14,8 +14,8 @@ from judge.broadcast.events import (
     AnyEvent,
     Board,
     MarkedSquare,
-    Moved,
-    Piece,
+    MoveMade,
+    PlacedPiece,
     Playing,
     RunningClock,
     SearchTold,
@@ -154,7 +154,7 @@ class RunningGame:
         now = {} if view is None else view.tokens
         marks = {} if view is None else view.marks
         self._events.append(
-            Moved(
+            MoveMade(
                 game=self.game,
                 attempt=self.attempt,
                 ply=self.plies,
@@ -188,7 +188,7 @@ class RunningGame:
                 turn_ms=limit if 0 < limit < UNLIMITED_MS else None,
                 left_ms=self._left(),
             )
-            if self._events and isinstance(self._events[-1], Moved):
+            if self._events and isinstance(self._events[-1], MoveMade):
                 self._events[-1] = self._events[-1].model_copy(update={"clock": clock})
             else:
                 self._events.append(TurnBegun(game=self.game, attempt=self.attempt, clock=clock))
@@ -233,7 +233,7 @@ def events_of_record(file: RecordFile, game: int) -> list[AnyEvent]:
         events = running.hear(entries, ends)
     finally:
         running.close()
-    return [event for event in events if isinstance(event, Playing | Moved)]
+    return [event for event in events if isinstance(event, Playing | MoveMade)]
 
 
 def moment(ms: float) -> str:
@@ -270,7 +270,9 @@ def _board(view: BoardView) -> Board:
     )
 
 
-def _piece(square: Square, token: Token) -> Piece:
+def _piece(square: Square, token: Token) -> PlacedPiece:
     faces = tuple(f"?{face.name}" if face.is_hidden else face.name for face in token.faces)
     x, y = square
-    return Piece(x=x, y=y, side=token.side, number=token.number, faces=faces, shows=token.shows, is_dead=token.is_dead)
+    return PlacedPiece(
+        x=x, y=y, side=token.side, number=token.number, faces=faces, shows=token.shows, is_dead=token.is_dead
+    )

@@ -21,7 +21,7 @@ from judge.broadcast.events import (
     Entered,
     EnteredAgent,
     GameStarted,
-    Moved,
+    MoveMade,
     Opened,
     Playing,
     Scheduled,
@@ -218,7 +218,7 @@ class Recorder:
     def _rest(self, key: Key, match: str) -> Iterator[AnyEvent]:
         """What the log does not have yet of an attempt that is over: what was held back, then what its record has."""
         told = self._told.get(key, 0)
-        held = [each.event for each in self._held.get(key, ()) if isinstance(each.event, Playing | Moved)]
+        held = [each.event for each in self._held.get(key, ()) if isinstance(each.event, Playing | MoveMade)]
         self._forget(key)
         attempt = self._contest.store.attempt(match, key[1])
         if attempt is None or attempt.record is None:
@@ -341,7 +341,7 @@ class Recorder:
         for event in events:
             if connection.again == 0:
                 fresh.append(event)
-            elif isinstance(event, Playing | Moved):
+            elif isinstance(event, Playing | MoveMade):
                 connection.again -= 1
         self._heard[key] = connection.running.plies
         self._release(key, fresh)
@@ -354,7 +354,7 @@ class Recorder:
         now, plies = time.time() * 1000, self._heard[key]
         held = self._held.setdefault(key, deque())
         for event in fresh:
-            ply = event.ply if isinstance(event, Moved) else plies + 1
+            ply = event.ply if isinstance(event, MoveMade) else plies + 1
             late = _delayed(event, self._delay)
             if late is not None:
                 held.append(_Held(now + self._delay.delay_s * 1000, ply, late))
@@ -365,7 +365,7 @@ class Recorder:
 
     def _write_moves(self, key: Key, events: Sequence[AnyEvent]) -> None:
         self._log.append(events)
-        self._told[key] += sum(isinstance(event, Playing | Moved) for event in events)
+        self._told[key] += sum(isinstance(event, Playing | MoveMade) for event in events)
 
     def release(self) -> None:
         """Log what was held back long enough."""
@@ -375,7 +375,7 @@ class Recorder:
 
 def _delayed(event: AnyEvent, delay: BroadcastPlan) -> AnyEvent | None:
     """An event as it is told later: its clock runs so much later; after a delay by answers nobody knows how much."""
-    if not isinstance(event, Moved | TurnBegun) or event.clock is None:
+    if not isinstance(event, MoveMade | TurnBegun) or event.clock is None:
         return event
     if delay.delay_plies:
         return None if isinstance(event, TurnBegun) else event.model_copy(update={"clock": None})

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from judge.broadcast.events import AnyEvent, Moved, Playing, SearchTold, TurnBegun, write_event
+from judge.broadcast.events import AnyEvent, MoveMade, Playing, SearchTold, TurnBegun, write_event
 from judge.broadcast.running import RunningGame, events_of_record
 from judge.catalog.steps import steps_of
 from judge.referee.spec import RecordFile
@@ -31,8 +31,8 @@ def heard(file: RecordFile, parts: int, sent_ms: float = 1_700_000_000_000) -> l
     return events
 
 
-def moves(events: Sequence[AnyEvent]) -> list[Moved]:
-    return [event for event in events if isinstance(event, Moved)]
+def moves(events: Sequence[AnyEvent]) -> list[MoveMade]:
+    return [event for event in events if isinstance(event, MoveMade)]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -50,7 +50,7 @@ def test_moves_are_those_of_the_record_however_they_come(family: str, parts: int
 
 def test_a_board_can_be_followed_by_the_changes_alone() -> None:
     file = recorded.gomoku()
-    first, *rest = [event for event in heard(file, 9) if isinstance(event, Playing | Moved)]
+    first, *rest = [event for event in heard(file, 9) if isinstance(event, Playing | MoveMade)]
     assert isinstance(first, Playing)
     assert first.board is not None
     there = {(piece.x, piece.y): piece.number for piece in first.board.pieces}
@@ -70,7 +70,7 @@ def test_clocks_run_from_the_moment_of_the_transcript() -> None:
     """Every clock is told once, with its move or alone, as many as there are turns."""
     file = recorded.gomoku()
     events = heard(file, len(unseal(file.transcript)))
-    clocks = [event.clock for event in events if isinstance(event, Moved | TurnBegun) and event.clock is not None]
+    clocks = [event.clock for event in events if isinstance(event, MoveMade | TurnBegun) and event.clock is not None]
 
     assert len(file.record.plies) == len(clocks)
     assert [ply.seat for ply in file.record.plies] == [clock.seat for clock in clocks]
@@ -111,7 +111,7 @@ def test_nothing_of_a_hidden_piece_is_told() -> None:
 
 def test_types_that_nobody_knows_are_not_told() -> None:
     file = recorded.quantum()
-    told = [piece for event in heard(file, 20) if isinstance(event, Moved) for piece in event.pieces]
+    told = [piece for event in heard(file, 20) if isinstance(event, MoveMade) for piece in event.pieces]
     first = next(event for event in heard(file, 20) if isinstance(event, Playing))
     assert first.board is not None
 
@@ -122,7 +122,7 @@ def test_types_that_nobody_knows_are_not_told() -> None:
 def test_a_record_gives_the_same_moves_as_its_game() -> None:
     for family in FAMILIES.values():
         file = family()
-        live = [event for event in heard(file, 30) if isinstance(event, Playing | Moved)]
+        live = [event for event in heard(file, 30) if isinstance(event, Playing | MoveMade)]
         again = events_of_record(file, 1)
 
         def bare(events: Sequence[AnyEvent]) -> list[dict[str, object]]:
