@@ -149,7 +149,7 @@ class RunningClock(_Value):
     left_ms: Times
 
 
-class PlacedPiece(_Value):
+class PieceShown(_Value):
     """What stands on a square; see `judge.records.views.Token`. A face that is not known to all has a `?` in front."""
 
     x: int
@@ -178,7 +178,7 @@ class Board(_Value):
     sides: tuple[str, str]
     seats: tuple[int, int]
     blocked: tuple[tuple[int, int], ...] = ()
-    pieces: tuple[PlacedPiece, ...] = ()
+    pieces: tuple[PieceShown, ...] = ()
 
 
 class Playing(_OfGame):
@@ -224,7 +224,7 @@ class MoveMade(_OfGame):
     search: dict[str, str] = Field(default_factory=dict)
     messages: tuple[str, ...] = ()
     emptied: tuple[tuple[int, int], ...] = ()
-    pieces: tuple[PlacedPiece, ...] = ()
+    pieces: tuple[PieceShown, ...] = ()
     marks: tuple[MarkedSquare, ...] = ()
     seats: tuple[int, int] | None = None
     clock: RunningClock | None = None

@@ -15,7 +15,7 @@ from judge.broadcast.events import (
     Board,
     MarkedSquare,
     MoveMade,
-    PlacedPiece,
+    PieceShown,
     Playing,
     RunningClock,
     SearchTold,
@@ -270,9 +270,9 @@ def _board(view: BoardView) -> Board:
     )
 
 
-def _piece(square: Square, token: Token) -> PlacedPiece:
+def _piece(square: Square, token: Token) -> PieceShown:
     faces = tuple(f"?{face.name}" if face.is_hidden else face.name for face in token.faces)
     x, y = square
-    return PlacedPiece(
+    return PieceShown(
         x=x, y=y, side=token.side, number=token.number, faces=faces, shows=token.shows, is_dead=token.is_dead
     )
