@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import socket
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
@@ -25,6 +26,9 @@ WAIT_TIMEOUT_S = 10
 """How long a container may take to end whose streams have ended."""
 
 VERSION_TIMEOUT_S = 5
+
+REMOVALS, REMOVAL_PAUSE_S = 5, 0.1
+"""How often a removal is tried again, and after how long."""
 
 
 class Closable(Protocol):
@@ -136,9 +140,20 @@ class Engine:
             self._client.update_container(container, cpuset_cpus=",".join(map(str, cores)))
 
     def remove(self, container: str) -> None:
-        """Kill and remove a container and its volumes; one that is gone already is fine."""
-        with doing(f"remove container {container[:12]}"), ignoring(404, 409):
-            self._client.remove_container(container, v=True, force=True)
+        """Kill and remove a container and its volumes; one that is gone already is fine.
+
+        The Engine may write to a container's directory while it deletes it, and then finds the directory not empty.
+        """
+        for is_last in (*[False] * REMOVALS, True):
+            try:
+                with doing(f"remove container {container[:12]}"), ignoring(404, 409):
+                    self._client.remove_container(container, v=True, force=True)
+            except EngineRefusalError as error:
+                if is_last or "directory not empty" not in str(error):
+                    raise
+                time.sleep(REMOVAL_PAUSE_S)
+            else:
+                return
 
     def create_volume(self, name: str, tmpfs: str, labels: Mapping[str, str]) -> None:
         """Create a volume in memory with these mount options; it is mounted while a container uses it."""
