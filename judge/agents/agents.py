@@ -45,6 +45,8 @@ MONO = "mono"
 """The runtime for .NET programs, and what starts them there."""
 PYTHON_2 = "python2"
 """The runtime for Python 2, and what starts its programs there."""
+ARCHIVES = frozenset({".zip", ".tar", ".tgz", ".txz", ".tzst", ".gz", ".xz", ".zst", ".7z", ".rar"})
+"""How the names of archives end, which `judge submit` unpacks or refuses in its own words."""
 MAX_TEXT = 1 << 16
 """How many characters an agent.toml or an `info` file may have."""
 MAX_WORD_BYTES = 4096
@@ -353,6 +355,8 @@ def _manifest_of_file(source: Path) -> AgentManifest:
         return AgentManifest(**fields)
     if language := language_of(source):
         raise InputError(f"{source}: {language}: {NOT_BUILT}")
+    if source.suffix.lower() in ARCHIVES:
+        raise InputError(f"{source} is an archive: unpack it and name its directory, or give it to judge submit")
     raise InputError(
         f"{source} is no ELF binary, Windows program, Python program or .jar; give a directory with an {MANIFEST}"
     )

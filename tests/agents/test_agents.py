@@ -151,6 +151,14 @@ def test_a_file_that_cannot_run_here_is_refused(tmp_path: Path, staging: Path, h
     assert words in str(error.value)
 
 
+def test_whoever_names_an_archive_is_told_to_unpack_or_submit_it(tmp_path: Path, staging: Path) -> None:
+    path = tmp_path / "pbrain-mine.ZIP"
+    path.write_bytes(b"PK\x03\x04")
+
+    with pytest.raises(InputError, match=r"pbrain-mine\.ZIP is an archive: unpack it .* or give it to judge submit"):
+        stage_agent(str(path), staging)
+
+
 INFO = "run --no-graphics 'a b'\nSomebody\nC++\nPlays\nwell.\n"
 
 

@@ -50,19 +50,22 @@ def test_a_program_with_a_window_is_warned_and_plays(judge: Judge, tmp_path: Pat
     assert "link it with /SUBSYSTEM:CONSOLE or -mconsole" in checked.out
 
 
-def test_a_dll_that_is_missing_is_named(judge: Judge, tmp_path: Path) -> None:
-    library, source = tmp_path / "helper.c", tmp_path / "main.c"
-    library.write_text("__declspec(dllexport) int helper(void) { return 1; }\n")
-    source.write_text("int helper(void);\nint main(void) { return helper(); }\n")
-    dll = compile_windows([library], tmp_path / "helper-of-mine.dll", 64, "-shared")
-    compile_windows([source, dll], tmp_path / "pbrain-x.exe", 64)
-    dll.unlink()
+def test_the_dlls_that_are_missing_are_named(judge: Judge, tmp_path: Path) -> None:
+    source, dlls = tmp_path / "main.c", []
+    for name in ("one", "two"):
+        library = tmp_path / f"{name}.c"
+        library.write_text(f"__declspec(dllexport) int {name}(void) {{ return 1; }}\n")
+        dlls.append(compile_windows([library], tmp_path / f"{name}-of-mine.dll", 64, "-shared"))
+    source.write_text("int one(void);\nint two(void);\nint main(void) { return one() + two(); }\n")
+    compile_windows([source, *dlls], tmp_path / "pbrain-x.exe", 64)
+    for dll in dlls:
+        dll.unlink()
 
     checked = judge("check", "pbrain-x.exe", "--policy", "gomocup-freestyle", *SHORT)
 
     assert checked.code == 1
     assert "exited with code 53" in checked.out
-    assert "the DLL helper-of-mine.dll is missing: link it statically" in checked.out
+    assert "these DLLs are missing: one-of-mine.dll, two-of-mine.dll; link them statically" in checked.out
 
 
 @pytest.mark.parametrize(("how", "verdict"), [("null", "crash"), ("memory", "memory")])

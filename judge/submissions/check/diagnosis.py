@@ -42,11 +42,10 @@ _FIXES = {
     Verdict.CRASH: "run it by hand with the lines of the record (judge match --box process), and fix the crash",
 }
 
+_DLL = re.compile(r"Library (\S+) \(which is needed by .*\) not found")
+"""Wine's words for a DLL that is missing; it writes one line for each."""
+
 _CAUSES = (
-    (
-        r"Library (\S+) \(which is needed by .*\) not found",
-        "the DLL {0} is missing: link it statically (-static), or send it beside the program",
-    ),
     (
         r"version `(\w+_[\d.]+)' not found",
         "it was linked against newer libraries than those here ({0}): link statically (-static)",
@@ -120,6 +119,9 @@ def _last(lines: list[str]) -> str:
 def _cause(talk: RecordedTalk) -> str:
     """What to do by what it wrote itself; empty where that tells nothing."""
     said = "\n".join([*talk.printed, *talk.complaints])
+    if dlls := _DLL.findall(said):
+        names = ", ".join(printable(name, 60) for name in dict.fromkeys(dlls))
+        return f"these DLLs are missing: {names}; link them statically (-static), or send them beside the program"
     for pattern, fix in _CAUSES:
         if found := re.search(pattern, said):
             return fix.format(*(printable(group, 60) for group in found.groups()))
