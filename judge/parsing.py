@@ -1,5 +1,6 @@
 """Values from outside: read into a model, or refused with one sentence that names the field and what is wrong."""
 
+import json
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar, get_args
 
@@ -38,6 +39,32 @@ def parse_json(kind: type[T], data: bytes | str, what: str) -> T:
         return _reader(kind).validate_json(data)
     except ValidationError as error:
         raise InputError(f"{what}: {complaint(error, kind)}") from None
+
+
+def refuse_repeated_keys(data: bytes | str, what: str) -> None:
+    """Raise InputError, which begins with `what`, if an object of a JSON text has a key twice.
+
+    Readers differ in which of the two values they take (RFC 8259, 4), so that one text says two things. A text that is
+    no JSON is left to its reader.
+    """
+    try:
+        json.loads(data, object_pairs_hook=_each_key_once)
+    except _RepeatedKeyError as error:
+        raise InputError(f"{what}: the key {printable(str(error))!r} is there twice") from None
+    except (ValueError, RecursionError):
+        return
+
+
+class _RepeatedKeyError(Exception):
+    pass
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> None:
+    keys = set()
+    for key, _ in pairs:
+        if key in keys:
+            raise _RepeatedKeyError(key)
+        keys.add(key)
 
 
 def complaint(error: Refusal, kind: object = None, keys: Sequence[str] | None = None) -> str:

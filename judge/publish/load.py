@@ -19,7 +19,7 @@ from judge.contest.snapshot import Snapshot, read_snapshot
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.matches import MatchState, Pairing, ResultRow
-from judge.parsing import parse_json
+from judge.parsing import parse_json, refuse_repeated_keys
 from judge.publish.manifest import read_bounded
 from judge.publish.model import PublishedContest, PublishedMatch, UncountedAttempt
 from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
@@ -104,6 +104,7 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     Raises InputError that names the file if a file is not what an export has there.
     """
     document = read_bounded(directory / DOCUMENT, LARGEST_TABLE).decode("utf-8", "replace")
+    refuse_repeated_keys(document, DOCUMENT)
     snapshot = read_snapshot(document)
     secret = _read_secret(directory / CHANCE, snapshot)
     pairings = [
@@ -179,6 +180,7 @@ def _read_secret(path: Path, snapshot: Snapshot) -> Key | None:
     if not path.is_symlink() and not path.exists():
         return None
     data = read_bounded(path, LARGEST_TABLE)
+    refuse_repeated_keys(data, path.name)
     revealed = parse_json(Revealed, data, f"{path.name}: not a contest's chance")
     is_own = (revealed.contest, revealed.commitment) == (snapshot.name, snapshot.commitment)
     if not is_own or commitment_to(revealed.secret) != snapshot.commitment:
@@ -188,4 +190,6 @@ def _read_secret(path: Path, snapshot: Snapshot) -> Key | None:
 
 def _read_table(directory: Path, name: str, kind: type[Row]) -> list[Row]:
     path = directory / "data" / f"{name}.json"
-    return parse_json(list[kind], read_bounded(path, LARGEST_TABLE), f"{path}: not a table of an export")  # type: ignore[valid-type]
+    data = read_bounded(path, LARGEST_TABLE)
+    refuse_repeated_keys(data, f"data/{path.name}")
+    return parse_json(list[kind], data, f"{path}: not a table of an export")  # type: ignore[valid-type]

@@ -21,15 +21,15 @@ Page = tuple[str, bytes]
 LONGEST_NAME = 48
 """Characters of an agent's name on a page."""
 
-STYLE, VIEWER = "style.css", "viewer.js"
-ASSETS = (STYLE, VIEWER)
+STYLE, VIEWER, VERIFIER = "style.css", "viewer.js", "verify.mjs"
+ASSETS = (STYLE, VIEWER, VERIFIER)
 """Our own files that the pages use; they are at the top of the site."""
 
 POLICY = (
     "default-src 'none'; style-src 'self' file:; script-src 'self' file:; img-src data:; "
     "base-uri 'none'; form-action 'none'"
 )
-"""What a page may load: these two files, from its own site (`file:` for a page that is opened from disk)."""
+"""What a page may load: these files, from its own site (`file:` for a page that is opened from disk)."""
 
 
 def asset(name: str) -> bytes:

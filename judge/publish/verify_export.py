@@ -18,6 +18,7 @@ from pathlib import Path
 from judge.contest.snapshot import ranks_of
 from judge.errors import InputError
 from judge.matches import MatchState, Outcome, Pairing
+from judge.parsing import refuse_repeated_keys
 from judge.publish.load import CHANCE, LARGEST_TABLE, load_export
 from judge.publish.manifest import ManifestCheck, check_manifest, read_bounded
 from judge.publish.model import OPEN, PublishedContest, PublishedMatch, chance_words
@@ -217,6 +218,11 @@ def difference(name: str, table: bytes, expected: bytes) -> str:
     """
     if table == expected:
         return ""
+    if not name.endswith(".csv"):
+        try:
+            refuse_repeated_keys(table, "it")
+        except InputError as error:
+            return str(error)
     read, is_same = (_csv_values, _is_same_cell) if name.endswith(".csv") else (_json_values, _is_same_value)
     try:
         pairs = zip_longest(read(table), read(expected), fillvalue=("the end", ""))

@@ -10,7 +10,7 @@ from judge.contest.worker import outcome_of
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.matches import Outcome
-from judge.parsing import parse_json
+from judge.parsing import parse_json, refuse_repeated_keys
 from judge.publish.manifest import read_bounded
 from judge.referee.bounds import LARGEST_RECORD
 from judge.referee.seeds import Seed
@@ -65,6 +65,7 @@ def replay_record(job: RecordJob) -> VerifiedRecord:
     except InputError as error:
         return VerifiedRecord(job, None, [f"{job.name}: no record: {error}"])
     try:
+        refuse_repeated_keys(data, job.name)
         file = parse_json(RecordFile, data, f"{job.name}: not a record of a match")
     except InputError as error:
         return VerifiedRecord(job, None, [str(error)])

@@ -95,6 +95,17 @@ class Browser:
         for kind in ("keyDown", "keyUp"):
             self._call("Input.dispatchKeyEvent", type=kind, key=key, code=key)
 
+    def choose(self, field: str, path: Path) -> None:
+        """Choose a file, or a directory where the field takes one, as a person would in its dialog."""
+        found = self._call("Runtime.evaluate", expression=f"document.getElementById({json.dumps(field)})")
+        self._call("DOM.setFileInputFiles", files=[str(path)], objectId=found["result"]["objectId"])
+        # The files of a directory are listed in the background.
+        self.ask(f"""new Promise((resolve) => {{
+          const field = document.getElementById({json.dumps(field)});
+          if (field.files.length) resolve();
+          else field.addEventListener("change", resolve, {{once: true}});
+        }}).then(() => null)""")
+
     def look(self, width: int, dark: bool = False, media: str = "screen") -> None:
         """Make the window so wide, in a scheme of colours, for the screen or for print."""
         self._call(

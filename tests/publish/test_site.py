@@ -77,10 +77,10 @@ def test_every_link_leads_somewhere(exported: Public) -> None:
                 assert fragment in pages[linked.resolve()].ids, (path, link)
 
 
-def test_no_page_loads_anything_but_our_two_files(exported: Public) -> None:
+def test_no_page_loads_anything_but_our_own_files(exported: Public) -> None:
     for path, page in pages_of(exported.directory):
         loaded = {load for load in page.loads if not load.startswith(("#", "data:,"))}
-        assert {Path(load).name for load in loaded} <= {"style.css", "viewer.js"}, path
+        assert {Path(load).name for load in loaded} <= {"style.css", "viewer.js", "verify.mjs"}, path
         for load in loaded:
             assert (path.parent / load).resolve().parent == exported.directory.resolve()
         assert page.policy == POLICY
@@ -190,7 +190,7 @@ def test_whatever_an_agent_is_called_it_stays_text() -> None:
 
     assert {"index.html", "crosstable.html", "journal.html", "agents/001.html"} <= pages.keys()
     for path, data in pages.items():
-        assert re.fullmatch(r"[a-z]+/\d+\.html|[a-z]+\.(html|css|js)", path)
+        assert re.fullmatch(r"[a-z]+/\d+\.html|[a-z]+\.(html|css|m?js)", path)
         if path.endswith(".html"):
             assert_harmless(data.decode())
     assert "49" not in pages["agents/004.html"].decode().partition("<h1>")[2][:60]

@@ -68,6 +68,7 @@ def accepted(test: Sprt, truth: npt.NDArray[np.float64], seed: int) -> float:
     return wins / TESTS
 
 
+@pytest.mark.timeout(0 if TESTS > 1000 else 600)
 @pytest.mark.parametrize(("model", "kinds"), [("normalized", 5), ("logistic", 5), ("bayesian", 3), ("normalized", 3)])
 def test_a_test_errs_as_often_as_it_says(model: SprtModel, kinds: int) -> None:
     """Within 5 % of alpha and beta, and what the number of tests leaves to chance."""

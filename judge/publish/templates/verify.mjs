@@ -1,0 +1,432 @@
+// A second verifier of a published contest. It shares no code with the judge, needs no network and no package:
+//
+//     node verify.mjs DIRECTORY [KEY.pem]
+//
+// and verify.html runs it in a browser on a directory that the reader chooses. It checks that every file is as it was
+// signed, that results are those of the records, and that the tables follow from the results. It plays no game again:
+// whether a record follows from the rules is for `judge contest verify`. It says what it did not check.
+"use strict";
+(() => {
+  const MANIFEST = "manifest.json", SIGNATURE = "manifest.sig", KEY = "organiser.pem";
+  const MOST_PROBLEMS = 50;
+  const FAILURES = new Set(["illegal", "unreadable", "start-time", "turn-time", "match-time", "memory", "output", "crash", "refused"]);
+  const BY_RESULTS = new Set(["round-robin", "double-round-robin", "gauntlet", "swiss", "sprt"]);
+
+  // --- bytes ---------------------------------------------------------------------------------------------------------
+
+  const hex = (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+  const sha256 = async (bytes) => hex(await crypto.subtle.digest("SHA-256", bytes));
+  const utf8 = (text) => new TextEncoder().encode(text);
+  // TextDecoder's Latin-1 is Windows-1252, and a record has each byte as the character of that number.
+  const latin1 = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+
+  function joined(parts) {
+    const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+    let at = 0;
+    for (const part of parts) {
+      whole.set(part, at);
+      at += part.length;
+    }
+    return whole;
+  }
+
+  /** The value of JSON, refused if an object has a key twice: readers differ in which of the two they take. */
+  function parse(bytes, name) {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    const value = JSON.parse(text);
+    const open = [];
+    let before = "";
+    for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/g)) {
+      if (token === "{" || token === "[") open.push(new Set());
+      else if (token === "}" || token === "]") open.pop();
+      else if (token === ":") {
+        const keys = open.at(-1), key = JSON.parse(before);
+        if (keys.has(key)) throw new Error(`${name}: the key ${before} is there twice`);
+        keys.add(key);
+      }
+      before = token;
+    }
+    return value;
+  }
+
+  /** JSON as the judge writes a manifest: sorted keys, no spaces, ASCII. */
+  function canonical(value) {
+    if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+    if (value !== null && typeof value === "object") {
+      return `{${Object.keys(value).sort().map((key) => `${canonical(key)}:${canonical(value[key])}`).join(",")}}`;
+    }
+    return JSON.stringify(value).replace(/[\u007f-\uffff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  }
+
+  // --- files and signature -------------------------------------------------------------------------------------------
+
+  /** The 32 bytes of an Ed25519 public key in PEM (RFC 8410: they are the last of its DER). */
+  function rawKey(pem) {
+    const body = /-----BEGIN PUBLIC KEY-----([\sA-Za-z0-9+/=]+)-----END PUBLIC KEY-----/.exec(new TextDecoder().decode(pem));
+    const der = body === null ? [] : Uint8Array.from(atob(body[1].replace(/\s/g, "")), (letter) => letter.charCodeAt(0));
+    if (der.length !== 44 || hex(der.slice(0, 12)) !== "302a300506032b6570032100") throw new Error("not an Ed25519 public key in PEM");
+    return der.slice(12);
+  }
+
+  async function checkFiles(files, pem, report) {
+    const { problems } = report;
+    const data = await files.read(MANIFEST);
+    const key = rawKey(pem ?? (await files.read(KEY)));
+    report.manifest = await sha256(data);
+    report.key = await sha256(key);
+    const imported = await crypto.subtle.importKey("raw", key, { name: "Ed25519" }, false, ["verify"]);
+    const isSigned = await crypto.subtle.verify({ name: "Ed25519" }, imported, await files.read(SIGNATURE), data);
+    if (!isSigned) problems.push(`${SIGNATURE}: not signed by the key ${report.key.slice(0, 16)}`);
+    const manifest = parse(data, MANIFEST);
+    if (manifest.format !== "judge-manifest-1") throw new Error(`${MANIFEST}: the format ${manifest.format} is not known here`);
+    const listed = new Map(manifest.files.map((file) => [file.path, file]));
+    const paths = manifest.files.map((file) => file.path);
+    const isOrdered = paths.every((path, at) => at === 0 || paths[at - 1] < path);
+    if (!isOrdered || canonical(manifest) + "\n" !== new TextDecoder().decode(data)) problems.push(`${MANIFEST}: not in the form that a judge writes`);
+    const there = new Set(files.names.filter((name) => name !== MANIFEST && name !== SIGNATURE));
+    for (const path of paths) if (!there.has(path)) problems.push(`${path}: missing`);
+    for (const name of there) {
+      const file = listed.get(name);
+      if (file === undefined) problems.push(`${name}: not in the manifest`);
+      else if ((await files.size(name)) !== file.size || (await sha256(await files.read(name))) !== file.sha256) problems.push(`${name}: changed`);
+    }
+    report.checked.push(`${paths.length} files against the manifest, and its signature`);
+    return manifest;
+  }
+
+  // --- records -------------------------------------------------------------------------------------------------------
+
+  /** The digest of a transcript: of each block what is public, entry by entry, and the digest of what is private. */
+  async function transcriptDigest(transcript) {
+    const digests = [];
+    for (const block of transcript.blocks) {
+      const parts = [];
+      for (const [ns, seat, kind, text] of block.entries) {
+        const isPrivate = typeof text === "number";
+        const bytes = isPrivate ? new Uint8Array() : latin1(text);
+        const head = new DataView(new ArrayBuffer(14));
+        head.setBigUint64(0, BigInt(ns), true);
+        head.setInt8(8, seat);
+        head.setUint8(9, kind.charCodeAt(0));
+        head.setUint32(10, isPrivate ? text : bytes.length, true);
+        parts.push(new Uint8Array(head.buffer), bytes, utf8(isPrivate ? "p" : "o"));
+      }
+      digests.push(unhex(await sha256(joined(parts))), unhex(block.private_sha256));
+    }
+    return sha256(joined(digests));
+  }
+
+  /** What a record says and a row of games.json must say too. */
+  function claims(record, row) {
+    const replies = [0, 0];
+    for (const ply of record.plies) replies[ply.seat] += 1;
+    return {
+      match: record.id,
+      attempt: record.attempt,
+      verdict: record.verdict,
+      winner: record.winner === null ? null : [row.first, row.second][record.winner],
+      reason: record.reason,
+      result: record.result,
+      seconds: record.seconds,
+      first_fault: record.seats[0].fault,
+      second_fault: record.seats[1].fault,
+      first_charged_ms: record.seats[0].charged_ms,
+      second_charged_ms: record.seats[1].charged_ms,
+      first_replies: replies[0],
+      second_replies: replies[1],
+    };
+  }
+
+  async function checkRecords(files, contest, games, report) {
+    const seats = new Map(contest.entries.map((entry) => [entry.name, entry.seat]));
+    let count = 0;
+    for (const row of games) {
+      if (row.state !== "done") continue;
+      const where = `game ${row.number}`;
+      const { record, transcript } = parse(await files.read(row.record), row.record);
+      for (const [field, value] of Object.entries(claims(record, row))) {
+        if (row[field] !== value) report.problems.push(`${where}: ${field} is ${row[field]}, its record says ${value}`);
+      }
+      for (const [seat, name] of [row.first, row.second].entries()) {
+        const { digest } = record.spec.seats[seat];
+        if (seats.get(name)?.digest !== digest) report.problems.push(`${where}: the files of ${name} are not those of contest.json`);
+      }
+      const digest = await transcriptDigest(transcript);
+      if (digest !== transcript.sha256 || digest !== record.transcript_sha256) report.problems.push(`${where}: the transcript does not fit its digest`);
+      count += 1;
+    }
+    report.checked.push(`${count} records against the results, and their transcripts against their digests`);
+  }
+
+  // --- tables --------------------------------------------------------------------------------------------------------
+
+  const rounded = (value, decimals = 9) => Number(value.toFixed(decimals)) + 0;
+  const differs = (a, b) => (typeof a === "number" && typeof b === "number" ? Math.abs(a - b) > 1e-3 + 1e-9 * Math.abs(b) : a !== b);
+
+  const hasOwnPoints = (policy) => Object.keys(policy.points ?? {}).length > 0;
+
+  /** What the first and the second seat score; where a policy has points for words of its own, as games.json claims. */
+  function pointsOf(row, policy) {
+    if (hasOwnPoints(policy)) return [row.first_points, row.second_points];
+    return row.verdict === "draw" ? [0.5, 0.5] : [row.winner === row.first ? 1 : 0, row.winner === row.second ? 1 : 0];
+  }
+
+  /** The pairings with their games, and the points of their two agents. */
+  function played(contest, pairings, games) {
+    const { policy, duel, format } = contest;
+    const best = hasOwnPoints(policy) ? Math.max(...Object.values(policy.points).flat()) : 1;
+    const tables = new Map(pairings.map((pairing) => [`${pairing.round} ${pairing.table}`, { ...pairing, games: [], there: new Set(), points: [0, 0] }]));
+    for (const row of games) {
+      const pairing = tables.get(`${row.round} ${row.table}`);
+      const agents = pairing && (row.game % 2 ? [pairing.second, pairing.first] : [pairing.first, pairing.second]);
+      if (!agents || row.first !== agents[0] || row.second !== agents[1]) throw new Error(`game ${row.number} belongs to no pairing`);
+      if (pairing.there.has(row.game)) throw new Error(`game ${row.number} is there twice`);
+      pairing.there.add(row.game);
+      if (row.verdict !== null) pairing.games.push(row);
+    }
+    for (const pairing of tables.values()) {
+      if (pairing.there.size !== (pairing.second === null ? 0 : format.games)) throw new Error(`round ${pairing.round}, table ${pairing.table} has ${pairing.there.size} games`);
+      if (pairing.second === null) {
+        pairing.points[0] = duel ? duel.win : format.games * best;
+        continue;
+      }
+      for (const row of pairing.games) {
+        const points = pointsOf(row, policy);
+        const turned = Number(row.first !== pairing.first);
+        pairing.points[0] += points[turned];
+        pairing.points[1] += points[1 - turned];
+      }
+      pairing.points = pairing.points.map((points) => rounded(points));
+      if (duel) {
+        const lead = pairing.points[0] - pairing.points[1];
+        const weighed = lead === 0 ? [duel.draw, duel.draw] : lead > 0 ? [duel.win, duel.loss] : [duel.loss, duel.win];
+        pairing.points = pairing.games.length === format.games ? weighed : [0, 0];
+      }
+    }
+    return [...tables.values()];
+  }
+
+  /** What one agent did in some pairings. */
+  function summed(agent, pairings) {
+    const sum = { points: 0, games: 0, wins: 0, draws: 0, losses: 0, byes: 0, failures: 0, replies: 0, charged_ms: 0 };
+    for (const pairing of pairings) {
+      sum.points += pairing.points[pairing.first === agent ? 0 : 1];
+      if (pairing.second === null) sum.byes += 1;
+      for (const row of pairing.games) {
+        const seat = row.first === agent ? "first" : "second";
+        sum.games += 1;
+        if (row.verdict === "draw") sum.draws += 1;
+        else if (row.winner === agent) sum.wins += 1;
+        else sum.losses += 1;
+        if (FAILURES.has(row[`${seat}_fault`])) sum.failures += 1;
+        sum.replies += row[`${seat}_replies`];
+        sum.charged_ms += row[`${seat}_charged_ms`];
+      }
+    }
+    sum.points = rounded(sum.points);
+    sum.score = sum.wins + sum.draws / 2;
+    return sum;
+  }
+
+  const other = (pairing, agent) => (pairing.first === agent ? pairing.second : pairing.first);
+  const total = (values) => values.reduce((sum, value) => sum + value, 0);
+
+  /** The criteria that this program can compute, each from all agents' pairings and the agents that are still equal. */
+  const CRITERIA = {
+    points: (all, agent) => all.get(agent).sum.points,
+    wins: (all, agent) => all.get(agent).sum.wins,
+    ratio: (all, agent) => (all.get(agent).sum.wins + 1e-8) / (all.get(agent).sum.losses + 1e-8),
+    direct: (all, agent, equal) => {
+      const isComplete = equal.every((one) => new Set([one, ...all.get(one).pairings.map((each) => other(each, one)).filter((name) => equal.includes(name))]).size === equal.length);
+      const inside = all.get(agent).pairings.filter((each) => each.second !== null && equal.includes(other(each, agent)));
+      return isComplete ? summed(agent, inside).points : 0;
+    },
+    "sonneborn-berger": (all, agent) => total(all.get(agent).pairings.filter((each) => each.second !== null).map((each) => summed(agent, [each]).score * all.get(other(each, agent)).sum.points)),
+    buchholz: (all, agent) => {
+      const { pairings, sum } = all.get(agent);
+      return total(pairings.filter((each) => each.second !== null).map((each) => all.get(other(each, agent)).sum.points)) + sum.byes * sum.points;
+    },
+    time: (all, agent, equal) => (equal.every((one) => all.get(one).sum.replies) ? -all.get(agent).sum.charged_ms / all.get(agent).sum.replies : 0),
+  };
+
+  const values = (name, all, equal) => new Map(equal.map((agent) => [agent, rounded(CRITERIA[name](all, agent, equal))]));
+
+  /** Agents best first, in groups that share a place. */
+  function ranked(equal, all, ranking) {
+    if (equal.length <= 1 || ranking.length === 0) return equal.length ? [equal] : [];
+    const value = values(ranking[0], all, equal);
+    const steps = [...new Set(value.values())].sort((a, b) => b - a);
+    return steps.flatMap((step) => ranked(equal.filter((agent) => value.get(agent) === step), all, ranking.slice(1)));
+  }
+
+  function checkTables(contest, tables, report) {
+    const { standings, crosstable, pairs, games, pairings, disqualified } = tables;
+    if (hasOwnPoints(contest.policy)) {
+      report.unchecked.push("the points of each game: the policy has its own, which follow from the result line");
+      if (contest.duel) return void report.unchecked.push("standings and crosstable: duels weigh those points");
+    }
+    const out = new Set(disqualified.map((row) => row.agent));
+    const counted = played(contest, pairings, games).filter((each) => !out.has(each.first) && !out.has(each.second));
+    const all = new Map(contest.entries.map(({ name }) => [name, { pairings: [] }]));
+    for (const pairing of counted) for (const agent of [pairing.first, pairing.second]) if (agent !== null) all.get(agent).pairings.push(pairing);
+    for (const [agent, record] of all) record.sum = summed(agent, record.pairings);
+    const same = (place, row, expected, fields) => {
+      for (const field of fields) if (differs(row[field], expected[field])) report.problems.push(`${place}: ${field} is ${row[field]}, ${expected[field]} follows from the results`);
+    };
+    for (const row of hasOwnPoints(contest.policy) || contest.duel ? [] : games.filter((each) => each.verdict !== null)) {
+      const [first_points, second_points] = pointsOf(row, contest.policy);
+      same(`games.json: game ${row.number}`, row, { first_points, second_points }, ["first_points", "second_points"]);
+    }
+    if (standings.map((row) => row.agent).sort().join("\n") !== [...all.keys()].sort().join("\n")) throw new Error("standings.json: not the agents of contest.json");
+    const listed = standings.map((row) => row.agent);
+    for (const row of standings) same(`standings.json: ${row.agent}`, row, all.get(row.agent).sum, ["points", "games", "wins", "draws", "losses", "byes", "failures", "replies", "charged_ms"]);
+    const { ranking, name } = contest.format;
+    for (const criterion of ranking.filter((each) => Object.hasOwn(CRITERIA, each))) {
+      const value = values(criterion, all, listed);
+      for (const row of standings) same(`standings.json: ${row.agent}`, row, { [`criterion:${criterion}`]: value.get(row.agent) }, [`criterion:${criterion}`]);
+    }
+    if (BY_RESULTS.has(name) && ranking.every((each) => Object.hasOwn(CRITERIA, each))) {
+      const tiers = [...ranked(listed.filter((agent) => !out.has(agent)), all, ranking), [...out]].filter((tier) => tier.length);
+      let place = 1;
+      for (const tier of tiers) {
+        for (const agent of tier) same(`standings.json: ${agent}`, standings[listed.indexOf(agent)], { place }, ["place"]);
+        place += tier.length;
+      }
+      if (standings.some((row, at) => at > 0 && standings[at - 1].place > row.place)) report.problems.push("standings.json: not in the order of places");
+    } else report.unchecked.push(`the places: ${BY_RESULTS.has(name) ? "they need ratings" : `those of the format ${name} follow from its stages`}`);
+    const rows = new Map(pairs.map((row) => [`${row.agent}\n${row.opponent}`, row]));
+    if (crosstable.agents.join("\n") !== listed.join("\n")) throw new Error("crosstable.json: not in the order of the standings");
+    for (const [at, agent] of listed.entries()) {
+      for (const [column, opponent] of listed.entries()) {
+        const met = all.get(agent).pairings.filter((each) => other(each, agent) === opponent);
+        const sum = met.length && agent !== opponent ? summed(agent, met) : null;
+        const [place, row] = [`${agent} against ${opponent}`, rows.get(`${agent}\n${opponent}`)];
+        same(`crosstable.json: ${place}`, { points: crosstable.points[at][column] }, { points: sum === null ? null : sum.points }, ["points"]);
+        if ((row === undefined) !== (sum === null)) report.problems.push(`pairs.json: ${place}: ${row ? "they never met" : "missing"}`);
+        else if (row) same(`pairs.json: ${place}`, row, sum, ["points", "games", "wins", "draws", "losses"]);
+        rows.delete(`${agent}\n${opponent}`);
+      }
+    }
+    for (const row of rows.values()) report.problems.push(`pairs.json: ${row.agent} against ${row.opponent}: they never met`);
+    if (new Set(pairs.map((row) => `${row.agent}\n${row.opponent}`)).size !== pairs.length) report.problems.push("pairs.json: a pair is there twice");
+    report.checked.push("standings, crosstable and pairs, computed again from the results");
+  }
+
+  // --- all of it -----------------------------------------------------------------------------------------------------
+
+  async function checkChance(files, contest, report) {
+    if (contest.commitment === null) return void report.unchecked.push("chance: the organiser fixed its seed");
+    if (!files.names.includes("chance.json")) return void report.unchecked.push("chance: its secret is not revealed yet");
+    const chance = parse(await files.read("chance.json"), "chance.json");
+    if ((await sha256(unhex(chance.secret))) !== contest.commitment) report.problems.push("chance.json: not the secret that contest.json committed to");
+    report.checked.push("the secret of chance against the commitment");
+  }
+
+  /**
+   * Check an export. `files` has `names`, and `read(name)` and `size(name)`, which are asynchronous; `pem` are the bytes
+   * of the organiser's key from another source, or null. Never throws: what cannot be read is a problem.
+   */
+  async function verify(files, pem) {
+    const report = {
+      contest: "", manifest: "", key: "", problems: [], checked: [],
+      unchecked: [
+        "that records follow from the rules and from what the agents wrote: judge contest verify replays them",
+        "the schedule, the openings and the lots: judge contest verify computes them again",
+        "ratings, pages, PGN, CSV, the journal and attempts that do not count: only that they are as they were signed",
+      ],
+    };
+    try {
+      const manifest = await checkFiles(files, pem, report);
+      report.contest = manifest.contest;
+      const contest = parse(await files.read("contest.json"), "contest.json");
+      if (contest.name !== manifest.contest) report.problems.push(`${MANIFEST}: of ${manifest.contest}, the contest is ${contest.name}`);
+      const tables = {};
+      for (const name of ["standings", "crosstable", "pairs", "games", "pairings", "disqualified"]) tables[name] = parse(await files.read(`data/${name}.json`), `${name}.json`);
+      await checkRecords(files, contest, tables.games, report);
+      checkTables(contest, tables, report);
+      await checkChance(files, contest, report);
+    } catch (error) {
+      report.problems.push(`not an export that can be checked: ${error.message}`);
+    }
+    if (pem === null) report.unchecked.push("who signed: the key is from the directory itself; get it from another source");
+    const more = report.problems.length - MOST_PROBLEMS;
+    if (more > 0) report.problems.splice(MOST_PROBLEMS, more, `and ${more} more`);
+    return report;
+  }
+
+  /** The report as lines; text of an export is made one line without control characters. */
+  function lines(report) {
+    const plain = (text) => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "�").slice(0, 500);
+    const count = report.problems.length;
+    return [
+      ...report.problems.map((text) => `problem: ${plain(text)}`),
+      ...report.checked.map((text) => `checked: ${plain(text)}`),
+      ...report.unchecked.map((text) => `not checked: ${plain(text)}`),
+      `manifest ${report.manifest}`,
+      `key      ${report.key}`,
+      count ? `FAILED: ${count} problem${count > 1 ? "s" : ""}` : `ok: ${plain(report.contest)}`,
+    ];
+  }
+
+  // --- in a browser --------------------------------------------------------------------------------------------------
+
+  function inPage() {
+    const [directory, key, start, said] = ["directory", "key", "start", "said"].map((id) => document.getElementById(id));
+    document.getElementById("check").hidden = false;
+    start.addEventListener("click", async () => {
+      said.replaceChildren();
+      start.disabled = true;
+      const chosen = new Map([...directory.files].map((file) => [file.webkitRelativePath.split("/").slice(1).join("/"), file]));
+      const read = async (file, name) => {
+        if (file === undefined) throw new Error(`${name}: missing; choose a directory that judge contest export wrote`);
+        return new Uint8Array(await file.arrayBuffer());
+      };
+      const files = { names: [...chosen.keys()], read: (name) => read(chosen.get(name), name), size: async (name) => chosen.get(name).size };
+      const report = await verify(files, key.files.length ? await read(key.files[0]) : null);
+      for (const line of lines(report)) said.append(Object.assign(document.createElement("li"), { textContent: line, className: line.startsWith("problem") || line.startsWith("FAILED") ? "bad" : "" }));
+      start.disabled = false;
+    });
+  }
+
+  // --- in Node.js ----------------------------------------------------------------------------------------------------
+
+  async function inNode([directory, key]) {
+    const { readFile, readdir, stat } = await import("node:fs/promises");
+    if (directory === undefined) {
+      console.error("usage: node verify.mjs DIRECTORY [KEY.pem]");
+      return 2;
+    }
+    const names = new Set();
+    const odd = [];
+    const list = async (folder) => {
+      for (const entry of await readdir(`${directory}/${folder}`, { withFileTypes: true })) {
+        const name = folder + entry.name;
+        if (entry.isDirectory()) await list(`${name}/`);
+        else if (entry.isFile()) names.add(name);
+        else odd.push(`${name}: a link or a special file; an export has none`);
+      }
+    };
+    try {
+      await list("");
+      const files = {
+        names: [...names],
+        read: async (name) => {
+          if (!names.has(name)) throw new Error(`${name}: missing`);
+          return new Uint8Array(await readFile(`${directory}/${name}`));
+        },
+        size: async (name) => (await stat(`${directory}/${name}`)).size,
+      };
+      const report = await verify(files, key === undefined ? null : new Uint8Array(await readFile(key)));
+      report.problems.push(...odd);
+      console.log(lines(report).join("\n"));
+      return report.problems.length ? 1 : 0;
+    } catch (error) {
+      console.error(`verify.mjs: ${error.message}`);
+      return 2;
+    }
+  }
+
+  if (typeof document !== "undefined") inPage();
+  else inNode(process.argv.slice(2)).then((code) => { process.exitCode = code; });
+})();
