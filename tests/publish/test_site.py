@@ -103,7 +103,7 @@ def test_a_link_to_a_game_shows_its_position_and_its_result(exported: Public) ->
 
 
 def test_our_files_load_nothing(exported: Public) -> None:
-    for name in ("style.css", "viewer.js"):
+    for name in ("style.css", "viewer.js", "verify.mjs"):
         text = (exported.directory / name).read_text()
         assert not re.search(r"https?:|@import|url\(|eval|innerHTML", text)
 
@@ -177,7 +177,7 @@ def assert_harmless(text: str) -> None:
     page = Page(text)
     assert [] == page.handlers
     assert not page.tags & {"b>", "script>"}
-    assert text.count("<script") == ('src="../viewer.js"' in text)
+    assert text.count("<script") == ('src="../viewer.js"' in text) + ('src="verify.mjs"' in text)
     assert "<b>&" not in text
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", text)
     assert "x" * 601 not in text
