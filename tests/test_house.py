@@ -64,12 +64,16 @@ MAY_IMPORT = {
         "records", "render", "store", "contest", "matches", "statistics",
     },
     "intake": {"errors", "parsing", "logs", "worker_processes", "store", "submissions"},
+    "live": {
+        "errors", "text", "catalog", "records", "referee", "render", "broadcast", "contest", "store", "submissions",
+        "publish", "intake",
+    },
     "attacks": {"errors", "resources", "games", "sandbox", "host", "referee", "catalog", "agents"},
     "cli": {
         "errors", "resources", "durable_files", "locks", "logs", "games", "protocols", "sandbox", "host",
         "referee", "records", "catalog", "render", "store", "agents", "submissions", "contest", "cluster",
         "publish", "intake", "attacks", "text", "parsing", "matches", "statistics",
-        "broadcast", "worker_processes",
+        "broadcast", "worker_processes", "live",
     },
 }  # fmt: skip
 """For each room the rooms that it imports: no more, and no fewer."""

@@ -219,6 +219,8 @@ class MoveMade(_OfGame):
     at: str
     seat: int
     said: str
+    notation: str
+    """The move in the game's own words, else as it was said."""
     charged_ms: float
     left_ms: Times
     search: dict[str, str] = Field(default_factory=dict)

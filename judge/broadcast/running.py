@@ -150,6 +150,7 @@ class RunningGame:
         is_public = self._entry.words_are_public
         seats = view.seats if view is not None and before is not None and view.seats != before.seats else None
         self._clock = None
+        caption = "" if view is None or (before and view.caption == before.caption) else view.caption
         was = {} if before is None else before.tokens
         now = {} if view is None else view.tokens
         marks = {} if view is None else view.marks
@@ -160,7 +161,8 @@ class RunningGame:
                 ply=self.plies,
                 at=self._at(read_ns),
                 seat=seat,
-                said=plain_text(said if is_public else _caption(view), LONGEST_SAID),
+                said=plain_text(said if is_public else caption, LONGEST_SAID),
+                notation=plain_text(caption or (said if is_public else ""), LONGEST_SAID),
                 charged_ms=round(ply.charged_ns / MS, 3),
                 left_ms=left_ms,
                 search=_keywords(ply.search) if is_public else {},
@@ -252,10 +254,6 @@ def _words(messages: Iterable[str]) -> tuple[str, ...]:
 def _keywords(search: Mapping[str, str]) -> dict[str, str]:
     chosen = list(search.items())[:MOST_KEYWORDS]
     return {plain_text(key, 30): plain_text(value, LONGEST_WORDS) for key, value in chosen}
-
-
-def _caption(view: BoardView | None) -> str:
-    return "" if view is None else view.caption
 
 
 def _board(view: BoardView) -> Board:

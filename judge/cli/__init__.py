@@ -56,6 +56,10 @@ app = lazy_group(
             "judge.cli.submissions:app",
             "Show and decide the submissions of a contest, and give authors tokens.",
         ),
+        "serve": (
+            "judge.cli.serve:serve",
+            "Show a contest to everybody: its pages, and its games while they are played, until a signal ends it.",
+        ),
         "serve-intake": (
             "judge.cli.serve_intake:serve_intake",
             (

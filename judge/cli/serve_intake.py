@@ -39,7 +39,7 @@ def serve_intake(
     try:
         from judge.intake.serve import ListenAddress, checked_proxy, listening, parse_listen_address, serve
     except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed: pip install 'judge[intake]'") from None
+        raise InputError(f"{error.name} is not installed: pip install 'judge[web]'") from None
     directory = open_intake(contest)
     address = parse_listen_address(listen)
     checked_proxy(proxy)

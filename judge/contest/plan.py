@@ -66,12 +66,20 @@ class FailuresPlan(_Table):
 
 
 class BroadcastPlan(_Table):
-    """How long the public waits for what happens in a game that is played; a result is told at once."""
+    """What the public sees while games are played: after which delay, and how many may watch.
+
+    A result is told at once.
+    """
 
     delay_plies: int = Field(default=0, ge=0, le=1000)
     """A move is told after so many more."""
     delay_s: float = Field(default=0, ge=0, le=3600)
     """A move is told so many seconds later."""
+    viewers: int = Field(default=5000, ge=1)
+    """Connections at once."""
+    connections_per_address: int = Field(default=64, ge=1)
+    requests_per_minute: int = Field(default=1200, ge=1)
+    """Of an address."""
 
     @property
     def is_given(self) -> bool:

@@ -45,10 +45,10 @@ def record(planned: Planned, address: Path) -> None:
     with closing(listener), closing(open_store(planned)) as store:
         recorder = Recorder(Contest(store, planned), planned.folder / LOG_FILE, planned.plan.broadcast)
         with closing(recorder):
-            _Loop(recorder, listener, _stamp_of(planned)).run()
+            _Loop(recorder, listener, stamp_of(planned)).run()
 
 
-def _stamp_of(planned: Planned) -> Callable[[], object]:
+def stamp_of(planned: Planned) -> Callable[[], object]:
     """What changes whenever the store does; a few times a second if that cannot be seen from its files."""
     start, name = "sqlite:///", planned.store_url.removeprefix("sqlite:///")
     if not planned.store_url.startswith(start):

@@ -1,10 +1,11 @@
 """The journal of a contest as pages: who won and why, which attempts were void, and what the organiser decided."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from judge.publish.model import PublishedContest, PublishedMatch
-from judge.publish.pages import Page, render_for
+from judge.publish.pages import render_for
 from judge.records.outcome import outcome_sentence
 from judge.store.types import JournalLine
 from judge.text import plain_text
@@ -26,16 +27,18 @@ class JournalEntry:
     match: PublishedMatch | None
 
 
-def journal_pages(contest: PublishedContest) -> Iterator[Page]:
-    """The pages of the journal; there is one at least."""
+def journal_pages(contest: PublishedContest) -> Mapping[str, Callable[[], bytes]]:
+    """What writes each page of the journal, by its path; there is one at least."""
     entries = journal_entries(contest)
+    written: dict[str, Callable[[], bytes]] = {}
     parts = max(1, -(-len(entries) // PER_PAGE))
     for part in range(1, parts + 1):
         days: dict[str, list[JournalEntry]] = {}
         for entry in entries[(part - 1) * PER_PAGE : part * PER_PAGE]:
             days.setdefault(entry.at[:10], []).append(entry)
         values = {"days": days, "part": part, "parts": parts, "journal_name": _page_name}
-        yield _page_name(part), render_for(contest, "journal.html", "journal", values)
+        written[_page_name(part)] = partial(render_for, contest, "journal.html", "journal", values)
+    return written
 
 
 def _page_name(part: int) -> str:

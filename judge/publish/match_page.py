@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from judge.games.types import SEATS
-from judge.publish.model import PublishedMatch
+from judge.publish.model import PublishedMatch, Stream
 from judge.publish.pages import picture, render, short_name
 from judge.publish.plots import plots_of
 from judge.records.outcome import outcome_sentence, score_text
@@ -47,6 +47,7 @@ class MatchContext:
     after: str = ""
     address: str = ""
     has_picture: bool = False
+    stream: Stream | None = None
 
 
 def match_picture(replay: Stepped, record: MatchRecord, contest: str) -> bytes:
@@ -89,7 +90,7 @@ def match_page(replay: Stepped, record: MatchRecord, context: MatchContext) -> b
         "facts": _facts(record, context.match),
         "seats": [_seat(record, seat) for seat in SEATS],
     }
-    return render("match.html", "../", values)
+    return render("match.html", "../", values, context.stream)
 
 
 def _token_words(token: Token, view: BoardView) -> str:

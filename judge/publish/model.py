@@ -93,6 +93,18 @@ class PublishedMatch(Match):
         return None if self.result is None else self.result.scores[agent != self.first]
 
 
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """What makes a page go on by itself: the name of the log of events and the last event that the page shows.
+
+    `is_static`: the events are files beside the pages.
+    """
+
+    log: str
+    seq: str
+    is_static: bool = False
+
+
 @dataclass(frozen=True)
 class PublishedContest:
     """A contest as its store or its export has it; everything else is computed from these fields.
@@ -108,6 +120,8 @@ class PublishedContest:
     out: Mapping[str, str]
     journal: Sequence[JournalLine]
     secret: Key | None = None
+    stream: Stream | None = None
+    """None: its pages are as they were written, as those of an export."""
 
     @property
     def name(self) -> str:

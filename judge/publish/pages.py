@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from judge.publish.model import PublishedContest
+from judge.publish.model import PublishedContest, Stream
 from judge.text import duration, number, plain_text, points_text
 
 Page = tuple[str, bytes]
@@ -30,6 +30,13 @@ POLICY = (
     "base-uri 'none'; form-action 'none'"
 )
 """What a page may load: these files, from its own site (`file:` for a page that is opened from disk)."""
+
+
+LIVE_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'"
+)
+"""What a page of a running contest may load, besides: the events, and itself as it is now."""
 
 
 def asset(name: str) -> bytes:
@@ -55,7 +62,7 @@ def _environment() -> Environment:
         "number": number,
         "duration": duration,
     }
-    environment.globals["policy"] = POLICY
+    environment.globals |= {"policy": POLICY, "stream": None}
     return environment
 
 
@@ -71,15 +78,16 @@ def _print(value: object) -> object:
     return plain_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def render(template: str, root: str, values: Mapping[str, Any]) -> bytes:
-    """A page; `root` leads from it to the top of the site, such as `../`."""
-    return _environment().get_template(template).render(root=root, **values).encode()
+def render(template: str, root: str, values: Mapping[str, Any], stream: Stream | None = None) -> bytes:
+    """A page; `root` leads from it to the top of the site, such as `../`. With a `stream` it goes on by itself."""
+    live: Mapping[str, Any] = {} if stream is None else {"stream": stream, "policy": LIVE_POLICY}
+    return _environment().get_template(template).render(root=root, **values, **live).encode()
 
 
 def render_for(contest: PublishedContest, template: str, here: str, values: Mapping[str, Any], root: str = "") -> bytes:
     """A page of a contest; `here` is its tab of the navigation, empty if it has none."""
     common: dict[str, Any] = {"contest_name": contest.name, "here": here, "contest": contest}
-    return render(template, root, {**common, **values})
+    return render(template, root, {**common, **values}, contest.stream)
 
 
 def picture(svg: str) -> Markup:

@@ -4,8 +4,9 @@ Files are named by numbers, never by an agent's name. The page of a match is mad
 record (`judge.publish.match_files`); the pages here need no record.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -59,15 +60,23 @@ def site(contest: PublishedContest, about: About, proof: Proof) -> Iterator[Page
     """All pages but those of the matches, and the files that the pages use."""
     for name in ASSETS:
         yield name, asset(name)
-    yield "index.html", _index(contest)
-    yield "crosstable.html", _crosstable(contest)
-    yield "rounds.html", _rounds(contest)
-    yield from _round_pages(contest)
-    yield from journal_pages(contest)
-    for participant in contest.participants:
-        page = _agent(contest, participant, about.get(participant.name, {}))
-        yield f"agents/{participant.stem}.html", page
+    for path, write in pages(contest, about).items():
+        yield path, write()
     yield "verify.html", render_for(contest, "verify.html", "verify", {"proof": proof})
+
+
+def pages(contest: PublishedContest, about: About) -> Mapping[str, Callable[[], bytes]]:
+    """What writes each page, by its path: those of the matches and that on verifying are not among them."""
+    tables = {
+        "index.html": partial(_index, contest),
+        "crosstable.html": partial(_crosstable, contest),
+        "rounds.html": partial(_rounds, contest),
+    }
+    agents = {
+        f"agents/{participant.stem}.html": partial(_agent, contest, participant, about.get(participant.name, {}))
+        for participant in contest.participants
+    }
+    return {**tables, **_round_pages(contest), **journal_pages(contest), **agents}
 
 
 # --- standings -------------------------------------------------------------------------------------------------------
@@ -194,7 +203,7 @@ def _rounds(contest: PublishedContest) -> bytes:
     return render_for(contest, "rounds.html", "rounds", {"rounds": rounds})
 
 
-def _round_pages(contest: PublishedContest) -> Iterator[Page]:
+def _round_pages(contest: PublishedContest) -> Mapping[str, Callable[[], bytes]]:
     """A page a round, or several if it has many matches; each has links to the pages before and after it."""
     pages: list[tuple[str, str, dict[str, Any]]] = []
     for number, matches in contest.rounds.items():
@@ -211,11 +220,13 @@ def _round_pages(contest: PublishedContest) -> Iterator[Page]:
                 "byes": [contest.by_name[agent] for agent in byes],
             }
             pages.append((name, title, values))
+    written: dict[str, Callable[[], bytes]] = {}
     none = ("", "", dict[str, Any]())
     for before, (this, after) in zip([none, *pages], pairwise([*pages, none]), strict=False):
         name, _, values = this
         values |= {"before": before[:2], "after": after[:2]}
-        yield f"rounds/{name}", render_for(contest, "round.html", "rounds", values, "../")
+        written[f"rounds/{name}"] = partial(render_for, contest, "round.html", "rounds", values, "../")
+    return written
 
 
 # --- an agent --------------------------------------------------------------------------------------------------------

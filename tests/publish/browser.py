@@ -84,6 +84,37 @@ class Browser:
         while self.ask("document.readyState + location.protocol") != "completefile:":
             self._hear()
 
+    def visit(self, url: str) -> None:
+        """Open a page of a server, and wait until it is loaded with all that it asks for at once."""
+        self._call("Page.navigate", url="about:blank")
+        self._call("Page.navigate", url=url)
+        self.wait_for("document.readyState == 'complete' && location.protocol == 'http:'")
+
+    def wait_for(self, condition: str) -> Any:
+        """Hear what happens until an expression in the page is true; its value. The test runner ends what never is."""
+        while not (value := self.ask(condition)):
+            self.ask("new Promise((done) => setTimeout(done, 5))")
+        return value
+
+    def run_first(self, script: str) -> None:
+        """Run a script in every page from now on before anything else."""
+        self._call("Page.addScriptToEvaluateOnNewDocument", source=script)
+
+    def set_hidden(self, hidden: bool) -> None:
+        """As if another tab were in front."""
+        state = "hidden" if hidden else "visible"
+        self.ask(
+            f"Object.defineProperty(document, 'hidden', {{configurable: true, get: () => {json.dumps(hidden)}}});"
+            f"Object.defineProperty(document, 'visibilityState', {{configurable: true, get: () => '{state}'}});"
+            "document.dispatchEvent(new Event('visibilitychange'))"
+        )
+
+    def accessibility(self) -> list[Mapping[str, Any]]:
+        """The nodes of the accessibility tree that are not ignored."""
+        self._call("Accessibility.enable")
+        nodes = self._call("Accessibility.getFullAXTree")["nodes"]
+        return [node for node in nodes if not node["ignored"]]
+
     def ask(self, expression: str) -> Any:
         """The value of an expression in the page; of a promise what it becomes."""
         answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)

@@ -1,0 +1,182 @@
+"""The games that are played, the standings and what comes next, as the events have told so far."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from judge.broadcast.events import (
+    AnyEvent,
+    Ended,
+    Entered,
+    GameStarted,
+    MarkedSquare,
+    MoveMade,
+    Opened,
+    Playing,
+    RunningClock,
+    Scheduled,
+    ScheduledGame,
+    SearchTold,
+    StandingLine,
+    StateChanged,
+    TableChanged,
+    Times,
+    TurnBegun,
+    Unscored,
+)
+from judge.live.paint import token_of, tokens_of
+from judge.records.views import Square, Token
+
+MOST_NEXT = 12
+"""Games that are announced."""
+
+MOST_ENDED = 8
+"""Results that are remembered."""
+
+
+@dataclass(slots=True)
+class LiveGame:
+    """A game that is being made ready or played."""
+
+    game: int
+    attempt: int
+    names: tuple[str, str]
+    started_at: str
+    is_playing: bool = False
+    has_board: bool = False
+    seats: tuple[int, int] = (0, 1)
+    """Who plays side 0 and side 1."""
+    tokens: dict[Square, Token] = field(default_factory=dict)
+    marks: tuple[MarkedSquare, ...] = ()
+    moves: list[MoveMade] = field(default_factory=list)
+    clock: RunningClock | None = None
+    left_ms: Times = (None, None)
+    search: dict[int, SearchTold] = field(default_factory=dict)
+    """What each seat has said since its last move."""
+
+    @property
+    def stem(self) -> str:
+        """The name of its page without the ending."""
+        return f"{self.game:05d}"
+
+    def charged_ms(self, seat: int) -> float:
+        """The time charged to a seat for its moves."""
+        return sum(move.charged_ms for move in self.moves if move.seat == seat)
+
+
+@dataclass(slots=True)
+class Live:
+    """What the log says now. `version` grows with whatever the pages of the contest show."""
+
+    seq: int = 0
+    version: int = 0
+    opened: Opened | None = None
+    state: str = "open"
+    reason: str = ""
+    table: tuple[StandingLine, ...] = ()
+    agents: Mapping[str, int] = field(default_factory=dict)
+    games: dict[int, LiveGame] = field(default_factory=dict)
+    """The running ones by number."""
+    ended: list[tuple[Ended, tuple[str, str]]] = field(default_factory=list)
+    """The last results, newest first, with the agents' names."""
+    _waiting: dict[int, ScheduledGame] = field(default_factory=dict)
+    _seconds: float = 0.0
+    _measured: int = 0
+
+    @property
+    def log(self) -> str:
+        """The name of the log; empty before there is one."""
+        return self.opened.log if self.opened else ""
+
+    def apply(self, event: AnyEvent) -> None:
+        """Take note of the next event."""
+        self.seq = event.seq
+        match event:
+            case MoveMade() | TurnBegun() | SearchTold():
+                game = self.games.get(event.game)
+                if game is not None and game.attempt == event.attempt:
+                    _advance(game, event)
+                return
+            case Opened():
+                self.opened = event
+            case Entered():
+                self.agents = {agent.name: agent.agent for agent in event.agents}
+            case Scheduled():
+                self._waiting |= {game.game: game for game in event.games}
+            case StateChanged():
+                self.state, self.reason = event.state, event.reason
+            case TableChanged():
+                self.table = event.lines
+            case GameStarted():
+                self._waiting.pop(event.game, None)
+                names = (event.first, event.second)
+                self.games[event.game] = LiveGame(event.game, event.attempt, names, event.at)
+                if self.state != "open":
+                    self.state, self.reason = "open", ""
+            case Playing():
+                self._begin(event)
+            case Ended():
+                self._end(event)
+            case Unscored():
+                self._give_back(event)
+        self.version += 1
+
+    def next_games(self, slots: int) -> Iterator[tuple[ScheduledGame, float | None]]:
+        """The next games in the order of the schedule, and in how many seconds each may begin, where that is known."""
+        mean_s = self._seconds / self._measured if self._measured else None
+        for place, number in enumerate(sorted(self._waiting)[:MOST_NEXT]):
+            wait_s = None if mean_s is None or not self.games else mean_s * (place // max(1, slots) + 0.5)
+            yield self._waiting[number], wait_s
+
+    def _begin(self, event: Playing) -> None:
+        game = self.games.get(event.game)
+        if game is None or game.attempt != event.attempt:
+            return
+        game.is_playing, game.has_board = True, event.board is not None
+        game.tokens, game.left_ms = tokens_of(event.board), event.left_ms
+        if event.board is not None:
+            game.seats = event.board.seats
+
+    def _end(self, event: Ended) -> None:
+        game = self.games.pop(event.game, None)
+        if game is not None:
+            self.ended = [(event, game.names), *self.ended[: MOST_ENDED - 1]]
+            self._seconds += max(0.0, _time(event.at) - _time(game.started_at))
+            self._measured += 1
+
+    def _give_back(self, event: Unscored) -> None:
+        game = self.games.pop(event.game, None)
+        if game is not None:
+            first, second = game.names
+            self._waiting[event.game] = ScheduledGame(game=event.game, round=0, table=0, first=first, second=second)
+
+
+def _advance(game: LiveGame, event: MoveMade | TurnBegun | SearchTold) -> None:
+    match event:
+        case MoveMade():
+            for square in event.emptied:
+                game.tokens.pop(square, None)
+            game.tokens |= {(piece.x, piece.y): token_of(piece) for piece in event.pieces}
+            game.marks, game.left_ms, game.clock = event.marks, event.left_ms, event.clock
+            game.seats = event.seats or game.seats
+            game.search.pop(event.seat, None)
+            game.moves.append(event)
+        case TurnBegun():
+            game.clock, game.left_ms = event.clock, event.clock.left_ms
+        case SearchTold():
+            game.search[event.seat] = event
+
+
+def _time(at: str) -> float:
+    return datetime.fromisoformat(at).timestamp()
+
+
+def last_words(game: LiveGame, seat: int) -> Sequence[str]:
+    """What a seat said last of its search: while it thinks, or with its last move."""
+    told: SearchTold | MoveMade | None = game.search.get(seat)
+    if told is None:
+        told = next((move for move in reversed(game.moves) if move.seat == seat), None)
+    if told is None:
+        return ()
+    keywords = " · ".join(f"{key} {value}" for key, value in told.search.items())
+    return [words for words in (keywords, *told.messages) if words]

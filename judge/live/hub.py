@@ -1,0 +1,221 @@
+"""From the log to all viewers: each event is read, painted and encoded once, and written to every viewer's socket.
+
+Events are written in rounds. A round for many viewers takes long, so rounds are as far apart as the viewers are many:
+a thousand viewers cost no more of a core than the writes of ten rounds a second. A viewer that does not read what it is
+sent is dropped and not waited for; it comes back with the number of the last event that it has.
+"""
+
+import asyncio
+import json
+import time
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from judge.broadcast.events import read_event
+from judge.broadcast.log import LOG_FILE, LogReader, head_of
+from judge.live.games import Live
+from judge.live.paint import Painter
+from judge.referee.policy import Policy
+
+LOOK_S = 0.008
+"""How often it looks whether the log has grown."""
+
+ROUND_S_PER_VIEWER = 0.0001
+LONGEST_ROUND_S = 0.25
+"""How far rounds are apart: for each viewer, and at most."""
+
+BEAT_S = 5.0
+"""How often a viewer is told the time and the number of viewers, by which it knows that the stream is alive."""
+
+MOST_UNSENT = 256 << 10
+"""Bytes that a viewer has not taken; with more it is dropped."""
+
+MOST_BEHIND = 5000
+"""A viewer that lacks more events than these begins again with a new page."""
+
+STORED = 2 * MOST_BEHIND
+"""The last events that are stored as they are sent."""
+
+
+WITHIN_A_GAME = frozenset({"playing", "turn", "search", "move"})
+"""The events that no page but those of running games shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """An event as it is sent: its number, its game (0: none), whether it is within a game, and its line of JSON."""
+
+    seq: int
+    game: int
+    is_within: bool
+    line: bytes
+
+
+class Topic(NamedTuple):
+    """What a viewer wants: the events of one game and those of the contest, or of all games for `game` 0; or nothing of
+    what happens within a game."""
+
+    game: int = 0
+    moves: bool = True
+
+    def has(self, sent: Sent) -> bool:
+        """Whether an event belongs to it."""
+        return (self.moves or not sent.is_within) and (not self.game or sent.game in (0, self.game))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Viewer:
+    """A connection, and what it wants."""
+
+    transport: asyncio.Transport
+    topic: Topic
+
+
+class Hub:
+    """The state of a contest and its viewers."""
+
+    def __init__(self, folder: Path, policy: Policy) -> None:
+        """`folder` is the contest's."""
+        self.live = Live()
+        self.painter = Painter(policy)
+        self._path = folder / LOG_FILE
+        self._reader = LogReader(self._path)
+        self._stored: deque[Sent] = deque(maxlen=STORED)
+        self._unsent: list[Sent] = []
+        self._viewers: set[Viewer] = set()
+        self._round_at = 0.0
+        self._beat_at = 0.0
+
+    @property
+    def _last(self) -> int:
+        """The number of the last event that was sent."""
+        return self._stored[-1].seq if self._stored else 0
+
+    @property
+    def viewers(self) -> int:
+        """How many watch."""
+        return len(self._viewers)
+
+    async def run(self) -> None:
+        """Read and send until it is cancelled."""
+        while True:
+            self.look()
+            now = time.monotonic()
+            if self._unsent and now >= self._round_at:
+                self._send_round()
+                self._round_at = now + min(LONGEST_ROUND_S, ROUND_S_PER_VIEWER * len(self._viewers))
+            if now >= self._beat_at:
+                self._beat_at = now + BEAT_S
+                self._write(self._viewers, self._beat())
+                if self._reader.is_replaced():
+                    self._begin_again()
+            await asyncio.sleep(LOOK_S)
+
+    def look(self) -> None:
+        """Take what is new in the log, a share of it if it is much."""
+        for line in self._reader.news():
+            self._unsent.append(self._take(line))
+
+    def catch_up(self) -> None:
+        """Read the whole log, before there are viewers."""
+        while lines := self._reader.news():
+            for line in lines:
+                self._stored.append(self._take(line))
+
+    def since(self, seq: int, most: int, topic: Topic) -> list[Sent]:
+        """At most `most` of the events of a topic after number `seq` that were sent."""
+        if self._stored and seq + 1 >= self._stored[0].seq:
+            begin = seq + 1 - self._stored[0].seq
+            found: Iterable[Sent] = (self._stored[at] for at in range(begin, len(self._stored)))
+        else:
+            found = (self._sent(line) for line in self._reader.since(seq, most))
+        last = self._last
+        found = (sent for sent in found if sent.seq <= last and topic.has(sent))
+        return [sent for _, sent in zip(range(most), found, strict=False)]
+
+    def join(self, transport: asyncio.Transport, topic: Topic, seq: int) -> Viewer:
+        """Send a viewer, whose headers are sent, what it lacks since event `seq`, and from now on all."""
+        viewer = Viewer(transport, topic)
+        self._viewers.add(viewer)
+        # A page may show more than was sent; its script knows what it has.
+        if seq > self.live.seq or self._last - seq > MOST_BEHIND:
+            transport.write(_chunk(_event("again", {"log": self.live.log})))
+        else:
+            missed = b"".join(_framed(sent) for sent in self.since(seq, MOST_BEHIND, topic))
+            transport.write(_chunk(_event("hello", self._now()) + missed))
+        return viewer
+
+    def leave(self, viewer: Viewer) -> None:
+        """Forget a viewer."""
+        self._viewers.discard(viewer)
+
+    def close(self) -> None:
+        """Drop everybody."""
+        for viewer in list(self._viewers):
+            viewer.transport.abort()
+        self._reader.close()
+
+    def _take(self, line: bytes) -> Sent:
+        self.live.apply(read_event(line))
+        return self._sent(line)
+
+    def _sent(self, line: bytes) -> Sent:
+        head = head_of(line)
+        if head.type == "move":
+            paint = json.dumps(self.painter.of(read_event(line)), separators=(",", ":"))
+            line = line[:-1] + b',"paint":' + paint.encode() + b"}"
+        return Sent(head.seq, head.game, head.type in WITHIN_A_GAME, line)
+
+    def _send_round(self) -> None:
+        """Write all that is new, in one piece for each kind of viewer."""
+        new, self._unsent = self._unsent, []
+        self._stored.extend(new)
+        framed = [(sent, _framed(sent)) for sent in new]
+        by_topic: dict[Topic, list[Viewer]] = defaultdict(list)
+        for viewer in self._viewers:
+            by_topic[viewer.topic].append(viewer)
+        for topic, viewers in by_topic.items():
+            self._write(viewers, b"".join(data for sent, data in framed if topic.has(sent)))
+
+    def _write(self, viewers: Iterable[Viewer], data: bytes) -> None:
+        if not data:
+            return
+        chunk = _chunk(data)
+        for viewer in list(viewers):
+            transport = viewer.transport
+            if transport.is_closing() or transport.get_write_buffer_size() > MOST_UNSENT:
+                transport.abort()
+                self._viewers.discard(viewer)
+            else:
+                transport.write(chunk)
+
+    def _begin_again(self) -> None:
+        """The log was made again: everybody begins with a new page."""
+        self._write(self._viewers, _event("again", {"log": ""}))
+        self._reader.close()
+        self._reader, self.live = LogReader(self._path), Live()
+        self._stored.clear()
+        self._unsent.clear()
+
+    def _beat(self) -> bytes:
+        return _event("beat", self._now())
+
+    def _now(self) -> Mapping[str, object]:
+        return {"now_ms": round(time.time() * 1000), "viewers": len(self._viewers), "log": self.live.log}
+
+
+def _framed(sent: Sent) -> bytes:
+    """An event of server-sent events; a line of JSON has no line end inside."""
+    return b"id: %d\ndata: %s\n\n" % (sent.seq, sent.line)
+
+
+def _event(name: str, data: Mapping[str, object]) -> bytes:
+    return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode()
+
+
+def _chunk(data: bytes) -> bytes:
+    """A chunk of an HTTP/1.1 answer whose length is not known."""
+    return b"%x\r\n%s\r\n" % (len(data), data)

@@ -1,0 +1,345 @@
+// Continues a page while the contest is played: the events of its games come by server-sent events or, where these do not
+// get through, by asking for them. It inserts no markup: shapes and texts only. Every event is a `judge-event` of the
+// document, for whoever wants to do more with it.
+"use strict";
+(() => {
+  const html = document.documentElement;
+  const { root, log } = html.dataset;
+  const game = Number(html.dataset.game ?? 0);
+  const isStatic = "static" in html.dataset;
+  const SILENT_MS = 15000, POLL_MS = 2000, STREAM_AGAIN_MS = 30000, TICK_MS = 100, RENEW_MS = 1000;
+  const connection = document.getElementById("connection");
+  const topic = game ? `&game=${game}` : "renew" in html.dataset ? "&moves=false" : "";
+  let seq = Number(html.dataset.seq), shownSeq = seq;
+  let aheadMs = -Infinity;
+  let source = null, heardAt = 0, pollTimer = 0, tickTimer = 0, streamAt = 0, isLeaving = false, renewTimer = 0;
+
+  // --- the page ------------------------------------------------------------------------------------------------------
+
+  const SVG = "http://www.w3.org/2000/svg";
+  const SHAPES = {
+    rect: (x, y, width, height, rx, fill, stroke, w) => ["rect", { x, y, width, height, rx, fill, stroke, "stroke-width": w }],
+    disc: (cx, cy, r, fill, stroke, w) => ["circle", { cx, cy, r, fill: fill ?? "none", stroke, "stroke-width": w }],
+    shape: (points, fill, stroke, w) => ["polygon", { points: points.map((point) => point.join(",")).join(" "), fill: fill ?? "none", stroke, "stroke-width": w, "stroke-linejoin": "round" }],
+    line: (x1, y1, x2, y2, stroke, w) => ["line", { x1, y1, x2, y2, stroke, "stroke-width": w, "stroke-linecap": "round" }],
+    text: (x, y, text, size, fill, anchor) => ["text", { x, y, "font-size": size, fill, "text-anchor": anchor }, text],
+  };
+
+  function element(name, attributes = {}, text = "") {
+    const made = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) if (value !== null && value !== undefined) made.setAttribute(key, String(value));
+    if (text) made.textContent = text;
+    return made;
+  }
+
+  const painted = (shapes) => shapes.filter(([kind]) => Object.hasOwn(SHAPES, kind)).map(([kind, ...rest]) => element(...SHAPES[kind](...rest)));
+
+  const runningOf = (event) => [...document.querySelectorAll(".running")].find((each) => Number(each.dataset.game) === event.game);
+
+  function cells(...texts) {
+    return texts.map((text) => {
+      const cell = document.createElement("td");
+      cell.textContent = text;
+      return cell;
+    });
+  }
+
+  function duration(ms) {
+    if (ms < 1000) return `${ms >= 10 ? ms.toFixed(0) : Number(ms.toFixed(1))} ms`;
+    if (ms < 60000) return `${Number((ms / 1000).toFixed(1))} s`;
+    return `${Math.floor(ms / 60000)} min ${Math.floor((ms % 60000) / 1000)} s`;
+  }
+
+  const nameOf = (running, seat) => running.querySelector(`[data-seat="${seat}"] bdi`).textContent;
+
+  function draw(running, event) {
+    const pieces = running.querySelector(".film .pieces");
+    if (!pieces) return;
+    const at = (x, y) => [pieces.querySelector(`[data-at="${x} ${y}"]`), running.querySelector(`[data-square="${x} ${y}"]`)];
+    for (const [x, y] of event.emptied) {
+      const [piece, square] = at(x, y);
+      piece?.remove();
+      if (square) square.textContent = "";
+    }
+    for (const [x, y, shapes, words] of event.paint.pieces) {
+      const [piece, square] = at(x, y);
+      const made = element("g", { "data-at": `${x} ${y}` });
+      made.append(...painted(shapes));
+      if (piece) piece.replaceWith(made);
+      else pieces.append(made);
+      if (square) square.textContent = words;
+    }
+    running.querySelector(".film .marks").replaceChildren(...painted(event.paint.marks));
+  }
+
+  function move(event) {
+    const running = runningOf(event);
+    if (!running || Number(running.dataset.attempt) !== event.attempt) return renew(event.game);
+    draw(running, event);
+    if (event.seats) return renew(event.game);
+    const name = nameOf(running, event.seat);
+    const time = duration(event.charged_ms);
+    setClocks(running, event.clock ?? { seat: "-", since_ms: "-", left_ms: event.left_ms });
+    const last = running.querySelector("[data-last]");
+    if (last) last.textContent = `${event.notation} ${name} ${time}`;
+    const words = [...Object.entries(event.search).map(([key, value]) => `${key} ${value}`), ...event.messages].join(" · ");
+    if (words) running.querySelector(`[data-search="${event.seat}"]`).textContent = words;
+    const moves = running.querySelector("[data-moves]");
+    if (!moves) return;
+    const list = moves.closest(".list");
+    const isAtEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 40;
+    const row = document.createElement("tr");
+    row.id = String(event.ply);
+    row.className = `s${event.seat}`;
+    const left = event.left_ms[event.seat];
+    row.append(...cells("", name, event.notation, time, left === null ? "" : duration(left), words));
+    const link = document.createElement("a");
+    link.href = `#${event.ply}`;
+    link.textContent = String(event.ply);
+    row.cells[0].append(link);
+    moves.append(row);
+    if (isAtEnd) list.scrollTop = list.scrollHeight;
+    tell(`${event.notation} ${name}, ${time}`);
+  }
+
+  // Each sentence is said once: a new element in a live region, and only the last ones stay.
+  function tell(text) {
+    const region = document.getElementById("told");
+    if (!region) return;
+    const said = document.createElement("span");
+    said.textContent = `${text}. `;
+    region.append(said);
+    while (region.childElementCount > 5) region.firstElementChild.remove();
+  }
+
+  function search(event) {
+    const line = runningOf(event)?.querySelector(`[data-search="${event.seat}"]`);
+    const words = [...Object.entries(event.search).map(([key, value]) => `${key} ${value}`), ...event.messages];
+    if (line) line.textContent = words.join(" · ");
+  }
+
+  function table(event) {
+    const body = document.getElementById("table");
+    if (!body) return;
+    const links = new Map([...body.querySelectorAll("a")].map((link) => [link.textContent, link]));
+    if (event.lines.some((line) => !links.has(line.agent))) return renewSoon();
+    body.replaceChildren(...event.lines.map((line) => {
+      const row = document.createElement("tr");
+      const head = document.createElement("th");
+      head.scope = "row";
+      head.append(links.get(line.agent));
+      const [place, points, games] = cells(String(line.place), String(line.points), String(line.games));
+      for (const cell of [place, points, games]) cell.className = "num";
+      row.append(place, head, points, games);
+      return row;
+    }));
+  }
+
+  // What it cannot continue by itself it takes from the page as it is now.
+  async function now() {
+    const answer = await fetch(location.pathname, { cache: "no-store" });
+    if (!answer.ok) throw new Error(String(answer.status));
+    return new DOMParser().parseFromString(await answer.text(), "text/html");
+  }
+
+  function renew(number) {
+    if ("all" in html.dataset) renewSoon();
+    else if (number === game) leave();
+  }
+
+  function renewSoon() {
+    if (!renewTimer) renewTimer = setTimeout(renewPage, RENEW_MS * Math.random());
+  }
+
+  async function renewPage() {
+    renewTimer = 0;
+    const main = document.querySelector("main");
+    const isUsed = main.contains(document.activeElement);
+    if (document.hidden || (isUsed && "renew" in html.dataset)) return renewSoon();
+    try {
+      const fresh = await now();
+      const number = Number(fresh.documentElement.dataset.seq);
+      if (number < seq) return renewSoon();
+      // It shows all events up to its number, which are still to come here.
+      shownSeq = number;
+      main.replaceChildren(...document.importNode(fresh.querySelector("main"), true).childNodes);
+      tick();
+    } catch {
+      renewSoon();
+    }
+  }
+
+  // The same address shows the next page of the game: not all viewers ask for it at once.
+  function leave() {
+    if (isLeaving) return;
+    isLeaving = true;
+    setTimeout(() => location.reload(), 200 + 800 * Math.random());
+  }
+
+  function apply(event) {
+    if (event.seq <= seq) return;
+    seq = event.seq;
+    html.dataset.seq = String(seq);
+    if (seq > shownSeq) show(event);
+    document.dispatchEvent(new CustomEvent("judge-event", { detail: event }));
+  }
+
+  function show(event) {
+    switch (event.type) {
+      case "move": return move(event);
+      case "turn": {
+        const running = runningOf(event);
+        return running && setClocks(running, event.clock);
+      }
+      case "search": return search(event);
+      case "table": return "renew" in html.dataset ? renewSoon() : table(event);
+      case "ended": tell(`Game ${event.game}: ${event.outcome}`);
+    }
+    if ("all" in html.dataset || "renew" in html.dataset) renewSoon();
+    else if (event.game === game) leave();
+  }
+
+  // --- clocks --------------------------------------------------------------------------------------------------------
+
+  function setClocks(running, clock) {
+    const number = (value) => (value === null || value === undefined ? "-" : value);
+    running.dataset.clocks = [clock.seat, clock.since_ms, number(clock.turn_ms), ...clock.left_ms.map(number)].join(" ");
+    tick();
+  }
+
+  function shown(ms) {
+    const whole = Math.max(0, ms);
+    const minutes = Math.floor(whole / 60000);
+    return `${minutes}:${((whole % 60000) / 1000).toFixed(1).padStart(4, "0")}`;
+  }
+
+  // A clock shows what is left of the match, else of the turn, else how long the turn takes: by the judge's own time.
+  function tick() {
+    const judgeNow = Date.now() + (aheadMs === -Infinity ? 0 : aheadMs);
+    for (const running of document.querySelectorAll(".running")) {
+      const [seat, since, turn, ...left] = running.dataset.clocks.split(" ");
+      const ran = seat === "-" ? 0 : Math.max(0, judgeNow - Number(since));
+      for (const number of [0, 1]) {
+        const clock = running.querySelector(`[data-seat="${number}"] [data-clock]`);
+        const runs = String(number) === seat;
+        clock.classList.toggle("runs", runs);
+        if (left[number] !== "-") clock.textContent = shown(Number(left[number]) - (runs ? ran : 0));
+        else if (runs) clock.textContent = turn === "-" ? shown(ran) : shown(Number(turn) - ran);
+      }
+    }
+  }
+
+  function synchronise(nowMs) {
+    // The answer took its time, so the largest difference is the truest one.
+    aheadMs = Math.max(aheadMs, nowMs - Date.now());
+  }
+
+  // --- the stream ----------------------------------------------------------------------------------------------------
+
+  function say(text) {
+    if (connection && connection.textContent !== text) connection.textContent = text;
+  }
+
+  const isOther = (name) => Boolean(name) && name !== log;
+
+  function listen() {
+    streamAt = Date.now();
+    heardAt = Date.now();
+    source = new EventSource(`${root}events?since=${seq}${topic}`);
+    const heard = (work) => (message) => {
+      heardAt = Date.now();
+      clearTimeout(pollTimer);
+      pollTimer = 0;
+      say("Results come by themselves.");
+      work(JSON.parse(message.data));
+    };
+    const met = heard(({ now_ms, viewers, log: name }) => {
+      synchronise(now_ms);
+      const count = document.getElementById("viewers");
+      if (count) count.textContent = String(viewers);
+      if (isOther(name)) leave();
+    });
+    source.addEventListener("hello", met);
+    source.addEventListener("beat", met);
+    source.addEventListener("again", heard(leave));
+    source.onmessage = heard(apply);
+    source.onerror = () => {
+      // The browser would try again with the address of the page's own number; the number may be old by then.
+      stop();
+      pollSoon();
+    };
+  }
+
+  function stop() {
+    source?.close();
+    source = null;
+    clearTimeout(pollTimer);
+    pollTimer = 0;
+  }
+
+  function pollSoon(ms = POLL_MS) {
+    if (!pollTimer && !document.hidden) pollTimer = setTimeout(poll, ms * (0.5 + Math.random()));
+  }
+
+  async function poll() {
+    pollTimer = 0;
+    try {
+      if (isStatic) await pollFiles();
+      else {
+        const answer = await fetch(`${root}feed?since=${seq}${topic}`, { cache: "no-store" });
+        if (!answer.ok) throw new Error(String(answer.status));
+        synchronise(Number(answer.headers.get("judge-now-ms")));
+        if (isOther(answer.headers.get("judge-log"))) return leave();
+        take(await answer.text());
+      }
+      say("Results come by themselves, every few seconds.");
+      if (!isStatic && Date.now() - streamAt > STREAM_AGAIN_MS) return listen();
+    } catch {
+      say("There is no connection; it is tried again.");
+    }
+    pollSoon();
+  }
+
+  function take(text) {
+    for (const line of text.split("\n")) if (line) apply(JSON.parse(line));
+  }
+
+  async function pollFiles() {
+    const head = await (await fetch(`${root}feed/head.json`, { cache: "no-store" })).json();
+    if (isOther(head.log)) return leave();
+    synchronise(head.now_ms);
+    while (seq < head.seq) {
+      const before = seq;
+      const chunk = String(Math.floor(seq / head.events_per_file)).padStart(6, "0");
+      const answer = await fetch(`${root}feed/${chunk}.ndjson`, { cache: "no-store" });
+      if (!answer.ok) throw new Error(String(answer.status));
+      take(await answer.text());
+      if (seq === before) return;
+    }
+  }
+
+  function begin() {
+    if (document.hidden) return;
+    tickTimer = setInterval(() => {
+      tick();
+      if (source && Date.now() - heardAt > SILENT_MS) {
+        stop();
+        pollSoon(0);
+      }
+    }, TICK_MS);
+    if (isStatic) pollSoon(0);
+    else listen();
+  }
+
+  function end() {
+    stop();
+    clearInterval(tickTimer);
+  }
+
+  document.addEventListener("visibilitychange", () => {
+    end();
+    begin();
+  });
+  window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+  begin();
+})();

@@ -1,0 +1,3 @@
+"""One browser for all of these tests."""
+
+from tests.publish.conftest import browser  # noqa: F401 - a fixture

@@ -1,0 +1,255 @@
+"""The pages of a running contest in a real browser: they go on by themselves, and lose and double nothing."""
+
+import json
+import os
+import random
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from judge.contest.recorder import Recorder
+from judge.testing import Act, Agent, Say
+from tests.broadcast.logs import PAIR, events
+from tests.live.watching import Network, watched
+from tests.publish.browser import Browser
+
+BREAKS = int(os.environ.get("JUDGE_TEST_BREAKS", "2"))
+"""How often the service is killed, and how often the network is cut."""
+
+WITNESS = """
+window.seen = [];
+window.said = [];
+document.addEventListener("judge-event", (event) => window.seen.push(event.detail.seq));
+document.addEventListener("DOMContentLoaded", () => {
+  const told = document.getElementById("told");
+  if (told) new MutationObserver((changes) => {
+    for (const change of changes) for (const node of change.addedNodes) window.said.push(node.textContent);
+  }).observe(told, {childList: true});
+});
+"""
+
+MARKUP = "<img src=x onerror=alert(1)>"
+
+ROWS = "document.querySelectorAll('[data-moves] tr').length"
+STONES = "document.querySelectorAll('.film .pieces > g').length"
+
+
+@pytest.fixture(scope="module")
+def witness(browser: Browser) -> Browser:
+    browser.run_first(WITNESS)
+    browser.look(1000)
+    return browser
+
+
+def test_a_games_page_goes_on_by_itself_and_ends_as_the_page_of_the_export(witness: Browser, tmp_path: Path) -> None:
+    witness.errors.clear()
+    witness.requests.clear()
+    with watched(tmp_path, PAIR) as contest:
+        match, file, told = contest.play()
+        for _ in range(8):
+            next(told)
+        witness.visit(f"{contest.url}/games/00001.html")
+        before = witness.ask(ROWS)
+        # What the page showed when it was loaded is there without a script, too.
+        assert 0 < before < len(file.record.plies)
+        stones = witness.ask(STONES)
+        for _ in told:
+            pass
+        plies = len(file.record.plies)
+        witness.wait_for(f"{ROWS} == {plies}")
+        assert stones + plies - before == witness.ask(STONES)
+        assert [str(ply) for ply in range(1, plies + 1)] == witness.ask(
+            "[...document.querySelectorAll('[data-moves] tr')].map((row) => row.id)"
+        )
+        # A screen reader is told each move that came once, in order, in the game's own notation.
+        rows = witness.ask("[...document.querySelectorAll('[data-moves] tr')].map((row) => row.cells[2].textContent)")
+        said = witness.ask("said")
+        assert plies - before == len(said)
+        assert all(one.startswith(f"{notation} ") for one, notation in zip(said, rows[before:], strict=True))
+        names = {node["name"]["value"] for node in witness.accessibility() if node.get("name", {}).get("value")}
+        assert rows[-1] in names
+        contest.end(match, file)
+        # The same address has the page of the export now, which steps through the game.
+        witness.wait_for("document.querySelector('.controls input') !== null")
+        assert witness.ask("location.pathname") == "/games/00001.html"
+        assert [] == witness.errors
+        elsewhere = [url for url in witness.requests if not url.startswith((contest.url, "data:,", "about:"))]
+        assert [] == elsewhere
+
+
+def test_clocks_run_by_the_judges_numbers(witness: Browser, tmp_path: Path) -> None:
+    clocks = "[...document.querySelectorAll('[data-clock]')].map((clock) => [clock.textContent, clock.className])"
+    with watched(tmp_path, PAIR) as contest:
+        _, _, told = contest.play(200)
+        for _ in told:
+            last = [event for event in events(contest.cup) if event["type"] in ("move", "turn")]
+            if len(last) >= 3 and "clock" in last[-1]:
+                break
+        clock = last[-1]["clock"]
+        witness.visit(f"{contest.url}/live.html")
+        shown = witness.wait_for("document.querySelector('.clock.runs') !== null") and witness.ask(clocks)
+        assert "clock runs" == shown[clock["seat"]][1]
+        # It stands where the judge's numbers say: between the moments before and after it was looked at.
+        minutes, seconds = shown[clock["seat"]][0].split(":")
+        left = witness.ask("Date.now()") - clock["since_ms"]
+        assert int(minutes) * 60_000 + float(seconds) * 1000 >= max(0, clock["left_ms"][clock["seat"]] - left) - 200
+        witness.wait_for(f"{clocks}[{clock['seat']}][0] !== {json.dumps(shown[clock['seat']][0])}")
+        still = 1 - clock["seat"]
+        assert shown[still] == witness.ask(clocks)[still]
+
+
+def test_the_page_of_all_games_shows_boards_results_and_what_comes_next(witness: Browser, tmp_path: Path) -> None:
+    boards = "[...document.querySelectorAll('article.running')].map((board) => board.dataset.game)"
+    with watched(tmp_path, PAIR, games=4) as contest:
+        witness.visit(f"{contest.url}/live.html")
+        assert [] == witness.ask(boards)
+        first, second = contest.play(), contest.play()
+        witness.wait_for(f"{boards}.join() == '1,2'")
+        for match, _, told in (first, second):
+            for _ in told:
+                pass
+            last = witness.wait_for(
+                f"(document.querySelector('article[data-game=\"{match.number}\"] [data-last]') ?? {{}}).textContent"
+            )
+            assert last
+        contest.end(*first[:2])
+        witness.wait_for(f"{boards}.join() == '2'")
+        assert witness.wait_for("document.getElementById('ended').textContent.includes('Game 1')")
+        assert witness.ask("document.getElementById('next').textContent.includes('Game 3')")
+        points = "[...document.querySelectorAll('#table tr')].map((row) => row.cells[2].textContent).join()"
+        assert witness.wait_for(f"{points} == '1,0' || {points} == '½,½'")
+        assert "1" == witness.wait_for("document.getElementById('viewers').textContent")
+
+
+def test_standings_and_crosstable_change_as_results_come(witness: Browser, tmp_path: Path) -> None:
+    with watched(tmp_path, PAIR) as contest:
+        witness.visit(f"{contest.url}/crosstable.html")
+        assert 0 == witness.ask("document.querySelectorAll('.cross a.score').length")
+        match, file, _ = contest.play()
+        contest.end(match, file)
+        witness.wait_for("document.querySelectorAll('.cross a.score').length == 2")
+
+
+def test_a_hidden_tab_asks_for_nothing_and_has_everything_when_it_is_looked_at(
+    witness: Browser, tmp_path: Path
+) -> None:
+    with watched(tmp_path, PAIR) as contest:
+        _, file, told = contest.play()
+        for _ in range(6):
+            next(told)
+        witness.visit(f"{contest.url}/games/00001.html")
+        witness.wait_for("seen.length >= 0 && document.querySelector('[data-clock]') !== null")
+        witness.set_hidden(True)
+        before = witness.ask(ROWS)
+        witness.requests.clear()
+        for _ in told:
+            pass
+        contest.get("feed")
+        assert (before, []) == (witness.ask(ROWS), witness.requests)
+        witness.set_hidden(False)
+        witness.wait_for(f"{ROWS} == {len(file.record.plies)}")
+
+
+@pytest.mark.parametrize("what", ["service", "network"])
+def test_whatever_breaks_no_event_is_lost_or_doubled(witness: Browser, tmp_path: Path, what: str) -> None:
+    chance = random.Random(3)
+    with watched(tmp_path, PAIR, games=2 * (2 + BREAKS // 4)) as contest:
+        network = Network(contest.port)
+        witness.visit(f"http://127.0.0.1:{network.port}/live.html")
+        begin = int(witness.ask("document.documentElement.dataset.seq"))
+        breaks = 0
+        while breaks < BREAKS:
+            match, file, told = contest.play()
+            for number, _ in enumerate(told):
+                if breaks < BREAKS and number % 5 == 2:
+                    breaks += 1
+                    if what == "service":
+                        contest.kill()
+                        for _ in range(chance.randrange(3)):
+                            next(told, None)
+                        contest.start()
+                    else:
+                        network.cut()
+                        for _ in range(chance.randrange(3)):
+                            next(told, None)
+                        network.mend()
+                    last = events(contest.cup)[-1]["seq"]
+                    witness.wait_for(f"seen.at(-1) >= {last}")
+            contest.end(match, file)
+        last = events(contest.cup)[-1]["seq"]
+        witness.wait_for(f"seen.at(-1) >= {last}")
+
+        assert list(range(begin + 1, last + 1)) == witness.ask("seen")
+        network.cut()
+
+
+def test_a_log_that_is_made_again_gives_everybody_a_new_page(witness: Browser, tmp_path: Path) -> None:
+    with watched(tmp_path, PAIR) as contest:
+        witness.visit(f"{contest.url}/live.html")
+        log = witness.ask("document.documentElement.dataset.log")
+        contest.recorder.close()
+        (contest.cup.folder / "events.ndjson").unlink()
+        with closing(Recorder(contest.cup.contest, contest.cup.folder / "events.ndjson")) as again:
+            again.look()
+            witness.wait_for(f"document.documentElement.dataset.log !== {json.dumps(log)}")
+
+
+def talker(seed: int) -> Agent:
+    """A player that says markup of its search."""
+    plain = PAIR["anna"](seed)
+
+    def hear(line: str) -> Sequence[Act]:
+        acts = plain(line)
+        if line.startswith(("BEGIN", "TURN", "DONE")):
+            return [Say(f"MESSAGE {MARKUP} \u202e\r\n".encode()), *acts]
+        return acts
+
+    return hear
+
+
+def test_nothing_that_is_written_by_others_becomes_markup(witness: Browser, tmp_path: Path) -> None:
+    with watched(tmp_path, {"anna": talker, "bert": PAIR["bert"]}) as contest:
+        _, file, told = contest.play()
+        for _ in range(8):
+            next(told)
+        contest.cup.store.set_state(contest.cup.contest.name, "paused", MARKUP)
+        contest.recorder.look()
+        for path in ("live.html", "games/00001.html"):
+            witness.visit(f"{contest.url}/{path}")
+            assert MARKUP in witness.ask("document.querySelector('[data-search=\"0\"]').textContent")
+            assert "\u202e" not in witness.ask("document.body.textContent")
+            assert 0 == witness.ask("document.querySelectorAll('img').length")
+        for _ in told:
+            pass
+        witness.wait_for(f"{ROWS} == {len(file.record.plies)}")
+        assert MARKUP in witness.ask("document.querySelector('[data-moves] tr:last-child').textContent")
+        assert 0 == witness.ask("document.querySelectorAll('img').length")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_no_page_is_wider_than_a_phone(witness: Browser, tmp_path: Path, dark: bool) -> None:
+    with watched(tmp_path, PAIR) as contest:
+        _, _, told = contest.play()
+        for _ in told:
+            pass
+        witness.look(360, dark)
+        for path in ("live.html", "games/00001.html", "index.html", "verify.html"):
+            witness.visit(f"{contest.url}/{path}")
+            assert witness.ask("document.documentElement.scrollWidth") <= 360, path
+            assert len(contest.get(path).content) < 150_000
+        witness.look(1000)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_running_games_are_for_every_reader(witness: Browser, tmp_path: Path, dark: bool) -> None:
+    with watched(tmp_path, PAIR) as contest:
+        _, _, told = contest.play()
+        for _ in told:
+            pass
+        witness.look(1000, dark)
+        for path in ("live.html", "games/00001.html", "verify.html"):
+            witness.visit(f"{contest.url}/{path}")
+            assert [] == witness.violations(), path
+        witness.look(1000)
