@@ -277,6 +277,12 @@ def _boxes(host: Host) -> Iterator[HostFinding]:
         "use an Engine and a runtime that apply MaskedPaths",
         Light.RED,
     )
+    if (surface := trial.surface) is not None:
+        says = (
+            f"an agent can make {surface.calls} system calls, and open {surface.readable_files} files of the kernel "
+            f"to read, {surface.writable_files} to write, and {surface.devices} devices"
+        )
+        yield HostFinding("surface", Light.GREEN, says)
     yield _finding(
         "oom",
         not trial.lowers_oom_score,

@@ -1,8 +1,10 @@
-"""Two containers that test what boxes rely on, because an Engine may not do what it reports."""
+"""Three containers that test what boxes rely on, because an Engine may not do what it reports."""
 
 import time
 from contextlib import closing
 from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
 
 from judge.errors import HostError
 from judge.sandbox.box import BoxPolicy, Limits, Readings, Tenant
@@ -11,6 +13,8 @@ from judge.sandbox.engine import Engine
 from judge.sandbox.hardening import container_config
 from judge.sandbox.images import runtime_image
 from judge.sandbox.owner import Owner, owned_directory
+from judge.sandbox.run_in_box import Command, run_in_box
+from judge.sandbox.seccomp import load_profile
 from judge.sandbox.users import claim_user
 
 PATIENCE_S = 60.0
@@ -26,6 +30,25 @@ exit $found
 """
 """What an agent could try; the exit code says what succeeded."""
 NO_END, TERMINAL, LESS_LIKELY = 1, 2, 4
+
+SURFACE = """
+kernel() { find /proc /sys -path '/proc/[0-9]*' -prune -o -type f "$1" -print 2>/dev/null | wc -l; }
+echo $(kernel -readable) $(kernel -writable) $(find /dev '(' -type c -o -type b ')' | wc -l)
+"""
+"""Counts what an agent can reach of the kernel, but for what its own processes have below /proc."""
+SURFACE_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSurface:
+    """What an agent can reach of the kernel, counted from inside a box."""
+
+    calls: int
+    """System calls that the profile allows, with any arguments or with some only."""
+    readable_files: int
+    """Files below /proc and /sys that it can read; those of its own processes are not counted."""
+    writable_files: int
+    devices: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +68,7 @@ class BoxTrial:
     """Whether an agent can open a terminal, though they are masked."""
     lowers_oom_score: bool = False
     """Whether an agent can lower its score so that a host out of memory kills it no sooner than the judge."""
+    surface: KernelSurface | None = None
 
 
 def try_boxes() -> BoxTrial:
@@ -68,6 +92,7 @@ def try_boxes() -> BoxTrial:
             folder_ends=not found & NO_END,
             opens_terminals=bool(found & TERMINAL),
             lowers_oom_score=bool(found & LESS_LIKELY),
+            surface=_surface(program, policy),
         )
 
 
@@ -104,6 +129,17 @@ def _found_inside(tenant: Tenant, policy: BoxPolicy) -> int:
             return int(engine.state(container)["ExitCode"])
         finally:
             engine.remove(container)
+
+
+def _surface(program: Path, policy: BoxPolicy) -> KernelSurface:
+    command = Command(
+        "probe", program, ("/bin/sh", "-c", SURFACE), "native", Limits(), PATIENCE_S, SURFACE_BYTES, SURFACE_BYTES
+    )
+    output = BytesIO()
+    result = run_in_box(command, policy, output)
+    if not result.is_success:
+        raise HostError(f"a box could not count what it can reach of the kernel: {result.report}, {result.stderr}")
+    return KernelSurface(len(load_profile(policy.seccomp).calls), *map(int, output.getvalue().split()))
 
 
 def _volume() -> dict[str, object]:

@@ -117,6 +117,11 @@ class Limits(BaseModel):
         return self.memory_bytes + folders + self.scratch_bytes + self.shm_bytes
 
 
+ONE_KERNEL = ("", "runc", "crun")
+"""Runtimes of the Engine (empty: its default) whose containers have the host's kernel. Another, such as `runsc`, has
+one of its own, which opens no named pipe of the host."""
+
+
 class BoxPolicy(BaseModel):
     """How a box is built: what a contest may choose about isolation."""
 
@@ -125,6 +130,7 @@ class BoxPolicy(BaseModel):
     freeze: Literal["auto", "unified", "v1", "engine", "none"] = "auto"
     """Out of turn: `auto` takes the first that this host has of unified, v1, engine; `none` allows pondering."""
     transport: Literal["auto", "pipes", "attach"] = "auto"
+    """`auto`: named pipes where judge and agent share a kernel, else the Engine's stream, which is slower."""
     uid: int = Field(default=20001, ge=1000)
     """The first user (and group) that agents are. Each box has one that no other box of the host has meanwhile."""
     uids: int = Field(default=4096, ge=2, le=40000)
@@ -150,6 +156,11 @@ class BoxPolicy(BaseModel):
     by an unknown amount: no overrun is void for it. For agents that wait more than they compute."""
     start_timeout_s: float = Field(default=60.0, gt=0)
     """How long the Engine may take for a step before the host is at fault."""
+
+    @property
+    def may_use_pipes(self) -> bool:
+        """Whether named pipes are to be tried."""
+        return self.transport == "pipes" or (self.transport == "auto" and self.runtime in ONE_KERNEL)
 
     @property
     def once(self) -> "BoxPolicy":

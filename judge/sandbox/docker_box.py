@@ -150,7 +150,7 @@ class DockerBox:
         """Create and start a container."""
         self._container.engine = engine = Engine(self._policy.start_timeout_s)
         refuse_unmet(self._policy, engine.info())
-        if self._policy.transport != "attach":
+        if self._policy.may_use_pipes:
             self._make_pipes()
         self._container.id = self._create(engine, image)
         self._container.stream = AttachStream(engine.attach(self._container.id), self._on_report, self._on_end)

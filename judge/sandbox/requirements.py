@@ -6,7 +6,7 @@ from typing import Any
 
 from judge.errors import HostError
 from judge.sandbox import seccomp
-from judge.sandbox.box import BoxPolicy
+from judge.sandbox.box import ONE_KERNEL, BoxPolicy
 from judge.sandbox.engine import Engine
 
 
@@ -41,6 +41,11 @@ def unmet(policy: BoxPolicy, info: Mapping[str, Any]) -> Iterator[str]:
         yield (
             "box.user_namespace = 'required', but this Engine does not shift users: "
             'set "userns-remap": "default" in /etc/docker/daemon.json and restart the Engine'
+        )
+    if policy.transport == "pipes" and policy.runtime not in ONE_KERNEL:
+        yield (
+            f"box.transport = 'pipes', but box.runtime = {policy.runtime!r} has a kernel of its own, which opens no "
+            "named pipe of the host: set box.transport to auto"
         )
     runtimes = info.get("Runtimes") or {}
     if policy.runtime and policy.runtime not in runtimes:

@@ -68,6 +68,12 @@ class Profile(_Part):
             only=base.only | only,
         )
 
+    @property
+    def calls(self) -> frozenset[str]:
+        """The names of the system calls that are allowed, with any arguments or with some only."""
+        parts = [*self.allow.values(), *(part.calls for part in self.only.values())]
+        return frozenset(name for names in parts for name in names)
+
     def engine_form(self) -> dict[str, Any]:
         """The profile as the Engine takes it."""
         allowed = {"action": "SCMP_ACT_ALLOW"}

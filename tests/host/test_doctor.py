@@ -13,6 +13,7 @@ from judge.host.probes import BoxTrial
 from judge.sandbox.box import Readings
 from judge.sandbox.images import ImageState
 from judge.sandbox.runtimes import recipes
+from judge.sandbox.seccomp import load_profile
 from tests.sandbox.test_cgroup import HYBRID, V1, V2
 
 TOPOLOGY = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
@@ -322,6 +323,13 @@ def test_this_host_s_boxes_are_tried() -> None:
     assert host.trial is not None
     assert host.trial.folder_ends
     assert not host.trial.opens_terminals
+    surface = host.trial.surface
+    assert surface is not None
+    assert len(load_profile("native").calls) == surface.calls
+    assert 6 == surface.devices  # null, zero, full, random, urandom, tty
+    assert 0 < surface.writable_files < surface.readable_files
+    said = one("surface", host)
+    assert (Light.GREEN, True) == (said.light, f"{surface.readable_files} files of the kernel to read" in said.says)
     assert one("vsock", host).light is Light.GREEN
     assert host.trial.freezer in ("unified", "v1", "engine")
     assert one("seccomp", host).light is Light.GREEN

@@ -51,6 +51,7 @@ def test_users_of_a_rootless_engine_are_shifted_too() -> None:
         (BoxPolicy(apparmor="judge"), BARE, "box.apparmor", "install apparmor"),
         (BoxPolicy(user_namespace="required"), BARE, "box.user_namespace", "userns-remap"),
         (BoxPolicy(runtime="runsc"), BARE, "box.runtime", "this Engine has runc"),
+        (BoxPolicy(runtime="runsc", transport="pipes"), FULL, "box.transport", "set box.transport to auto"),
     ],
 )
 def test_what_a_host_lacks_is_said_with_the_fix(policy: BoxPolicy, info: dict[str, Any], key: str, fix: str) -> None:
