@@ -120,7 +120,9 @@ class Hub:
             self._unsent.append(self._take(line))
 
     def catch_up(self) -> None:
-        """Read the whole log, before there are viewers."""
+        """Read the rest of the log at once, where there are no viewers; begin again if it was made again."""
+        if self._reader.is_replaced():
+            self._begin_again()
         while lines := self._reader.news():
             for line in lines:
                 self._stored.append(self._take(line))

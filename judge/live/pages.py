@@ -111,6 +111,11 @@ class LivePages:
         with self._lock:
             return [match for match in self._read(live, version).matches.values() if match.result is not None]
 
+    def is_over(self, live: Live, version: object) -> bool:
+        """Whether every game of the contest has its result and no round follows."""
+        with self._lock:
+            return self._read(live, version).contest.is_over
+
     def running(self, live: Live, viewers: int, slots: int) -> LivePage:
         """The page of all running games."""
         games = [self._shown(game) for _, game in sorted(live.games.items())]
@@ -281,6 +286,7 @@ _KINDS = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
+    "mjs": "text/javascript; charset=utf-8",
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
     "md": "text/markdown; charset=utf-8",
@@ -288,4 +294,4 @@ _KINDS = {
 
 
 def _kind(path: str) -> str:
-    return _KINDS[path.rpartition(".")[2]]
+    return _KINDS.get(path.rpartition(".")[2], "application/octet-stream")

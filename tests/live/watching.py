@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 
 from judge.contest.plan import BroadcastPlan
-from judge.contest.recorder import Connection
+from judge.contest.recorder import Connection, Recorder
 from judge.matches import Match
 from judge.referee.spec import RecordFile
 from tests.broadcast.logs import accept, play_next, recorder
@@ -60,18 +60,7 @@ class Watched:
 
     def play(self, parts: int = 20) -> tuple[Match, RecordFile, Iterator[None]]:
         """The next game, and what tells it piece by piece."""
-        match, file = play_next(self.cup)
-        self.recorder.look()
-
-        def told() -> Iterator[None]:
-            connection = Connection()
-            for data in frames_of(match, file, parts):
-                self.recorder.hear(connection, data)
-                yield
-            assert connection.running is not None
-            connection.running.close()
-
-        return match, file, told()
+        return told_by(self.cup, self.recorder, parts)
 
     def end(self, match: Match, file: RecordFile) -> None:
         """A game has its result, and the standings are told."""
@@ -89,6 +78,22 @@ def watched(folder: Path, cast: Cast, games: int = 2, delay: BroadcastPlan | Non
             yield found
         finally:
             found.close()
+
+
+def told_by(cup: Cup, log: Recorder, parts: int = 20) -> tuple[Match, RecordFile, Iterator[None]]:
+    """The next game of a contest, which is played, and what tells its log of it piece by piece."""
+    match, file = play_next(cup)
+    log.look()
+
+    def told() -> Iterator[None]:
+        connection = Connection()
+        for data in frames_of(match, file, parts):
+            log.hear(connection, data)
+            yield
+        assert connection.running is not None
+        connection.running.close()
+
+    return match, file, told()
 
 
 def free_port() -> int:

@@ -55,6 +55,10 @@ app = lazy_group(
             "judge.cli.contest.publish:export",
             "Write the tables, records, pages and signed manifest of a contest for everybody to read and to check.",
         ),
+        "publish": (
+            "judge.cli.contest.follow:publish",
+            "Write the live pages and events of a contest as files, for any file server; --follow keeps them current.",
+        ),
         "verify": (
             "judge.cli.contest.publish:verify",
             "Check an export: compare files and signature, replay every game, compute schedule and tables again.",

@@ -1,0 +1,98 @@
+"""The same pages as files: any file server carries them, and they go on by asking it."""
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from judge.errors import InputError
+from judge.live.serve import follow
+from judge.live.static import EVENTS_PER_FILE
+from tests.broadcast.logs import PAIR, accept, events, recorder
+from tests.faults.conftest import PATIENCE_S
+from tests.forked import ForkedProcess
+from tests.live.test_live import ROWS
+from tests.live.watching import told_by, until
+from tests.publish.browser import Browser
+from tests.publish.cups import Cup
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A file server that says nothing."""
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's own name
+        pass
+
+
+@contextmanager
+def file_server(directory: Path) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=directory)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_pages_go_on_from_any_file_server_until_the_contest_is_over(browser: Browser, tmp_path: Path) -> None:
+    public = tmp_path / "public"
+    form = 'name = "round-robin"\ngames = 2'
+    with Cup(tmp_path / "cup", PAIR, form=form, more="[failures]\nafter = 1000") as cup, recorder(cup) as log:
+        log.look()
+        match, file, told = told_by(cup, log)
+        for _ in range(6):
+            next(told)
+        words = [sys.executable, "-m", "judge.cli", "contest", "publish", str(cup.folder), str(public), "--follow"]
+        with ForkedProcess[bytes](words) as process, file_server(public) as url:
+            until((public / "feed/head.json").exists, "no head was written")
+            browser.visit(f"{url}/games/00001.html")
+            browser.wait_for("document.querySelector('[data-clock]') !== null")
+            for _ in told:
+                pass
+            browser.wait_for(f"{ROWS} == {len(file.record.plies)}")
+            accept(cup, match, file)
+            log.finish()
+            # The page of the export is at the same address.
+            browser.wait_for("document.querySelector('.controls input') !== null")
+            match, file, told = told_by(cup, log)
+            accept(cup, match, file)
+            log.finish()
+            assert 0 == process.wait(PATIENCE_S)
+        assert 2 == len(list(public.glob("records/*.json")))
+
+
+def test_every_event_is_in_one_file_and_the_files_can_be_made_again(tmp_path: Path) -> None:
+    public = tmp_path / "public"
+    with Cup(tmp_path / "cup", PAIR, form='name = "round-robin"\ngames = 40') as cup:
+        cup.play()
+        with recorder(cup) as log:
+            log.finish()
+        follow(cup.planned, public, once=True)
+        count = events(cup)[-1]["seq"]
+        assert count > EVENTS_PER_FILE
+        for _ in range(2):
+            lines = [line for path in sorted(public.glob("feed/*.ndjson")) for line in path.read_bytes().splitlines()]
+            numbers = [int(line[len(b'{"seq":') :].split(b",")[0]) for line in lines]
+            assert list(range(1, count + 1)) == numbers
+            for path in public.glob("feed/*.ndjson"):
+                path.write_bytes(b"")
+            follow(cup.planned, public, once=True)
+        for name in (
+            "index.html",
+            "crosstable.html",
+            "games/00040.html",
+            "records/00040.json",
+            "data/games.csv",
+            "live.js",
+        ):
+            assert (public / name).stat().st_size, name
+        assert not list(public.rglob("*.partial"))
+
+
+def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    with Cup(tmp_path / "cup", PAIR) as cup, pytest.raises(InputError):
+        follow(cup.planned, tmp_path, once=True)
