@@ -33,6 +33,7 @@ from judge.sandbox.container import KEPT
 from judge.sandbox.images import runtime_image
 from judge.sandbox.owner import owned_directory
 from scripts.benchmarks.contest import contest
+from scripts.benchmarks.live import live
 from scripts.benchmarks.measuring import GOMOKU, RUNS, SHORT, Bench, Figure, clock_errors_ms, share_of
 
 PINGS = 2000
@@ -272,12 +273,20 @@ def _box(bench: Bench, *overrides: str) -> Iterator[Box]:
         box.close()
 
 
-MEASURES = {"relay": relay, "clock": clock, "start": start, "reuse": reuse, "freeze": freeze, "contest": contest}
+MEASURES = {
+    "relay": relay,
+    "clock": clock,
+    "start": start,
+    "reuse": reuse,
+    "freeze": freeze,
+    "contest": contest,
+    "live": live,
+}
 
 
 def bench(
     names: Annotated[
-        list[str] | None, typer.Argument(help="relay, clock, start, reuse, freeze, contest; all if none.")
+        list[str] | None, typer.Argument(help="relay, clock, start, reuse, freeze, contest, live; all if none.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     peer: Annotated[list[str] | None, typer.Option(help="c-gomoku-cli=PATH: run a peer too.")] = None,
