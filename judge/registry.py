@@ -106,6 +106,11 @@ def _scan() -> Mapping[str, tuple[Mapping[str, tuple[EntryPoint, ...]], bool]]:
     return groups
 
 
+def forget() -> None:
+    """Look for entry points anew when one is asked for next: packages were installed since."""
+    _scan.cache_clear()
+
+
 def _package(point: EntryPoint) -> str:
     """The name of an entry's package: its metadata takes some milliseconds to parse."""
     return "unknown" if point.dist is None else point.dist.name

@@ -67,8 +67,11 @@ def _start_python_at_once() -> None:
 
 
 def _have_locks_of_our_own() -> None:
-    """A lock for each core, as `judge.sandbox.core_locks` has them, for this run and all that it starts."""
-    if VARIABLE not in os.environ:
+    """A lock for each core, as `judge.sandbox.core_locks` has them, for this process of a run and all that it starts.
+
+    Tests that run side by side do not take turns: what one agent uses of a core must not make another lose.
+    """
+    if VARIABLE not in os.environ or "PYTEST_XDIST_WORKER" in os.environ:
         directory = Path(tempfile.mkdtemp(prefix="judge-test-locks-", dir="/dev/shm"))
         atexit.register(shutil.rmtree, directory, ignore_errors=True)
         for core in range(os.sysconf("SC_NPROCESSORS_CONF")):

@@ -10,6 +10,7 @@ the command's own start, its command line in /proc, or another user, it uses `Po
 import ctypes
 import fcntl
 import gc
+import importlib
 import io
 import os
 import pickle
@@ -22,9 +23,11 @@ import tempfile
 import termios
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, AnyStr
+
+import judge.cli
+import judge.registry
 
 _PR_SET_CHILD_SUBREAPER = 36
 _MESSAGE_BYTES = 1 << 20
@@ -178,13 +181,22 @@ def _become(order: _Order, streams: Sequence[int]) -> None:
     os.sched_setaffinity(0, order.cores)
     os.environ.clear()
     os.environ.update(order.environment)
-    sys.path[:0] = [path for path in order.environment.get("PYTHONPATH", "").split(":") if path]
+    _see_packages(order.environment.get("PYTHONPATH", ""))
     tempfile.tempdir = None
     line_wise = bool(order.environment.get("PYTHONUNBUFFERED"))
     sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)), encoding="utf-8")
     sys.stdout, sys.stderr = _writer(1, line_wise), _writer(2, True)
     sys.argv = [order.module, *order.arguments]
     runpy.run_module(order.module, run_name="__main__", alter_sys=True)
+
+
+def _see_packages(paths: str) -> None:
+    """Put PYTHONPATH before all other paths; what it holds of games and protocols is registered."""
+    new = [path for path in paths.split(os.pathsep) if path]
+    sys.path[:0] = new
+    if new:
+        importlib.invalidate_caches()
+        judge.registry.forget()
 
 
 def _writer(fd: int, line_wise: bool) -> io.TextIOWrapper:
@@ -194,9 +206,7 @@ def _writer(fd: int, line_wise: bool) -> io.TextIOWrapper:
 
 
 def _import_all() -> None:
-    import judge.cli
-
     for module in pkgutil.walk_packages(judge.cli.__path__, "judge.cli."):
         if not module.name.endswith("__main__"):
-            import_module(module.name)
-    import_module("judge.contest.worker")
+            importlib.import_module(module.name)
+    importlib.import_module("judge.contest.worker")

@@ -42,13 +42,9 @@ def commands(page: str) -> list[str]:
 
 
 def typed(line: str, directory: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    """What a line does in a shell; a command of the judge's that needs no shell is forked, which spares its imports.
-
-    Packages that were installed meanwhile are found by a new interpreter only.
-    """
+    """What a line does in a shell; a command of the judge's that needs no shell is forked, which spares its imports."""
     command = ["sh", "-c", line]
-    is_forked = line.startswith("judge ") and not set(line) & set("$*?|<>&;") and not (directory / "site").exists()
-    if is_forked:
+    if line.startswith("judge ") and not set(line) & set("$*?|<>&;"):
         command = [sys.executable, "-m", "judge.cli", *shlex.split(line)[1:]]
         return forked.run(command, cwd=directory, env=environment, text=True)
     return subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, check=False)

@@ -45,11 +45,11 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         (info / "entry_points.txt").write_text(f"[{group}]\n{name} = {package}_module:{what}\n")
         (tmp_path / f"{package}_module.py").write_text(source)
         monkeypatch.delitem(sys.modules, f"{package}_module", raising=False)
-        registry._scan.cache_clear()
+        registry.forget()
 
-    registry._scan.cache_clear()
+    registry.forget()
     yield install
-    registry._scan.cache_clear()
+    registry.forget()
 
 
 def refused(name: str) -> str:
@@ -153,12 +153,12 @@ def test_an_installation_that_is_older_than_the_registry_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(registry, "entry_points", lambda: SimpleNamespace(select=lambda group: ()))
-    registry._scan.cache_clear()
+    registry.forget()
     try:
         with pytest.raises(HostError) as error:
             PROTOCOLS.names()
     finally:
-        registry._scan.cache_clear()
+        registry.forget()
 
     assert str(error.value) == (
         "the judge's own entries of judge.protocols are not registered: it was installed before they were added; "

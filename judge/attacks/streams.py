@@ -22,6 +22,8 @@ WIDE = Control(
 )
 SIPS = "6000"
 """Writes: at 128 bytes a line, three times what a turn may hold under `NARROW`."""
+MORE_SIPS = "30000"
+"""A busy judge reads several lines at once: so many that there are many entries nevertheless."""
 MANY = 2100
 """Entries of a transcript: a little more than the lines of such a turn."""
 GROWTH_BYTES = 64 << 20
@@ -146,7 +148,8 @@ BY_PRINTING = (
         danger=TOO_MUCH, policy=NARROW,
         expected=Expected(verdict=Verdict.OUTPUT, because="the bound of a turn", proof=_stays_short),
         control=Control(
-            off="what a line counts at least: it is 1 byte", policy=WIDE.policy, expected=Expected(proof=_grows_long)
+            off="what a line counts at least: it is 1 byte", policy=WIDE.policy, words=("sip-lines", MORE_SIPS),
+            expected=Expected(proof=_grows_long),
         ),
     ),
     Attack(

@@ -183,8 +183,8 @@ def _isolation(host: Host) -> Iterator[HostFinding]:
         f"agents have the ids {AGENTS[0]} to {AGENTS[-1]}, also used by {', '.join(sorted(clashing))} of this host",
         "set box.uid in the policy to a free range",
     )
-    runsc = "runsc is available: box.runtime = 'runsc' gives agents a kernel of their own"
-    shared = "agents share the host's kernel; install runsc (gVisor) to give them their own"
+    runsc = "runsc is available: box.runtime = 'runsc' gives agents a kernel of their own, and lets them earn voids"
+    shared = "agents share the host's kernel; runsc (gVisor) would give them their own: see SECURITY.md before"
     yield HostFinding("runtimes", Light.GREEN, runsc if "runsc" in (host.engine.get("Runtimes") or {}) else shared)
 
 

@@ -4,7 +4,6 @@ import fcntl
 import os
 import select
 import struct
-import subprocess
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -29,10 +28,7 @@ class Terminal:
         columns: int,
         rows: int,
         environment: Mapping[str, str] | None = None,
-        *,
-        is_new: bool = False,
     ) -> None:
-        """`is_new`: in a new interpreter, not in a fork of one that has imported the judge."""
         self.screen = pyte.Screen(columns, rows)
         self.written = b""
         self.code: int | None = None
@@ -49,10 +45,7 @@ class Terminal:
             "stdout": theirs,
             "stderr": theirs,
         }
-        if is_new:
-            self._process = subprocess.Popen(command, start_new_session=True, preexec_fn=_take_terminal, **options)
-        else:
-            self._process = ForkedProcess(command, start_new_session=True, **options)
+        self._process: ForkedProcess[bytes] = ForkedProcess(command, start_new_session=True, **options)
         self.pid = self._process.pid
         os.close(theirs)
 
@@ -105,7 +98,3 @@ def is_in_order(terminal: Terminal) -> bool:
     written = terminal.written
     left_screen = written.rindex(b"\x1b[?1049l") > written.rindex(b"\x1b[?1049h")
     return left_screen and written.rindex(b"\x1b[?25h") > written.rindex(b"\x1b[?25l")
-
-
-def _take_terminal() -> None:
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)

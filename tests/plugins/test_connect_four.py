@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import forked
 from tests.cli.terminal import Terminal, is_in_order
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("plugin")]
@@ -40,17 +41,12 @@ def here(site: Path, tmp_path: Path) -> Path:
 
 def judge(site: Path, here: Path, *arguments: str, code: int = 0, typed: str = "") -> str:
     """The stdout of a command with the plugin on its path; of one that fails with `code`, its stderr."""
-    done = subprocess.run(
-        [sys.executable, "-m", "judge.cli", *arguments],
-        cwd=here,
-        env=os.environ | {"PYTHONPATH": f"{site}:{ROOT}"},
-        input=typed,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-m", "judge.cli", *arguments]
+    environment = os.environ | {"PYTHONPATH": f"{site}:{ROOT}"}
+    done = forked.run(command, cwd=here, env=environment, input=typed, text=True)
     assert done.returncode == code, f"{arguments}\n{done.stdout}\n{done.stderr}"
-    return done.stdout if code == 0 else done.stderr
+    told: str = done.stdout if code == 0 else done.stderr
+    return told
 
 
 MATCH = ("match", "mine", "mine", "--policy", "connect-four.toml", "--json")
@@ -106,7 +102,7 @@ def test_a_person_plays_line_by_line(site: Path, here: Path) -> None:
 def test_a_person_plays_on_a_terminal_by_number_and_by_cursor(site: Path, here: Path) -> None:
     command = [sys.executable, "-m", "judge.cli", "match", "me", "mine", "--policy", "connect-four.toml"]
     path = {"PYTHONPATH": f"{site}:{ROOT}"}
-    terminal = Terminal([*command, "--box", "process", "--set", "clock.match_ms=0"], here, 80, 24, path, is_new=True)
+    terminal = Terminal([*command, "--box", "process", "--set", "clock.match_ms=0"], here, 80, 24, path)
 
     terminal.until(lambda text: "you: drop a disc" in text)
     terminal.type("?")
