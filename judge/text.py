@@ -51,6 +51,13 @@ def plain_text(text: str, limit: int = 600) -> str:
     return printable(spaced, limit, mark="\N{REPLACEMENT CHARACTER}", cut="…")
 
 
+def sentence(text: str) -> str:
+    """`text`, which pages translate: `scripts/messages.py` takes the text or f-string in a call of this function for a
+    message of the catalogues, with the names in the braces.
+    """
+    return text
+
+
 def quote(text: str, limit: int = 60) -> str:
     """`text` in quotes, safe to print: ASCII, one line, escaped, cut after `limit` characters."""
     return ascii(text) if len(text) <= limit else ascii(text[:limit]) + "..."
@@ -84,7 +91,8 @@ def printable_lines(data: bytes | bytearray, limit: int = 400) -> list[str]:
 
 def number(value: float, decimals: int = 1) -> str:
     """A number without needless zeros: 3, 2.5."""
-    text = f"{value:.{decimals}f}"
+    # What rounds to nothing has no sign.
+    text = f"{round(value, decimals) + 0.0:.{decimals}f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-", "\N{MINUS SIGN}")
 
 

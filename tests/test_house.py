@@ -24,6 +24,7 @@ MAY_IMPORT = {
     "logs": set(),
     "worker_processes": set(),
     "tree_tar": set(),
+    "translations": set(),
     "registry": {"errors", "text"},
     "games": {"errors", "parsing", "registry", "text"},
     "protocols": {"errors", "parsing", "registry", "text", "games"},
@@ -61,7 +62,7 @@ MAY_IMPORT = {
     },
     "publish": {
         "errors", "catalog", "parsing", "durable_files", "text", "worker_processes", "games", "sandbox", "referee",
-        "records", "render", "store", "contest", "matches", "statistics",
+        "records", "render", "store", "contest", "matches", "translations", "statistics",
     },
     "intake": {"errors", "parsing", "logs", "worker_processes", "store", "submissions"},
     "live": {
@@ -72,7 +73,7 @@ MAY_IMPORT = {
     "cli": {
         "errors", "resources", "durable_files", "locks", "logs", "games", "protocols", "sandbox", "host",
         "referee", "records", "catalog", "render", "store", "agents", "submissions", "contest", "cluster",
-        "publish", "intake", "attacks", "text", "parsing", "matches", "statistics",
+        "publish", "intake", "attacks", "text", "parsing", "matches", "statistics", "translations",
         "broadcast", "worker_processes", "live",
     },
 }  # fmt: skip

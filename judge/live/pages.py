@@ -22,7 +22,7 @@ from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store
 from judge.publish.match_files import read_stored
 from judge.publish.match_page import MatchContext, match_page
 from judge.publish.model import PublishedContest, PublishedMatch, Stream
-from judge.publish.pages import ASSETS, asset, picture, render
+from judge.publish.pages import ASSETS, PagePlace, asset, picture, render
 from judge.publish.redaction import public_part
 from judge.publish.site import pages
 from judge.publish.tables import tables
@@ -131,7 +131,7 @@ class LivePages:
             "ended": live.ended,
             "upcoming": list(live.next_games(slots)),
         }
-        return LivePage(render("live.html", "", values, self._stream(live)), _kind(".html"))
+        return LivePage(render("live.html", PagePlace("live.html"), values, self._stream(live)), _kind(".html"))
 
     def running_game(self, game: LiveGame, live: Live, viewers: int) -> LivePage:
         """The page of a running game."""
@@ -141,7 +141,9 @@ class LivePages:
             "game": self._shown(game, whole=True),
             "viewers": viewers,
         }
-        return LivePage(render("live_game.html", "../", values, self._stream(live)), _kind(".html"))
+        return LivePage(
+            render("live_game.html", PagePlace(f"games/{game.stem}.html"), values, self._stream(live)), _kind(".html")
+        )
 
     def _stream(self, live: Live) -> Stream:
         return Stream(live.log, SEQ, self._is_static)
@@ -183,7 +185,7 @@ class LivePages:
             by_name = edition.contest.by_name
             agents = (by_name[match.first].stem, by_name[match.second].stem)
             context = MatchContext(edition.contest.name, match, agents, before, after, stream=self._stream(live))
-            page = match_page(steps_of(public), public.record, context)
+            page = match_page(steps_of(public), public.record, context, PagePlace(path))
         self._stored[key] = page
         if len(self._stored) > MOST_STORED:
             self._stored.popitem(last=False)
@@ -279,7 +281,7 @@ def _verify(contest: PublishedContest) -> bytes:
         **{f"agent {entry.name}": entry.seat.digest for entry in snapshot.entries},
     }
     values = {"here": "verify", "contest_name": contest.name, "contest": contest, "digests": list(digests.items())}
-    return render("verify_live.html", "", values, contest.stream)
+    return render("verify_live.html", PagePlace("verify.html"), values, contest.stream)
 
 
 _KINDS = {

@@ -12,6 +12,7 @@ from judge.publish.model import PublishedContest
 from judge.publish.pages import short_name
 from judge.statistics.ratings import Rating
 from judge.text import number, plain_text, points_text
+from judge.translations.language import Language
 
 WIDTH = 440
 NAMES, VALUES = 118, 48
@@ -55,7 +56,7 @@ class ResultsChart:
     left_out: int
 
 
-def results_chart(contest: PublishedContest) -> ResultsChart:
+def results_chart(contest: PublishedContest, language: Language) -> ResultsChart:
     """Games won, drawn and lost: a bar for each agent, in the order of the table; the value is the points."""
     lines = contest.table.lines
     shown = lines[:MOST_ROWS]
@@ -74,8 +75,10 @@ def results_chart(contest: PublishedContest) -> ResultsChart:
                 _short(line.agent),
                 contest.by_name[line.agent].stem,
                 [bar for bar in bars if bar.count],
-                points_text(line.points),
-                f"{short_name(line.agent)}: {done.wins} won, {done.draws} drawn, {done.losses} lost",
+                language.measure(points_text(line.points)),
+                language.gettext("{agent}: {wins} won, {draws} drawn, {losses} lost").format(
+                    agent=short_name(line.agent), wins=done.wins, draws=done.draws, losses=done.losses
+                ),
             )
         )
     return ResultsChart(len(rows) * ROW, rows, len(lines) - len(rows))
@@ -116,7 +119,7 @@ class RatingsChart:
     pools: int
 
 
-def ratings_chart(contest: PublishedContest) -> RatingsChart | None:
+def ratings_chart(contest: PublishedContest, language: Language) -> RatingsChart | None:
     """Ratings with their 95 % intervals; None if there are none."""
     ratings = contest.ratings.ratings if contest.ratings else ()
     if not ratings:
@@ -143,7 +146,7 @@ def ratings_chart(contest: PublishedContest) -> RatingsChart | None:
             rating.low is None,
             rating.high is None,
             number(rating.elo, 0),
-            f"{short_name(rating.agent)}: {number(rating.elo, 0)} ({interval_text(rating)})",
+            f"{short_name(rating.agent)}: {number(rating.elo, 0)} ({interval_text(rating, language)})",
         )
         for at, rating in enumerate(shown)
     ]
@@ -154,11 +157,11 @@ def ratings_chart(contest: PublishedContest) -> RatingsChart | None:
     return RatingsChart(len(rows) * ROW, rows, ticks, len(ratings) - len(rows), pools)
 
 
-def interval_text(rating: Rating) -> str:
+def interval_text(rating: Rating, language: Language) -> str:
     """The interval of a rating as text: `-12 to 34`."""
-    low = "no lower end" if rating.low is None else number(rating.low, 0)
-    high = "no upper end" if rating.high is None else number(rating.high, 0)
-    return f"{low} to {high}"
+    low = language.gettext("no lower end") if rating.low is None else number(rating.low, 0)
+    high = language.gettext("no upper end") if rating.high is None else number(rating.high, 0)
+    return language.gettext("{low} to {high}").format(low=low, high=high)
 
 
 def _step(span: float) -> float:

@@ -20,8 +20,10 @@ from judge.publish.manifest import write_manifest
 from judge.publish.match_files import MatchFiles, MatchJob, publish_match, read_stored, write_private, write_public
 from judge.publish.match_page import MatchContext
 from judge.publish.model import PublishedContest
+from judge.publish.pages import PagePlace
 from judge.publish.site import Proof, site
 from judge.publish.tables import tables
+from judge.translations.language import CODES, languages
 from judge.worker_processes import in_parallel
 
 PGN = "games.pgn"
@@ -40,11 +42,16 @@ class ExportSummary:
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """How the pages are written. `address` is where the site will be, such as `https://example.org/cup/`: readers of
-    links need it to find the picture of a game. `pictures`: a PNG for each game; they need Pillow."""
+    """How the pages are written.
+
+    `address` is where the site will be, such as `https://example.org/cup/`: readers of links need it to find the
+    picture of a game. `pictures`: a PNG for each game; they need Pillow. `languages` are codes; the pages of the first
+    one are at the top.
+    """
 
     address: str = ""
     pictures: bool = True
+    languages: Sequence[str] = CODES
 
 
 def publish(
@@ -83,8 +90,12 @@ def _partial(place: Path) -> Path:
 def _write(
     contest: Contest, target: Path, private: Path, key: Ed25519PrivateKey, options: PageOptions
 ) -> ExportSummary:
-    for folder in ("data", "records", "games", "agents", "rounds"):
+    spoken = languages(options.languages)
+    for folder in ("data", "records"):
         (target / folder).mkdir(parents=True)
+    for language in spoken:
+        for folder in ("games", "agents", "rounds"):
+            (target / PagePlace(f"{folder}/x", language, spoken).file).parent.mkdir(parents=True)
     private.mkdir(mode=0o700, parents=True)
     published = load_store(contest)
     snapshot, document = published.snapshot, f"{published.document}\n".encode()
@@ -105,7 +116,7 @@ def _write(
         **{f"agent {entry.name}": entry.seat.digest for entry in snapshot.entries},
     }
     proof = Proof(public_pem(public_key).decode(), fingerprint(public_key), list(digests.items()))
-    for path, page in site(published, about, proof):
+    for path, page in site(published, about, proof, spoken):
         (target / path).write_bytes(page)
     return ExportSummary(
         digest=write_manifest(target, published.name, key),
@@ -132,6 +143,15 @@ def _write_matches(
     jobs = []
     for (match, record), before, after in zip(played, stems, stems[2:], strict=False):
         agents = (contest.by_name[match.first].stem, contest.by_name[match.second].stem)
-        context = MatchContext(contest.name, match, agents, before, after, options.address, options.pictures)
+        context = MatchContext(
+            contest=contest.name,
+            match=match,
+            agents=agents,
+            before=before,
+            after=after,
+            address=options.address,
+            has_picture=options.pictures,
+            languages=options.languages,
+        )
         jobs.append(MatchJob(files, record, context, target, (private / match.first, private / match.second)))
     return list(in_parallel(publish_match, jobs))

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from judge.publish.model import PublishedContest, PublishedMatch
-from judge.publish.pages import render_for
+from judge.publish.pages import PagePlace, render_for
 from judge.records.outcome import outcome_sentence
 from judge.store.types import JournalLine
-from judge.text import plain_text
+from judge.text import plain_text, sentence
 
-PER_PAGE = 500
+PER_PAGE = 300
 """Entries on one page."""
 
 _HIDDEN = frozenset({"started"})
@@ -27,8 +27,8 @@ class JournalEntry:
     match: PublishedMatch | None
 
 
-def journal_pages(contest: PublishedContest) -> Mapping[str, Callable[[], bytes]]:
-    """What writes each page of the journal, by its path; there is one at least."""
+def journal_pages(contest: PublishedContest, place: Callable[[str], PagePlace]) -> Mapping[str, Callable[[], bytes]]:
+    """What writes each page of the journal, by its file; there is one at least. `place` says where a path is."""
     entries = journal_entries(contest)
     written: dict[str, Callable[[], bytes]] = {}
     parts = max(1, -(-len(entries) // PER_PAGE))
@@ -37,7 +37,8 @@ def journal_pages(contest: PublishedContest) -> Mapping[str, Callable[[], bytes]
         for entry in entries[(part - 1) * PER_PAGE : part * PER_PAGE]:
             days.setdefault(entry.at[:10], []).append(entry)
         values = {"days": days, "part": part, "parts": parts, "journal_name": _page_name}
-        written[_page_name(part)] = partial(render_for, contest, "journal.html", "journal", values)
+        at = place(_page_name(part))
+        written[at.file] = partial(render_for, contest, "journal.html", "journal", at, values)
     return written
 
 
@@ -60,35 +61,37 @@ def journal_entries(contest: PublishedContest) -> Sequence[JournalEntry]:
 
 
 def _describe(line: JournalLine) -> str:
-    return f"{_EVENTS.get(line.event, line.event)}{': ' if line.text else ''}{line.text}"
+    event, text = _EVENTS.get(line.event, line.event), line.text
+    return sentence(f"{event}: {text}") if text else event
 
 
 def _describe_match(line: JournalLine, match: PublishedMatch) -> str:
-    names = (plain_text(match.first, 40), plain_text(match.second, 40))
+    first, second = names = (plain_text(match.first, 40), plain_text(match.second, 40))
+    attempt, why = line.attempt, line.text
     match line.event:
-        case "accepted" if match.result is not None and line.attempt == match.attempt:
+        case "accepted" if match.result is not None and attempt == match.attempt:
             result = match.result
             what = outcome_sentence(result.verdict, result.winning_seat, names, result.reason)
         case "accepted":
-            what = f"attempt {line.attempt} ended; its result was annulled later"
+            what = sentence(f"attempt {attempt} ended; its result was annulled later")
         case "void":
-            what = f"attempt {line.attempt} is void and does not count: {line.text}"
+            what = sentence(f"attempt {attempt} is void and does not count: {why}")
         case "abandoned":
-            what = f"attempt {line.attempt} was interrupted and is played again: {line.text}"
+            what = sentence(f"attempt {attempt} was interrupted and is played again: {why}")
         case "superseded":
-            what = f"attempt {line.attempt} ended after a later attempt had started; it does not count"
+            what = sentence(f"attempt {attempt} ended after a later attempt had started; it does not count")
         case "annulled":
-            what = f"the organiser annulled the result of attempt {line.attempt}: {line.text}"
+            what = sentence(f"the organiser annulled the result of attempt {attempt}: {why}")
         case _:
             what = _describe(line)
-    return f"{names[0]} - {names[1]}: {what}"
+    return sentence(f"{first} - {second}: {what}")
 
 
 _EVENTS = {
-    "created": "Contest created",
-    "scheduled": "Scheduled",
-    "disqualified": "Disqualified",
-    "open": "Contest resumed",
-    "paused": "Contest paused",
-    "stopped": "Contest stopped",
+    "created": sentence("Contest created"),
+    "scheduled": sentence("Scheduled"),
+    "disqualified": sentence("Disqualified"),
+    "open": sentence("Contest resumed"),
+    "paused": sentence("Contest paused"),
+    "stopped": sentence("Contest stopped"),
 }

@@ -12,12 +12,14 @@ from judge.catalog.steps import steps_of
 from judge.games.types import SEATS, Verdict
 from judge.parsing import parse_json
 from judge.publish.match_page import MatchContext, match_page, match_picture
+from judge.publish.pages import PagePlace
 from judge.publish.redaction import private_part, public_part
 from judge.records.gomoku.pgn import write_pgn
 from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import EntryKind
 from judge.store.files import Files
+from judge.translations.language import languages
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,10 @@ def publish_match(job: MatchJob) -> MatchFiles:
     public = write_public(file, job.target / match.record_path)
     write_private(file, job.private, match.stem)
     replay = steps_of(public)
-    (job.target / f"games/{match.stem}.html").write_bytes(match_page(replay, public.record, context))
+    spoken = languages(context.languages)
+    for language in spoken:
+        place = PagePlace(f"games/{match.stem}.html", language, spoken)
+        (job.target / place.file).write_bytes(match_page(replay, public.record, context, place))
     if context.has_picture:
         (job.target / match.picture_path).write_bytes(match_picture(replay, public.record, context.contest))
     return MatchFiles(_pgn(public, context), {seat.name: dict(seat.about) for seat in file.record.seats})

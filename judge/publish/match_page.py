@@ -8,16 +8,18 @@ from typing import Any
 
 from judge.games.types import SEATS
 from judge.publish.model import PublishedMatch, Stream
-from judge.publish.pages import picture, render, short_name
+from judge.publish.pages import PagePlace, picture, render, short_name
 from judge.publish.plots import plots_of
 from judge.records.outcome import outcome_sentence, score_text
 from judge.records.search_figures import SearchFigures, search_figures
 from judge.records.steps import ReplayStep, Stepped
 from judge.records.views import BoardView, Surface, Token
 from judge.referee.spec import MatchRecord
+from judge.referee.verdict_help import fix_of
 from judge.render.card import draw_card
 from judge.render.svg_player import write_film
 from judge.text import count_text, duration, mib, number, plain_text
+from judge.translations.language import Language
 
 _SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
 """The colours of sides 0 and 1 on a board."""
@@ -37,7 +39,7 @@ class MatchContext:
 
     `agents` are the stems of the agents' pages by seat; `before` and `after` are those of the neighbouring matches.
     `address` is that of the site, such as `https://example.org/cup/`, empty if it is not known. `has_picture`: there is
-    a picture of the last position for links to the page.
+    a picture of the last position for links to the page. `languages` are the codes of the site's.
     """
 
     contest: str
@@ -48,6 +50,7 @@ class MatchContext:
     address: str = ""
     has_picture: bool = False
     stream: Stream | None = None
+    languages: Sequence[str] = ("en",)
 
 
 def match_picture(replay: Stepped, record: MatchRecord, contest: str) -> bytes:
@@ -59,8 +62,9 @@ def match_picture(replay: Stepped, record: MatchRecord, contest: str) -> bytes:
     return write_png(draw_card(replay.steps[-1].view, names, (scores[0], scores[-1]), short_name(contest)))
 
 
-def match_page(replay: Stepped, record: MatchRecord, context: MatchContext) -> bytes:
+def match_page(replay: Stepped, record: MatchRecord, context: MatchContext, place: PagePlace) -> bytes:
     """The page of a match that was replayed from its public record."""
+    language = place.language
     names = (short_name(record.seats[0].name), short_name(record.seats[1].name))
     figures = [search_figures(step.search, step.messages, step.ms) for step in replay.steps]
     film = write_film([step.view for step in replay.steps], " - ".join(names))
@@ -71,7 +75,7 @@ def match_page(replay: Stepped, record: MatchRecord, context: MatchContext) -> b
         "match": context.match,
         "before": context.before,
         "after": context.after,
-        "address": context.address or "../",
+        "address": context.address or place.top,
         "has_picture": context.has_picture,
         "agents": context.agents,
         "names": names,
@@ -80,29 +84,33 @@ def match_page(replay: Stepped, record: MatchRecord, context: MatchContext) -> b
         "problem": replay.problem,
         "sides": _sides(replay),
         "film": picture(film.svg),
-        "painted": {name: _token_words(token, view) for name, token in film.painted.items()},
-        "board": _board(view),
+        "painted": {name: _token_words(token, view, language) for name, token in film.painted.items()},
+        "board": _board(view, language),
         "columns_of_board": view.columns,
         "last": len(replay.steps) - 1,
-        "moves": _moves(replay, figures),
+        "moves": _moves(replay, figures, language),
         "columns": _columns(replay, figures),
         "plots": plots_of(replay.steps, figures),
-        "facts": _facts(record, context.match),
-        "seats": [_seat(record, seat) for seat in SEATS],
+        "facts": _facts(record, context.match, language),
+        "seats": [_seat(record, seat, language) for seat in SEATS],
     }
-    return render("match.html", "../", values, context.stream)
+    return render("match.html", place, values, context.stream)
 
 
-def _token_words(token: Token, view: BoardView) -> str:
+def _token_words(token: Token, view: BoardView, language: Language) -> str:
     """What a piece is, without the number of a stone: `black`, `white queen or knight`."""
     faces = token.faces if token.shows is None else (token.faces[token.shows],)
-    return " ".join([view.sides[token.side], " or ".join(face.name for face in faces)]).rstrip()
+    between = language.gettext(" or ")
+    words = [view.sides[token.side], *(face.name for face in faces)]
+    side, *names = map(language.word, words)
+    return f"{side} {between.join(names)}".rstrip()
 
 
-def _board(view: BoardView) -> Sequence[tuple[str, Sequence[str]]]:
+def _board(view: BoardView, language: Language) -> Sequence[tuple[str, Sequence[str]]]:
     """The rows of a position in words: the name of each and its squares, empty where nothing stands."""
     words = {
-        square: f"{_token_words(token, view)} {token.number or ''}".rstrip() for square, token in view.tokens.items()
+        square: f"{_token_words(token, view, language)} {token.number or ''}".rstrip()
+        for square, token in view.tokens.items()
     }
     return [(row, [words.get((x, y), "") for x in range(len(view.columns))]) for y, row in enumerate(view.rows)]
 
@@ -126,7 +134,7 @@ def _columns(replay: Stepped, figures: Sequence[SearchFigures]) -> Mapping[str, 
     }
 
 
-def _moves(replay: Stepped, figures: Sequence[SearchFigures]) -> Sequence[Mapping[str, Any]]:
+def _moves(replay: Stepped, figures: Sequence[SearchFigures], language: Language) -> Sequence[Mapping[str, Any]]:
     moves = []
     room = min(LONGEST_MESSAGES, ALL_MESSAGES // len(replay.steps))
     for at, (step, figure) in enumerate(zip(replay.steps, figures, strict=True)):
@@ -140,11 +148,11 @@ def _moves(replay: Stepped, figures: Sequence[SearchFigures]) -> Sequence[Mappin
                 "seat": step.seat,
                 "name": replay.names[step.seat],
                 "said": _notation(step, replay.steps[at - 1]),
-                "time": "" if step.ms is None else duration(step.ms),
-                "left": "" if left is None else duration(left),
-                "evaluation": _evaluation_text(figure.evaluation),
+                "time": "" if step.ms is None else language.measure(duration(step.ms)),
+                "left": "" if left is None else language.measure(duration(left)),
+                "evaluation": language.measure(_evaluation_text(figure.evaluation)),
                 "depth": "" if figure.depth is None else number(figure.depth, 0),
-                "nodes": "" if figure.nodes is None else count_text(figure.nodes),
+                "nodes": "" if figure.nodes is None else language.measure(count_text(figure.nodes)),
                 "messages": _fitted(" · ".join(words for words in (search, *step.messages[:3]) if words), room),
             }
         )
@@ -173,32 +181,36 @@ def _fitted(text: str, room: int) -> str:
     return shown
 
 
-def _facts(record: MatchRecord, match: PublishedMatch) -> Sequence[tuple[str, str]]:
+def _facts(record: MatchRecord, match: PublishedMatch, language: Language) -> Sequence[tuple[str, str, bool]]:
+    """Names and values, and whether a value is code."""
+    _ = language.gettext
+    box = _(" and ").join(dict.fromkeys(record.placement.box))
     facts = [
-        ("Round", f"{match.round}, table {match.table}"),
-        ("Policy", record.spec.policy.name),
-        ("Result line", record.result),
-        ("Moves", str(len(record.plies))),
-        ("Started", record.started_at[:19].replace("T", " ")),
-        ("Duration", duration(record.seconds * 1000)),
-        ("Seed", str(record.spec.seed)),
-        ("Attempt", str(record.attempt)),
-        ("Box", " and ".join(dict.fromkeys(record.placement.box))),
-        ("Match", match.id),
-        ("Transcript", record.transcript_sha256),
+        (_("Round"), _("{round}, table {table}").format(round=match.round, table=match.table), False),
+        (_("Policy"), record.spec.policy.name, False),
+        (_("Result line"), record.result, False),
+        (_("Moves"), str(len(record.plies)), False),
+        (_("Started"), record.started_at[:19].replace("T", " "), False),
+        (_("Duration"), language.measure(duration(record.seconds * 1000)), False),
+        (_("Seed of chance"), str(record.spec.seed), True),
+        (_("Attempt"), str(record.attempt), False),
+        (_("Box"), box, False),
+        (_("Match"), match.id, True),
+        (_("Transcript"), record.transcript_sha256, True),
     ]
-    return [(name, value) for name, value in facts if value]
+    return [fact for fact in facts if fact[1]]
 
 
-def _seat(record: MatchRecord, number: int) -> Mapping[str, Any]:
+def _seat(record: MatchRecord, number: int, language: Language) -> Mapping[str, Any]:
     seat = record.seats[number]
     return {
         "name": seat.name,
         "replies": sum(ply.seat == number for ply in record.plies),
-        "charged": duration(seat.charged_ms),
-        "cpu": "" if seat.cpu_ms is None else duration(seat.cpu_ms),
-        "memory": mib(seat.memory_peak_bytes, ""),
+        "charged": language.measure(duration(seat.charged_ms)),
+        "cpu": "" if seat.cpu_ms is None else language.measure(duration(seat.cpu_ms)),
+        "memory": language.measure(mib(seat.memory_peak_bytes, "")),
         "fault": "" if seat.fault is None else seat.fault.value,
         "why": seat.why,
+        "fix": "" if seat.fault is None else fix_of(seat.fault),
         "notes": seat.notes[:MOST_NOTES],
     }

@@ -16,6 +16,7 @@ from judge.matches import Match, MatchState, Pairing, ResultRow
 from judge.referee.seeds import Key
 from judge.statistics.ratings import Rating, RatingList, rate
 from judge.store.types import JournalLine
+from judge.text import sentence
 
 OPEN = (MatchState.PENDING, MatchState.RUNNING, MatchState.HELD)
 """The states of a match that may still be played."""
@@ -229,7 +230,8 @@ class PublishedContest:
 def chance_words(snapshot: Snapshot, secret: Key | None) -> str:
     """Where a contest's chance comes from; `secret` None: not revealed yet."""
     if snapshot.commitment is None:
-        return f"fixed by the organiser: seed {snapshot.seed}; anybody who knows it can predict all chance"
+        seed = snapshot.seed
+        return sentence(f"fixed by the organiser: seed {seed}; anybody who knows it can predict all chance")
     if secret is None:
-        return f"secret until the contest is over; its SHA-256 is {snapshot.commitment}"
-    return f"revealed: {secret}; its SHA-256, {snapshot.commitment}, was published from the start"
+        return sentence(f"secret until the contest is over; its SHA-256 is {snapshot.commitment}")
+    return sentence(f"revealed: {secret}; its SHA-256, {snapshot.commitment}, was published from the start")

@@ -4,22 +4,27 @@ What a template prints is text, unless a template marks it up or it is one of ou
 forget to escape; it can only choose a shorter length (`|name`).
 """
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from judge.publish.model import PublishedContest, Stream
 from judge.text import duration, number, plain_text, points_text
+from judge.translations.language import ENGLISH, Language
 
 Page = tuple[str, bytes]
 """The path of a file from the top of the site, and its contents."""
 
 LONGEST_NAME = 48
 """Characters of an agent's name on a page."""
+
+LONGEST_SENTENCE = 600
+"""Characters of a sentence on a page."""
 
 STYLE, VIEWER, VERIFIER = "style.css", "viewer.js", "verify.mjs"
 ASSETS = (STYLE, VIEWER, VERIFIER)
@@ -44,8 +49,43 @@ def asset(name: str) -> bytes:
     return files(__package__).joinpath("templates", name).read_bytes()
 
 
+@dataclass(frozen=True)
+class PagePlace:
+    """Where a page is: its path from the top of its language's pages, its language, and the languages of the site.
+
+    The pages of the first language are at the top of the site, those of each other one in a folder of its own.
+    """
+
+    path: str
+    language: Language = ENGLISH
+    languages: Sequence[Language] = (ENGLISH,)
+
+    @property
+    def file(self) -> str:
+        """The path from the top of the site."""
+        return self._folder(self.language) + self.path
+
+    @property
+    def root(self) -> str:
+        """What leads from the page to the top of its language's pages: `../`."""
+        return "../" * self.path.count("/")
+
+    @property
+    def top(self) -> str:
+        """What leads from the page to the top of the site, where the files are that have no language."""
+        return "../" * self.file.count("/")
+
+    @property
+    def others(self) -> Sequence[tuple[Language, str]]:
+        """The page in every language of the site, this one too, by what leads there."""
+        return [(language, f"{self.top}{self._folder(language)}{self.path}") for language in self.languages]
+
+    def _folder(self, language: Language) -> str:
+        return "" if language.code == self.languages[0].code else f"{language.code}/"
+
+
 @cache
-def _environment() -> Environment:
+def _environment(language: Language) -> Environment:
     environment = Environment(
         loader=PackageLoader("judge.publish"),
         autoescape=True,
@@ -54,15 +94,40 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_print,
         auto_reload=False,
+        extensions=["jinja2.ext.i18n"],
     )
+    environment.policies["ext.i18n.trimmed"] = True
+    install: Callable[..., None] = environment.install_gettext_callables  # type: ignore[attr-defined]
+    install(language.gettext, language.ngettext, newstyle=True, pgettext=language.pgettext)
+
+    def points_in(value: float) -> str:
+        return language.measure(points_text(value))
+
+    def number_in(value: float, decimals: int = 1) -> str:
+        return language.measure(number(value, decimals))
+
+    def duration_in(ms: float) -> str:
+        return language.measure(duration(ms))
+
+    def sentence_in(text: str, limit: int = LONGEST_SENTENCE) -> Markup:
+        """In the language of the page; a sentence that the catalogue does not have is in English and marked as such."""
+        translated = language.sentence(text)
+        shown = escape(plain_text(text if translated is None else translated, limit))
+        return shown if translated is not None else Markup('<span lang="en">{}</span>').format(shown)
+
     environment.filters |= {
         "name": short_name,
         "cut": plain_text,
-        "points": points_text,
-        "number": number,
-        "duration": duration,
+        "points": points_in,
+        "number": number_in,
+        "duration": duration_in,
+        "measure": language.measure,
+        "grouped": language.grouped,
+        "verdict": language.word,
+        "state": partial(language.pgettext, "state"),
+        "sentence": sentence_in,
     }
-    environment.globals |= {"policy": POLICY, "stream": None}
+    environment.globals |= {"policy": POLICY, "stream": None, "language": language}
     return environment
 
 
@@ -78,16 +143,19 @@ def _print(value: object) -> object:
     return plain_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def render(template: str, root: str, values: Mapping[str, Any], stream: Stream | None = None) -> bytes:
-    """A page; `root` leads from it to the top of the site, such as `../`. With a `stream` it goes on by itself."""
+def render(template: str, place: PagePlace, values: Mapping[str, Any], stream: Stream | None = None) -> bytes:
+    """A page; with a `stream` it goes on by itself."""
     live: Mapping[str, Any] = {} if stream is None else {"stream": stream, "policy": LIVE_POLICY}
-    return _environment().get_template(template).render(root=root, **values, **live).encode()
+    page = _environment(place.language).get_template(template)
+    return page.render(place=place, root=place.root, top=place.top, **values, **live).encode()
 
 
-def render_for(contest: PublishedContest, template: str, here: str, values: Mapping[str, Any], root: str = "") -> bytes:
+def render_for(
+    contest: PublishedContest, template: str, here: str, place: PagePlace, values: Mapping[str, Any]
+) -> bytes:
     """A page of a contest; `here` is its tab of the navigation, empty if it has none."""
     common: dict[str, Any] = {"contest_name": contest.name, "here": here, "contest": contest}
-    return render(template, root, {**common, **values}, contest.stream)
+    return render(template, place, {**common, **values}, contest.stream)
 
 
 def picture(svg: str) -> Markup:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import EntryKind, SealedTranscript, withhold
 
-Place = tuple[int, int]
+PagePlace = tuple[int, int]
 """The number of a block and of an entry in it, from 0."""
 
 
@@ -21,7 +21,7 @@ class PrivateEntry(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    at: Place
+    at: PagePlace
     ns: int
     kind: str
     text: str

@@ -15,8 +15,10 @@ from judge.contest.standings import TableLine
 from judge.publish.charts import interval_text, ratings_chart, results_chart
 from judge.publish.journal_page import journal_pages
 from judge.publish.model import Participant, PublishedContest, PublishedMatch, chance_words
-from judge.publish.pages import ASSETS, Page, asset, render_for
+from judge.publish.pages import ASSETS, Page, PagePlace, asset, render_for
+from judge.referee.policy import ClockPolicy
 from judge.text import duration, plain_text
+from judge.translations.language import ENGLISH, Language
 
 MOST_IN_CROSSTABLE = 100
 """A table of more agents cannot be read."""
@@ -36,16 +38,6 @@ MOST_ABOUT = 12
 About = Mapping[str, Mapping[str, str]]
 """What each agent said about itself in its last match."""
 
-CRITERIA = {
-    "ratio": ("Ratio", "games won divided by games lost"),
-    "direct": ("Direct", "points among the agents that are equal so far"),
-    "sonneborn-berger": ("SB", "Sonneborn-Berger: the points of each opponent times the score against it"),
-    "buchholz": ("Buchholz", "the points of all opponents"),
-    "time": ("Time", "milliseconds per answer, as a negative number"),
-    "elo": ("Elo", "Gomocup's rating"),
-}
-"""The heads of the criteria's columns, and what they mean."""
-
 
 @dataclass(frozen=True, slots=True)
 class Proof:
@@ -56,71 +48,133 @@ class Proof:
     digests: Sequence[tuple[str, str]]
 
 
-def site(contest: PublishedContest, about: About, proof: Proof) -> Iterator[Page]:
-    """All pages but those of the matches, and the files that the pages use."""
+def site(
+    contest: PublishedContest, about: About, proof: Proof, languages: Sequence[Language] = (ENGLISH,)
+) -> Iterator[Page]:
+    """All pages but those of the matches, in each language, and the files that the pages use."""
     for name in ASSETS:
         yield name, asset(name)
-    for path, write in pages(contest, about).items():
+    for path, write in pages(contest, about, languages).items():
         yield path, write()
-    yield "verify.html", render_for(contest, "verify.html", "verify", {"proof": proof})
+    for language in languages:
+        place = PagePlace("verify.html", language, languages)
+        yield place.file, render_for(contest, "verify.html", "verify", place, {"proof": proof})
 
 
-def pages(contest: PublishedContest, about: About) -> Mapping[str, Callable[[], bytes]]:
-    """What writes each page, by its path: those of the matches and that on verifying are not among them."""
-    tables = {
-        "index.html": partial(_index, contest),
-        "crosstable.html": partial(_crosstable, contest),
-        "rounds.html": partial(_rounds, contest),
-    }
-    agents = {
-        f"agents/{participant.stem}.html": partial(_agent, contest, participant, about.get(participant.name, {}))
-        for participant in contest.participants
-    }
-    return {**tables, **_round_pages(contest), **journal_pages(contest), **agents}
+def pages(
+    contest: PublishedContest, about: About, languages: Sequence[Language] = (ENGLISH,)
+) -> Mapping[str, Callable[[], bytes]]:
+    """What writes each page, by its file: those of the matches and that on verifying are not among them."""
+    written: dict[str, Callable[[], bytes]] = {}
+    for language in languages:
+        written |= _LanguagePages(contest, language, languages).writers(about)
+    return written
+
+
+@dataclass(frozen=True, slots=True)
+class _LanguagePages:
+    """The pages in one of the languages."""
+
+    contest: PublishedContest
+    language: Language
+    languages: Sequence[Language]
+
+    def writers(self, about: About) -> Mapping[str, Callable[[], bytes]]:
+        """What writes each page, by its file."""
+        contest, language = self.contest, self.language
+        tables = [
+            self._page("index.html", "index.html", "index", partial(_index, contest, language)),
+            self._page("crosstable.html", "crosstable.html", "crosstable", partial(_crosstable, contest, language)),
+            self._page("rounds.html", "rounds.html", "rounds", partial(_rounds, contest)),
+        ]
+        rounds = [self._page(path, "round.html", "rounds", values) for path, values in _round_pages(contest, language)]
+        agents = [
+            self._page(
+                f"agents/{participant.stem}.html",
+                "agent.html",
+                "",
+                partial(_agent, contest, participant, about.get(participant.name, {}), language),
+            )
+            for participant in contest.participants
+        ]
+        return {**dict([*tables, *rounds, *agents]), **journal_pages(contest, self._place)}
+
+    def _page(
+        self, path: str, template: str, here: str, values: Callable[[], Mapping[str, Any]]
+    ) -> tuple[str, Callable[[], bytes]]:
+        place = self._place(path)
+        return place.file, lambda: render_for(self.contest, template, here, place, values())
+
+    def _place(self, path: str) -> PagePlace:
+        return PagePlace(path, self.language, self.languages)
 
 
 # --- standings -------------------------------------------------------------------------------------------------------
 
 
-def _index(contest: PublishedContest) -> bytes:
+def _criteria(language: Language) -> Mapping[str, tuple[str, str]]:
+    """The heads of the criteria's columns, and what they mean."""
+    _ = language.gettext
+    return {
+        "ratio": (_("Ratio"), _("games won divided by games lost")),
+        "direct": (_("Direct"), _("points among the agents that are equal so far")),
+        "sonneborn-berger": (
+            _("SB"),
+            _("Sonneborn-Berger: the points of each opponent times the score against it"),
+        ),
+        "buchholz": (_("Buchholz"), _("the points of all opponents")),
+        "time": (_("Time"), _("milliseconds per answer, as a negative number")),
+        "elo": ("Elo", _("Gomocup's rating")),
+    }
+
+
+def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
     hidden = {"points", "wins"} | ({"elo"} if contest.rated else set())
     shown = [(at, name) for at, name in enumerate(contest.table.ranking) if name not in hidden]
 
     def ranking_of(line: TableLine) -> Sequence[float]:
         return [line.values[at] for at, _ in shown] if line.values else []
 
-    values = {
+    criteria = _criteria(language)
+    return {
         "moves": sum(sum(match.result.replies) for match in contest.matches if match.result is not None),
-        "criteria": [CRITERIA.get(name, (name, name)) for _, name in shown],
+        "criteria": [criteria.get(name, (name, name)) for _, name in shown],
         "ranking_of": ranking_of,
         "out": [participant for participant in contest.participants if participant.out],
-        "results": results_chart(contest),
-        "ratings": ratings_chart(contest),
-        "facts": _facts(contest),
+        "results": results_chart(contest, language),
+        "ratings": ratings_chart(contest, language),
+        "facts": _facts(contest, language),
     }
-    return render_for(contest, "index.html", "index", values)
 
 
-def _facts(contest: PublishedContest) -> Mapping[str, str]:
-    """What was played, how, and on which machine."""
+def _facts(contest: PublishedContest, language: Language) -> Mapping[str, tuple[str, bool]]:
+    """What was played, how, and on which machine; and whether a value is code."""
+    _ = language.gettext
     snapshot, policy = contest.snapshot, contest.snapshot.policy
-    clock = policy.clock
     form = snapshot.format.model_dump(mode="json", exclude={"ranking"})
     facts = {
-        "Game": _with_options(policy.game.name, policy.game.options),
-        "Policy": policy.name,
-        "Format": _with_options(form.pop("name"), form),
-        "Time": f"{duration(clock.turn_ms)} a move"
-        + (f", {duration(clock.match_ms)} a game" if clock.match_ms else ""),
-        "Memory": f"{policy.enforced().memory_bytes >> 20} MiB",
-        "Openings": "" if snapshot.openings == ((),) else str(len(snapshot.openings)),
-        "Chance": chance_words(snapshot, contest.secret),
-        "Snapshot": snapshot.frozen_at.replace("T", " ").removesuffix("+00:00") + " UTC",
-        "Judge": snapshot.judge,
+        _("Game"): _with_options(policy.game.name, policy.game.options),
+        _("Policy"): policy.name,
+        _("Format"): _with_options(form.pop("name"), form),
+        _("Time"): _time(policy.clock, language),
+        _("Memory"): f"{policy.enforced().memory_bytes >> 20} MiB",
+        _("Openings"): "" if snapshot.openings == ((),) else str(len(snapshot.openings)),
+        _("Chance"): language.sentence(chance_words(snapshot, contest.secret)) or "",
+        _("Snapshot"): snapshot.frozen_at.replace("T", " ").removesuffix("+00:00") + " UTC",
+        _("Judge"): snapshot.judge,
     }
-    facts |= {f"Image {name}": image.content or image.id for name, image in snapshot.images.items()}
-    facts |= {f"Host {name}": _text(value) for name, value in snapshot.host.items()}
-    return {name: value for name, value in facts.items() if value}
+    facts |= {_("Host {name}").format(name=name): _text(value) for name, value in snapshot.host.items()}
+    images = {_("Image {name}").format(name=name): image.content or image.id for name, image in snapshot.images.items()}
+    shown = {name: (value, False) for name, value in facts.items() if value}
+    return shown | {name: (value, True) for name, value in images.items()}
+
+
+def _time(clock: ClockPolicy, language: Language) -> str:
+    turn = language.measure(duration(clock.turn_ms))
+    if not clock.match_ms:
+        return language.gettext("{time} a move").format(time=turn)
+    match = language.measure(duration(clock.match_ms))
+    return language.gettext("{time} a move, {match} a game").format(time=turn, match=match)
 
 
 def _with_options(head: str, options: Mapping[str, Any]) -> str:
@@ -154,20 +208,19 @@ class _CrossCell:
     column: int
 
 
-def _crosstable(contest: PublishedContest) -> bytes:
+def _crosstable(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
     lines = contest.table.lines
-    values: dict[str, Any] = {"rows": None, "has_sums": False}
-    if len(lines) <= MOST_IN_CROSSTABLE:
-        rows = [(line, [_cell(contest, line.agent, other.agent) for other in lines]) for line in lines]
-        has_sums = any(cell is not None and not cell.matches for _, row in rows for cell in row)
-        values = {"rows": rows, "has_sums": has_sums}
-    return render_for(contest, "crosstable.html", "crosstable", values)
+    if len(lines) > MOST_IN_CROSSTABLE:
+        return {"rows": None, "has_sums": False}
+    rows = [(line, [_cell(contest, line.agent, other.agent, language) for other in lines]) for line in lines]
+    has_sums = any(cell is not None and not cell.matches for _, row in rows for cell in row)
+    return {"rows": rows, "has_sums": has_sums}
 
 
-def _cell(contest: PublishedContest, agent: str, other: str) -> _CrossCell | None:
+def _cell(contest: PublishedContest, agent: str, other: str, language: Language) -> _CrossCell | None:
     met = contest.meetings.get(frozenset({agent, other}), ()) if agent != other else ()
     scored = [
-        (match, score, _title(match, match.result.verdict))
+        (match, score, _title(match, match.result.verdict, language))
         for match in met
         if match.result is not None and (score := match.score_of(agent)) is not None
     ]
@@ -178,14 +231,19 @@ def _cell(contest: PublishedContest, agent: str, other: str) -> _CrossCell | Non
     return _CrossCell(shown, total, len(scored), contest.by_name[agent].stem, contest.by_name[other].number)
 
 
-def _title(match: PublishedMatch, verdict: str) -> str:
-    return f"game {match.number}: {plain_text(match.first, 30)} - {plain_text(match.second, 30)}, {verdict}"
+def _title(match: PublishedMatch, verdict: str, language: Language) -> str:
+    return language.gettext("game {number}: {first} - {second}, {verdict}").format(
+        number=match.number,
+        first=plain_text(match.first, 30),
+        second=plain_text(match.second, 30),
+        verdict=language.word(verdict),
+    )
 
 
 # --- rounds ----------------------------------------------------------------------------------------------------------
 
 
-def _rounds(contest: PublishedContest) -> bytes:
+def _rounds(contest: PublishedContest) -> Mapping[str, Any]:
     rounds = []
     for number, matches in contest.rounds.items():
         results = [match.result for match in matches if match.result is not None]
@@ -200,17 +258,21 @@ def _rounds(contest: PublishedContest) -> bytes:
                 "failed": sum(result.verdict in FAILURES for result in results),
             }
         )
-    return render_for(contest, "rounds.html", "rounds", {"rounds": rounds})
+    return {"rounds": rounds}
 
 
-def _round_pages(contest: PublishedContest) -> Mapping[str, Callable[[], bytes]]:
-    """A page a round, or several if it has many matches; each has links to the pages before and after it."""
+def _round_pages(
+    contest: PublishedContest, language: Language
+) -> Iterator[tuple[str, Callable[[], Mapping[str, Any]]]]:
+    """The path and the values of each page of a round; one with many matches has several pages, linked in order."""
     pages: list[tuple[str, str, dict[str, Any]]] = []
     for number, matches in contest.rounds.items():
         parts = max(1, -(-len(matches) // PER_PAGE))
         for part in range(1, parts + 1):
             name = f"{number:03d}{f'-{part}' if part > 1 else ''}.html"
-            title = f"Round {number}{f', part {part}' if parts > 1 else ''}"
+            title = language.gettext("Round {number}").format(number=number)
+            if parts > 1:
+                title = language.gettext("Round {number}, part {part}").format(number=number, part=part)
             byes = contest.byes.get(number, ()) if part == parts else ()
             values = {
                 "number": number,
@@ -220,19 +282,20 @@ def _round_pages(contest: PublishedContest) -> Mapping[str, Callable[[], bytes]]
                 "byes": [contest.by_name[agent] for agent in byes],
             }
             pages.append((name, title, values))
-    written: dict[str, Callable[[], bytes]] = {}
     none = ("", "", dict[str, Any]())
     for before, (this, after) in zip([none, *pages], pairwise([*pages, none]), strict=False):
         name, _, values = this
         values |= {"before": before[:2], "after": after[:2]}
-        written[f"rounds/{name}"] = partial(render_for, contest, "round.html", "rounds", values, "../")
-    return written
+        yield f"rounds/{name}", partial(dict, values)
 
 
 # --- an agent --------------------------------------------------------------------------------------------------------
 
 
-def _agent(contest: PublishedContest, agent: Participant, about: Mapping[str, str]) -> bytes:
+def _agent(
+    contest: PublishedContest, agent: Participant, about: Mapping[str, str], language: Language
+) -> Mapping[str, Any]:
+    _ = language.gettext
     opponents = []
     faults = []
     for other in contest.participants:
@@ -245,25 +308,24 @@ def _agent(contest: PublishedContest, agent: Participant, about: Mapping[str, st
                 faults.append((match, fault.value, match.result.reason))
     rating = contest.rated.get(agent.name)
     seat = agent.entry.seat
-    values = {
+    return {
         "participant": agent,
         "line": contest.lines.get(agent.name),
         "rating": rating,
-        "interval": "" if rating is None else interval_text(rating),
+        "interval": "" if rating is None else interval_text(rating, language),
         "facts": [
-            ("Author", seat.author),
-            ("Protocol", seat.protocol),
-            ("Runtime", seat.runtime),
-            ("Seed", str(agent.entry.rank or "")),
-            ("Files", seat.digest),
-            ("Description", agent.entry.description),
+            (_("Author"), seat.author, False),
+            (_("Protocol"), seat.protocol, False),
+            (_("Runtime"), seat.runtime, False),
+            (_("Seed"), str(agent.entry.rank or ""), False),
+            (_("Files"), seat.digest, True),
+            (_("Description"), agent.entry.description, False),
         ],
         "about": list(about.items())[:MOST_ABOUT],
         "faults": faults[:MOST_FAULTS],
         "more_faults": max(0, len(faults) - MOST_FAULTS),
         "opponents": opponents,
     }
-    return render_for(contest, "agent.html", "", values, "../")
 
 
 def _row(match: PublishedMatch, agent: str) -> Mapping[str, Any]:

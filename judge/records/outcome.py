@@ -5,7 +5,7 @@ this module makes it printable first.
 """
 
 from judge.games.types import Verdict
-from judge.text import points_text
+from judge.text import points_text, sentence
 
 
 def match_scores(verdict: str, winner: int | None) -> tuple[float, float]:
@@ -25,13 +25,16 @@ def score_text(verdict: str, winner: int | None, between: str = " : ") -> str:
 def outcome_text(verdict: str, winner: int | None, names: tuple[str, str]) -> str:
     """Who won: `NAME wins`, `drawn`, `nobody wins` (both are at fault), or `void: does not count`."""
     if verdict == Verdict.VOID:
-        return "void: does not count"
+        return sentence("void: does not count")
     if winner is not None:
-        return f"{names[winner]} wins"
-    return "drawn" if verdict == Verdict.DRAW else "nobody wins"
+        name = names[winner]
+        return sentence(f"{name} wins")
+    return sentence("drawn") if verdict == Verdict.DRAW else sentence("nobody wins")
 
 
 def outcome_sentence(verdict: str, winner: int | None, names: tuple[str, str], reason: str) -> str:
     """Who won and why: `anna wins: 5 in a row`, or with the verdict of a fault: `anna wins (crash): ended by ...`."""
-    fault = "" if verdict in (Verdict.WIN, Verdict.DRAW, Verdict.VOID) else f" ({verdict})"
-    return f"{outcome_text(verdict, winner, names)}{fault}: {reason}"
+    outcome = outcome_text(verdict, winner, names)
+    if verdict in (Verdict.WIN, Verdict.DRAW, Verdict.VOID):
+        return sentence(f"{outcome}: {reason}")
+    return sentence(f"{outcome} ({verdict}): {reason}")

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from judge.games.types import NATURE, AgentFault, Reply, ReplyKind, Verdict
 from judge.sandbox.box import ProcessReport
-from judge.text import mib
+from judge.text import mib, sentence
 
 
 class Cause(StrEnum):
@@ -170,19 +170,19 @@ def _number_of(evidence: Evidence) -> int:
 
 def _memory_words(evidence: Evidence) -> str:
     peak, cap = mib(evidence.memory_peak_bytes), mib(evidence.memory_cap_bytes)
-    return f"used more memory than its cap of {cap} (peak {peak}); the kernel killed it"
+    return sentence(f"used more memory than its cap of {cap} (peak {peak}); the kernel killed it")
 
 
 def _time_words(what: str) -> Callable[[Evidence], str]:
     def because(evidence: Evidence) -> str:
-        return f"{what}: {evidence.charged_ms:.0f} ms of {evidence.allowed_ms} ms allowed, tolerance included"
+        return sentence(f"{what}: {evidence.charged_ms:.0f} ms of {evidence.allowed_ms} ms allowed, tolerance included")
 
     return because
 
 
 def _ran_on_words(evidence: Evidence) -> str:
     used = "?" if evidence.ran_on_cpu_ms is None else f"{evidence.ran_on_cpu_ms:.0f}"
-    return (
+    return sentence(
         f"did not stand still when its turn was over: in {evidence.ran_on_ms or 0:.0f} ms of its opponent's time "
         f"it used {used} ms of processor time"
     )
@@ -190,8 +190,12 @@ def _ran_on_words(evidence: Evidence) -> str:
 
 def _starved_words(evidence: Evidence) -> str:
     share = (evidence.others_share or 0) * 100
-    waited = "" if evidence.waited_share is None else f", and it wanted one in vain for {evidence.waited_share:.0%}"
-    return (
+    waited = (
+        ""
+        if evidence.waited_share is None
+        else sentence(f", and it wanted one in vain for {evidence.waited_share:.0%}")
+    )
+    return sentence(
         f"the agent was starved: others took {share:.0f} % of its cores while it was waited for{waited}; "
         "free the slot's cores"
     )
@@ -199,8 +203,8 @@ def _starved_words(evidence: Evidence) -> str:
 
 def _stalled_words(evidence: Evidence) -> str:
     stalled, slept = max(_stalls_of(evidence), key=lambda shares: shares[0] or 0)
-    asleep = "" if slept is None else f", and the agent slept for {slept:.0%}"
-    return (
+    asleep = "" if slept is None else sentence(f", and the agent slept for {slept:.0%}")
+    return sentence(
         f"the host stalled: for {stalled or 0:.0%} of the time in which the agent was waited for, a process of the "
         f"judge's own got no memory, thread or block of a disk{asleep}; see what `judge doctor` says of stalls, memory "
         "and disks"
@@ -208,23 +212,23 @@ def _stalled_words(evidence: Evidence) -> str:
 
 
 def _bytes_words(what: str) -> Callable[[Evidence], str]:
-    return lambda evidence: f"printed what counts as {evidence.bytes_read} bytes, more than the bound {what}"
+    return lambda evidence: sentence(f"printed what counts as {evidence.bytes_read} bytes, more than the bound {what}")
 
 
 _TIME_WORDS = {
-    Cause.START_TIME: ("was not ready in time", "it was not ready when its start-up time was over"),
+    Cause.START_TIME: (sentence("was not ready in time"), "it was not ready when its start-up time was over"),
     Cause.TURN_TIME: (
-        "did not answer within the turn",
+        sentence("did not answer within the turn"),
         "no whole reply was there when the turn and its tolerance were over",
     ),
     Cause.MATCH_TIME: (
-        "used up the time of the match",
+        sentence("used up the time of the match"),
         "its turns and its start-up together took more than the match allows",
     ),
 }
 _BYTES_WORDS = {
-    Cause.TURN_BYTES: ("of a turn", "it printed more since its last answer than a turn allows"),
-    Cause.GAME_BYTES: ("of a game", "it printed more in the whole game than a game allows"),
+    Cause.TURN_BYTES: (sentence("of a turn"), "it printed more since its last answer than a turn allows"),
+    Cause.GAME_BYTES: (sentence("of a game"), "it printed more in the whole game than a game allows"),
 }
 _OVERRUN = Evidence(charged_ms=6000.4, allowed_ms=6000, others_share=0.01, cpu_ms=5900)
 _KILLED = Evidence(oom_kills=1, memory_peak_bytes=400 << 20, memory_cap_bytes=400 << 20)
@@ -247,7 +251,7 @@ TABLE: tuple[BlameRow, ...] = (
         _one(Cause.JUDGE),
         _always,
         Verdict.VOID,
-        lambda evidence: (
+        lambda evidence: sentence(
             f"the judge failed {evidence.detail}; this is a mistake of the judge's: "
             "report it with the record and the judge's log"
         ),
@@ -273,7 +277,7 @@ TABLE: tuple[BlameRow, ...] = (
         LATE,
         lambda evidence, _: bool(evidence.held_by_others),
         Verdict.VOID,
-        lambda _: "the agent was held still: somebody outside froze or paused its container; let it be",
+        lambda _: sentence("the agent was held still: somebody outside froze or paused its container; let it be"),
         "it was late, and somebody outside held its container still or had paused it",
         _OVERRUN.model_copy(update={"held_by_others": True}),
     ),
@@ -313,7 +317,7 @@ TABLE: tuple[BlameRow, ...] = (
         _one(Cause.DEATH),
         _reported("lost"),
         Verdict.VOID,
-        lambda _: "the container ended without a word of its PID 1: somebody outside ended it; play again",
+        lambda _: sentence("the container ended without a word of its PID 1: somebody outside ended it; play again"),
         "its container was ended from outside: the judge's own process in it could not report",
         Evidence(report="lost 0"),
     ),
@@ -321,7 +325,7 @@ TABLE: tuple[BlameRow, ...] = (
         _one(Cause.DEATH),
         _reported("exec-failed"),
         Verdict.CRASH,
-        lambda evidence: f"could not be run: {os.strerror(_number_of(evidence))}",
+        lambda evidence: sentence(f"could not be run: {os.strerror(_number_of(evidence))}"),
         "its program could not be executed",
         Evidence(report="exec-failed 2"),
     ),
@@ -329,7 +333,7 @@ TABLE: tuple[BlameRow, ...] = (
         _one(Cause.DEATH),
         _reported("exited"),
         Verdict.CRASH,
-        lambda evidence: f"exited with code {_number_of(evidence)} before the game was over",
+        lambda evidence: sentence(f"exited with code {_number_of(evidence)} before the game was over"),
         "its process exited, with any code, and it was its turn",
         Evidence(report="exited 3"),
     ),
@@ -337,7 +341,7 @@ TABLE: tuple[BlameRow, ...] = (
         _one(Cause.DEATH),
         _reported("signalled"),
         Verdict.CRASH,
-        lambda evidence: f"was ended by signal {_signal_words(_number_of(evidence))}",
+        lambda evidence: sentence(f"was ended by signal {_signal_words(_number_of(evidence))}"),
         "a signal ended its process, its own SIGKILL included",
         Evidence(report="signalled 11"),
     ),
@@ -345,7 +349,7 @@ TABLE: tuple[BlameRow, ...] = (
         _one(Cause.DEATH),
         _always,
         Verdict.CRASH,
-        lambda _: "closed its stdout before the game was over",
+        lambda _: sentence("closed its stdout before the game was over"),
         "its stdout ended, and so no answer can come, whether it lives on or not",
         Evidence(report="started 0"),
     ),
@@ -375,7 +379,7 @@ def judge_failure(cause: Cause, detail: str) -> Void:
 def judge_start(seat: int, reply: Reply) -> AgentFault:
     """The verdict on a `seat` that answered its first command with something else than that it is ready."""
     verdict = Verdict.REFUSED if reply.kind is ReplyKind.REFUSED else Verdict.UNREADABLE
-    return AgentFault(verdict, seat, f"would not start: {reply.said!r}")
+    return AgentFault(verdict, seat, sentence(f"would not start: {reply.said!r}"))
 
 
 def _signal_words(number: int) -> str:

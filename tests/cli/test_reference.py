@@ -11,12 +11,13 @@ from typer.testing import CliRunner
 from judge import __version__
 from judge.cli import app
 from judge.cli.options import complete_agent, complete_policy
-from judge.cli.verdicts import FAULTS, RULED, reference
+from judge.cli.verdicts import reference
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.host.house_agents import house_agent_names
 from judge.referee.blame import TABLE, BlameRow, Thresholds
 from judge.referee.policy import policy_names
+from judge.referee.verdict_help import FAULTS, RULED
 from tests.cli.conftest import Judge
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

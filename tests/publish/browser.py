@@ -158,12 +158,13 @@ class Browser:
         answer = self._call("Page.captureScreenshot", captureBeyondViewport=True)
         return base64.b64decode(answer["data"])
 
-    def violations(self) -> list[str]:
-        """What axe-core finds wrong with the page, by all of its rules: a line for each element."""
+    def violations(self, *rules: str) -> list[str]:
+        """What axe-core finds wrong with the page, by these rules or by all of them: a line for each element."""
         self.ask(f"{axe_source()};axe.configure({json.dumps(_EVERY_RULE)})")
+        only = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
         found = self.ask(
-            """axe.run({resultTypes: ["violations"]}).then(({violations}) => violations.flatMap(
-              ({id, help, nodes}) => nodes.map(({html}) => `${id}: ${help}: ${html}`)))"""
+            f"""axe.run({json.dumps({"resultTypes": ["violations"], **only})}).then(({{violations}}) =>
+              violations.flatMap(({{id, help, nodes}}) => nodes.map(({{html}}) => `${{id}}: ${{help}}: ${{html}}`)))"""
         )
         assert isinstance(found, list)
         return found

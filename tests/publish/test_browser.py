@@ -12,6 +12,9 @@ SHOWN = """[...document.querySelectorAll("svg.film [data-s], svg.film .marks use
 STYLED = "getComputedStyle(document.querySelector('.top')).display"
 
 
+LANGUAGES = ["", "cs/", "zh/"]
+
+
 def pages_of(directory: Path) -> list[Path]:
     """One page of each kind."""
     names = ("index", "crosstable", "rounds", "journal", "verify")
@@ -33,14 +36,19 @@ def test_every_page_opens_from_disk_without_a_network_and_without_a_complaint(
     assert [] == elsewhere
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1000, False), (360, True)])
-def test_axe_finds_nothing_wrong_with_any_kind_of_page(
-    browser: Browser, exported: Public, width: int, dark: bool
-) -> None:
-    browser.look(width, dark)
+def test_axe_finds_nothing_wrong_with_any_kind_of_page(browser: Browser, exported: Public) -> None:
+    browser.look(1000)
     for page in pages_of(exported.directory):
         browser.open(page)
         assert [] == browser.violations(), page
+
+
+def test_axe_finds_nothing_wrong_in_the_dark_on_a_phone(browser: Browser, exported: Public) -> None:
+    """By the rules that depend on it."""
+    browser.look(360, dark=True)
+    for page in pages_of(exported.directory):
+        browser.open(page)
+        assert [] == browser.violations("color-contrast", "scrollable-region-focusable", "target-size"), page
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -49,6 +57,37 @@ def test_no_page_is_wider_than_a_phone(browser: Browser, exported: Public, dark:
     for page in pages_of(exported.directory):
         browser.open(page)
         assert browser.ask("document.documentElement.scrollWidth") <= 360, page
+
+
+@pytest.mark.parametrize("folder", ["cs", "zh"])
+def test_pages_in_other_languages_are_as_good(browser: Browser, exported: Public, folder: str) -> None:
+    browser.look(360)
+    for page in ("index.html", "games/00001.html"):
+        browser.open(exported.directory / folder / page)
+        assert [] == browser.violations(), page
+        assert browser.ask("document.documentElement.scrollWidth") <= 360, page
+
+
+def test_the_language_is_switched_without_script_and_the_page_stays_the_same(
+    browser: Browser, exported: Public
+) -> None:
+    browser.block_scripts(True)
+    try:
+        for page in pages_of(exported.directory):
+            path = page.relative_to(exported.directory)
+            browser.open(page)
+            seen = []
+            for _ in LANGUAGES:
+                target = browser.ask(
+                    """(() => { const links = [...document.querySelectorAll(".languages a")];
+                    const here = links.findIndex((link) => link.ariaCurrent);
+                    return links[(here + 1) % links.length].href; })()"""
+                )
+                browser.open(Path(target.removeprefix("file://")))
+                seen.append((target.partition("public/")[2], browser.ask("document.documentElement.lang")))
+            assert [(f"cs/{path}", "cs"), (f"zh/{path}", "zh-Hans"), (str(path), "en")] == seen
+    finally:
+        browser.block_scripts(False)
 
 
 def test_keys_and_buttons_step_through_a_game(browser: Browser, exported: Public) -> None:

@@ -15,7 +15,7 @@ from judge.games.types import Verdict
 from judge.matches import Match, Outcome, Pairing, SeatOutcome
 from judge.publish.match_page import MatchContext, match_page
 from judge.publish.model import PublishedContest, PublishedMatch
-from judge.publish.pages import POLICY
+from judge.publish.pages import POLICY, PagePlace
 from judge.publish.redaction import public_part
 from judge.publish.site import Proof, site
 from judge.referee.policy import load_policy
@@ -51,7 +51,7 @@ class Page(HTMLParser):
         self.handlers += [name for name in attributes if name.startswith("on") or name == "style"]
         if "id" in attributes:
             self.ids.append(attributes["id"])
-        if tag == "a":
+        if tag == "a" or attributes.get("rel") == "alternate":
             self.links.append(attributes["href"])
         elif tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy":
             self.policy = attributes["content"]
@@ -67,7 +67,7 @@ def pages_of(directory: Path) -> Iterator[tuple[Path, Page]]:
 def test_every_link_leads_somewhere(exported: Public) -> None:
     pages = dict(pages_of(exported.directory))
 
-    assert len(pages) > 30
+    assert len(pages) > 90
     for path, page in pages.items():
         for link in page.links:
             target, _, fragment = link.partition("#")
@@ -210,7 +210,7 @@ def test_whatever_an_agent_says_in_a_game_stays_text(game: Callable[[], RecordFi
     strange = record.model_copy(update={"seats": seats, "reason": HOSTILE + LONG, "result": HOSTILE})
     context = MatchContext(HOSTILE, a_match(1, HOSTILE, HOSTILE, Verdict.WIN, HOSTILE), ("001", "002"))
     replay = steps_of(RecordFile(record=strange, transcript=public_part(file).transcript))
-    page = match_page(replay, strange, context)
+    page = match_page(replay, strange, context, PagePlace("games/00001.html"))
 
     assert_harmless(page.decode())
 

@@ -1,6 +1,7 @@
 """`judge contest key`, `export` and `verify`: publish a contest, and check what was published."""
 
 import re
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +15,8 @@ from judge.errors import InputError
 from judge.publish.export import PageOptions, publish
 from judge.publish.keys import fingerprint, load_key, make_key, public_pem
 from judge.publish.verify_export import VerificationReport, verify_export
-from judge.text import printable
+from judge.text import printable, suggest
+from judge.translations.language import CODES
 
 KEY_FILE = "organiser.key"
 
@@ -64,6 +66,12 @@ def export(
     address: Annotated[
         str, typer.Option(metavar="URL", help="Where the site will be, for links that show a picture of the game.")
     ] = "",
+    language: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CODE", help=f"A language of the pages: {', '.join(CODES)}. May be repeated. Default: all."
+        ),
+    ] = None,
 ) -> None:
     """Write the tables, records, pages and signed manifest of a contest for everybody to read and to check.
 
@@ -72,7 +80,7 @@ def export(
     authors = private or directory.with_name(f"{directory.name}-private")
     with opened(contest) as found:
         signing = load_key(key or found.planned.folder / KEY_FILE)
-        exported = publish(found, directory, authors, signing, _page_options(address))
+        exported = publish(found, directory, authors, signing, _page_options(address, language or CODES))
     if exported.unfinished:
         note(f"judge: {exported.unfinished} games have no result yet; the pages say so")
     print(f"{directory}: {exported.played} games; open {directory}/index.html")
@@ -82,13 +90,16 @@ def export(
     print("Announce both where only you can write.")
 
 
-def _page_options(address: str) -> PageOptions:
+def _page_options(address: str, languages: Sequence[str]) -> PageOptions:
+    for code in languages:
+        if code not in CODES:
+            raise InputError(f"--language {printable(code, 20)}: {suggest(code, CODES)}")
     if address and not re.fullmatch(r"https?://[!-~]{1,200}", address):
         raise InputError(f"--address {printable(address, 60)}: not an address; write it as https://example.org/cup/")
     has_pillow = find_spec("PIL") is not None
     if not has_pillow:
         note("judge: no pictures of games for links: they need Pillow: pip install 'judge[pictures]'")
-    return PageOptions(f"{address.rstrip('/')}/" if address else "", has_pillow)
+    return PageOptions(f"{address.rstrip('/')}/" if address else "", has_pillow, tuple(dict.fromkeys(languages)))
 
 
 def verify(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from judge.games.gomoku.requests import COLOURS, Placed, Square, say_square, square_name
+from judge.text import sentence
 
 EMPTY, EDGE, DEAD = 0, 3, 4
 """Values of a cell without a live stone, whose value is its colour + 1. A dead stone has no owner and blocks."""
@@ -43,10 +44,10 @@ class GomokuBoard:
     def objection(self, x: int, y: int) -> str | None:
         """Why no stone may be placed on x, y; None where it may."""
         if not (0 <= x < self.width and 0 <= y < self.height):
-            return f"{say_square(x, y)} is off the {self.width}x{self.height} board"
+            return sentence(f"{say_square(x, y)} is off the {self.width}x{self.height} board")
         if self.cells[self.index(x, y)]:
             number, colour = self._who_took(x, y)
-            return f"{say_square(x, y)} is taken by stone {number} ({COLOURS[colour]})"
+            return sentence(f"{say_square(x, y)} is taken by stone {number} ({COLOURS[colour]})")
         return None
 
     def place(self, x: int, y: int, colour: int) -> int:

@@ -32,7 +32,7 @@ from judge.games.gomoku.requests import (
 )
 from judge.games.gomoku.rules import Rule, WinningRow, winning_row
 from judge.games.types import AgentFault, Decision, End, Event, Reply, ReplyKind, Request, RuleResult, Verdict
-from judge.text import quote
+from judge.text import quote, sentence
 
 
 class OpeningError(InputError):
@@ -184,7 +184,7 @@ class Gomoku:
         events = self._take(self.pending(), reply)
         end = self.end
         if reply.complaint and isinstance(end, AgentFault):
-            reason = f"{end.reason}; before that it said {quote(reply.complaint)}"
+            reason = sentence(f"{end.reason}; before that it said {quote(reply.complaint)}")
             self._end = AgentFault(end.verdict, end.seat, reason)
         return events
 
@@ -196,7 +196,7 @@ class Gomoku:
             raise TypeError(f"gomoku asked for stones, not for a {type(decision).__name__}")
         answer = _ANSWERS.get((type(request), type(decision)))
         if answer is None:
-            what = f"{_say(decision)} where {_ASKED[type(request)]}"
+            what = sentence(f"{_say(decision)} where {_ASKED[type(request)]}")
             return self.forfeit(AgentFault(Verdict.ILLEGAL, request.seat, what))
         return answer(self, request, decision)
 
@@ -224,7 +224,7 @@ class Gomoku:
         """Stones set at once in the opening, colours in turn."""
         asked = request.count if isinstance(request, LayStones) else request.adds
         if len(stones.squares) != asked:
-            return self._illegal(request, f"{_say(stones)} where {_say_asked(request)}")
+            return self._illegal(request, sentence(f"{_say(stones)} where {_say_asked(request)}"))
         events: list[Event] = []
         for x, y in stones.squares:
             objection = self._board.objection(x, y)
@@ -262,7 +262,7 @@ class Gomoku:
     def _offer(self, request: OfferFifths, squares: Sequence[Square]) -> Sequence[Event]:
         missing = request.count - len(request.offered)
         if not 1 <= len(squares) <= missing:
-            what = f"{len(squares)} fifth stones, where {missing} are still to be offered"
+            what = sentence(f"{len(squares)} fifth stones, where {missing} are still to be offered")
             return self._illegal(request, what)
         for x, y in squares:
             objection = self._board.objection(x, y) or self._objection_to_offer(x, y)
@@ -273,7 +273,7 @@ class Gomoku:
 
     def _choose(self, request: ChooseFifth, stone: Stone) -> Sequence[Event]:
         if (stone.x, stone.y) not in self._offers:
-            what = f"{say_square(stone.x, stone.y)} is not one of the fifth stones offered"
+            what = sentence(f"{say_square(stone.x, stone.y)} is not one of the fifth stones offered")
             return self._illegal(request, what)
         self._play(stone.x, stone.y, BLACK)
         return (StonePlaced(None, stone.x, stone.y, BLACK, self._black),)
@@ -289,13 +289,13 @@ class Gomoku:
         if distance_from_centre(stone.x, stone.y, self.width, self.height) <= reach:
             return None
         side = 2 * reach + 1
-        return f"{say_square(stone.x, stone.y)} is outside the middle {side}x{side} squares"
+        return sentence(f"{say_square(stone.x, stone.y)} is outside the middle {side}x{side} squares")
 
     def _objection_to_offer(self, x: int, y: int) -> str | None:
         image = self._images((x, y)).intersection(self._offers)
         if not image:
             return None
-        return f"{say_square(x, y)} is equal to the offer {say_square(*image.pop())} by symmetry"
+        return sentence(f"{say_square(x, y)} is equal to the offer {say_square(*image.pop())} by symmetry")
 
     # --- what a stone does -------------------------------------------------------------------------------------------
 
@@ -324,7 +324,7 @@ class Gomoku:
             board.bury(at)
             self._judge_full()
         else:
-            reason = f"{found.value} at {say_square(x, y)}"
+            reason = sentence(f"{found.value} at {say_square(x, y)}")
             self._end = RuleResult(Verdict.FOUL, self._seat(WHITE), reason)
 
     def _judge_stone(self, at: int) -> None:
@@ -345,15 +345,15 @@ class Gomoku:
         black, white = self._points
         if black != white:
             winner = self._seat(BLACK if black > white else WHITE)
-            self._end = RuleResult(Verdict.WIN, winner, f"rows: black {black}, white {white}")
+            self._end = RuleResult(Verdict.WIN, winner, sentence(f"rows: black {black}, white {white}"))
         elif self._board.is_full:
-            self._end = RuleResult(Verdict.DRAW, None, "the board is full")
+            self._end = RuleResult(Verdict.DRAW, None, sentence("the board is full"))
         else:
-            self._end = RuleResult(Verdict.DRAW, None, f"{self._drawn_at} stones, and nobody won")
+            self._end = RuleResult(Verdict.DRAW, None, sentence(f"{self._drawn_at} stones, and nobody won"))
 
     def _say_row(self, row: WinningRow) -> str:
         first, last = self._board.say(row.first), self._board.say(row.last)
-        return f"{row.length} in a row, {first} to {last}"
+        return sentence(f"{row.length} in a row, {first} to {last}")
 
 
 _ANSWERS: Mapping[tuple[type[Request], type[Decision]], Callable[[Gomoku, Any, Any], Sequence[Event]]] = {
@@ -369,39 +369,39 @@ _ANSWERS: Mapping[tuple[type[Request], type[Decision]], Callable[[Gomoku, Any, A
 """What answers what; every other pair is an illegal answer."""
 
 _ASKED: Mapping[type[Request], str] = {
-    PlaceStone: "one stone is asked for",
-    LayStones: "the first stones are asked for",
-    AnswerSwap: "a swap or one stone is asked for",
-    OfferFifths: "fifth stones are asked for",
-    ChooseFifth: "one of the offered fifth stones is asked for",
+    PlaceStone: sentence("one stone is asked for"),
+    LayStones: sentence("the first stones are asked for"),
+    AnswerSwap: sentence("a swap or one stone is asked for"),
+    OfferFifths: sentence("fifth stones are asked for"),
+    ChooseFifth: sentence("one of the offered fifth stones is asked for"),
 }
 
 
 def _say_asked(request: LayStones | AnswerSwap) -> str:
     if isinstance(request, LayStones):
-        return f"{request.count} are asked for"
+        return sentence(f"{request.count} are asked for")
     if not request.adds:
         return _ASKED[AnswerSwap]
     several = "two" if request.adds == 2 else str(request.adds)
-    return f"one or {several} stones, or SWAP, are allowed"
+    return sentence(f"one or {several} stones, or SWAP, are allowed")
 
 
 def _say(decision: Decision) -> str:
     match decision:
         case Swap():
-            return "a swap"
+            return sentence("a swap")
         case Stones(squares):
-            return f"{len(squares)} stones"
+            return sentence(f"{len(squares)} stones")
         case _:
-            return "a stone"
+            return sentence("a stone")
 
 
 def _no_stone(seat: int, reply: Reply) -> AgentFault:
     """The fault of a seat that answered without a stone."""
     match reply.kind:
         case ReplyKind.RESIGNED:
-            return AgentFault(Verdict.RESIGNED, seat, f"resigned, saying {quote(reply.said)}")
+            return AgentFault(Verdict.RESIGNED, seat, sentence(f"resigned, saying {quote(reply.said)}"))
         case ReplyKind.REFUSED:
-            return AgentFault(Verdict.REFUSED, seat, f"refused to play on, saying {quote(reply.said)}")
+            return AgentFault(Verdict.REFUSED, seat, sentence(f"refused to play on, saying {quote(reply.said)}"))
         case _:
-            return AgentFault(Verdict.UNREADABLE, seat, f"{quote(reply.said)} cannot be read as a square")
+            return AgentFault(Verdict.UNREADABLE, seat, sentence(f"{quote(reply.said)} cannot be read as a square"))

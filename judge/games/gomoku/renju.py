@@ -22,6 +22,8 @@ from enum import StrEnum
 from functools import cache
 from typing import Literal
 
+from judge.text import sentence
+
 _REACH = 5
 """Squares either side that matter on a line: four may join the stone in a five, the next may adjoin that five."""
 
@@ -44,9 +46,9 @@ _THREES = {"__XXX_": 1, "_X_XX_": 2, "_XX_X_": 3, "_XXX__": 4}
 class Foul(StrEnum):
     """Why a square is forbidden to black, in the words of a verdict."""
 
-    DOUBLE_THREE = "double three"
-    DOUBLE_FOUR = "double four"
-    OVERLINE = "overline"
+    DOUBLE_THREE = sentence("double three")
+    DOUBLE_FOUR = sentence("double four")
+    OVERLINE = sentence("overline")
 
 
 def foul(cells: bytes | bytearray, stride: int, at: int) -> Foul | None:

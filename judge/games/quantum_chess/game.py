@@ -55,7 +55,7 @@ from judge.games.types import (
     decided,
 )
 from judge.parsing import parse
-from judge.text import is_printable, quote
+from judge.text import is_printable, quote, sentence
 
 
 class Variant(StrEnum):
@@ -310,18 +310,18 @@ class QuantumChess:
         """Whether the move that was made ends the game."""
         if taken is not None and taken.current is PieceType.KING:
             loser = COLOURS[taken.colour]
-            end = RuleResult(Verdict.WIN, 1 - taken.colour, f"the {loser} king was taken")
+            end = RuleResult(Verdict.WIN, 1 - taken.colour, sentence(f"the {loser} king was taken"))
             self._finish(end, COLOURS[1 - taken.colour])
         elif self.board.count(WHITE) == self.board.count(BLACK) == 1:
-            self._draw_game("one piece of each colour is left")
+            self._draw_game(sentence("one piece of each colour is left"))
         elif 0 < self.options.max_moves < self._moves:
-            self._draw_game(f"{self._moves} moves were made")
+            self._draw_game(sentence(f"{self._moves} moves were made"))
 
     def _pass(self) -> None:
         """The turn is over without a move: no end of the manager's is tested, only our limit."""
         self._passes += 1
         if 0 < self.options.max_passes <= self._passes:
-            self._draw_game(f"{self._passes} turns in a row passed without a move")
+            self._draw_game(sentence(f"{self._passes} turns in a row passed without a move"))
         self._hand_over()
 
     def _hand_over(self) -> None:

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from judge.games.stratego.types import SETUP_ROWS, SIZE, Direction, Move
+from judge.text import sentence
 
 
 class Rank(NamedTuple):
@@ -124,19 +125,21 @@ class StrategoBoard:
         left = {letter: kind.number for letter, kind in KINDS.items()}
         for y, row in enumerate(rows, _FIRST_ROW[seat]):
             if len(row) != SIZE:
-                return f"row {y - _FIRST_ROW[seat] + 1} has {len(row)} characters, not {SIZE}"
+                return sentence(f"row {y - _FIRST_ROW[seat] + 1} has {len(row)} characters, not {SIZE}")
             for x, letter in enumerate(row):
                 if letter == ".":
                     continue
                 if left.get(letter, 0) == 0:
-                    what = f"too many pieces {letter}" if letter in left else f"{letter!a} is no piece"
-                    return f"row {y - _FIRST_ROW[seat] + 1}: {what}"
+                    what = (
+                        sentence(f"too many pieces {letter}") if letter in left else sentence(f"{letter!a} is no piece")
+                    )
+                    return sentence(f"row {y - _FIRST_ROW[seat] + 1}: {what}")
                 left[letter] -= 1
                 self._place(seat, _index(x, y), ord(letter))
         if left["F"]:
-            return "there is no flag"
+            return sentence("there is no flag")
         missing = "".join(letter for letter, count in left.items() if count)
-        return f"pieces are missing: {missing}" if missing and not partial else None
+        return sentence(f"pieces are missing: {missing}") if missing and not partial else None
 
     def rows_of(self, seat: int) -> tuple[str, ...]:
         """The four rows of the board on which `seat` sets up, its own pieces by letter, the rest as empty squares."""

@@ -53,7 +53,7 @@ from judge.games.types import (
     RuleResult,
     Verdict,
 )
-from judge.text import quote
+from judge.text import quote, sentence
 
 UNINTELLIGIBLE = "Unintelligable response"
 SURRENDERED = "This player has surrendered!"
@@ -261,7 +261,7 @@ class Stratego:
     def _capture_flag(self, text: str, attacker: str) -> Sequence[Event]:
         seat, word = self._seat, self.options.flag_word
         self.reason = "Captured the flag"
-        won = RuleResult(Verdict.WIN, seat, f"{COLOURS[seat]} captured the flag")
+        won = RuleResult(Verdict.WIN, seat, sentence(f"{COLOURS[seat]} captured the flag"))
         ranks = f" {attacker} F" if word == "KILLS" else ""
         return self._end_by_move(f"{text} {word}{ranks}", won, "VICTORY")
 
@@ -272,7 +272,7 @@ class Stratego:
         if rule == "always":
             return self._go_on("NO_MOVE OK")
         if self._board.can_move(self._seat):
-            return self._refuse("NO_MOVE", "A piece could have moved")
+            return self._refuse("NO_MOVE", sentence("A piece could have moved"))
         self._no_moves += 1
         return self._go_on("NO_MOVE") if self._no_moves < 2 else self._settle_by_value()
 
@@ -283,11 +283,11 @@ class Stratego:
         red, blue = self.values
         if difference == 0:
             self.reason = "Game declared a draw because neither player moved"
-            drawn = RuleResult(Verdict.DRAW, None, f"neither side can move, with {red} points each")
+            drawn = RuleResult(Verdict.DRAW, None, sentence(f"neither side can move, with {red} points each"))
             return self._end_by_move("NO_MOVE", drawn, "DRAW")
         winner = seat if difference > 0 else 1 - seat
         self.reason = f"Neither player moved and {COLOURS[winner]} has the higher piece value"
-        won = RuleResult(Verdict.WIN, winner, f"neither side can move; pieces are worth {red} to {blue}")
+        won = RuleResult(Verdict.WIN, winner, sentence(f"neither side can move; pieces are worth {red} to {blue}"))
         return self._end_by_move("NO_MOVE", won, "VICTORY" if winner == seat else "DEFEAT")
 
     def _refuse(self, text: str, objection: str) -> Sequence[Event]:
@@ -297,7 +297,7 @@ class Stratego:
         if self.options.tolerate_illegal:
             return self._go_on(text)
         self.reason = objection
-        fault = AgentFault(Verdict.ILLEGAL, self._seat, f"{objection}: {quote(text)}")
+        fault = AgentFault(Verdict.ILLEGAL, self._seat, sentence(f"{objection}: {quote(text)}"))
         return self._end_by_move(text, fault, "ILLEGAL")
 
     def _take_unreadable(self, reply: Reply) -> Sequence[Event]:
@@ -343,7 +343,7 @@ class Stratego:
     def _reach_limit(self) -> None:
         # The last mover is named; where nothing was played, RED (managers of 2011 and 2012).
         self._seat = BLUE if self.half_moves else RED
-        drawn = RuleResult(Verdict.DRAW, None, f"the limit of {self.options.turn_limit} turns")
+        drawn = RuleResult(Verdict.DRAW, None, sentence(f"the limit of {self.options.turn_limit} turns"))
         if self.options.quiet_limit and self._clash is not None:
             self.reason = f"Status returned {self._clash.name}, unsure why game halted..."
             self._finish(drawn, "INTERNAL_ERROR", self._seat)
@@ -358,7 +358,7 @@ class Stratego:
             return
         if mobile[seat]:
             self.reason = "Destroyed all mobile enemy pieces"
-            reason = f"{COLOURS[1 - seat]} has no movable piece left"
+            reason = sentence(f"{COLOURS[1 - seat]} has no movable piece left")
             self._finish(RuleResult(Verdict.WIN, seat, reason), "VICTORY", seat)
         else:
             self._draw_by_attrition()
@@ -373,7 +373,7 @@ class Stratego:
 
     def _draw_by_attrition(self) -> None:
         self.reason = "Game declared a draw because neither player has mobile pieces"
-        self._finish(RuleResult(Verdict.DRAW, None, "neither side has a movable piece"), "DRAW", self._seat)
+        self._finish(RuleResult(Verdict.DRAW, None, sentence("neither side has a movable piece")), "DRAW", self._seat)
 
     def _end_by_move(self, text: str, end: End, outcome: str, is_move: bool = True) -> Sequence[Event]:
         """The half-move `text` ends the game; it is confirmed where the rules confirm the last one."""

@@ -7,6 +7,7 @@ two faults (managers of 2011 and 2012).
 from judge.games.stratego.board import StrategoBoard
 from judge.games.stratego.types import RED, SETUP_ROWS, SetUpRow, SetupRow, no_decision
 from judge.games.types import SEATS, AgentFault, BothAtFault, Reply, ReplyKind, Verdict
+from judge.text import sentence
 
 
 class SetupPhase:
@@ -57,7 +58,7 @@ class SetupPhase:
     def _judge(self) -> None:
         objection = self._board.set_up(self.seat, self._rows, self._partial)
         if objection is not None:
-            self.fail(AgentFault(Verdict.ILLEGAL, self.seat, f"bad set-up: {objection}"))
+            self.fail(AgentFault(Verdict.ILLEGAL, self.seat, sentence(f"bad set-up: {objection}")))
         else:
             self._settle(self.seat)
 

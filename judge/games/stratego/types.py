@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from judge.games.types import AgentFault, Decision, Event, Reply, ReplyKind, Request, Verdict
-from judge.text import quote
+from judge.text import quote, sentence
 
 RED, BLUE = 0, 1
 COLOURS = ("RED", "BLUE")
@@ -108,8 +108,8 @@ def no_decision(seat: int, reply: Reply, wanted: str) -> AgentFault:
     said = quote(reply.said)
     match reply.kind:
         case ReplyKind.RESIGNED:
-            return AgentFault(Verdict.RESIGNED, seat, f"surrendered, saying {said}")
+            return AgentFault(Verdict.RESIGNED, seat, sentence(f"surrendered, saying {said}"))
         case ReplyKind.REFUSED:
-            return AgentFault(Verdict.REFUSED, seat, f"refused to play on, saying {said}")
+            return AgentFault(Verdict.REFUSED, seat, sentence(f"refused to play on, saying {said}"))
         case _:
-            return AgentFault(Verdict.UNREADABLE, seat, f"{said} cannot be read as {wanted}")
+            return AgentFault(Verdict.UNREADABLE, seat, sentence(f"{said} cannot be read as {wanted}"))

@@ -236,8 +236,10 @@
 
   // --- the stream ----------------------------------------------------------------------------------------------------
 
-  function say(text) {
-    if (connection && connection.textContent !== text) connection.textContent = text;
+  // Which of the sentences that the page has for it.
+  function say(state) {
+    const text = connection?.dataset[state];
+    if (text && connection.textContent !== text) connection.textContent = text;
   }
 
   const isOther = (name) => Boolean(name) && name !== log;
@@ -250,7 +252,7 @@
       heardAt = Date.now();
       clearTimeout(pollTimer);
       pollTimer = 0;
-      say("Results come by themselves.");
+      say("stream");
       work(JSON.parse(message.data));
     };
     const met = heard(({ now_ms, viewers, log: name }) => {
@@ -292,10 +294,10 @@
         if (isOther(answer.headers.get("judge-log"))) return leave();
         take(await answer.text());
       }
-      say("Results come by themselves, every few seconds.");
+      say("poll");
       if (!isStatic && Date.now() - streamAt > STREAM_AGAIN_MS) return listen();
     } catch {
-      say("There is no connection; it is tried again.");
+      say("lost");
     }
     pollSoon();
   }

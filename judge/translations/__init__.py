@@ -1,0 +1,1 @@
+"""The languages of pages, and the catalogues of their messages."""

@@ -1,0 +1,138 @@
+"""The catalogues have every message of the code, no other, and what stands in braces and tags stays as it is."""
+
+import re
+from collections.abc import Sequence
+
+import pytest
+from babel.messages.catalog import Catalog
+
+from judge.games.types import Verdict
+from judge.publish.pages import LONGEST_SENTENCE
+from judge.records.outcome import outcome_sentence
+from judge.referee.blame import TABLE
+from judge.referee.verdict_help import FAULTS, RULED
+from judge.translations.language import CODES, ENGLISH, language
+from scripts.messages import read_catalogue, template
+
+OTHERS = CODES[1:]
+_MARKUP = re.compile(r"%\(\w+\)s|%%|\{\w+\}|<[^>]*>")
+_OF_LANGUAGE = re.compile(r' hreflang="\w+"')
+
+
+def keys(catalogue: Catalog) -> set[tuple[object, str | None]]:
+    return {(message.id, message.context) for message in catalogue if message.id}
+
+
+def forms(text: str | Sequence[str] | None) -> list[str]:
+    return [text] if isinstance(text, str) else list(text or ())
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_a_catalogue_has_every_message_of_the_code_and_no_other(code: str) -> None:
+    """After a change of a message: `.venv/bin/python scripts/messages.py`, then translate what it counts."""
+    catalogue = read_catalogue(code)
+
+    assert keys(template()) == keys(catalogue)
+    assert [] == [message.id for message in catalogue if not all(forms(message.string))]
+    assert [] == list(catalogue.obsolete)
+    assert not any(message.fuzzy for message in catalogue)
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_a_translation_keeps_names_and_tags(code: str) -> None:
+    for message in read_catalogue(code):
+        wanted = sorted(_MARKUP.findall(forms(message.id)[-1]))
+        for form in forms(message.string) if message.id else []:
+            assert wanted == sorted(_MARKUP.findall(_OF_LANGUAGE.sub("", form))), message.id
+            # Messages stand in attributes, and templates do not escape them.
+            assert "<" in form or '"' not in form, message.id
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("en", ["0 games", "1 game", "2 games", "5 games", "22 games"]),
+        ("cs", ["0 partií", "1 partie", "2 partie", "5 partií", "22 partií"]),
+        ("zh", ["0 局", "1 局", "2 局", "5 局", "22 局"]),
+    ],
+)
+def test_counts_have_the_forms_of_the_language(code: str, expected: Sequence[str]) -> None:
+    one, many = "<b>%(count)s</b> game", "<b>%(count)s</b> games"
+    told = [language(code).ngettext(one, many, count) % {"count": count} for count in (0, 1, 2, 5, 22)]
+
+    assert expected == [re.sub("</?b>", "", text) for text in told]
+
+
+@pytest.mark.parametrize(
+    ("code", "time", "number"), [("en", "1.5 s", "12,345"), ("cs", "1,5 s", "12\xa0345"), ("zh", "1.5 秒", "12,345")]
+)
+def test_numbers_and_times_are_written_as_in_the_language(code: str, time: str, number: str) -> None:
+    assert (time, number) == (language(code).measure("1.5 s"), language(code).grouped(12345))
+
+
+def test_minutes_and_hours_have_their_units() -> None:
+    assert ["2 min 59 s", "2 分 59 秒"] == [language(code).measure("2 min 59 s") for code in OTHERS]
+    assert "v1.2s" == language("zh").measure("v1.2s")
+
+
+# --- sentences -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_every_reason_of_the_blame_table_and_every_fix_is_translated(code: str) -> None:
+    """From the text that stands in a record. What the Engine or the host said of itself stays as it is."""
+    from_the_host = {"the Engine does not answer; see that it runs"}
+    reasons = {row.because(row.example) for row in TABLE} - from_the_host
+    fixes = {*FAULTS.values(), *(fix for _, fix in RULED.values() if fix)}
+
+    untranslated = [text for text in reasons | fixes if language(code).sentence(text) in (None, text)]
+    assert [] == untranslated
+
+
+SENTENCES = [
+    (
+        outcome_sentence(Verdict.WIN, 0, ("anna", "bert"), "5 in a row, f5 to j9"),
+        "vítězí anna: řada délky 5, f5 až j9",
+        "anna 胜：5 连，f5 至 j9",
+    ),
+    (
+        outcome_sentence(Verdict.FOUL, 1, ("anna", "bert"), "double three at h8"),
+        "vítězí bert (faul): zakázaný tah h8: dvojitá trojka (3×3)",
+        "bert 胜（禁手）：h8 为三三禁手",
+    ),
+    (
+        outcome_sentence(Verdict.CRASH, 1, ("anna", "bert"), "was ended by signal 11 (SIGSEGV)"),
+        "vítězí bert (pád programu): byl ukončen signálem 11 (SIGSEGV)",
+        "bert 胜（崩溃）：被信号 11 (SIGSEGV) 终止",
+    ),
+    (
+        "did not answer within the turn: 6000 ms of 5000 ms allowed, tolerance included",
+        "neodpověděl v čase na tah: 6000 ms z povolených 5000 ms včetně tolerance",
+        "步时超时：用时 6000 毫秒，允许 5000 毫秒（含容差）",
+    ),
+    (
+        "7,7 (h8) is taken by stone 1 (black); before that it said 'ERROR <b>; before that it said'",
+        "na 7,7 (h8) už leží kámen 1 (černý); předtím ohlásil 'ERROR <b>; before that it said'",
+        "7,7 (h8) 已有第 1 手的棋子（黑方）；此前曾输出 'ERROR <b>; before that it said'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("english", "czech", "chinese"), SENTENCES)
+def test_a_sentence_of_a_record_is_translated_with_what_it_says(english: str, czech: str, chinese: str) -> None:
+    assert (english, czech, chinese) == tuple(language(code).sentence(english) for code in CODES)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a stranger's game ended oddly", "anna: bert", "{name} wins", "%(x)s", "x" * 5000]
+)
+def test_what_is_no_sentence_of_ours_is_not_translated(text: str) -> None:
+    assert [None, None] == [language(code).sentence(text) for code in OTHERS if not text.startswith("{")] or "{" in text
+    assert text == ENGLISH.sentence(text)
+
+
+def test_no_text_of_a_stranger_is_slow_to_compare() -> None:
+    """Each name in a message matches once: this would take minutes if the names could be tried anew."""
+    for hostile in (" wins" * 120, "; before that it said " * 27, ": (" * 199, " - " * 200, " - : " * 120):
+        for code in OTHERS:
+            language(code).sentence(hostile[:LONGEST_SENTENCE])
