@@ -15,12 +15,12 @@ from judge.catalog import game_entry
 from judge.catalog.entry import NOT_TURNED, Opening, Turn
 from judge.catalog.files import write_exports
 from judge.cli.host_setup import box_kind, make_ready, make_venue
-from judge.cli.kept import KeptThroughRun
 from judge.cli.live import LiveView
 from judge.cli.options import BoxOption, JsonOption, PolicyOption, SetOption, complete_agent
 from judge.cli.output import print_json
 from judge.cli.person import AtTheSeat, is_person, may_leave, seated, stage
 from judge.cli.presenters import LinePresenter, Presenter, Shown
+from judge.contest.match_folders import KeptThroughRun
 from judge.contest.openings import read_openings, schedule
 from judge.errors import HostError, InputError
 from judge.games.types import Verdict
@@ -101,7 +101,8 @@ def match(
         _make_directory(out)
         make_ready(kind, chosen, [seat.runtime for seat in seats if not is_person(seat)])
         names = [agent.calls_itself(chosen) for agent in agents]
-        kept = KeptThroughRun(FolderStore(folders or staging / "folders"), chosen, seats, names, games)
+        persons = [index for index, seat in enumerate(seats) if is_person(seat)]
+        kept = KeptThroughRun(FolderStore(folders or staging / "folders"), chosen, seats, names, games, persons)
         venue = make_venue(kind)
         presenter = _presenter(seats, games, as_json=as_json, quiet=quiet)
         closing.callback(presenter.close)

@@ -1,11 +1,10 @@
 """The folders of two agents through one run of `judge match`, which is their contest."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from judge.agents.kept_folders import FolderStore, GameShelf, owner_of
-from judge.cli.person import is_person
 from judge.contest.folder_order import folder_turns
 from judge.referee.policy import Policy
 from judge.referee.spec import KeptFolders, RecordFile, SeatSpec
@@ -16,12 +15,20 @@ class KeptThroughRun:
     """Knows from which states each game starts and which it makes count; colours alternate from game to game."""
 
     def __init__(
-        self, store: FolderStore, policy: Policy, seats: tuple[SeatSpec, SeatSpec], names: Sequence[str], games: int
+        self,
+        store: FolderStore,
+        policy: Policy,
+        seats: tuple[SeatSpec, SeatSpec],
+        names: Sequence[str],
+        games: int,
+        persons: Collection[int] = (),
     ) -> None:
+        """`seats` and `names` are those of the first game; `persons` are the seats of people, who keep nothing."""
         self._store = store
         self._kinds = policy.folders.kept
         self._seats = seats
         self._names = names
+        self._persons = persons
         self._owners = tuple(owner_of(seat.name, seat.digest) for seat in seats)
         self._turns = folder_turns([self._order(number) for number in range(games)], policy.folders.round)
 
@@ -50,7 +57,7 @@ class KeptThroughRun:
         self._store.commit(file, path, self._committing(file.record.spec.number))
 
     def _seat(self, index: int) -> SeatSpec:
-        if not self._kinds or is_person(self._seats[index]):
+        if not self._kinds or index in self._persons:
             return self._seats[index]
         heads = {kind.value: self._store.head(self._owners[index], kind) for kind in self._kinds}
         kept = KeptFolders(name=self._names[index], **heads)
