@@ -24,6 +24,7 @@ from judge.games.quantum_chess.board import PieceType
 from judge.games.stratego.types import COLOURS as SIDES
 from judge.games.types import Verdict
 from judge.matches import MatchState
+from judge.statistics.fairness import FAIRNESS_WORDS
 from judge.store.types import AttemptState
 from judge.translations.language import CODES
 from judge.translations.sentences import SENTENCE
@@ -35,6 +36,7 @@ TEMPLATES = ROOT / "judge/publish/templates"
 WORDS = {
     "state": [*MatchState, *AttemptState],
     "unit": ["ms", "s", "min", "h"],
+    "fairness": [*FAIRNESS_WORDS],
     SENTENCE: [*Verdict, *STONES, *ARMIES, *SIDES, *PieceType],
 }
 """Messages that are values of the code, by context."""

@@ -7,7 +7,7 @@ import hashlib
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -103,9 +103,17 @@ def _write(
     if published.secret is not None and snapshot.commitment is not None:
         revealed = Revealed(contest=snapshot.name, commitment=snapshot.commitment, secret=published.secret)
         (target / CHANCE).write_text(f"{revealed.model_dump_json(indent=1)}\n")
+    matches = _write_matches(published, contest.planned.files, target, private, options)
+    conditions = iter(match.conditions for match in matches)
+    published = replace(
+        published,
+        matches=[
+            match if match.result is None else replace(match, conditions=next(conditions))
+            for match in published.matches
+        ],
+    )
     for name, data in tables(published).items():
         (target / "data" / name).write_bytes(data)
-    matches = _write_matches(published, contest.planned.files, target, private, options)
     (target / PGN).write_bytes(b"".join(match.pgn for match in matches))
     about = {name: lines for match in matches for name, lines in match.about.items()}
     public_key = key.public_key()

@@ -14,6 +14,7 @@ from judge.contest.snapshot import Snapshot, SnapshotEntry
 from judge.contest.standings import TableLine
 from judge.matches import Match, MatchState, Pairing, ResultRow
 from judge.referee.seeds import Key
+from judge.statistics.fairness import FairnessTest, GameConditions, fairness_tests
 from judge.statistics.ratings import Rating, RatingList, rate
 from judge.store.types import JournalLine
 from judge.text import sentence
@@ -63,6 +64,8 @@ class PublishedMatch(Match):
 
     result: ResultRow | None = None
     uncounted: tuple[UncountedAttempt, ...] = ()
+    conditions: GameConditions | None = None
+    """Where and when it was played, by its record; None if that was not read."""
 
     @classmethod
     def of(cls, match: Match, result: ResultRow | None, uncounted: Sequence[UncountedAttempt] = ()) -> "PublishedMatch":
@@ -219,6 +222,16 @@ class PublishedContest:
     def rated(self) -> Mapping[str, Rating]:
         """The ratings by agent."""
         return {rating.agent: rating for rating in self.ratings.ratings} if self.ratings else {}
+
+    @cached_property
+    def fairness(self) -> Sequence[FairnessTest]:
+        """The tests of the machines on all games whose conditions are known, those of disqualified agents too."""
+        known = [
+            (match.result, match.conditions)
+            for match in self.matches
+            if match.result is not None and match.conditions is not None
+        ]
+        return fairness_tests([result for result, _ in known], [conditions for _, conditions in known])
 
     def points(self) -> Iterator[Points | None]:
         """What each match scored, in order of seats; None without a result, or if a pairing is scored as a whole."""

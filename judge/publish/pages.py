@@ -125,6 +125,7 @@ def _environment(language: Language) -> Environment:
         "grouped": language.grouped,
         "verdict": language.word,
         "state": partial(language.pgettext, "state"),
+        "fairness": partial(language.pgettext, "fairness"),
         "sentence": sentence_in,
     }
     environment.globals |= {"policy": POLICY, "stream": None, "language": language}

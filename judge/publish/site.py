@@ -17,6 +17,7 @@ from judge.publish.journal_page import journal_pages
 from judge.publish.model import Participant, PublishedContest, PublishedMatch, chance_words
 from judge.publish.pages import ASSETS, Page, PagePlace, asset, render_for
 from judge.referee.policy import ClockPolicy
+from judge.statistics.fairness import TIME
 from judge.text import duration, plain_text
 from judge.translations.language import ENGLISH, Language
 
@@ -57,8 +58,9 @@ def site(
     for path, write in pages(contest, about, languages).items():
         yield path, write()
     for language in languages:
-        place = PagePlace("verify.html", language, languages)
-        yield place.file, render_for(contest, "verify.html", "verify", place, {"proof": proof})
+        for name, values in (("fairness", {"time": TIME}), ("verify", {"proof": proof})):
+            place = PagePlace(f"{name}.html", language, languages)
+            yield place.file, render_for(contest, f"{name}.html", name, place, values)
 
 
 def pages(

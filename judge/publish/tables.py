@@ -18,6 +18,7 @@ from pydantic import ConfigDict
 
 from judge.contest.standings import TableLine
 from judge.publish.model import PublishedContest, PublishedMatch
+from judge.statistics.fairness import FairnessTest
 from judge.text import plain_text
 
 LONGEST_CELL = 10_000
@@ -147,6 +148,24 @@ class JournalRow(_Row):
     text: Annotated[str, "what happened, in words"]
 
 
+@dataclass(frozen=True, slots=True)
+class FairnessRow(_Row):
+    """A test of the machines: whether a factor had an effect on scores or on times."""
+
+    factor: Annotated[str, "slot, host, hour, order, neighbours or seat"]
+    response: Annotated[str, "score of the first seat in points, or time a move (an effect of 0.01 is 1 %)"]
+    levels: Annotated[int, "slots, hosts or hours that are compared; 1 for a number"]
+    games: Annotated[int, "games that the test rests on"]
+    p: Annotated[float | None, "probability of such a difference on fair machines; empty if nothing can be compared"]
+    adjusted: Annotated[
+        float | None, "the same among all tests of the table (Holm); an effect is found at 0.05 or less"
+    ]
+    level: Annotated[str, "the level that differs most from the others"]
+    effect: Annotated[float | None, "by how much it differs; of a number, between its extremes"]
+    found: Annotated[float | None, "an effect that would have been found with a probability of 90 % at least"]
+    why: Annotated[str, "why nothing can be compared"]
+
+
 def _columns(row: type[_Row]) -> Mapping[str, str]:
     hints = get_type_hints(row, include_extras=True)
     return {field.name: hints[field.name].__metadata__[0] for field in fields(row)}
@@ -164,6 +183,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "disqualified": _columns(DisqualifiedRow),
     "attempts": _columns(AttemptRow),
     "journal": _columns(JournalRow),
+    "fairness": _columns(FairnessRow),
 }
 """The columns of each table: the head of its CSV in this order, and the keys of its JSON."""
 
@@ -187,6 +207,9 @@ def tables(contest: PublishedContest) -> Mapping[str, bytes]:
         ],
         "journal": [JournalRow(line.at, line.event, line.match, line.attempt, line.text) for line in contest.journal],
     }
+    if contest.stream is None:
+        # A running contest has not read its records, which have where and when each game was played.
+        rows_by_table["fairness"] = [_fairness(test) for test in contest.fairness]
     for name, rows in rows_by_table.items():
         columns = [column for column in COLUMNS[name] if column != CRITERION]
         values = [{column: getattr(row, column) for column in columns} for row in rows]
@@ -209,6 +232,9 @@ def tables(contest: PublishedContest) -> Mapping[str, bytes]:
 
 README = "README.md"
 """Describes the columns; its text may change from version to version."""
+
+
+CERTIFICATE = ("fairness.csv", "fairness.json")
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------
@@ -238,6 +264,24 @@ def _standing(contest: PublishedContest, line: TableLine) -> StandingsRow:
 def _elo(elo: float | None) -> float | None:
     """With one decimal: no contest has an interval that is narrower; -0.0 becomes 0.0."""
     return None if elo is None else round(elo, 1) + 0.0
+
+
+def _fairness(test: FairnessTest) -> FairnessRow:
+    def rounded(value: float | None) -> float | None:
+        return None if value is None else round(value, 6) + 0.0
+
+    return FairnessRow(
+        factor=test.factor,
+        response=test.response,
+        levels=test.levels,
+        games=test.games,
+        p=rounded(test.p),
+        adjusted=rounded(test.adjusted),
+        level=test.level,
+        effect=rounded(test.effect),
+        found=rounded(test.found),
+        why=test.why,
+    )
 
 
 def _pairs(contest: PublishedContest) -> list[PairRow]:

@@ -10,20 +10,22 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
 from judge.contest.snapshot import ranks_of
 from judge.errors import InputError
-from judge.matches import MatchState, Outcome, Pairing
+from judge.matches import MatchState, Pairing
 from judge.parsing import refuse_repeated_keys
 from judge.publish.load import CHANCE, LARGEST_TABLE, load_export
 from judge.publish.manifest import ManifestCheck, check_manifest, read_bounded
 from judge.publish.model import OPEN, PublishedContest, PublishedMatch, chance_words
-from judge.publish.tables import README, tables
+from judge.publish.tables import CERTIFICATE, README, tables
 from judge.publish.verify_records import RecordJob, VerifiedRecord, chain_problems, replay_record
+from judge.statistics.fairness import FairnessTest
 from judge.worker_processes import in_parallel
 
 TOLERANCE = 1e-3
@@ -35,7 +37,8 @@ class VerificationReport:
     """The result of a verification: `replayed` records, `uncounted` attempts among them, `unfinished` matches.
 
     `is_over`: every match was played, and no round follows. `decisions` are the organiser's, which nobody can compute.
-    `chance` says where it comes from; chance that is not revealed yet was not checked.
+    `chance` says where it comes from; chance that is not revealed yet was not checked. `fairness` are the tests of the
+    machines, computed again; None if the export has no certificate.
     """
 
     manifest: ManifestCheck
@@ -47,6 +50,7 @@ class VerificationReport:
     is_over: bool = False
     decisions: Sequence[str] = ()
     chance: str = ""
+    fairness: Sequence[FairnessTest] | None = None
 
 
 def verify_export(directory: Path, public_key: Path | None) -> VerificationReport:
@@ -59,8 +63,7 @@ def verify_export(directory: Path, public_key: Path | None) -> VerificationRepor
         records = list(in_parallel(replay_record, _jobs(directory, contest)))
         problems += [problem for record in records for problem in record.problems]
         problems += _chain_problems(contest, records)
-        outcomes = {record.job.number: record.outcome for record in records if record.job.counts}
-        contest = _with_results(contest, outcomes)
+        contest = _with_results(contest, [record for record in records if record.job.counts])
         problems += [*_state_problems(contest), *_pairing_problems(contest)]
         # Only a contest without a problem is known to be over.
         is_over = not problems and contest.is_over
@@ -74,11 +77,12 @@ def verify_export(directory: Path, public_key: Path | None) -> VerificationRepor
         problems=[*manifest.problems, *problems],
         contest=contest.name,
         replayed=len(records),
-        uncounted=len(records) - len(outcomes),
+        uncounted=sum(not record.job.counts for record in records),
         unfinished=len(contest.unfinished),
         is_over=is_over,
         decisions=[f"{agent} disqualified: {why}" for agent, why in contest.out.items()],
         chance=chance_words(contest.snapshot, contest.secret),
+        fairness=contest.fairness if _has_certificate(directory) else None,
     )
 
 
@@ -121,12 +125,14 @@ def _chain_problems(contest: PublishedContest, records: Sequence[VerifiedRecord]
     return chain_problems(ordered, agents, begins)
 
 
-def _with_results(contest: PublishedContest, outcomes: Mapping[int, Outcome | None]) -> PublishedContest:
-    """The contest with the outcomes of its matches, by their numbers."""
+def _with_results(contest: PublishedContest, records: Sequence[VerifiedRecord]) -> PublishedContest:
+    """The contest with the outcomes of its matches, and where and when they were played."""
+    by_number = {record.job.number: record for record in records}
     matches = []
     for match in contest.matches:
-        outcome = outcomes.get(match.number)
-        matches.append(replace(match, result=None if outcome is None else outcome.row(match, match.attempt)))
+        record = by_number.get(match.number)
+        result = None if record is None or record.outcome is None else record.outcome.row(match, match.attempt)
+        matches.append(replace(match, result=result, conditions=None if record is None else record.conditions))
     return replace(contest, matches=matches)
 
 
@@ -200,7 +206,7 @@ def _failure_problems(contest: PublishedContest) -> Iterator[str]:
 
 def _table_problems(directory: Path, contest: PublishedContest) -> Iterator[str]:
     for name, expected in tables(contest).items():
-        if name == README:
+        if name == README or (name in CERTIFICATE and not _has_certificate(directory)):
             continue
         try:
             table = read_bounded(directory / "data" / name, LARGEST_TABLE)
@@ -209,6 +215,11 @@ def _table_problems(directory: Path, contest: PublishedContest) -> Iterator[str]
             continue
         if wrong := difference(name, table, expected):
             yield f"data/{name}: not what the records give: {wrong}"
+
+
+def _has_certificate(directory: Path) -> bool:
+    """Whether the export has a fairness certificate; an export of judge 0.1.0 has none."""
+    return any(os.path.lexists(directory / "data" / name) for name in CERTIFICATE)
 
 
 def difference(name: str, table: bytes, expected: bytes) -> str:

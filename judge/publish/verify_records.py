@@ -12,12 +12,14 @@ from judge.games.types import Verdict
 from judge.matches import Outcome
 from judge.parsing import parse_json, refuse_repeated_keys
 from judge.publish.manifest import read_bounded
+from judge.publish.match_files import conditions_of
 from judge.referee.bounds import LARGEST_RECORD
 from judge.referee.seeds import Seed
 from judge.referee.spec import KeptFolders, MatchRecord, MatchSpec, RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.folders import FolderKind
+from judge.statistics.fairness import GameConditions
 
 States = Mapping[FolderKind, str]
 """Digests of the states of an agent's folders."""
@@ -56,6 +58,7 @@ class VerifiedRecord:
     problems: Sequence[str]
     begun: tuple[States, ...] = ()
     left: tuple[States, ...] = ()
+    conditions: GameConditions | None = None
 
 
 def replay_record(job: RecordJob) -> VerifiedRecord:
@@ -76,6 +79,11 @@ def replay_record(job: RecordJob) -> VerifiedRecord:
     if wrong := _chance_problem(record.spec, job):
         return VerifiedRecord(job, None, [f"{job.name}: {wrong}"])
     problems = [*_attempt_problems(record, job), *_folder_problems(record, job)]
+    conditions = None
+    try:
+        conditions = conditions_of(record)
+    except InputError as error:
+        problems.append(str(error))
     problems += verify(file).problems
     return VerifiedRecord(
         job,
@@ -83,6 +91,7 @@ def replay_record(job: RecordJob) -> VerifiedRecord:
         [f"{job.name}: {problem}" for problem in problems],
         tuple(seat.folders.digests if seat.folders else {} for seat in record.spec.seats),
         tuple({kind: folder.digest for kind, folder in seat.folders.items()} for seat in record.seats),
+        conditions,
     )
 
 

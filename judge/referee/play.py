@@ -1,6 +1,7 @@
 """`play(spec, programs) -> record`: makes the boxes, runs the referee, turns a failure of the host into a void."""
 
 import gc
+import platform
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -145,7 +146,7 @@ def play(
             started_at=time_at_slot.started_at.isoformat(timespec="seconds"),
             seconds=round(time_at_slot.seconds, 3),
             judge_late_ms=round(late_ns / 1e6, 3),
-            placement=Placement(box=names, judge_cores=slot.judge_cores, slot_cores=slot.cores),
+            placement=Placement(box=names, judge_cores=slot.judge_cores, slot_cores=slot.cores, host=platform.node()),
             transcript_sha256=sealed.sha256,
         ),
     )

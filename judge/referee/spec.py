@@ -160,6 +160,8 @@ class Placement(_Value):
     judge_cores: tuple[int, ...]
     slot_cores: tuple[int, ...]
     freezer: str = ""
+    host: str = ""
+    """The name of the machine; empty in records of judge 0.1.0."""
 
 
 class MatchRecord(_Value):

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Sequence
 
+from judge.statistics.scales import NORMAL
+
 SIGNIFICANCE = 0.05
 """What the tests of a list may err by, all together."""
 
@@ -43,3 +45,38 @@ def holm(p_values: Sequence[float]) -> list[float]:
         least = max(least, min(1.0, p_values[at] * (len(p_values) - done)))
         adjusted[at] = least
     return adjusted
+
+
+def variance_ratio_tail(ratio: float, degrees: int, residual: int) -> float:
+    """The probability that a variance ratio (F) of so many degrees of freedom above and below is at least `ratio`.
+
+    Bartlett's transformation of the likelihood ratio, m ln(1 + degrees / residual * ratio) with m = residual + degrees
+    / 2
+    - 1, is nearly a chi-square value of `degrees`; the next term of its distribution (Box, A General Distribution
+      Theory
+    for a Class of Likelihood Criteria, 1949) is g / m ** 2 times what four degrees more add, g = degrees (degrees ** 2
+    - 4) / 48. From ten residual degrees on, a tail of 5 % is right to a hundredth of it.
+    """
+    if degrees <= 0 or residual <= 0:
+        return 1.0
+    m = residual + degrees / 2 - 1
+    x = m * math.log1p(degrees / residual * ratio)
+    tail = chi_square_tail(x, degrees)
+    term = degrees * (degrees**2 - 4) / 48 / m**2 * (chi_square_tail(x, degrees + 4) - tail)
+    return min(1.0, max(0.0, tail + term))
+
+
+def chi_square_shift(level: float, degrees: int, power: float) -> float:
+    """The noncentrality at which a chi-square value of so many degrees is above its `level` with this `power`.
+
+    The noncentral value has the mean degrees + shift and the variance 2 degrees + 4 shift; it is taken for normal,
+    which gives a quadratic equation for the root of the shift.
+    """
+    low, high = 0.0, 4.0 * degrees + 2000.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if chi_square_tail(middle, degrees) > level else (low, middle)
+    threshold, reach = high, NORMAL.inv_cdf(power)
+    # threshold = degrees + shift - reach * sqrt(2 degrees + 4 shift), with the root as the unknown.
+    root = 2 * reach + math.sqrt(4 * reach**2 + 4 * (threshold - degrees) + 2 * degrees)
+    return max(0.0, (root**2 - 2 * degrees) / 4)

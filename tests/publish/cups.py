@@ -3,8 +3,9 @@
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from judge.agents.agents import program_digest
 from judge.contest.contest import Contest
@@ -16,7 +17,7 @@ from judge.games.gomoku.requests import Square
 from judge.protocols import protocol_entry
 from judge.referee.match import Referee
 from judge.referee.setup import build_referee
-from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
+from judge.referee.spec import MatchSpec, Placement, RecordFile, SeatSpec
 from judge.referee.transcript import EntryKind, mark_private, seal
 from judge.store.contests import Store
 from judge.store.types import EntryRow
@@ -305,7 +306,7 @@ def play(contest: Contest, cast: Cast, most: int = 1_000_000, void: Sequence[int
             assert issued is not None
         spec = contest.job(issued).spec()
         file = referee(spec, [cast[seat.name](luck(spec)) for seat in spec.seats])
-        record = file.record.model_copy(update={"attempt": issued.attempt})
+        record = file.record.model_copy(update={"attempt": issued.attempt, **where_and_when(issued.number)})
         done = job_result(RecordFile(record=record, transcript=file.transcript), {})
         contest.files.put(done.record)
         if spec.number in voids:
@@ -313,6 +314,15 @@ def play(contest: Contest, cast: Cast, most: int = 1_000_000, void: Sequence[int
             store.void(issued.id, issued.attempt, "the Engine was gone", done.outcome.record, 3)
             continue
         store.accept(issued.id, issued.attempt, done.outcome)
+
+
+def where_and_when(number: int) -> dict[str, Any]:
+    """Two slots on each of two hosts play in turns, a game a minute."""
+    began = datetime(2013, 3, 2, 18, tzinfo=UTC) + timedelta(minutes=number)
+    place = Placement(
+        box=("world", "world"), judge_cores=(0,), slot_cores=(1 + number % 2,), host=f"host-{number // 2 % 2}"
+    )
+    return {"placement": place, "started_at": began.isoformat(timespec="seconds")}
 
 
 STRONG_TO_WEAK: Cast = {

@@ -17,7 +17,7 @@ LANGUAGES = ["", "cs/", "zh/"]
 
 def pages_of(directory: Path) -> list[Path]:
     """One page of each kind."""
-    names = ("index", "crosstable", "rounds", "journal", "verify")
+    names = ("index", "crosstable", "rounds", "journal", "fairness", "verify")
     return [directory / f"{name}.html" for name in (*names, "rounds/001", "agents/001", "games/00001")]
 
 

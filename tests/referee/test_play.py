@@ -1,5 +1,6 @@
 """A whole game in real processes in which the judge itself fails: what it makes of that, and what it keeps."""
 
+import platform
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -49,6 +50,7 @@ def test_a_mistake_of_the_judge_is_a_void_with_all_that_led_to_it(
 
     again = RecordFile.model_validate_json(file.model_dump_json())
     assert Verdict.VOID is again.record.verdict
+    assert platform.node() == again.record.placement.host
     assert [] == list(verify(again).problems)
     last = [entry for entry in unseal(again.transcript) if entry.kind is EntryKind.READ][-1]
     reason = again.record.reason

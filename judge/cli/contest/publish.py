@@ -1,7 +1,7 @@
 """`judge contest key`, `export` and `verify`: publish a contest, and check what was published."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +15,7 @@ from judge.errors import InputError
 from judge.publish.export import PageOptions, publish
 from judge.publish.keys import fingerprint, load_key, make_key, public_pem
 from judge.publish.verify_export import VerificationReport, verify_export
+from judge.statistics.fairness import TIME
 from judge.text import printable, suggest
 from judge.translations.language import CODES
 
@@ -123,9 +124,26 @@ def verify(
     print(f"key      {report.manifest.fingerprint}")
     if report.chance:
         print(f"chance   {report.chance}")
+    for line in _fairness_lines(report):
+        print(f"fairness {line}")
     print(_summary(directory, report))
     if report.problems:
         raise SystemExit(1)
+
+
+def _fairness_lines(report: VerificationReport) -> Iterator[str]:
+    """What the tests of the machines found, computed again."""
+    if report.fairness is None:
+        if report.contest:
+            yield "the export has no certificate"
+        return
+    made = [test for test in report.fairness if test.p is not None]
+    for test in made:
+        if test.has_effect and test.effect is not None:
+            of = f"{100 * test.effect:+.1f} %" if test.response == TIME else f"{test.effect:+.3f} points"
+            yield f"{test.factor} {printable(test.level, 60)}: {of} of {test.response}, p = {test.adjusted:.2g} of all"
+    if not any(test.has_effect for test in made):
+        yield f"{len(made)} tests of slots, hosts, hours, order, neighbours and seats found nothing"
 
 
 def _warn(report: VerificationReport) -> None:

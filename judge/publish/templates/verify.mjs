@@ -333,7 +333,7 @@
       unchecked: [
         "that records follow from the rules and from what the agents wrote: judge contest verify replays them",
         "the schedule, the openings and the lots: judge contest verify computes them again",
-        "ratings, pages, PGN, CSV, the journal and attempts that do not count: only that they are as they were signed",
+        "ratings, fairness, pages, PGN, CSV, the journal and attempts that do not count: only that they are as they were signed",
       ],
     };
     try {

@@ -1,0 +1,302 @@
+"""Whether the machines were fair: what slot, host, hour, order and neighbours did to scores and to times a move.
+
+Each game gives two numbers: the score of its first seat, and the mean of the logarithms of its agents' times a move.
+Their models are sums:
+
+    score of the first seat = a half + strength of the first - strength of the second + advantage + effect of the factor
+    log time a move, mean   = slowness of the first + slowness of the second + effect of the factor
+
+and, for the seat, the logarithm of the first seat's time a move less that of the second's, of which the factor is the
+seat itself. They are fitted by least squares with and without the factor, which gives the variance ratio (F) of a
+linear hypothesis (Fisher; Scheffe, The Analysis of Variance, 1959, 2). So an agent that happened to play more on one
+slot is not taken for a property of the slot. Only sums over the games are needed for the equations, so the work grows
+as the games do; what is solved is as large as there are agents and levels.
+
+A factor is a set of levels (slot, host, hour of the day) or a number (order: when the game began, 0 for the first and 1
+for the last; neighbours: the mean number of other games on its host while it was played). The p-values of all tests are
+adjusted by Holm's procedure, so that fair machines are called unfair in 5 % of contests. A difference of logarithms of
+0.01 is 1 % of time.
+
+`found` is the power: an effect of this size at one level of average frequency (for a number, between its extremes)
+would have been found with a probability of 90 % or more, also as the first of all tests that Holm's procedure looks
+at.
+
+Results are taken as independent given the model. Deterministic agents that repeat a game make it too sure of itself.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from judge.matches import ResultRow
+from judge.statistics.significance import SIGNIFICANCE, chi_square_shift, holm, variance_ratio_tail
+
+Vector = npt.NDArray[np.float64]
+Matrix = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.intp]
+
+POWER = 0.9
+"""With which an effect of the size `found` would be found."""
+
+FEWEST = 10
+"""Levels with fewer games are one level, `others`; with fewer residual degrees nothing is tested."""
+
+DIFFERENT = 30
+"""A number is tested if it differs in about so many games: a few that stand alone decide a line, and no test holds."""
+
+OTHERS = "others"
+SCORE, TIME = "score", "time a move"
+ALONE, FEW, ALIKE = "nothing to compare", "too few games", "differs in too few games"
+"""Why a test is not made."""
+
+LEVELS, NUMBERS, SEAT = ("slot", "host", "hour"), ("order", "neighbours"), "seat"
+FAIRNESS_WORDS = (*LEVELS, *NUMBERS, SEAT, SCORE, TIME, OTHERS, ALONE, FEW, ALIKE)
+"""All that a test says in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameConditions:
+    """Where and when a game was played. `slot` are its cores, `host` its machine (empty if the record has none).
+
+    `began` is in seconds of any clock that all games share, `seconds` for how long it lasted, `hour` that of the day.
+    """
+
+    host: str
+    slot: str
+    began: float
+    seconds: float
+    hour: str
+
+
+@dataclass(frozen=True, slots=True)
+class FairnessTest:
+    """The test of one factor. Effects are of score (points of the first seat) or of time a move (a share, 0.01: 1 %).
+
+    `p` is None if nothing can be compared, and `why` says why; `adjusted` is `p` among all tests. `level` has the
+    largest `effect`. `found` is what would have been found.
+    """
+
+    factor: str
+    response: str
+    levels: int
+    games: int
+    p: float | None
+    adjusted: float | None
+    level: str
+    effect: float | None
+    found: float | None
+    why: str = ""
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether the factor had an effect; over all tests this errs in 5 % of contests on fair machines."""
+        return self.adjusted is not None and self.adjusted <= SIGNIFICANCE
+
+
+def fairness_tests(results: Sequence[ResultRow], conditions: Sequence[GameConditions]) -> list[FairnessTest]:
+    """All tests, for each result the conditions of its game; a game that both lost by faults has no score."""
+    if not results:
+        return []
+    games = _Games(results, conditions)
+    names = _levels(games.slots), _levels(games.hosts), _levels(games.hours)
+    tests = []
+    for response in (SCORE, TIME):
+        sign = -1.0 if response == SCORE else 1.0
+        values = games.scores if response == SCORE else games.times
+        for factor, levels in zip(LEVELS, names, strict=True):
+            tests.append(_test_levels(factor, response, games, values, sign, levels))
+        for factor, numbers in zip(NUMBERS, (games.order, games.neighbours), strict=True):
+            tests.append(_test_number(factor, response, games, values, sign, numbers))
+    everywhere = np.ones(len(results))
+    tests.append(_test_number(SEAT, SCORE, games, games.scores, -1.0, everywhere, intercept=False))
+    tests.append(_test_number(SEAT, TIME, games, games.leads, -1.0, everywhere, intercept=False))
+    return _adjusted(tests)
+
+
+def _adjusted(tests: Sequence[FairnessTest]) -> list[FairnessTest]:
+    made = [test for test in tests if test.p is not None]
+    of_all = iter(holm([test.p for test in made if test.p is not None]))
+    return [test if test.p is None else replace(test, adjusted=next(of_all)) for test in tests]
+
+
+class _Games:
+    """The games as columns; what a game does not have is not a number."""
+
+    def __init__(self, results: Sequence[ResultRow], conditions: Sequence[GameConditions]) -> None:
+        agents = sorted({agent for result in results for agent in result.agents})
+        place = {agent: at for at, agent in enumerate(agents)}
+        self.agents = len(agents)
+        self.first: Codes = np.array([place[result.first] for result in results], dtype=np.intp)
+        self.second: Codes = np.array([place[result.second] for result in results], dtype=np.intp)
+        self.scores: Vector = np.array([_score(result) for result in results])
+        logs = np.array([[_log_time(result, seat) for seat in (0, 1)] for result in results]).reshape(-1, 2)
+        self.times: Vector = logs.mean(axis=1)
+        self.leads: Vector = logs[:, 0] - logs[:, 1]
+        self.hosts = [each.host for each in conditions]
+        self.slots = [f"{each.host} {each.slot}".strip() for each in conditions]
+        self.hours = [each.hour for each in conditions]
+        self.order = _order(np.array([each.began for each in conditions]))
+        self.neighbours = _neighbours(conditions)
+
+
+def _score(result: ResultRow) -> float:
+    return result.scores[0] - 0.5 if result.is_draw or result.winner is not None else math.nan
+
+
+def _log_time(result: ResultRow, seat: int) -> float:
+    replies, charged = result.replies[seat], result.charged_ms[seat]
+    return math.log(charged / replies) if replies and charged > 0 else math.nan
+
+
+def _order(began: Vector) -> Vector:
+    """The place of each game in the order of their beginnings, from 0 to 1; equal times share a place."""
+    _, places = np.unique(began, return_inverse=True)
+    order: Vector = places / max(1, places.max(initial=0))
+    return order
+
+
+def _neighbours(conditions: Sequence[GameConditions]) -> Vector:
+    """For each game the mean number of other games on its host while it was played.
+
+    The integral of the number of games over the time of one is that up to its end less that up to its beginning.
+    """
+    counts = np.zeros(len(conditions))
+    hosts: dict[str, list[int]] = {}
+    for at, each in enumerate(conditions):
+        hosts.setdefault(each.host, []).append(at)
+    for members in hosts.values():
+        begins = np.array([conditions[at].began for at in members])
+        ends = begins + np.array([max(conditions[at].seconds, 1e-3) for at in members])
+        times = np.concatenate([begins, ends])
+        order = np.argsort(times, kind="stable")
+        steps = np.concatenate([np.ones(len(members)), -np.ones(len(members))])[order]
+        sums = np.concatenate([[0.0], np.cumsum(np.cumsum(steps)[:-1] * np.diff(times[order]))])
+        until = np.empty_like(sums)
+        until[order] = sums
+        counts[members] = (until[len(members) :] - until[: len(members)]) / (ends - begins) - 1
+    return np.maximum(counts, 0.0)
+
+
+def _levels(names: Sequence[str]) -> tuple[list[str], Codes]:
+    """The levels and the level of each game; rare ones are one."""
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    kept = sorted(name for name, count in counts.items() if count >= FEWEST)
+    levels = [*kept, OTHERS] if len(kept) < len(counts) else kept
+    place = {name: at for at, name in enumerate(kept)}
+    return levels, np.array([place.get(name, len(kept)) for name in names], dtype=np.intp)
+
+
+# --- least squares ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitted:
+    """Coefficients, the sum of squared residuals, and the rank of the equations."""
+
+    coefficients: Vector
+    squares: float
+    rank: int
+
+
+def _fit(columns: Sequence[tuple[Codes, Vector]], width: int, values: Vector) -> _Fitted:
+    """Least squares on a matrix of `width` columns that has in each row, for each of `columns`, one entry.
+
+    An entry is its column and its value. The normal equations are sums over the games.
+    """
+    normal = np.zeros((width, width))
+    right = np.zeros(width)
+    for codes, entries in columns:
+        right += np.bincount(codes, entries * values, width)
+        for others, weights in columns:
+            cells = np.bincount(codes * width + others, entries * weights, width * width)
+            normal += cells.reshape(width, width)
+    inverse = np.linalg.pinv(normal, rcond=1e-10, hermitian=True)
+    coefficients = inverse @ right
+    residuals = values.copy()
+    for codes, entries in columns:
+        residuals -= entries * coefficients[codes]
+    rank = round(float(np.trace(inverse @ normal)))
+    return _Fitted(coefficients, float(residuals @ residuals), rank)
+
+
+def _agent_columns(games: _Games, used: npt.NDArray[np.bool_], sign: float) -> list[tuple[Codes, Vector]]:
+    ones = np.ones(int(used.sum()))
+    return [(games.first[used], ones), (games.second[used], sign * ones)]
+
+
+def _compare(without: _Fitted, fitted: _Fitted, games: int, spread: float) -> tuple[float | None, float | None, str]:
+    """p, what would have been found, and why neither is there. `spread` is the squared length of an effect of 1."""
+    degrees, residual = fitted.rank - without.rank, games - fitted.rank
+    if degrees < 1:
+        return None, None, ALONE
+    if residual < FEWEST or fitted.squares <= 1e-12 * games:
+        return None, None, FEW
+    variance = fitted.squares / residual
+    p = variance_ratio_tail((without.squares - fitted.squares) / degrees / variance, degrees, residual)
+    shift = chi_square_shift(SIGNIFICANCE / _TESTS, degrees, POWER)
+    return p, math.sqrt(shift * variance / spread) if spread > 0 else None, ""
+
+
+_TESTS = 12
+"""Two responses, six factors."""
+
+
+def _test_levels(
+    factor: str, response: str, games: _Games, values: Vector, sign: float, names: tuple[list[str], Codes]
+) -> FairnessTest:
+    levels, codes = names
+    used = np.isfinite(values)
+    count = int(used.sum())
+    agents, ones = _agent_columns(games, used, sign), np.ones(count)
+    everywhere = np.full(count, games.agents, dtype=np.intp)
+    without = _fit([*agents, (everywhere, ones)], games.agents + 1, values[used])
+    fitted = _fit([*agents, (games.agents + codes[used], ones)], games.agents + len(levels), values[used])
+    of_level = np.bincount(codes[used], minlength=len(levels))
+    mean_count = count / max(1, len(levels))
+    p, found, why = _compare(without, fitted, count, mean_count * (1 - mean_count / max(1, count)))
+    if p is None:
+        return FairnessTest(factor, response, len(levels), count, None, None, "", None, None, why)
+    effects = fitted.coefficients[games.agents :]
+    # Against the mean of all other games.
+    others = (of_level @ effects - of_level * effects) / np.maximum(1, count - of_level)
+    off = np.where(of_level > 0, effects - others, 0.0)
+    most = int(np.abs(off).argmax())
+    return FairnessTest(factor, response, len(levels), count, p, None, levels[most], float(off[most]), found)
+
+
+def _test_number(
+    factor: str,
+    response: str,
+    games: _Games,
+    values: Vector,
+    sign: float,
+    numbers: Vector,
+    *,
+    intercept: bool = True,
+) -> FairnessTest:
+    used = np.isfinite(values)
+    count = int(used.sum())
+    columns = _agent_columns(games, used, sign)
+    width = games.agents
+    if intercept:
+        columns.append((np.full(count, width, dtype=np.intp), np.ones(count)))
+        width += 1
+    without = _fit(columns, width, values[used])
+    fitted = _fit([*columns, (np.full(count, width, dtype=np.intp), numbers[used])], width + 1, values[used])
+    here = numbers[used]
+    off = here - here.mean() if intercept and count else here
+    different = float((off**2).sum() ** 2 / max((off**4).sum(), 1e-300)) if intercept else count
+    extent = 1.0 if not intercept else float(np.ptp(here)) if count else 0.0
+    spread = float((off**2).sum()) / extent**2 if extent else 0.0
+    p, found, why = _compare(without, fitted, count, spread)
+    if p is not None and different < DIFFERENT:
+        p, why = None, ALIKE
+    if p is None:
+        return FairnessTest(factor, response, 1, count, None, None, "", None, None, why)
+    effect = float(fitted.coefficients[-1]) * extent
+    return FairnessTest(factor, response, 1, count, p, None, "", effect, found)

@@ -1,0 +1,66 @@
+"""Contests of simulated games: agents with a strength and a time a move, on slots of which one may be slow."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from judge.games.types import Verdict
+from judge.matches import ResultRow
+from judge.statistics.fairness import GameConditions
+
+SPREAD = 0.25
+"""Of the logarithm of the time of one move."""
+
+
+def play(
+    seed: int,
+    games: int,
+    *,
+    agents: int = 2,
+    slots: int = 4,
+    hosts: int = 2,
+    differ: float = 0.0,
+    slow: Mapping[int, float] | None = None,
+    neighbour: float = 0.0,
+    helped: float = 0.0,
+) -> tuple[list[ResultRow], list[GameConditions]]:
+    """Every game takes the slot that is free first. Without `differ` all agents are one: an A/A contest.
+
+    `slow` are factors of the time on slots by number, `neighbour` is what each game beside it adds to the time of a
+    game, `helped` by how much the first seat's probability to win is raised on slot 0.
+    """
+    chance = np.random.default_rng(seed)
+    strength, slowness = chance.normal(0, 150 * differ, agents), chance.normal(0, differ, agents)
+    free, busy = np.zeros(slots), np.zeros(slots)
+    results, conditions = [], []
+    for _ in range(games):
+        first, second = chance.choice(agents, 2, replace=False)
+        slot = int(free.argmin())
+        began = float(free[slot])
+        beside = sum(busy[other] > began for other in range(slots) if other != slot and other % hosts == slot % hosts)
+        factor = (slow or {}).get(slot, 1.0) * (1 + neighbour * beside)
+        moves = chance.integers(15, 40)
+        charged = [
+            float(np.exp(4 + slowness[agent] + SPREAD * chance.normal(size=moves)).sum() * factor)
+            for agent in (first, second)
+        ]
+        lead = 1 / (1 + 10 ** ((strength[second] - strength[first] - 20) / 400)) + helped * (slot == 0)
+        names = f"agent-{first}", f"agent-{second}"
+        is_drawn = chance.random() < 0.2
+        winner = None if is_drawn else names[int(chance.random() >= lead)]
+        results.append(
+            ResultRow(
+                *names,
+                winner,
+                Verdict.DRAW if is_drawn else Verdict.WIN,
+                replies=(int(moves), int(moves)),
+                charged_ms=(charged[0], charged[1]),
+            )
+        )
+        seconds = sum(charged) / 1000
+        # What a slot waits for until its next game is of no agent's doing.
+        free[slot] = began + seconds * (1 + chance.exponential(0.5))
+        busy[slot] = began + seconds
+        hour = f"{int(began // 60) % 24:02d}"
+        conditions.append(GameConditions(f"host-{slot % hosts}", str(slot), began, seconds, hour))
+    return results, conditions

@@ -1,0 +1,178 @@
+"""The certificate on simulated contests: it finds what is unfair, and nothing in what is fair.
+
+JUDGE_AA_CONTESTS is the number of contests of an agent against itself, JUDGE_POWER_CONTESTS that of those with a slow
+slot.
+"""
+
+import math
+import os
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from judge.matches import ResultRow
+from judge.statistics.fairness import SCORE, TIME, FairnessTest, GameConditions, fairness_tests
+from judge.statistics.significance import chi_square_shift, variance_ratio_tail
+from tests.statistics.simulated_contests import play
+
+CONTESTS = int(os.environ.get("JUDGE_AA_CONTESTS", "40"))
+POWERS = int(os.environ.get("JUDGE_POWER_CONTESTS", "4"))
+
+
+def of(tests: Sequence[FairnessTest], factor: str, response: str) -> FairnessTest:
+    return next(test for test in tests if (test.factor, test.response) == (factor, response))
+
+
+@pytest.mark.timeout(0 if CONTESTS > 1000 else 600)
+def test_an_agent_against_itself_gives_uniform_p_values() -> None:
+    """Kolmogorov's distance from uniform of each test's p-values, and how many fair contests are called unfair."""
+    found: dict[tuple[str, str], list[float]] = {}
+    called_unfair = 0
+    for seed in range(CONTESTS):
+        tests = fairness_tests(*play(seed, 240))
+        called_unfair += any(test.has_effect for test in tests)
+        for test in tests:
+            if test.p is not None:
+                found.setdefault((test.factor, test.response), []).append(test.p)
+
+    assert 12 == len(found)
+    for of_test, p_values in found.items():
+        ordered = np.sort(p_values)
+        steps = np.arange(1, len(ordered) + 1) / len(ordered)
+        distance = max(np.abs(steps - ordered).max(), np.abs(steps - 1 / len(ordered) - ordered).max())
+        # Of 12 tests one is beyond this by chance in one of 200 runs; slots of a game that both play are no continuum.
+        print(f"{of_test}: {len(ordered)} p-values, distance {distance:.4f}")  # noqa: T201 a figure to report
+        assert distance < 2.0 / math.sqrt(len(ordered)), of_test
+    print(f"called unfair: {called_unfair} of {CONTESTS}")  # noqa: T201 a figure to report
+    assert called_unfair <= 0.05 * CONTESTS + 3 * math.sqrt(0.05 * 0.95 * CONTESTS)
+
+
+@pytest.mark.timeout(0 if POWERS > 100 else 600)
+def test_a_slot_that_is_1_percent_slower_is_found_in_2000_games() -> None:
+    """By nine in ten contests at least, of agents that differ; and it is named."""
+    hits = 0
+    for seed in range(POWERS):
+        test = of(fairness_tests(*play(seed, 2000, agents=8, differ=0.5, slow={2: 1.01})), "slot", TIME)
+        hits += test.has_effect
+        assert test.found is not None
+        assert test.found < 0.011
+        if test.has_effect:
+            assert "host-0 2" == test.level
+            assert test.effect == pytest.approx(0.01, abs=0.006)
+
+    print(f"found {hits} of {POWERS}")  # noqa: T201 a figure to report
+    assert hits >= 0.9 * POWERS - 2 * math.sqrt(0.09 * POWERS)
+
+
+def test_what_is_unfair_is_found_under_its_name() -> None:
+    slow_host = fairness_tests(*play(1, 800, agents=6, differ=0.5, slow={0: 1.05, 2: 1.05}))
+    busy = fairness_tests(*play(2, 1500, agents=6, differ=0.5, hosts=1, neighbour=0.2))
+    helped = fairness_tests(*play(3, 1500, agents=6, differ=0.5, helped=0.3))
+
+    assert of(slow_host, "host", TIME).has_effect
+    assert of(slow_host, "host", TIME).level in ("host-0", "host-1")
+    assert not of(slow_host, "slot", SCORE).has_effect
+    assert of(helped, "slot", SCORE).has_effect
+    assert "host-0 0" == of(helped, "slot", SCORE).level
+    assert of(busy, "neighbours", TIME).has_effect
+
+
+def test_a_drift_is_an_effect_of_the_order() -> None:
+    """A machine that gets hot: the last game takes 5 % longer than the first."""
+    results, conditions = play(4, 1500, agents=4, differ=0.5)
+    drift = [
+        row._replace(charged_ms=(row.charged_ms[0] * heat, row.charged_ms[1] * heat))
+        for row, heat in zip(results, np.linspace(1, 1.05, len(results)), strict=True)
+    ]
+
+    order = of(fairness_tests(drift, conditions), "order", TIME)
+    assert order.has_effect
+    assert order.effect == pytest.approx(0.05, abs=0.01)
+
+
+def test_an_agent_that_often_plays_on_one_slot_is_no_property_of_the_slot() -> None:
+    """A slow agent that the schedule put there."""
+    results, conditions = play(5, 1000, agents=4)
+    moved, slots = [], []
+    for row, each in zip(results, conditions, strict=True):
+        is_there = "agent-0" in row.agents and each.began % 5 > 0.5
+        slots.append(GameConditions("host-0", "0" if is_there else "1", each.began, each.seconds, each.hour))
+        times = [ms * (2 if agent == "agent-0" else 1) for agent, ms in zip(row.agents, row.charged_ms, strict=True)]
+        moved.append(row._replace(charged_ms=(times[0], times[1])))
+
+    assert not of(fairness_tests(moved, slots), "slot", TIME).has_effect
+
+
+# --- what cannot be compared -----------------------------------------------------------------------------------------
+
+
+def test_one_slot_cannot_be_compared_and_is_named() -> None:
+    tests = fairness_tests(*play(1, 100, slots=1, hosts=1))
+
+    assert (None, "nothing to compare") == (of(tests, "slot", TIME).p, of(tests, "slot", TIME).why)
+    assert (None, "nothing to compare") == (of(tests, "host", SCORE).p, of(tests, "host", SCORE).why)
+    assert of(tests, "order", TIME).p is not None
+
+
+@pytest.mark.parametrize("games", [1, 2, 3, 7])
+def test_few_games_say_nothing(games: int) -> None:
+    for test in fairness_tests(*play(1, games)):
+        assert test.p is None or 0 <= test.p <= 1
+        assert not test.has_effect
+
+
+def test_no_games_have_no_tests() -> None:
+    assert [] == fairness_tests([], [])
+
+
+def test_equal_results_and_no_times_are_no_evidence() -> None:
+    """Nobody ever answered, and the first seat won everything."""
+    _, conditions = play(1, 60)
+    results = [ResultRow("a", "b", "a", play(1, 1)[0][0].verdict.WIN) for _ in range(60)]
+
+    assert {None} == {test.p for test in fairness_tests(results, conditions)}
+
+
+def test_the_tests_do_not_depend_on_the_order_of_the_games() -> None:
+    results, conditions = play(7, 200, agents=3, differ=0.5)
+    mixed = np.random.default_rng(0).permutation(200)
+
+    before = fairness_tests(results, conditions)
+    after = fairness_tests([results[at] for at in mixed], [conditions[at] for at in mixed])
+    assert [test.p for test in before] == pytest.approx([test.p for test in after])
+
+
+def test_work_grows_as_the_games_do() -> None:
+    """Twenty thousand games; what is solved is no larger than for a thousand."""
+    results, conditions = play(1, 1000, agents=4)
+    later = [
+        GameConditions(each.host, each.slot, each.began + 1000 * block, each.seconds, each.hour)
+        for block in range(20)
+        for each in conditions
+    ]
+
+    tests = fairness_tests(results * 20, later)
+    assert {20_000} == {test.games for test in tests if test.response == TIME}
+
+
+# --- tails -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ratio", "degrees", "residual"),
+    # The 5 % points of tables of F.
+    [(4.965, 1, 10), (3.708, 3, 10), (4.351, 1, 20), (2.375, 8, 23), (1.939, 10, 90), (1.554, 30, 120)],
+)
+def test_tails_of_the_variance_ratio_are_those_of_the_tables(ratio: float, degrees: int, residual: int) -> None:
+    assert variance_ratio_tail(ratio, degrees, residual) == pytest.approx(0.05, abs=0.0005)
+
+
+def test_the_power_is_what_simulations_give() -> None:
+    """Noncentral chi-square values above the level of 0.004 with a shift for a power of 0.9."""
+    chance = np.random.default_rng(3)
+    for degrees in (1, 3, 23):
+        shift = chi_square_shift(0.004, degrees, 0.9)
+        drawn = chance.noncentral_chisquare(degrees, shift, 20_000)
+        level = np.quantile(chance.chisquare(degrees, 400_000), 0.996)
+        assert (drawn > level).mean() == pytest.approx(0.9, abs=0.02)
