@@ -14,6 +14,7 @@ from judge.contest.snapshot import Snapshot, SnapshotEntry
 from judge.contest.standings import TableLine
 from judge.matches import Match, MatchState, Pairing, ResultRow
 from judge.referee.seeds import Key
+from judge.statistics.cycles import RatingsCheck, check_ratings
 from judge.statistics.fairness import FairnessTest, GameConditions, fairness_tests
 from judge.statistics.ratings import Rating, RatingList, rate
 from judge.store.types import JournalLine
@@ -217,6 +218,11 @@ class PublishedContest:
     def ratings(self) -> RatingList | None:
         """The ratings; None if no results count."""
         return rate(self.counted) if self.counted else None
+
+    @cached_property
+    def ratings_check(self) -> RatingsCheck:
+        """Whether the ratings tell the results."""
+        return check_ratings(self.counted)
 
     @cached_property
     def rated(self) -> Mapping[str, Rating]:

@@ -63,6 +63,14 @@ def test_agents_are_compared_with_one(cup: Cup) -> None:
     assert "against dora" in run("stats", cup.folder, "--against", "dora")
 
 
+def test_the_standings_say_what_sitting_first_is_worth(cup: Cup, exported: Public) -> None:
+    page = (exported.directory / "index.html").read_text()
+
+    advantage = document("stats", cup.folder)["ratings"]["advantage"]["elo"]
+    assert f"Sitting first is worth {advantage:.0f} Elo" in page.replace("\N{MINUS SIGN}", "-")
+    assert "Ratings tell the results of all pairs" in page
+
+
 def test_what_is_wrong_is_said(cup: Cup) -> None:
     for words, said in (
         (("--against", "nobody"), "nobody has a result against"),
