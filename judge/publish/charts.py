@@ -19,7 +19,7 @@ NAMES, VALUES = 118, 48
 """The widths of the names on the left and of the values on the right."""
 
 ROW = 24
-MOST_ROWS = 60
+MOST_ROWS = 40
 """Agents in a chart; the table has all of them."""
 
 _NAME_LETTERS = 16

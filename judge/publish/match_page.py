@@ -29,8 +29,8 @@ MOST_NOTES = 20
 LONGEST_MESSAGES = 160
 """Bytes of what an agent said beside an answer, as the page has them."""
 
-ALL_MESSAGES = 12_000
-"""Bytes of all of them: what the moves of a long game share."""
+ALL_MESSAGES, LEAST_MESSAGES = 12_000, 40
+"""Bytes of all of them, which the moves of a long game share; a share of less would say nothing, so there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +130,13 @@ def _columns(replay: Stepped, figures: Sequence[SearchFigures]) -> Mapping[str, 
         "evaluation": any(figure.evaluation is not None for figure in figures),
         "depth": any(figure.depth is not None for figure in figures),
         "nodes": any(figure.nodes is not None for figure in figures),
-        "messages": any(step.search or step.messages for step in replay.steps),
+        "messages": bool(_room_for_messages(replay)) and any(step.search or step.messages for step in replay.steps),
     }
 
 
 def _moves(replay: Stepped, figures: Sequence[SearchFigures], language: Language) -> Sequence[Mapping[str, Any]]:
     moves = []
-    room = min(LONGEST_MESSAGES, ALL_MESSAGES // len(replay.steps))
+    room = _room_for_messages(replay)
     for at, (step, figure) in enumerate(zip(replay.steps, figures, strict=True)):
         if step.seat is None:
             continue
@@ -171,6 +171,12 @@ def _evaluation_text(evaluation: float | None) -> str:
     if math.isinf(evaluation):
         return "∞" if evaluation > 0 else "\N{MINUS SIGN}∞"
     return number(evaluation, 2)
+
+
+def _room_for_messages(replay: Stepped) -> int:
+    """Bytes for the messages of a move."""
+    share = ALL_MESSAGES // len(replay.steps)
+    return min(LONGEST_MESSAGES, share) if share >= LEAST_MESSAGES else 0
 
 
 def _fitted(text: str, room: int) -> str:

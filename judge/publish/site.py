@@ -21,14 +21,17 @@ from judge.statistics.fairness import TIME
 from judge.text import duration, plain_text
 from judge.translations.language import ENGLISH, Language
 
-MOST_IN_CROSSTABLE = 100
-"""A table of more agents cannot be read."""
+LARGEST_PAGE = 150_000
+"""Bytes of a page with its style and script. The numbers below follow from it."""
 
-MOST_IN_CELL = 6
-"""Matches of a pair that a cell shows one by one."""
+MOST_IN_CROSSTABLE = 50
+"""Agents: their cells grow with the square."""
 
-PER_PAGE = 500
-"""Matches on one page of a round."""
+MOST_IN_CELL, MOST_IN_CELLS = 6, 400
+"""Matches that a cell, and all of them, show one by one."""
+
+PER_PAGE = 350
+"""Matches on one page of a round, and on the page of an agent."""
 
 MOST_FAULTS = 20
 """Faults that an agent's page lists before its matches."""
@@ -214,12 +217,13 @@ def _crosstable(contest: PublishedContest, language: Language) -> Mapping[str, A
     lines = contest.table.lines
     if len(lines) > MOST_IN_CROSSTABLE:
         return {"rows": None, "has_sums": False}
-    rows = [(line, [_cell(contest, line.agent, other.agent, language) for other in lines]) for line in lines]
+    most = MOST_IN_CELL if len(contest.matches) <= MOST_IN_CELLS else 0
+    rows = [(line, [_cell(contest, line.agent, other.agent, most, language) for other in lines]) for line in lines]
     has_sums = any(cell is not None and not cell.matches for _, row in rows for cell in row)
     return {"rows": rows, "has_sums": has_sums}
 
 
-def _cell(contest: PublishedContest, agent: str, other: str, language: Language) -> _CrossCell | None:
+def _cell(contest: PublishedContest, agent: str, other: str, most: int, language: Language) -> _CrossCell | None:
     met = contest.meetings.get(frozenset({agent, other}), ()) if agent != other else ()
     scored = [
         (match, score, _title(match, match.result.verdict, language))
@@ -229,7 +233,7 @@ def _cell(contest: PublishedContest, agent: str, other: str, language: Language)
     if not scored:
         return None
     total = sum(score for _, score, _ in scored)
-    shown = scored if len(scored) <= MOST_IN_CELL else ()
+    shown = scored if len(scored) <= most else ()
     return _CrossCell(shown, total, len(scored), contest.by_name[agent].stem, contest.by_name[other].number)
 
 
@@ -303,11 +307,13 @@ def _agent(
     for other in contest.participants:
         matches = contest.meetings.get(frozenset({agent.name, other.name}), ()) if other != agent else ()
         if matches:
-            opponents.append((other, [_row(match, agent.name) for match in matches]))
+            opponents.append((other, matches))
         for match in matches:
             fault = None if match.result is None else match.result.faults[agent.name != match.first]
             if match.result is not None and fault is not None:
                 faults.append((match, fault.value, match.result.reason))
+    shown = max(1, PER_PAGE // max(1, len(opponents)))
+    total = sum(len(matches) for _, matches in opponents)
     rating = contest.rated.get(agent.name)
     seat = agent.entry.seat
     return {
@@ -326,7 +332,13 @@ def _agent(
         "about": list(about.items())[:MOST_ABOUT],
         "faults": faults[:MOST_FAULTS],
         "more_faults": max(0, len(faults) - MOST_FAULTS),
-        "opponents": opponents,
+        "opponents": [
+            (other, [_row(match, agent.name) for match in (matches if total <= PER_PAGE else matches[-shown:])])
+            for other, matches in opponents
+        ],
+        "left_out": max(0, total - sum(min(shown, len(matches)) for _, matches in opponents))
+        if total > PER_PAGE
+        else 0,
     }
 
 

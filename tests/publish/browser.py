@@ -18,6 +18,9 @@ _AXE = Path(__file__).parents[2] / ".build/axe/node_modules/axe-core/axe.min.js"
 _EVERY_RULE = {"rules": [{"id": "target-size", "enabled": True}]}
 """Of the rules for WCAG 2.2 AA, the one that axe-core does not run unless it is asked to."""
 
+_KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), " ": (32, " "), "ArrowRight": (39, ""), "ArrowLeft": (37, "")}
+"""Numbers and texts of keys that do something by themselves."""
+
 
 @cache
 def axe_source() -> str:
@@ -109,11 +112,11 @@ class Browser:
             "document.dispatchEvent(new Event('visibilitychange'))"
         )
 
-    def accessibility(self) -> list[Mapping[str, Any]]:
-        """The nodes of the accessibility tree that are not ignored."""
+    def accessibility(self, *, whole: bool = False) -> list[Mapping[str, Any]]:
+        """The nodes of the accessibility tree that are not ignored, or the whole tree."""
         self._call("Accessibility.enable")
         nodes = self._call("Accessibility.getFullAXTree")["nodes"]
-        return [node for node in nodes if not node["ignored"]]
+        return [node for node in nodes if whole or not node["ignored"]]
 
     def ask(self, expression: str) -> Any:
         """The value of an expression in the page; of a promise what it becomes."""
@@ -123,8 +126,10 @@ class Browser:
 
     def press(self, key: str) -> None:
         """A key goes down and up."""
+        number, text = _KEYS.get(key, (0, ""))
         for kind in ("keyDown", "keyUp"):
-            self._call("Input.dispatchKeyEvent", type=kind, key=key, code=key)
+            typed = {"text": text} if text and kind == "keyDown" else {}
+            self._call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=number, **typed)
 
     def choose(self, field: str, path: Path) -> None:
         """Choose a file, or a directory where the field takes one, as a person would in its dialog."""

@@ -15,13 +15,14 @@ from judge.games.types import Verdict
 from judge.matches import Match, Outcome, Pairing, SeatOutcome
 from judge.publish.match_page import MatchContext, match_page
 from judge.publish.model import PublishedContest, PublishedMatch
-from judge.publish.pages import POLICY, PagePlace
+from judge.publish.pages import POLICY, STYLE, VIEWER, PagePlace, asset
 from judge.publish.redaction import public_part
-from judge.publish.site import Proof, site
+from judge.publish.site import LARGEST_PAGE, Proof, site
 from judge.referee.policy import load_policy
 from judge.referee.spec import RecordFile, SeatSpec
 from judge.render.svg_player import spans, write_film
 from judge.store.types import JournalLine
+from judge.translations.language import CODES, languages
 from tests.publish.conftest import Public
 from tests.records import recorded
 from tests.records.recorded import HOSTILE
@@ -282,8 +283,33 @@ def test_the_site_grows_with_the_games_and_no_page_with_all_of_them() -> None:
     )
 
     assert sum(large.values()) < 4.4 * sum(small.values())
-    assert max(large.values()) < 400_000
+    assert max(large.values()) < LARGEST_PAGE - FIXED
     assert large["index.html"] < 1.1 * small["index.html"]
+
+
+FIXED = sum(len(asset(name)) for name in (STYLE, VIEWER))
+"""Bytes that a page loads besides itself; the program that verifies is loaded by its own page alone."""
+
+
+@pytest.mark.parametrize(("agents", "games"), [(4, 4_000), (50, 2_500), (200, 1_000)])
+def test_no_page_weighs_more_than_readers_were_promised(agents: int, games: int) -> None:
+    pages = dict(site(many_games(agents, games), {}, Proof("", "", []), languages(["zh"])))
+
+    assert {} == {path: len(data) for path, data in pages.items() if len(data) > LARGEST_PAGE - FIXED}
+
+
+def test_the_page_of_the_longest_game_weighs_no_more() -> None:
+    """A full board of 20x20, and both agents say much of each search."""
+    file = recorded.full_board(20)
+    replay = steps_of(file)
+    context = MatchContext("cup", a_match(1, "anna", "bert", Verdict.DRAW, ""), ("001", "002"))
+    weights = [
+        len(match_page(replay, file.record, context, PagePlace("games/00001.html", language)))
+        for language in languages(CODES)
+    ]
+
+    assert 400 == len(file.record.plies)
+    assert max(weights) <= LARGEST_PAGE - FIXED
 
 
 def test_too_many_agents_make_no_crosstable_that_nobody_could_read() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from judge.referee.policy import Policy
 from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
 from judge.testing import Act, Agent, Say, ScriptedMatch, World
 from tests.games.stratego_positions import blue, red
@@ -45,6 +46,21 @@ def gomoku() -> RecordFile:
     """Black wins along the upper edge; it talks, and what it says is an attack."""
     black = talker(*BLACK_ROW, messages=("depth 3 ev 12 pv h8", "\x1b[2J[red]boo[/]"))
     return recorded(black, brain(*WHITE_ROW), named(gomoku_spec(), "anna", "bert"))
+
+
+def full_board(size: int) -> RecordFile:
+    """Nobody makes five; both talk at length of each search."""
+    squares = [(x, y) for y in range(size) for x in range(size)]
+    black, white = (
+        talker(
+            *(f"{x},{y}" for x, y in squares if (x + 2 * y) // 2 % 2 == half),
+            messages=("depth 12-20 ev 123 n 345K n/ms 1234 tm 5000 pv h8 h9 j10 k11 l12 m13",),
+        )
+        for half in (0, 1)
+    )
+    board = {"name": "test", "game": {"name": "gomoku", "options": {"width": size, "height": size}}}
+    spec = gomoku_spec().model_copy(update={"policy": Policy.model_validate(board)})
+    return recorded(black, white, named(spec, "embryo21_e", "rapfi-2026-avx2"))
 
 
 def stratego_game() -> RecordFile:

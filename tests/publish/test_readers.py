@@ -1,0 +1,196 @@
+"""The page of a game for every reader: by the accessibility tree, by keyboard, and in a language with longer words."""
+
+import re
+from collections.abc import Iterator, Mapping
+from gettext import NullTranslations
+from pathlib import Path
+from typing import Any
+
+from judge.catalog.steps import steps_of
+from judge.games.types import Verdict
+from judge.publish.match_page import MatchContext, match_page
+from judge.publish.pages import ASSETS, PagePlace, asset
+from judge.publish.site import Proof, site
+from judge.translations.language import Language
+from tests.publish.browser import Browser
+from tests.publish.conftest import Public
+from tests.publish.test_site import a_match, many_games
+from tests.records import recorded
+
+# --- the accessibility tree ------------------------------------------------------------------------------------------
+
+
+class Tree:
+    """What a screen reader has of a page."""
+
+    def __init__(self, browser: Browser) -> None:
+        nodes = browser.accessibility(whole=True)
+        self._nodes: Mapping[str, Mapping[str, Any]] = {node["nodeId"]: node for node in nodes}
+
+    def below(self, top: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+        """All nodes below one, in reading order."""
+        for child in top.get("childIds", ()):
+            node = self._nodes.get(child)
+            if node is not None:
+                yield node
+                yield from self.below(node)
+
+    def find(self, role: str, name: str = "") -> Mapping[str, Any]:
+        """The node of a role and a name."""
+        return next(node for node in self._nodes.values() if role == _role(node) and (not name or name == _name(node)))
+
+    def rows(self, table: Mapping[str, Any]) -> list[list[str]]:
+        """The cells of a table, as they are read."""
+        cells = ("cell", "gridcell", "rowheader", "columnheader")
+        return [
+            [self.text(cell) for cell in self.below(row) if _role(cell) in cells]
+            for row in self.below(table)
+            if _role(row) == "row"
+        ]
+
+    def text(self, top: Mapping[str, Any]) -> str:
+        """All text in a node."""
+        return " ".join(_name(node) for node in self.below(top) if _role(node) == "StaticText")
+
+
+def _role(node: Mapping[str, Any]) -> str:
+    return "" if node.get("ignored") else str(node["role"]["value"])
+
+
+def _name(node: Mapping[str, Any]) -> str:
+    return str(node.get("name", {}).get("value", ""))
+
+
+def test_a_screen_reader_hears_each_move_once_in_order_and_both_clocks(browser: Browser, exported: Public) -> None:
+    browser.look(1000)
+    browser.open(exported.directory / "games/00001.html")
+    tree = Tree(browser)
+    head, *rows = tree.rows(tree.find("group", "List of moves"))
+    last = browser.ask("Number(document.querySelector('svg.film').dataset.last)")
+
+    assert ["#", "Agent", "Move", "Time", "Left", "Evaluation", "Depth", "Messages"] == head
+    assert [str(number) for number in range(1, last + 1)] == [row[0] for row in rows]
+    # In the notation of the game, with the number of the stone; two stones are of the opening.
+    assert [str(number + 2) for number in range(1, last + 1)] == [row[2].split(". ")[0] for row in rows]
+    assert all(re.fullmatch(r"\d+\. [a-o]\d+", row[2]) for row in rows)
+    assert all(row[4] for row in rows)
+
+
+def test_a_screen_reader_can_read_any_square(browser: Browser, exported: Public) -> None:
+    browser.open(exported.directory / "games/00001.html", "#1")
+    browser.ask("document.querySelector('.squares').open = true; new Promise((done) => setTimeout(done))")
+    tree = Tree(browser)
+    head, *rows = tree.rows(tree.find("group", "The position as a table"))
+
+    assert list("abcdefghijklmno") == [name for name in head if name]
+    assert [str(number) for number in range(1, 16)] == [row[0] for row in rows]
+    squares = {
+        f"{column}{row[0]}": text for row in rows for column, text in zip(head[1:], row[1:], strict=True) if text
+    }
+    assert {"black 1", "white 2", "black 3"} == set(squares.values())
+
+
+def test_a_step_is_said_once(browser: Browser, exported: Public) -> None:
+    """The caption is a status: what is new in it is said, and nothing else on the page is."""
+    browser.open(exported.directory / "games/00001.html", "#1")
+    browser.ask(
+        """globalThis.said = []; new MutationObserver(() => said.push(document.querySelector(".caption").textContent))
+        .observe(document.querySelector(".caption"), {childList: true, characterData: true, subtree: true})"""
+    )
+    for _ in range(3):
+        browser.press("ArrowRight")
+    moves = browser.ask("[...document.querySelectorAll('.moves tbody tr')].map((row) => row.cells[2].textContent)")
+
+    said = browser.ask("said")
+    assert 3 == len(said)
+    assert all(text.endswith(f" {move}") for text, move in zip(said, moves[1:4], strict=True))
+    live = "[...document.querySelectorAll('[aria-live], [role=status], [role=log], [role=alert]')].length"
+    assert 1 == browser.ask(live)
+
+
+# --- the keyboard ----------------------------------------------------------------------------------------------------
+
+
+def test_everything_is_reached_by_keyboard_and_shows_where_one_is(browser: Browser, exported: Public) -> None:
+    browser.look(1000)
+    browser.open(exported.directory / "games/00001.html")
+    wanted = browser.ask(
+        "document.querySelectorAll('a[href], button, input, summary, [tabindex=\"0\"]:not(.squares *)').length"
+    )
+    focused = """(() => { const at = document.activeElement, style = getComputedStyle(at);
+      globalThis.seen ??= new Set(); seen.add(at);
+      return [at.matches("a") ? at.getAttribute("href") : at.className || at.tagName, style.outlineStyle]; })()"""
+    trail = []
+    for _ in range(wanted):
+        browser.press("Tab")
+        trail.append(browser.ask(focused))
+
+    assert wanted == browser.ask("seen.size")
+    assert {"solid"} == {outline for _, outline in trail}
+    browser.ask("document.querySelector('a[href=\"#2\"]').focus()")
+    browser.press("Enter")
+    assert "2" == browser.ask("document.querySelector('.film').dataset.now")
+    browser.ask("document.querySelector('.squares summary').focus()")
+    browser.press("Enter")
+    assert browser.ask("document.querySelector('.squares').open")
+
+
+# --- a language with longer words ------------------------------------------------------------------------------------
+
+
+class Longer(NullTranslations):
+    """Each message in brackets, with accents, and by half longer than English."""
+
+    def gettext(self, message: str) -> str:
+        parts = re.split(r"(%\(\w+\)s|%%|\{\w+\}|<[^>]*>|https?:\S+)", message)
+        letters = str.maketrans("aeiouyACEINOU", "âêîöůÿÄČÉÎÑÔÛ")
+        words = "".join(part if at % 2 else part.translate(letters) for at, part in enumerate(parts))
+        more = " ".join(["žlûť"] * max(1, len(message) // 10))
+        return f"⟦{words} {more}⟧"
+
+    def ngettext(self, one: str, many: str, count: int) -> str:
+        return self.gettext(one if count == 1 else many)
+
+    def pgettext(self, context: str, message: str) -> str:
+        return message if context == "unit" else self.gettext(message)
+
+
+def test_longer_words_are_neither_cut_off_nor_forgotten(browser: Browser, tmp_path: Path) -> None:
+    """What is not in brackets does not come from the catalogue; what is wider than its place is cut off."""
+    language = Language("qps", "qps-ploc", "Pseudo", "en_XA", messages=Longer())
+    file = recorded.gomoku()
+    context = MatchContext("cup", a_match(1, "anna", "bert", Verdict.WIN, ""), ("001", "002"), address="")
+    game = PagePlace("games/00001.html", language, (language,))
+    pages = dict(site(many_games(5, 40), {}, Proof("k", "0" * 64, []), (language,)))
+    pages[game.file] = match_page(steps_of(file), file.record, context, game)
+    for path, data in [*pages.items(), *((name, asset(name)) for name in ASSETS)]:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    browser.look(360)
+    for path in ("index", "crosstable", "rounds", "journal", "verify", "rounds/001", "agents/001", "games/00001"):
+        browser.open(tmp_path / f"{path}.html")
+        assert [] == browser.ask(UNTRANSLATED), path
+        assert [] == browser.ask(CUT_OFF), path
+        assert browser.ask("document.documentElement.scrollWidth") <= 360, path
+
+
+UNTRANSLATED = """(() => {
+  const found = [], data = ".squares td, .moves td, td:nth-child(8), dd, time";
+  const own = `${data}, bdi, code, pre, .code, .agent, .verdict, svg, [lang=en]`;
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode, parent = node.parentElement;
+    if (parent.closest(own) || parent.closest("script, style, noscript, ul[hidden]")) continue;
+    const block = parent.closest("p, li, th, td, h1, h2, figcaption, summary, footer, button, label, dt, nav a");
+    if (block?.textContent.includes("⟦")) continue;
+    if (/[a-z]{3,}/.test(node.textContent) && !/agent-|anna|bert|CSV|JSON/.test(node.textContent)) {
+      found.push(node.textContent.trim());
+    }
+  }
+  return found;
+})()"""
+
+CUT_OFF = """[...document.querySelectorAll("body *:not(.agent):not(.unseen)")].filter((element) => {
+  const style = getComputedStyle(element);
+  return style.overflowX === "hidden" && element.scrollWidth > element.clientWidth + 1;
+}).map((element) => element.outerHTML.slice(0, 200))"""
