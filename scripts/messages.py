@@ -34,10 +34,10 @@ CATALOGUES = ROOT / "judge/translations"
 TEMPLATES = ROOT / "judge/publish/templates"
 
 WORDS = {
-    "state": [*MatchState, *AttemptState],
+    "state": [*MatchState, *AttemptState, "open", "paused", "stopped"],
     "unit": ["ms", "s", "min", "h"],
     "fairness": [*FAIRNESS_WORDS],
-    SENTENCE: [*Verdict, *STONES, *ARMIES, *SIDES, *PieceType],
+    SENTENCE: [*Verdict, "or", "hidden", "unknown", *STONES, *ARMIES, *SIDES, *PieceType],
 }
 """Messages that are values of the code, by context."""
 

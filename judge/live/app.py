@@ -16,7 +16,7 @@ import judge
 from judge.errors import HostError, InputError
 from judge.live.connections import stream_of
 from judge.live.hub import Hub, Topic
-from judge.live.pages import SEQ, LivePage, LivePages
+from judge.live.pages import RUNNING, SEQ, LivePage, LivePages
 
 ABOUT = """
 Watch a contest while it is played. `GET /feed` and `GET /events` have the same events, which docs/live.md describes;
@@ -156,21 +156,19 @@ def _add_pages(app: FastAPI, watched: Watched) -> None:
     @app.get("/", include_in_schema=False)
     async def top(request: Request) -> Response:
         """The page of running games."""
-        return RedirectResponse(f"{request.scope.get('root_path', '')}/live.html", 307)
-
-    @app.get("/live.html", include_in_schema=False)
-    async def live() -> Response:
-        """All running games."""
-        return _answer(pages.running(hub.live, hub.viewers, watched.slots), hub.live.seq)
+        return RedirectResponse(f"{request.scope.get('root_path', '')}/{RUNNING}", 307)
 
     @app.get("/{path:path}", include_in_schema=False)
     async def page(path: Annotated[str, Path(max_length=200)]) -> Response:
         """A page or a file of the contest."""
-        number = path.removeprefix("games/").removesuffix(".html")
-        if path == f"games/{number}.html" and number.isdigit():
+        place = pages.place(path)
+        if place.path == RUNNING:
+            return _answer(pages.running(hub.live, hub.viewers, watched.slots, place), hub.live.seq)
+        number = place.path.removeprefix("games/").removesuffix(".html")
+        if place.path == f"games/{number}.html" and number.isdigit():
             running = hub.live.games.get(int(number))
             if running is not None:
-                return _answer(pages.running_game(running, hub.live, hub.viewers), hub.live.seq)
+                return _answer(pages.running_game(running, hub.live, hub.viewers, place), hub.live.seq)
         seq = hub.live.seq
         found = await run_in_threadpool(pages.get, path, hub.live, watched.version())
         if found is None:

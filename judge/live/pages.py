@@ -7,8 +7,9 @@ shows (`SEQ` until it is sent), so the script goes on from there and nothing fal
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -28,11 +29,12 @@ from judge.publish.site import pages
 from judge.publish.tables import tables
 from judge.records.views import Surface
 from judge.text import duration
+from judge.translations.language import CODES, Language, languages
 
 SEQ = "@seq@"
 """Where a page has the number of the last event that it shows."""
 
-SCRIPT = "live.js"
+SCRIPT, RUNNING = "live.js", "live.html"
 
 LOAD_S, LOAD_SHARE = 0.5, 0.2
 """The contest is read again after this time at the earliest, and for no more than this share of it."""
@@ -76,6 +78,7 @@ class LivePages:
         self._load_at = 0.0
         self._stored: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
         self._lock = Lock()
+        self._languages = languages(CODES)
 
     def close(self) -> None:
         """Close the store."""
@@ -86,8 +89,9 @@ class LivePages:
         with self._lock:
             if path == SCRIPT or path in ASSETS:
                 return LivePage(asset(path), _kind(path))
-            if path.startswith("games/"):
-                return self._match(path, live, version)
+            place = self.place(path)
+            if place.path.startswith("games/"):
+                return self._match(place, live, version)
             edition = self._read(live, version)
             if path in edition.written:
                 return LivePage(edition.written[path], _kind(path))
@@ -116,9 +120,17 @@ class LivePages:
         with self._lock:
             return self._read(live, version).contest.is_over
 
-    def running(self, live: Live, viewers: int, slots: int) -> LivePage:
+    def place(self, path: str) -> PagePlace:
+        """Where the page of a path from the top of the site is."""
+        return PagePlace.of_file(path, self._languages)
+
+    def places(self, path: str) -> Sequence[PagePlace]:
+        """A page in each language."""
+        return [PagePlace(path, language, self._languages) for language in self._languages]
+
+    def running(self, live: Live, viewers: int, slots: int, place: PagePlace) -> LivePage:
         """The page of all running games."""
-        games = [self._shown(game) for _, game in sorted(live.games.items())]
+        games = [self._shown(game, place.language) for _, game in sorted(live.games.items())]
         values = {
             "here": "live",
             "contest_name": self._contest.name,
@@ -131,19 +143,17 @@ class LivePages:
             "ended": live.ended,
             "upcoming": list(live.next_games(slots)),
         }
-        return LivePage(render("live.html", PagePlace("live.html"), values, self._stream(live)), _kind(".html"))
+        return LivePage(render("live.html", place, values, self._stream(live)), _kind(".html"))
 
-    def running_game(self, game: LiveGame, live: Live, viewers: int) -> LivePage:
+    def running_game(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
         """The page of a running game."""
         values = {
             "here": "",
             "contest_name": self._contest.name,
-            "game": self._shown(game, whole=True),
+            "game": self._shown(game, place.language, whole=True),
             "viewers": viewers,
         }
-        return LivePage(
-            render("live_game.html", PagePlace(f"games/{game.stem}.html"), values, self._stream(live)), _kind(".html")
-        )
+        return LivePage(render("live_game.html", place, values, self._stream(live)), _kind(".html"))
 
     def _stream(self, live: Live) -> Stream:
         return Stream(live.log, SEQ, self._is_static)
@@ -154,17 +164,18 @@ class LivePages:
         if edition is not None and (edition.version == version or now < self._load_at):
             return edition
         contest = replace(load_store(self._contest), stream=self._stream(live))
-        writers = dict(pages(contest, {}))
+        writers = dict(pages(contest, {}, self._languages))
         writers[DOCUMENT] = lambda: f"{contest.document}\n".encode()
         if contest.secret is not None and contest.snapshot.commitment is not None:
             writers[CHANCE] = lambda: _chance(contest)
-        writers["verify.html"] = lambda: _verify(contest)
+        writers |= {place.file: partial(_verify, contest, place) for place in self.places("verify.html")}
         matches = {match.stem: match for match in contest.matches}
         self._edition = _Edition(version, contest, writers, matches)
         self._load_at = time.monotonic() + max(LOAD_S, (time.monotonic() - now) / LOAD_SHARE)
         return self._edition
 
-    def _match(self, path: str, live: Live, version: object) -> LivePage | None:
+    def _match(self, place: PagePlace, live: Live, version: object) -> LivePage | None:
+        path = place.path
         stem = path.removeprefix("games/").removesuffix(".html")
         edition = self._read(live, version)
         match = edition.matches.get(stem)
@@ -178,14 +189,14 @@ class LivePages:
         at = played.index(stem)
         before = played[at - 1] if at else ""
         after = played[at + 1] if at + 1 < len(played) else ""
-        key = (match.result.record, before, after, live.log)
+        key = (place.file, match.result.record, before, after, live.log)
         page = self._stored.pop(key, None)
         if page is None:
             public = public_part(read_stored(self._contest.planned.files, match.result.record))
             by_name = edition.contest.by_name
             agents = (by_name[match.first].stem, by_name[match.second].stem)
             context = MatchContext(edition.contest.name, match, agents, before, after, stream=self._stream(live))
-            page = match_page(steps_of(public), public.record, context, PagePlace(path))
+            page = match_page(steps_of(public), public.record, context, place)
         self._stored[key] = page
         if len(self._stored) > MOST_STORED:
             self._stored.popitem(last=False)
@@ -205,11 +216,11 @@ class LivePages:
             return LivePage(public.to_json(as_read=True), _kind(path), is_fixed=True)
         return None
 
-    def _shown(self, game: LiveGame, *, whole: bool = False) -> Mapping[str, Any]:
+    def _shown(self, game: LiveGame, language: Language, *, whole: bool = False) -> Mapping[str, Any]:
         """What the templates show of a running game."""
-        painter = self._painter
+        painter, _ = self._painter, language.gettext
         names = game.names
-        sides = [painter.sides[game.seats.index(seat)] for seat in (0, 1)]
+        sides = [language.word(painter.sides[game.seats.index(seat)]) for seat in (0, 1)]
         swatches = [_SWATCHES[painter.surface][game.seats.index(seat)] for seat in (0, 1)]
         last = game.moves[-1] if game.moves else None
         shown: dict[str, Any] = {
@@ -221,25 +232,32 @@ class LivePages:
             "sides": sides,
             "swatches": swatches,
             "clocks": _clocks(game),
-            "left": [_left(game, seat) for seat in (0, 1)],
+            "left": [language.measure(_left(game, seat)) for seat in (0, 1)],
             "search": [" · ".join(last_words(game, seat)) for seat in (0, 1)],
-            "last": "" if last is None else f"{last.notation} {names[last.seat]} {duration(last.charged_ms)}",
-            "why": "The board is shown when the game is over." if game.is_playing else "The game is made ready.",
+            "last": ""
+            if last is None
+            else f"{last.notation} {names[last.seat]} {language.measure(duration(last.charged_ms))}",
+            "why": _("The board is shown when the game is over.") if game.is_playing else _("The game is made ready."),
             "svg": "",
         }
         if game.has_board:
             shown["svg"] = picture(painter.svg(game.tokens, game.marks, " - ".join(names)))
         if whole:
             shown["columns"] = painter.columns
-            shown["board"] = painter.table(game.tokens)
+            board = painter.table(game.tokens)
+            shown["board"] = [(row, [language.words(words) for words in squares]) for row, squares in board]
+            used = {word for _row, squares in board for words in squares for word in words.split(" ")}
+            shown["words"] = {
+                word: language.word(word) for word in sorted({*used, *painter.sides}) if not word.isdigit()
+            }
             shown["moves"] = [
                 {
                     "number": move.ply,
                     "seat": move.seat,
                     "name": names[move.seat],
                     "said": move.notation,
-                    "time": duration(move.charged_ms),
-                    "left": "" if (left := move.left_ms[move.seat]) is None else duration(left),
+                    "time": language.measure(duration(move.charged_ms)),
+                    "left": "" if (left := move.left_ms[move.seat]) is None else language.measure(duration(left)),
                     "search": " · ".join([*(f"{key} {value}" for key, value in move.search.items()), *move.messages]),
                 }
                 for move in game.moves
@@ -273,7 +291,7 @@ def _chance(contest: PublishedContest) -> bytes:
     return f"{revealed.model_dump_json(indent=1)}\n".encode()
 
 
-def _verify(contest: PublishedContest) -> bytes:
+def _verify(contest: PublishedContest, place: PagePlace) -> bytes:
     snapshot = contest.snapshot
     digests = {
         DOCUMENT: hashlib.sha256(f"{contest.document}\n".encode()).hexdigest(),
@@ -281,7 +299,7 @@ def _verify(contest: PublishedContest) -> bytes:
         **{f"agent {entry.name}": entry.seat.digest for entry in snapshot.entries},
     }
     values = {"here": "verify", "contest_name": contest.name, "contest": contest, "digests": list(digests.items())}
-    return render("verify_live.html", PagePlace("verify.html"), values, contest.stream)
+    return render("verify_live.html", place, values, contest.stream)
 
 
 _KINDS = {

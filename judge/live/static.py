@@ -14,7 +14,7 @@ from pathlib import Path
 from judge.durable_files import PARTIAL
 from judge.errors import HostError, InputError
 from judge.live.hub import Hub, Topic
-from judge.live.pages import SEQ, LivePages
+from judge.live.pages import RUNNING, SEQ, LivePages
 
 EVENTS_PER_FILE = 256
 
@@ -85,15 +85,17 @@ class StaticSite:
             shown = (match.result.record if match.result else "", before, after)
             if self._matches.get(match.stem) != shown:
                 self._matches[match.stem] = shown
-                for path in (f"games/{match.stem}.html", match.record_path):
+                pages_of_it = [place.file for place in pages.places(f"games/{match.stem}.html")]
+                for path in (*pages_of_it, match.record_path):
                     page = pages.get(path, live, version)
                     if page is not None:
                         self._put(path, page.data)
         for game in live.games.values():
-            self._put(f"games/{game.stem}.html", pages.running_game(game, live, 0).data)
+            for place in pages.places(f"games/{game.stem}.html"):
+                self._put(place.file, pages.running_game(game, live, 0, place).data)
             self._matches.pop(game.stem, None)
-        top = pages.running(live, 0, 1).data
-        self._put("live.html", top)
+        for place in pages.places(RUNNING):
+            self._put(place.file, pages.running(live, 0, 1, place).data)
 
     def _put(self, path: str, data: bytes, *, is_always: bool = False) -> None:
         """Replace a file, if it changes; a page gets the number of the event that it shows."""

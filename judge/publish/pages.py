@@ -60,6 +60,15 @@ class PagePlace:
     language: Language = ENGLISH
     languages: Sequence[Language] = (ENGLISH,)
 
+    @classmethod
+    def of_file(cls, file: str, languages: Sequence[Language]) -> "PagePlace":
+        """The page of a path from the top of the site."""
+        folder, _, path = file.partition("/")
+        for language in languages[1:]:
+            if folder == language.code:
+                return cls(path, language, languages)
+        return cls(file, languages[0], languages)
+
     @property
     def file(self) -> str:
         """The path from the top of the site."""
@@ -124,6 +133,7 @@ def _environment(language: Language) -> Environment:
         "measure": language.measure,
         "grouped": language.grouped,
         "verdict": language.word,
+        "unit": partial(language.pgettext, "unit"),
         "state": partial(language.pgettext, "state"),
         "fairness": partial(language.pgettext, "fairness"),
         "sentence": sentence_in,

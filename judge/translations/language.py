@@ -54,6 +54,10 @@ class Language:
         """A word of a game or a verdict; as it is if the catalogue does not have it."""
         return self.sentence(word) or word
 
+    def words(self, text: str) -> str:
+        """Words of a game one by one, such as `white queen or rook`."""
+        return " ".join(map(self.word, text.split(" ")))
+
     def measure(self, text: str) -> str:
         """A number, a time or a size that `judge.text` wrote, such as `3.4 s`."""
         if self._is_english:

@@ -44,16 +44,20 @@
     });
   }
 
+  // As judge/text.py writes it, in the language of the page.
+  const units = JSON.parse(html.dataset.units ?? "{}");
   function duration(ms) {
-    if (ms < 1000) return `${ms >= 10 ? ms.toFixed(0) : Number(ms.toFixed(1))} ms`;
-    if (ms < 60000) return `${Number((ms / 1000).toFixed(1))} s`;
-    return `${Math.floor(ms / 60000)} min ${Math.floor((ms % 60000) / 1000)} s`;
+    const decimal = (value) => String(Number(value.toFixed(1))).replace(".", units["."]);
+    if (ms < 1000) return `${ms >= 10 ? ms.toFixed(0) : decimal(ms)} ${units.ms}`;
+    if (ms < 60000) return `${decimal(ms / 1000)} ${units.s}`;
+    return `${Math.floor(ms / 60000)} ${units.min} ${Math.floor((ms % 60000) / 1000)} ${units.s}`;
   }
 
   const nameOf = (running, seat) => running.querySelector(`[data-seat="${seat}"] bdi`).textContent;
 
   function draw(running, event) {
     const pieces = running.querySelector(".film .pieces");
+    const known = JSON.parse(running.dataset.words ?? "{}");
     if (!pieces) return;
     const at = (x, y) => [pieces.querySelector(`[data-at="${x} ${y}"]`), running.querySelector(`[data-square="${x} ${y}"]`)];
     for (const [x, y] of event.emptied) {
@@ -67,7 +71,7 @@
       made.append(...painted(shapes));
       if (piece) piece.replaceWith(made);
       else pieces.append(made);
-      if (square) square.textContent = words;
+      if (square) square.textContent = words.split(" ").map((word) => (Object.hasOwn(known, word) ? known[word] : word)).join(" ");
     }
     running.querySelector(".film .marks").replaceChildren(...painted(event.paint.marks));
   }
@@ -193,7 +197,7 @@
       }
       case "search": return search(event);
       case "table": return "renew" in html.dataset ? renewSoon() : table(event);
-      case "ended": tell(`Game ${event.game}: ${event.outcome}`);
+      case "ended": tell(`${html.dataset.said.replace("{number}", event.game)} ${event.outcome}`);
     }
     if ("all" in html.dataset || "renew" in html.dataset) renewSoon();
     else if (event.game === game) leave();
