@@ -28,6 +28,9 @@ def verify(file: RecordFile) -> Verified:
         problems.append(f"the id {record.id} is not that of the spec ({record.spec.id})")
     if record.transcript_sha256 != file.transcript.sha256:
         problems.append("the record names another transcript")
+    for seat, (begun, ended) in enumerate(zip(record.spec.seats, record.seats, strict=True)):
+        if begun.name != ended.name:
+            problems.append(f"seat {seat}: the record calls it {ended.name!r:.100}, the spec {begun.name!r:.100}")
     problems += _folder_problems(record)
     try:
         with replaying(file.record):
@@ -75,6 +78,15 @@ def _replay(file: RecordFile) -> list[str]:
         fault = None if side.fault is None else side.fault.verdict
         if (fault, side.evidence) != (stated.fault, stated.evidence):
             problems.append(f"seat {seat}: the replay finds fault {fault}, the record {stated.fault}")
+        why = "" if side.fault is None else side.fault.reason
+        for what, made, written in (
+            ("why", why, stated.why),
+            ("about", dict(side.about), stated.about),
+        ):
+            if made != written:
+                problems.append(
+                    f"seat {seat}: {what}: the replay gives {made!r:.200}, the record says {written!r:.200}"
+                )
         if round(side.clock.charged_ns / 1e6, 3) != stated.charged_ms:
             problems.append(f"seat {seat}: the replay charges another time than {stated.charged_ms} ms")
     if not wire.is_finished:

@@ -13,7 +13,7 @@ slot is not taken for a property of the slot. Only sums over the games are neede
 as the games do; what is solved is as large as there are agents and levels.
 
 A factor is a set of levels (slot, host, hour of the day) or a number (order: when the game began, 0 for the first and 1
-for the last; neighbours: the mean number of other games on its host while it was played). The p-values of all tests are
+for the last; neighbours: the number of other games on its host when it began). The p-values of all tests are
 adjusted by Holm's procedure, so that fair machines are called unfair in 5 % of contests. A difference of logarithms of
 0.01 is 1 % of time.
 
@@ -159,9 +159,9 @@ def _order(began: Vector) -> Vector:
 
 
 def _neighbours(conditions: Sequence[GameConditions]) -> Vector:
-    """For each game the mean number of other games on its host while it was played.
+    """For each game the number of other games that ran on its host when it began.
 
-    The integral of the number of games over the time of one is that up to its end less that up to its beginning.
+    Those that began later depend on how long it took, and so on chance in its own times.
     """
     counts = np.zeros(len(conditions))
     hosts: dict[str, list[int]] = {}
@@ -169,14 +169,9 @@ def _neighbours(conditions: Sequence[GameConditions]) -> Vector:
         hosts.setdefault(each.host, []).append(at)
     for members in hosts.values():
         begins = np.array([conditions[at].began for at in members])
-        ends = begins + np.array([max(conditions[at].seconds, 1e-3) for at in members])
-        times = np.concatenate([begins, ends])
-        order = np.argsort(times, kind="stable")
-        steps = np.concatenate([np.ones(len(members)), -np.ones(len(members))])[order]
-        sums = np.concatenate([[0.0], np.cumsum(np.cumsum(steps)[:-1] * np.diff(times[order]))])
-        until = np.empty_like(sums)
-        until[order] = sums
-        counts[members] = (until[len(members) :] - until[: len(members)]) / (ends - begins) - 1
+        ends = np.sort([conditions[at].began + conditions[at].seconds for at in members])
+        before = np.searchsorted(np.sort(begins), begins, side="left")
+        counts[members] = before - np.searchsorted(ends, begins, side="right")
     return np.maximum(counts, 0.0)
 
 

@@ -1,0 +1,87 @@
+"""Every value in an export, changed and signed again: it is found, or it is one that nobody can compute.
+
+JUDGE_CLAIMS is the number of values that are tried, of some 400 kinds; `all` tries one of each kind.
+"""
+
+import json
+import os
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from judge.publish.verify_export import verify_export
+from tests.publish.conftest import Public
+from tests.publish.forgeries import sign_again
+
+TRIED = os.environ.get("JUDGE_CLAIMS", "12")
+
+UNCHECKED = re.compile(
+    r"""
+      contest\.json\ (judge|about|frozen_at|plan_sha256|folders_from|images\..*|host\..*)   # what the organiser says
+    | contest\.json\ (failures\..*|transform|shuffle)       # rules that may have had no occasion to matter
+    | contest\.json\ entries\.\*\.(description|submission)
+    | records/.*\ record\.judge
+    # Measurements; states of folders that no later game began with; notes, some of which come from private lines.
+    | records/.*\ record\.seats\.\*\.(memory_peak_bytes|cpu_ms|lingered_ms|notes\.\*|folders\..*)
+    | records/.*\ record\.(placement\..*|judge_late_ms)     # where: the certificate has it if there are enough games
+    | records/N\.attempt-N\.json\ record\.(seconds|started_at|seats\.\*\.(why|about\..*))   # nothing was ruled
+    """,
+    re.VERBOSE,
+)
+"""What nobody can find who sees the export alone; SECURITY.md says so."""
+
+Path_ = tuple[str | int, ...]
+
+
+def leaves(value: Any, path: Path_ = ()) -> Iterator[Path_]:
+    """The place of every value in a document."""
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves(inner, (*path, key))
+    else:
+        yield path
+
+
+def other(value: Any) -> Any:
+    """Another value of its kind."""
+    if isinstance(value, bool):
+        return not value
+    if value is None:
+        return 1
+    return value + 1 if isinstance(value, int | float) else value[:-1] + ("y" if value.endswith("x") else "x")
+
+
+def kinds(directory: Path) -> dict[str, list[tuple[Path, Path_]]]:
+    """The places of all values, by a name that leaves out the numbers of games and rows."""
+    found: dict[str, list[tuple[Path, Path_]]] = {}
+    files = [directory / "contest.json", directory / "chance.json", *sorted((directory / "data").glob("*.json"))]
+    for file in [*files, *sorted((directory / "records").glob("*.json"))]:
+        name = re.sub(r"\d+", "N", file.relative_to(directory).as_posix())
+        for path in leaves(json.loads(file.read_bytes())):
+            kind = ".".join("*" if isinstance(key, int) else key for key in path)
+            found.setdefault(f"{name} {kind}", []).append((file, path))
+    return found
+
+
+def test_every_value_is_checked_or_known_to_be_a_claim(copy: Public) -> None:
+    chance = random.Random(TRIED)
+    by_kind = kinds(copy.directory)
+    tried = sorted(by_kind) if TRIED == "all" else chance.sample(sorted(by_kind), int(TRIED))
+    missed = []
+    for kind in tried:
+        file, path = chance.choice(by_kind[kind])
+        raw = file.read_bytes()
+        document = json.loads(raw)
+        place = document
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = other(place[path[-1]])
+        file.write_text(json.dumps(document))
+        sign_again(copy)
+        if not verify_export(copy.directory, copy.public_key).problems and not UNCHECKED.fullmatch(kind):
+            missed.append(f"{kind} {path}")
+        file.write_bytes(raw)
+
+    assert [] == missed
