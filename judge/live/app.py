@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import FastAPI, Path, Query, Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
@@ -16,7 +16,7 @@ import judge
 from judge.errors import HostError, InputError
 from judge.live.connections import stream_of
 from judge.live.hub import Hub, Topic
-from judge.live.pages import RUNNING, SEQ, LivePage, LivePages
+from judge.live.pages import RUNNING, LivePage, LivePages
 
 ABOUT = """
 Watch a contest while it is played. `GET /feed` and `GET /events` have the same events, which docs/live.md describes;
@@ -25,6 +25,9 @@ all other paths are pages and files, as `judge contest export` writes them.
 
 MOST_IN_ANSWER = 1000
 """Events of one answer of the feed."""
+
+LEAST_PACKED_BYTES = 1400
+"""What is shorter fits into one packet as it is."""
 
 LARGEST_SEQ = (1 << 53) - 1
 
@@ -159,25 +162,28 @@ def _add_pages(app: FastAPI, watched: Watched) -> None:
         return RedirectResponse(f"{request.scope.get('root_path', '')}/{RUNNING}", 307)
 
     @app.get("/{path:path}", include_in_schema=False)
-    async def page(path: Annotated[str, Path(max_length=200)]) -> Response:
+    async def page(request: Request, path: Annotated[str, Path(max_length=200)]) -> Response:
         """A page or a file of the contest."""
         place = pages.place(path)
         if place.path == RUNNING:
-            return _answer(pages.running(hub.live, hub.viewers, watched.slots, place), hub.live.seq)
+            return _answer(request, pages.running(hub.live, hub.viewers, watched.slots, place), hub.live.seq)
         number = place.path.removeprefix("games/").removesuffix(".html")
         if place.path == f"games/{number}.html" and number.isdigit():
             running = hub.live.games.get(int(number))
             if running is not None:
-                return _answer(pages.running_game(running, hub.live, hub.viewers, place), hub.live.seq)
+                return _answer(request, pages.running_game(running, hub.live, hub.viewers, place), hub.live.seq)
         seq = hub.live.seq
         found = await run_in_threadpool(pages.get, path, hub.live, watched.version())
         if found is None:
             return PlainTextResponse("there is no such page", 404)
-        return _answer(found, seq)
+        return _answer(request, found, seq)
 
 
-def _answer(page: LivePage, seq: int) -> Response:
-    data = page.data.replace(SEQ.encode(), str(seq).encode(), 1) if page.kind.startswith("text/html") else page.data
-    cache = "public, max-age=31536000, immutable" if page.is_fixed else "no-cache"
-    answer: dict[str, Any] = {"cache-control": cache}
-    return Response(data, media_type=page.kind, headers=answer)
+def _answer(request: Request, page: LivePage, seq: int) -> Response:
+    headers = {
+        "cache-control": "public, max-age=31536000, immutable" if page.is_fixed else "no-cache",
+        "vary": "accept-encoding",
+    }
+    if "gzip" in request.headers.get("accept-encoding", "") and len(page.data) > LEAST_PACKED_BYTES:
+        return Response(page.packed(seq), media_type=page.kind, headers={**headers, "content-encoding": "gzip"})
+    return Response(page.numbered(seq), media_type=page.kind, headers=headers)

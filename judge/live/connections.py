@@ -1,6 +1,7 @@
 """The server's side of a connection: the limits of the intake's, and connections that the hub writes to itself."""
 
 import asyncio
+import socket
 from typing import Any
 
 from starlette.types import Scope
@@ -8,6 +9,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from judge.intake.connections import bounded_by
 from judge.submissions.intake import IntakePolicy
+
+SEND_BYTES = 128 << 10
 
 _EXTENSION = "judge.connection"
 
@@ -29,6 +32,8 @@ def streaming(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
             """The transport, from now on without a limit of time."""
             self._set_timer(None)
             transport: asyncio.Transport = self.transport
+            # What the kernel stores for a client that does not read: it would take megabytes.
+            transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
             return transport
 
     return Streaming

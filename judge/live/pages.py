@@ -4,6 +4,7 @@ A page is rendered once for each state of the contest, for all viewers. It bears
 shows (`SEQ` until it is sent), so the script goes on from there and nothing falls between page and stream.
 """
 
+import gzip
 import hashlib
 import time
 from collections import OrderedDict
@@ -39,19 +40,43 @@ SCRIPT, RUNNING = "live.js", "live.html"
 LOAD_S, LOAD_SHARE = 0.5, 0.2
 """The contest is read again after this time at the earliest, and for no more than this share of it."""
 
+FRESH_S = 0.25
+"""A page of running games is rendered once in this time; its script goes on from what it shows."""
+
+GZIP_LEVEL = 1
+"""A page of 64 boards becomes a tenth of its size by it, in a few milliseconds."""
+
 MOST_STORED = 256
 """Pages of finished games that are stored."""
 
 _SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LivePage:
-    """A file as it is sent: its bytes, its type, and whether it can be stored by whoever asks for it."""
+    """A file as it is sent: its bytes, its type, and whether it can be stored by whoever asks for it.
+
+    `seq` is the last event that it shows; None: it shows all that there were when it is sent.
+    """
 
     data: bytes
     kind: str
     is_fixed: bool = False
+    seq: int | None = None
+    _packed: bytes | None = None
+
+    def packed(self, seq: int) -> bytes:
+        """The bytes with that number, compressed."""
+        if self._packed is None or self.seq is None:
+            self._packed = gzip.compress(self.numbered(seq), GZIP_LEVEL, mtime=0)
+        return self._packed
+
+    def numbered(self, seq: int) -> bytes:
+        """The bytes with that number, or with the page's own."""
+        number = seq if self.seq is None else self.seq
+        return (
+            self.data.replace(SEQ.encode(), str(number).encode(), 1) if self.kind.startswith("text/html") else self.data
+        )
 
 
 @dataclass(slots=True)
@@ -77,6 +102,7 @@ class LivePages:
         self._edition: _Edition | None = None
         self._load_at = 0.0
         self._stored: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
+        self._running: dict[str, tuple[float, LivePage]] = {}
         self._lock = Lock()
         self._languages = languages(CODES)
 
@@ -130,11 +156,27 @@ class LivePages:
 
     def running(self, live: Live, viewers: int, slots: int, place: PagePlace) -> LivePage:
         """The page of all running games."""
-        games = [self._shown(game, place.language) for _, game in sorted(live.games.items())]
+        return self._fresh(place, live, lambda: self._all_running(live, viewers, slots, place))
+
+    def running_game(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
+        """The page of a running game."""
+        return self._fresh(place, live, lambda: self._one_running(game, live, viewers, place))
+
+    def _fresh(self, place: PagePlace, live: Live, write: Callable[[], bytes]) -> LivePage:
+        """A page of running games, rendered a moment ago or now."""
+        now = time.monotonic()
+        at, page = self._running.get(place.file, (0.0, None))
+        if page is None or self._is_static or now - at > FRESH_S or page.seq is None or page.seq > live.seq:
+            self._running = {file: kept for file, kept in self._running.items() if now - kept[0] <= FRESH_S}
+            page = LivePage(write(), _kind(".html"), seq=live.seq)
+            self._running[place.file] = now, page
+        return page
+
+    def _all_running(self, live: Live, viewers: int, slots: int, place: PagePlace) -> bytes:
         values = {
             "here": "live",
             "contest_name": self._contest.name,
-            "games": games,
+            "games": [self._shown(game, place.language) for _, game in sorted(live.games.items())],
             "viewers": viewers,
             "state": live.state,
             "reason": live.reason,
@@ -143,17 +185,16 @@ class LivePages:
             "ended": live.ended,
             "upcoming": list(live.next_games(slots)),
         }
-        return LivePage(render("live.html", place, values, self._stream(live)), _kind(".html"))
+        return render("live.html", place, values, self._stream(live))
 
-    def running_game(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
-        """The page of a running game."""
+    def _one_running(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> bytes:
         values = {
             "here": "",
             "contest_name": self._contest.name,
             "game": self._shown(game, place.language, whole=True),
             "viewers": viewers,
         }
-        return LivePage(render("live_game.html", place, values, self._stream(live)), _kind(".html"))
+        return render("live_game.html", place, values, self._stream(live))
 
     def _stream(self, live: Live) -> Stream:
         return Stream(live.log, SEQ, self._is_static)

@@ -33,6 +33,8 @@ class StaticSite:
         self._matches: dict[str, tuple[str, ...]] = {}
         self._version: object = None
         self._log = ""
+        self._next_file = 0
+        """The file of events that is written next, or goes on."""
 
     def write(self, version: object) -> bool:
         """Write what is new; whether the contest is over. `version` is that of its store. Raises HostError if the disk
@@ -47,14 +49,15 @@ class StaticSite:
         hub.catch_up()
         live = hub.live
         if live.log != self._log:
-            self._log = live.log
+            self._log, self._next_file = live.log, 0
             for old in self._directory.glob("feed/*.ndjson"):
                 old.unlink()
         if (version, live.version) != self._version:
             self._write_pages(version)
             self._version = (version, live.version)
-        for number in range(max(0, self._files() - 2), live.seq // EVENTS_PER_FILE + 1):
+        for number in range(self._next_file, live.seq // EVENTS_PER_FILE + 1):
             self._write_events(number)
+        self._next_file = live.seq // EVENTS_PER_FILE
         head = {
             "log": live.log,
             "seq": live.seq,
@@ -63,10 +66,6 @@ class StaticSite:
         }
         self._put(HEAD, json.dumps(head).encode(), is_always=True)
         return not live.games and self._pages.is_over(live, version)
-
-    def _files(self) -> int:
-        """How many files of events there are."""
-        return len(list(self._directory.glob("feed/*.ndjson")))
 
     def _write_events(self, number: int) -> None:
         found = self._hub.since(number * EVENTS_PER_FILE, EVENTS_PER_FILE, Topic())

@@ -26,6 +26,10 @@ _KIND_OF_CHANNEL = {
     Channel.OOM: EntryKind.OOM,
 }
 
+_IDLE_NS = 1_000_000
+"""An agent that answers sooner never waits for what the judge does while it waits: tell of the game, and move its
+transcript to disk."""
+
 _AT_ONCE_NS = 1_000_000
 """A box that is frozen within this time is frozen at once: an honest one takes some microseconds."""
 
@@ -336,15 +340,19 @@ class LiveWire:
 
     def _poll(self, until_ns: int) -> None:
         """Fill the inbox with what has happened; wait for it until the deadline."""
-        spun_until = time.monotonic_ns() + self._spin_ns
+        began = time.monotonic_ns()
+        spun_until, idle_at = began + self._spin_ns, began + _IDLE_NS
         while not self._inbox:
             now = time.monotonic_ns()
             if now < spun_until:
                 ready = self._poll_for(0.0)
             else:
                 self._meter.note_other()
-                self._transcript.spill()
-                ready = self._poll_for(max(0.0, (until_ns - now) / 1e9))
+                is_idle = now >= idle_at
+                if is_idle:
+                    self._transcript.spill()
+                wait_ns = until_ns if is_idle else min(until_ns, idle_at)
+                ready = self._poll_for(max(0.0, (wait_ns - now) / 1e9))
             self._take(ready)
             if self._looked_at >= until_ns and not self._inbox:
                 self._hand_out_unended()

@@ -82,7 +82,7 @@ class Stage:
 
 
 @contextmanager
-def staged(folder: Path) -> Iterator[Stage]:
+def staged(folder: Path, *, serves: bool = True) -> Iterator[Stage]:
     """A contest of `GAMES` games that have begun, its recorder and its service."""
     cast = {"left": player("left", 0.05), "right": player("right", 0.05)}
     with ExitStack() as stack:
@@ -94,6 +94,9 @@ def staged(folder: Path) -> Iterator[Stage]:
         stack.callback(recorder.kill)
         recorder.start(record, cup.planned, folder / "address")
         _until((cup.folder / LOG_FILE).exists, "the recorder does not write")
+        if not serves:
+            yield Stage(cup, folder / "address", "", 0, games)
+            return
         command = [sys.executable, "-m", "judge.cli", "serve", str(cup.folder), "--listen", "127.0.0.1:0"]
         service = stack.enter_context(subprocess.Popen(command, stderr=subprocess.PIPE, text=True))
         stack.callback(service.kill)
@@ -104,9 +107,14 @@ def staged(folder: Path) -> Iterator[Stage]:
 
 
 def live(bench: Bench) -> Iterator[Figure]:
-    """The page, the viewers, the clocks."""
-    yield from _late(bench)
-    yield from _viewers(bench)
+    """The page, the viewers, the clocks; a browser and viewers are not on the judge's core."""
+    judge = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    try:
+        yield from _late(bench)
+        yield from _viewers(bench)
+    finally:
+        os.sched_setaffinity(0, judge)
     yield from _clocks(bench)
 
 
@@ -215,7 +223,7 @@ def _clocks(bench: Bench) -> Iterator[Figure]:
     """The error of the clocks of games that are told and of games that are not, by turns."""
     told: list[float] = []
     untold: list[float] = []
-    with staged(_folder(bench, "clocks")) as stage:
+    with staged(_folder(bench, "clocks"), serves=False) as stage:
         for number in range(2 * RUNS):
             for errors in (told, untold) if number % 2 else (untold, told):
                 errors += _game_errors_ms(bench, stage if errors is told else None, number)

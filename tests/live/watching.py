@@ -69,10 +69,12 @@ class Watched:
 
 
 @contextmanager
-def watched(folder: Path, cast: Cast, games: int = 2, delay: BroadcastPlan | None = None) -> Iterator[Watched]:
+def watched(
+    folder: Path, cast: Cast, games: int = 2, delay: BroadcastPlan | None = None, more: str = ""
+) -> Iterator[Watched]:
     """A contest that is watched."""
     form = f'name = "round-robin"\ngames = {games}'
-    with Cup(folder / "cup", cast, form=form, more="[failures]\nafter = 1000") as cup:
+    with Cup(folder / "cup", cast, form=form, more=f"[failures]\nafter = 1000\n{more}") as cup:
         found = Watched(cup, delay)
         try:
             yield found
