@@ -1,7 +1,8 @@
 """An executor whose games are told to the contest's recorder while they are played."""
 
 import socket
-from contextlib import ExitStack, suppress
+import time
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from judge.worker_processes import Worker, wait
 LAST_WAIT_S = 30.0
 """How long the end of a contest waits for its log."""
 
+CONNECT_S = 0.05
+"""How often it is tried to connect to a recorder that does not listen yet."""
+
 log = get_logger()
 
 
@@ -30,8 +34,6 @@ class RecordedExecutor:
 
     executor: Executor
     planned: Planned
-    fork: bool = False
-    """Whether the recorder is a fork of this process, which must have no threads of its own then."""
     _recorder: Worker[None] = field(init=False)
     _address: Path = field(init=False)
     _at_end: ExitStack = field(init=False, default_factory=ExitStack)
@@ -39,7 +41,7 @@ class RecordedExecutor:
     def __post_init__(self) -> None:
         """Start the recorder. Raises HostError if the disk is full."""
         self._address = self._at_end.enter_context(owned_directory()) / "recorder"
-        self._recorder = Worker(fork=self.fork)
+        self._recorder = Worker()  # no fork: SQLite's locks of an open store do not survive one
         self._recorder.start(record, self.planned, self._address)
 
     @property
@@ -75,13 +77,25 @@ class RecordedExecutor:
     def close(self) -> None:
         """End the processes, when none of them runs a match; the recorder when it has read all."""
         self.executor.close()
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        with suppress(OSError):  # it is gone: the next one continues the log
-            connection.connect(str(self._address))
+        if (connection := self._connected()) is not None:
             feed = Feed(connection.detach())
             feed.send(END, b"")
             feed.close()
             wait([self._recorder], LAST_WAIT_S)
-        connection.close()
         self._recorder.kill()
         self._at_end.close()
+
+    def _connected(self) -> socket.socket | None:
+        """A connection to the recorder, which may have been started a moment ago; None if it does not come."""
+        deadline = time.monotonic() + LAST_WAIT_S
+        while not wait([self._recorder], 0) and time.monotonic() < deadline:
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            try:
+                connection.connect(str(self._address))
+            except OSError:
+                connection.close()
+                time.sleep(CONNECT_S)
+            else:
+                return connection
+        log.warning("the log of events is not complete; the next judge contest run completes it")
+        return None

@@ -99,9 +99,7 @@ def _here(contest: Contest, slots: Sequence[Slot]) -> Executor:
     report_occupied(slots)
     if slots[0].judge_cores:
         os.sched_setaffinity(0, slots[0].judge_cores)
-    return RecordedExecutor(
-        LocalExecutor(slots, log=contest.planned.folder / LOG_FILE, fork=True), contest.planned, fork=True
-    )
+    return RecordedExecutor(LocalExecutor(slots, log=contest.planned.folder / LOG_FILE, fork=True), contest.planned)
 
 
 def _elsewhere(contest: Contest, scheduler: str, keys: Path | None, lost_after_s: float) -> Executor:
