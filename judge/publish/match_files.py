@@ -13,7 +13,7 @@ from judge.catalog.steps import steps_of
 from judge.errors import InputError
 from judge.games.types import SEATS, Verdict
 from judge.parsing import parse_json
-from judge.publish.match_page import MatchContext, match_page, match_picture
+from judge.publish.match_page import MatchContext, match_pages, match_picture
 from judge.publish.pages import PagePlace
 from judge.publish.redaction import private_part, public_part
 from judge.records.gomoku.pgn import write_pgn
@@ -55,9 +55,9 @@ def publish_match(job: MatchJob) -> MatchFiles:
     write_private(file, job.private, match.stem)
     replay = steps_of(public)
     spoken = languages(context.languages)
-    for language in spoken:
-        place = PagePlace(f"games/{match.stem}.html", language, spoken)
-        (job.target / place.file).write_bytes(match_page(replay, public.record, context, place))
+    places = [PagePlace(f"games/{match.stem}.html", language, spoken) for language in spoken]
+    for place, page in zip(places, match_pages(replay, public.record, context, places), strict=True):
+        (job.target / place.file).write_bytes(page)
     if context.has_picture:
         (job.target / match.picture_path).write_bytes(match_picture(replay, public.record, context.contest))
     about = {seat.name: dict(seat.about) for seat in file.record.seats}

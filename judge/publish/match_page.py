@@ -1,7 +1,7 @@
 """The page of one match, from its public record alone: nothing that is withheld can get onto it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -64,7 +64,13 @@ def match_picture(replay: Stepped, record: MatchRecord, contest: str) -> bytes:
 
 def match_page(replay: Stepped, record: MatchRecord, context: MatchContext, place: PagePlace) -> bytes:
     """The page of a match that was replayed from its public record."""
-    language = place.language
+    return next(match_pages(replay, record, context, [place]))
+
+
+def match_pages(
+    replay: Stepped, record: MatchRecord, context: MatchContext, places: Sequence[PagePlace]
+) -> Iterator[bytes]:
+    """The page at each of these places; what has no language is made once for all."""
     names = (short_name(record.seats[0].name), short_name(record.seats[1].name))
     figures = [search_figures(step.search, step.messages, step.ms) for step in replay.steps]
     film = write_film([step.view for step in replay.steps], " - ".join(names))
@@ -75,7 +81,6 @@ def match_page(replay: Stepped, record: MatchRecord, context: MatchContext, plac
         "match": context.match,
         "before": context.before,
         "after": context.after,
-        "address": context.address or place.top,
         "has_picture": context.has_picture,
         "agents": context.agents,
         "names": names,
@@ -84,17 +89,22 @@ def match_page(replay: Stepped, record: MatchRecord, context: MatchContext, plac
         "problem": replay.problem,
         "sides": _sides(replay),
         "film": picture(film.svg),
-        "painted": {name: _token_words(token, view, language) for name, token in film.painted.items()},
-        "board": _board(view, language),
         "columns_of_board": view.columns,
         "last": len(replay.steps) - 1,
-        "moves": _moves(replay, figures, language),
         "columns": _columns(replay, figures),
         "plots": plots_of(replay.steps, figures),
-        "facts": _facts(record, context.match, language),
-        "seats": [_seat(record, seat, language) for seat in SEATS],
     }
-    return render("match.html", place, values, context.stream)
+    for place in places:
+        language = place.language
+        in_language = {
+            "address": context.address or place.top,
+            "painted": {name: _token_words(token, view, language) for name, token in film.painted.items()},
+            "board": _board(view, language),
+            "moves": _moves(replay, figures, language),
+            "facts": _facts(record, context.match, language),
+            "seats": [_seat(record, seat, language) for seat in SEATS],
+        }
+        yield render("match.html", place, {**values, **in_language}, context.stream)
 
 
 def _token_words(token: Token, view: BoardView, language: Language) -> str:

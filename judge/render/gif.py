@@ -17,6 +17,9 @@ except ImportError:
 FINE = 3
 """Drawn this many times larger and then made smaller, so that edges are smooth."""
 
+PNG_FINE = 2
+"""The same for one picture: there is one for each game of an export."""
+
 STEP_MS, LAST_MS = 600, 4000
 """How long a frame is seen, and the last one."""
 
@@ -45,17 +48,17 @@ def write_gif(scenes: Sequence[Scene], step_ms: int = STEP_MS, last_ms: int = LA
 def write_png(scene: Scene) -> bytes:
     """One picture, of few colours: a tenth of the bytes of a photograph."""
     file = BytesIO()
-    draw(scene).quantize(PNG_COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(file, "PNG")
+    draw(scene, PNG_FINE).quantize(PNG_COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(file, "PNG")
     return file.getvalue()
 
 
-def draw(scene: Scene) -> Image.Image:
-    """The pixels of a scene."""
-    image = Image.new("RGB", (scene.width * FINE, scene.height * FINE), "#ffffff")
+def draw(scene: Scene, fine: int = FINE) -> Image.Image:
+    """The pixels of a scene, drawn so many times larger first."""
+    image = Image.new("RGB", (scene.width * fine, scene.height * fine), "#ffffff")
     pen = ImageDraw.Draw(image)
     for item in scene.items:
-        _DRAWERS[type(item)](pen, item)
-    return image.reduce(FINE)
+        _DRAWERS[type(item)](pen, item, fine)
+    return image.reduce(fine)
 
 
 def _palette(first: Image.Image, last: Image.Image) -> Image.Image:
@@ -65,33 +68,33 @@ def _palette(first: Image.Image, last: Image.Image) -> Image.Image:
     return both.quantize(COLOURS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
 
 
-def _box(pen: ImageDraw.ImageDraw, box: Rectangle) -> None:
+def _box(pen: ImageDraw.ImageDraw, box: Rectangle, fine: int) -> None:
     corners = (box.x, box.y, box.x + box.width, box.y + box.height)
     pen.rounded_rectangle(
-        [n * FINE for n in corners], box.radius * FINE, box.fill, box.stroke, round(box.stroke_width * FINE)
+        [n * fine for n in corners], box.radius * fine, box.fill, box.stroke, round(box.stroke_width * fine)
     )
 
 
-def _disc(pen: ImageDraw.ImageDraw, disc: Disc) -> None:
+def _disc(pen: ImageDraw.ImageDraw, disc: Disc, fine: int) -> None:
     # The stroke lies half outside of the circle, as in SVG.
     radius = disc.radius + disc.stroke_width / 2
     corners = (disc.x - radius, disc.y - radius, disc.x + radius, disc.y + radius)
-    width = round(disc.stroke_width * FINE)
-    pen.ellipse([n * FINE for n in corners], disc.fill, disc.stroke, width)
+    width = round(disc.stroke_width * fine)
+    pen.ellipse([n * fine for n in corners], disc.fill, disc.stroke, width)
 
 
-def _shape(pen: ImageDraw.ImageDraw, shape: Shape) -> None:
-    points = [(x * FINE, y * FINE) for x, y in shape.points]
+def _shape(pen: ImageDraw.ImageDraw, shape: Shape, fine: int) -> None:
+    points = [(x * fine, y * fine) for x, y in shape.points]
     if shape.fill is not None:
         pen.polygon(points, shape.fill)
     if shape.stroke is not None:
-        width = max(1, round(shape.stroke_width * FINE))
+        width = max(1, round(shape.stroke_width * fine))
         pen.line([*points, points[0], points[1]], shape.stroke, width, joint="curve")
 
 
-def _line(pen: ImageDraw.ImageDraw, line: Stroke) -> None:
-    ends = [tuple(n * FINE for n in point) for point in (line.start, line.end)]
-    pen.line(ends, line.colour, max(1, round(line.width * FINE)))
+def _line(pen: ImageDraw.ImageDraw, line: Stroke, fine: int) -> None:
+    ends = [tuple(n * fine for n in point) for point in (line.start, line.end)]
+    pen.line(ends, line.colour, max(1, round(line.width * fine)))
 
 
 @lru_cache(maxsize=64)
@@ -100,14 +103,14 @@ def _font(size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     return ImageFont.load_default(size)
 
 
-def _text(pen: ImageDraw.ImageDraw, text: Text) -> None:
+def _text(pen: ImageDraw.ImageDraw, text: Text, fine: int) -> None:
     anchor = {"start": "lm", "middle": "mm", "end": "rm"}[text.anchor]
     letters = printable(text.text, None, mark="?")
-    font = _font(text.size * FINE)
-    pen.text((text.x * FINE, text.y * FINE), letters, text.colour, font, anchor)
+    font = _font(text.size * fine)
+    pen.text((text.x * fine, text.y * fine), letters, text.colour, font, anchor)
 
 
-_DRAWERS: Mapping[type, Callable[[ImageDraw.ImageDraw, Any], None]] = {
+_DRAWERS: Mapping[type, Callable[[ImageDraw.ImageDraw, Any, int], None]] = {
     Rectangle: _box,
     Disc: _disc,
     Shape: _shape,
