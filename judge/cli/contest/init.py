@@ -34,7 +34,7 @@ _FORMATS = {
     "knockout": "replays = 1      # how often a pairing that ends equal is played again\n",
     "groups": "groups = 2\npromoted = 2     # how many of a group go on to the final\n",
     "sprt": "rounds = 100     # after so many it ends undecided\n"
-    "test = { elo0 = 0, elo1 = 10, alpha = 0.05, beta = 0.05 }\n",
+    'test = { elo0 = 0, elo1 = 10, alpha = 0.05, beta = 0.05, model = "logistic" }   # or "normalized", "bayesian"\n',
     "leagues": "sizes = [6, 6, 6]\npromoted = 3     # how many of a league join the one above\n",
 }
 """For each format the lines of its own options."""

@@ -9,7 +9,10 @@
 (() => {
   const MANIFEST = "manifest.json", SIGNATURE = "manifest.sig", KEY = "organiser.pem";
   const MOST_PROBLEMS = 50;
-  const FAILURES = new Set(["illegal", "unreadable", "start-time", "turn-time", "match-time", "memory", "output", "crash", "refused"]);
+  const FAILURES = new Set([
+    "illegal", "unreadable", "start-time", "turn-time", "match-time", "memory", "output", "crash", "refused",
+  ]);
+  const SUMS = ["points", "games", "wins", "draws", "losses", "byes", "failures", "replies", "charged_ms"];
   const BY_RESULTS = new Set(["round-robin", "double-round-robin", "gauntlet", "swiss", "sprt"]);
 
   // --- bytes ---------------------------------------------------------------------------------------------------------
@@ -56,16 +59,20 @@
     if (value !== null && typeof value === "object") {
       return `{${Object.keys(value).sort().map((key) => `${canonical(key)}:${canonical(value[key])}`).join(",")}}`;
     }
-    return JSON.stringify(value).replace(/[\u007f-\uffff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    const escaped = (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
+    return JSON.stringify(value).replace(/[\u007f-\uffff]/g, escaped);
   }
 
   // --- files and signature -------------------------------------------------------------------------------------------
 
   /** The 32 bytes of an Ed25519 public key in PEM (RFC 8410: they are the last of its DER). */
   function rawKey(pem) {
-    const body = /-----BEGIN PUBLIC KEY-----([\sA-Za-z0-9+/=]+)-----END PUBLIC KEY-----/.exec(new TextDecoder().decode(pem));
-    const der = body === null ? [] : Uint8Array.from(atob(body[1].replace(/\s/g, "")), (letter) => letter.charCodeAt(0));
-    if (der.length !== 44 || hex(der.slice(0, 12)) !== "302a300506032b6570032100") throw new Error("not an Ed25519 public key in PEM");
+    const text = new TextDecoder().decode(pem);
+    const body = /-----BEGIN PUBLIC KEY-----([\sA-Za-z0-9+/=]+)-----END PUBLIC KEY-----/.exec(text);
+    const der = body === null ? [] : latin1(atob(body[1].replace(/\s/g, "")));
+    if (der.length !== 44 || hex(der.slice(0, 12)) !== "302a300506032b6570032100") {
+      throw new Error("not an Ed25519 public key in PEM");
+    }
     return der.slice(12);
   }
 
@@ -79,17 +86,23 @@
     const isSigned = await crypto.subtle.verify({ name: "Ed25519" }, imported, await files.read(SIGNATURE), data);
     if (!isSigned) problems.push(`${SIGNATURE}: not signed by the key ${report.key.slice(0, 16)}`);
     const manifest = parse(data, MANIFEST);
-    if (manifest.format !== "judge-manifest-1") throw new Error(`${MANIFEST}: the format ${manifest.format} is not known here`);
+    if (manifest.format !== "judge-manifest-1") {
+      throw new Error(`${MANIFEST}: the format ${manifest.format} is not known here`);
+    }
     const listed = new Map(manifest.files.map((file) => [file.path, file]));
     const paths = manifest.files.map((file) => file.path);
     const isOrdered = paths.every((path, at) => at === 0 || paths[at - 1] < path);
-    if (!isOrdered || canonical(manifest) + "\n" !== new TextDecoder().decode(data)) problems.push(`${MANIFEST}: not in the form that a judge writes`);
+    if (!isOrdered || canonical(manifest) + "\n" !== new TextDecoder().decode(data)) {
+      problems.push(`${MANIFEST}: not in the form that a judge writes`);
+    }
     const there = new Set(files.names.filter((name) => name !== MANIFEST && name !== SIGNATURE));
     for (const path of paths) if (!there.has(path)) problems.push(`${path}: missing`);
     for (const name of there) {
       const file = listed.get(name);
       if (file === undefined) problems.push(`${name}: not in the manifest`);
-      else if ((await files.size(name)) !== file.size || (await sha256(await files.read(name))) !== file.sha256) problems.push(`${name}: changed`);
+      else if ((await files.size(name)) !== file.size || (await sha256(await files.read(name))) !== file.sha256) {
+        problems.push(`${name}: changed`);
+      }
     }
     report.checked.push(`${paths.length} files against the manifest, and its signature`);
     return manifest;
@@ -150,10 +163,14 @@
       }
       for (const [seat, name] of [row.first, row.second].entries()) {
         const { digest } = record.spec.seats[seat];
-        if (seats.get(name)?.digest !== digest) report.problems.push(`${where}: the files of ${name} are not those of contest.json`);
+        if (seats.get(name)?.digest !== digest) {
+          report.problems.push(`${where}: the files of ${name} are not those of contest.json`);
+        }
       }
       const digest = await transcriptDigest(transcript);
-      if (digest !== transcript.sha256 || digest !== record.transcript_sha256) report.problems.push(`${where}: the transcript does not fit its digest`);
+      if (digest !== transcript.sha256 || digest !== record.transcript_sha256) {
+        report.problems.push(`${where}: the transcript does not fit its digest`);
+      }
       count += 1;
     }
     report.checked.push(`${count} records against the results, and their transcripts against their digests`);
@@ -162,7 +179,8 @@
   // --- tables --------------------------------------------------------------------------------------------------------
 
   const rounded = (value, decimals = 9) => Number(value.toFixed(decimals)) + 0;
-  const differs = (a, b) => (typeof a === "number" && typeof b === "number" ? Math.abs(a - b) > 1e-3 + 1e-9 * Math.abs(b) : a !== b);
+  const areNumbers = (...values) => values.every((value) => typeof value === "number");
+  const differs = (a, b) => (areNumbers(a, b) ? Math.abs(a - b) > 1e-3 + 1e-9 * Math.abs(b) : a !== b);
 
   const hasOwnPoints = (policy) => Object.keys(policy.points ?? {}).length > 0;
 
@@ -176,17 +194,22 @@
   function played(contest, pairings, games) {
     const { policy, duel, format } = contest;
     const best = hasOwnPoints(policy) ? Math.max(...Object.values(policy.points).flat()) : 1;
-    const tables = new Map(pairings.map((pairing) => [`${pairing.round} ${pairing.table}`, { ...pairing, games: [], there: new Set(), points: [0, 0] }]));
+    const empty = (pairing) => ({ ...pairing, games: [], there: new Set(), points: [0, 0] });
+    const tables = new Map(pairings.map((pairing) => [`${pairing.round} ${pairing.table}`, empty(pairing)]));
     for (const row of games) {
       const pairing = tables.get(`${row.round} ${row.table}`);
       const agents = pairing && (row.game % 2 ? [pairing.second, pairing.first] : [pairing.first, pairing.second]);
-      if (!agents || row.first !== agents[0] || row.second !== agents[1]) throw new Error(`game ${row.number} belongs to no pairing`);
+      if (!agents || row.first !== agents[0] || row.second !== agents[1]) {
+        throw new Error(`game ${row.number} belongs to no pairing`);
+      }
       if (pairing.there.has(row.game)) throw new Error(`game ${row.number} is there twice`);
       pairing.there.add(row.game);
       if (row.verdict !== null) pairing.games.push(row);
     }
     for (const pairing of tables.values()) {
-      if (pairing.there.size !== (pairing.second === null ? 0 : format.games)) throw new Error(`round ${pairing.round}, table ${pairing.table} has ${pairing.there.size} games`);
+      if (pairing.there.size !== (pairing.second === null ? 0 : format.games)) {
+        throw new Error(`round ${pairing.round}, table ${pairing.table} has ${pairing.there.size} games`);
+      }
       if (pairing.second === null) {
         pairing.points[0] = duel ? duel.win : format.games * best;
         continue;
@@ -238,16 +261,24 @@
     wins: (all, agent) => all.get(agent).sum.wins,
     ratio: (all, agent) => (all.get(agent).sum.wins + 1e-8) / (all.get(agent).sum.losses + 1e-8),
     direct: (all, agent, equal) => {
-      const isComplete = equal.every((one) => new Set([one, ...all.get(one).pairings.map((each) => other(each, one)).filter((name) => equal.includes(name))]).size === equal.length);
+      const met = (one) => all.get(one).pairings.map((each) => other(each, one)).filter((name) => equal.includes(name));
+      const isComplete = equal.every((one) => new Set([one, ...met(one)]).size === equal.length);
       const inside = all.get(agent).pairings.filter((each) => each.second !== null && equal.includes(other(each, agent)));
       return isComplete ? summed(agent, inside).points : 0;
     },
-    "sonneborn-berger": (all, agent) => total(all.get(agent).pairings.filter((each) => each.second !== null).map((each) => summed(agent, [each]).score * all.get(other(each, agent)).sum.points)),
+    "sonneborn-berger": (all, agent) => {
+      const worth = (each) => summed(agent, [each]).score * all.get(other(each, agent)).sum.points;
+      return total(all.get(agent).pairings.filter((each) => each.second !== null).map(worth));
+    },
     buchholz: (all, agent) => {
       const { pairings, sum } = all.get(agent);
-      return total(pairings.filter((each) => each.second !== null).map((each) => all.get(other(each, agent)).sum.points)) + sum.byes * sum.points;
+      const met = pairings.filter((each) => each.second !== null);
+      return total(met.map((each) => all.get(other(each, agent)).sum.points)) + sum.byes * sum.points;
     },
-    time: (all, agent, equal) => (equal.every((one) => all.get(one).sum.replies) ? -all.get(agent).sum.charged_ms / all.get(agent).sum.replies : 0),
+    time: (all, agent, equal) => {
+      const { charged_ms, replies } = all.get(agent).sum;
+      return equal.every((one) => all.get(one).sum.replies) ? -charged_ms / replies : 0;
+    },
   };
 
   const values = (name, all, equal) => new Map(equal.map((agent) => [agent, rounded(CRITERIA[name](all, agent, equal))]));
@@ -269,47 +300,75 @@
     const out = new Set(disqualified.map((row) => row.agent));
     const counted = played(contest, pairings, games).filter((each) => !out.has(each.first) && !out.has(each.second));
     const all = new Map(contest.entries.map(({ name }) => [name, { pairings: [] }]));
-    for (const pairing of counted) for (const agent of [pairing.first, pairing.second]) if (agent !== null) all.get(agent).pairings.push(pairing);
+    for (const pairing of counted) {
+      for (const agent of [pairing.first, pairing.second]) if (agent !== null) all.get(agent).pairings.push(pairing);
+    }
     for (const [agent, record] of all) record.sum = summed(agent, record.pairings);
     const same = (place, row, expected, fields) => {
-      for (const field of fields) if (differs(row[field], expected[field])) report.problems.push(`${place}: ${field} is ${row[field]}, ${expected[field]} follows from the results`);
+      for (const field of fields) {
+        if (differs(row[field], expected[field])) {
+          report.problems.push(`${place}: ${field} is ${row[field]}, ${expected[field]} follows from the results`);
+        }
+      }
     };
-    for (const row of hasOwnPoints(contest.policy) || contest.duel ? [] : games.filter((each) => each.verdict !== null)) {
+    const scored = hasOwnPoints(contest.policy) || contest.duel ? [] : games.filter((each) => each.verdict !== null);
+    for (const row of scored) {
       const [first_points, second_points] = pointsOf(row, contest.policy);
       same(`games.json: game ${row.number}`, row, { first_points, second_points }, ["first_points", "second_points"]);
     }
-    if (standings.map((row) => row.agent).sort().join("\n") !== [...all.keys()].sort().join("\n")) throw new Error("standings.json: not the agents of contest.json");
+    if (standings.map((row) => row.agent).sort().join("\n") !== [...all.keys()].sort().join("\n")) {
+      throw new Error("standings.json: not the agents of contest.json");
+    }
     const listed = standings.map((row) => row.agent);
-    for (const row of standings) same(`standings.json: ${row.agent}`, row, all.get(row.agent).sum, ["points", "games", "wins", "draws", "losses", "byes", "failures", "replies", "charged_ms"]);
+    for (const row of standings) {
+      same(`standings.json: ${row.agent}`, row, all.get(row.agent).sum, SUMS);
+    }
     const { ranking, name } = contest.format;
     for (const criterion of ranking.filter((each) => Object.hasOwn(CRITERIA, each))) {
       const value = values(criterion, all, listed);
-      for (const row of standings) same(`standings.json: ${row.agent}`, row, { [`criterion:${criterion}`]: value.get(row.agent) }, [`criterion:${criterion}`]);
+      for (const row of standings) {
+        const column = `criterion:${criterion}`;
+        same(`standings.json: ${row.agent}`, row, { [column]: value.get(row.agent) }, [column]);
+      }
     }
     if (BY_RESULTS.has(name) && ranking.every((each) => Object.hasOwn(CRITERIA, each))) {
-      const tiers = [...ranked(listed.filter((agent) => !out.has(agent)), all, ranking), [...out]].filter((tier) => tier.length);
+      const counting = listed.filter((agent) => !out.has(agent));
+      const tiers = [...ranked(counting, all, ranking), [...out]].filter((tier) => tier.length);
       let place = 1;
       for (const tier of tiers) {
-        for (const agent of tier) same(`standings.json: ${agent}`, standings[listed.indexOf(agent)], { place }, ["place"]);
+        for (const agent of tier) {
+          same(`standings.json: ${agent}`, standings[listed.indexOf(agent)], { place }, ["place"]);
+        }
         place += tier.length;
       }
-      if (standings.some((row, at) => at > 0 && standings[at - 1].place > row.place)) report.problems.push("standings.json: not in the order of places");
-    } else report.unchecked.push(`the places: ${BY_RESULTS.has(name) ? "they need ratings" : `those of the format ${name} follow from its stages`}`);
+      if (standings.some((row, at) => at > 0 && standings[at - 1].place > row.place)) {
+        report.problems.push("standings.json: not in the order of places");
+      }
+    } else if (BY_RESULTS.has(name)) report.unchecked.push("the places: they need ratings");
+    else report.unchecked.push(`the places: those of the format ${name} follow from its stages`);
     const rows = new Map(pairs.map((row) => [`${row.agent}\n${row.opponent}`, row]));
-    if (crosstable.agents.join("\n") !== listed.join("\n")) throw new Error("crosstable.json: not in the order of the standings");
+    if (crosstable.agents.join("\n") !== listed.join("\n")) {
+      throw new Error("crosstable.json: not in the order of the standings");
+    }
     for (const [at, agent] of listed.entries()) {
       for (const [column, opponent] of listed.entries()) {
         const met = all.get(agent).pairings.filter((each) => other(each, agent) === opponent);
         const sum = met.length && agent !== opponent ? summed(agent, met) : null;
         const [place, row] = [`${agent} against ${opponent}`, rows.get(`${agent}\n${opponent}`)];
-        same(`crosstable.json: ${place}`, { points: crosstable.points[at][column] }, { points: sum === null ? null : sum.points }, ["points"]);
-        if ((row === undefined) !== (sum === null)) report.problems.push(`pairs.json: ${place}: ${row ? "they never met" : "missing"}`);
-        else if (row) same(`pairs.json: ${place}`, row, sum, ["points", "games", "wins", "draws", "losses"]);
+        const points = sum === null ? null : sum.points;
+        same(`crosstable.json: ${place}`, { points: crosstable.points[at][column] }, { points }, ["points"]);
+        if ((row === undefined) !== (sum === null)) {
+          report.problems.push(`pairs.json: ${place}: ${row ? "they never met" : "missing"}`);
+        } else if (row) same(`pairs.json: ${place}`, row, sum, ["points", "games", "wins", "draws", "losses"]);
         rows.delete(`${agent}\n${opponent}`);
       }
     }
-    for (const row of rows.values()) report.problems.push(`pairs.json: ${row.agent} against ${row.opponent}: they never met`);
-    if (new Set(pairs.map((row) => `${row.agent}\n${row.opponent}`)).size !== pairs.length) report.problems.push("pairs.json: a pair is there twice");
+    for (const row of rows.values()) {
+      report.problems.push(`pairs.json: ${row.agent} against ${row.opponent}: they never met`);
+    }
+    if (new Set(pairs.map((row) => `${row.agent}\n${row.opponent}`)).size !== pairs.length) {
+      report.problems.push("pairs.json: a pair is there twice");
+    }
     report.checked.push("standings, crosstable and pairs, computed again from the results");
   }
 
@@ -317,9 +376,13 @@
 
   async function checkChance(files, contest, report) {
     if (contest.commitment === null) return void report.unchecked.push("chance: the organiser fixed its seed");
-    if (!files.names.includes("chance.json")) return void report.unchecked.push("chance: its secret is not revealed yet");
+    if (!files.names.includes("chance.json")) {
+      return void report.unchecked.push("chance: its secret is not revealed yet");
+    }
     const chance = parse(await files.read("chance.json"), "chance.json");
-    if ((await sha256(unhex(chance.secret))) !== contest.commitment) report.problems.push("chance.json: not the secret that contest.json committed to");
+    if ((await sha256(unhex(chance.secret))) !== contest.commitment) {
+      report.problems.push("chance.json: not the secret that contest.json committed to");
+    }
     report.checked.push("the secret of chance against the commitment");
   }
 
@@ -333,23 +396,29 @@
       unchecked: [
         "that records follow from the rules and from what the agents wrote: judge contest verify replays them",
         "the schedule, the openings and the lots: judge contest verify computes them again",
-        "ratings, fairness, pages, PGN, CSV, the journal and attempts that do not count: only that they are as they were signed",
+        "ratings, fairness, pages, PGN, CSV, the journal, attempts that do not count: they are only as they were signed",
       ],
     };
     try {
       const manifest = await checkFiles(files, pem, report);
       report.contest = manifest.contest;
       const contest = parse(await files.read("contest.json"), "contest.json");
-      if (contest.name !== manifest.contest) report.problems.push(`${MANIFEST}: of ${manifest.contest}, the contest is ${contest.name}`);
+      if (contest.name !== manifest.contest) {
+        report.problems.push(`${MANIFEST}: of ${manifest.contest}, the contest is ${contest.name}`);
+      }
       const tables = {};
-      for (const name of ["standings", "crosstable", "pairs", "games", "pairings", "disqualified"]) tables[name] = parse(await files.read(`data/${name}.json`), `${name}.json`);
+      for (const name of ["standings", "crosstable", "pairs", "games", "pairings", "disqualified"]) {
+        tables[name] = parse(await files.read(`data/${name}.json`), `${name}.json`);
+      }
       await checkRecords(files, contest, tables.games, report);
       checkTables(contest, tables, report);
       await checkChance(files, contest, report);
     } catch (error) {
       report.problems.push(`not an export that can be checked: ${error.message}`);
     }
-    if (pem === null) report.unchecked.push("who signed: the key is from the directory itself; get it from another source");
+    if (pem === null) {
+      report.unchecked.push("who signed: the key is from the directory itself; get it from another source");
+    }
     const more = report.problems.length - MOST_PROBLEMS;
     if (more > 0) report.problems.splice(MOST_PROBLEMS, more, `and ${more} more`);
     return report;
@@ -377,14 +446,22 @@
     start.addEventListener("click", async () => {
       said.replaceChildren();
       start.disabled = true;
-      const chosen = new Map([...directory.files].map((file) => [file.webkitRelativePath.split("/").slice(1).join("/"), file]));
+      const nameOf = (file) => file.webkitRelativePath.split("/").slice(1).join("/");
+      const chosen = new Map([...directory.files].map((file) => [nameOf(file), file]));
       const read = async (file, name) => {
         if (file === undefined) throw new Error(`${name}: missing; choose a directory that judge contest export wrote`);
         return new Uint8Array(await file.arrayBuffer());
       };
-      const files = { names: [...chosen.keys()], read: (name) => read(chosen.get(name), name), size: async (name) => chosen.get(name).size };
+      const files = {
+        names: [...chosen.keys()],
+        read: (name) => read(chosen.get(name), name),
+        size: async (name) => chosen.get(name).size,
+      };
       const report = await verify(files, key.files.length ? await read(key.files[0]) : null);
-      for (const line of lines(report)) said.append(Object.assign(document.createElement("li"), { textContent: line, className: line.startsWith("problem") || line.startsWith("FAILED") ? "bad" : "" }));
+      for (const line of lines(report)) {
+        const className = /^(problem|FAILED)/.test(line) ? "bad" : "";
+        said.append(Object.assign(document.createElement("li"), { textContent: line, className }));
+      }
       start.disabled = false;
     });
   }

@@ -1,10 +1,12 @@
 """A sequential test goes on for as long as nothing shows, and not a round longer."""
 
+import pytest
+
 from judge.contest.formats.sequential import Sequential
 from judge.contest.results import PlayedPairing
 from judge.games.types import Verdict
 from judge.matches import Pairing, ResultRow
-from judge.statistics.sprt import Sprt, SprtDecision
+from judge.statistics.sprt import Sprt, SprtDecision, SprtModel
 from tests.contest.rounds import entries
 
 TEST = Sequential(games=10, rounds=30, test=Sprt(elo0=0, elo1=100))
@@ -26,6 +28,15 @@ def play(wins: int) -> list[PlayedPairing]:
     while pairings := TEST.next_round(entries(2), played, seed=0):
         played.append(round_of(pairings[0], wins))
     return played
+
+
+@pytest.mark.parametrize("model", ["normalized", "bayesian"])
+def test_the_stronger_one_is_found_out_on_other_scales(model: SprtModel) -> None:
+    """The pairs of a contest tell which of their games were drawn, which BayesElo's scale needs."""
+    test = TEST.model_copy(update={"test": Sprt(elo0=0, elo1=100, model=model)})
+    played = play(wins=8)
+
+    assert SprtDecision.H1 is test.state(entries(2), [*played, *played]).decision
 
 
 def test_the_stronger_one_is_found_out() -> None:
