@@ -1,5 +1,6 @@
 """An executor whose games are told to the contest's recorder while they are played."""
 
+import os
 import socket
 import time
 from contextlib import ExitStack
@@ -14,7 +15,7 @@ from judge.contest.worker import Job
 from judge.logs import get_logger
 from judge.matches import Match
 from judge.sandbox.owner import owned_directory
-from judge.worker_processes import Worker, wait
+from judge.worker_processes import Worker, set_scheduling, wait
 
 LAST_WAIT_S = 30.0
 """How long the end of a contest waits for its log."""
@@ -77,6 +78,9 @@ class RecordedExecutor:
     def close(self) -> None:
         """End the processes, when none of them runs a match; the recorder when it has read all."""
         self.executor.close()
+        if self._recorder.pid is not None:
+            # There is no game to disturb any more.
+            set_scheduling(self._recorder.pid, os.SCHED_OTHER)
         if (connection := self._connected()) is not None:
             feed = Feed(connection.detach())
             feed.send(END, b"")
