@@ -27,8 +27,8 @@ from judge.publish.keys import fingerprint, is_signed, load_public_key, public_p
 MANIFEST, SIGNATURE, PUBLIC_KEY = "manifest.json", "manifest.sig", "organiser.pem"
 _UNLISTED = frozenset({MANIFEST, SIGNATURE})
 
-LARGEST_MANIFEST = 64 << 20
-"""Bytes: half a million files."""
+LARGEST_MANIFEST = 128 << 20
+"""Bytes: a million files, of 150,000 games in three languages."""
 
 MOST_PROBLEMS = 50
 """Problems that are listed; the rest is counted."""
