@@ -24,13 +24,15 @@ def play(
     neighbour: float = 0.0,
     helped: float = 0.0,
 ) -> tuple[list[ResultRow], list[GameConditions]]:
-    """Every game takes the slot that is free first. Without `differ` all agents are one: an A/A contest.
+    """Every game takes the slot that is free first. Without `differ` all agents are one and no seat is better: an A/A
+    contest.
 
     `slow` are factors of the time on slots by number, `neighbour` is what each game beside it adds to the time of a
     game, `helped` by how much the first seat's probability to win is raised on slot 0.
     """
     chance = np.random.default_rng(seed)
     strength, slowness = chance.normal(0, 150 * differ, agents), chance.normal(0, differ, agents)
+    advantage = 20 if differ else 0
     free, busy = np.zeros(slots), np.zeros(slots)
     results, conditions = [], []
     for _ in range(games):
@@ -44,7 +46,7 @@ def play(
             float(np.exp(4 + slowness[agent] + SPREAD * chance.normal(size=moves)).sum() * factor)
             for agent in (first, second)
         ]
-        lead = 1 / (1 + 10 ** ((strength[second] - strength[first] - 20) / 400)) + helped * (slot == 0)
+        lead = 1 / (1 + 10 ** ((strength[second] - strength[first] - advantage) / 400)) + helped * (slot == 0)
         names = f"agent-{first}", f"agent-{second}"
         is_drawn = chance.random() < 0.2
         winner = None if is_drawn else names[int(chance.random() >= lead)]
