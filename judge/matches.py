@@ -170,3 +170,17 @@ def result_row(columns: Sequence[Any]) -> ResultRow:
         (charged_ms_0, charged_ms_1),
         *rest,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class GameConditions:
+    """Where and when a game was played. `slot` are its cores, `host` its machine (empty if the record has none).
+
+    `began` is in seconds of any clock that all games share, `seconds` for how long it lasted, `hour` that of the day.
+    """
+
+    host: str
+    slot: str
+    began: float
+    seconds: float
+    hour: str

@@ -5,24 +5,22 @@ A match needs nothing of the others, so many are published at once, in processes
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 
 from judge.catalog import game_entry
 from judge.catalog.steps import steps_of
-from judge.errors import InputError
 from judge.games.types import SEATS, Verdict
+from judge.matches import GameConditions
 from judge.parsing import parse_json
+from judge.publish.conditions import conditions_of
 from judge.publish.match_page import MatchContext, match_pages, match_picture
 from judge.publish.pages import PagePlace
 from judge.publish.redaction import private_part, public_part
 from judge.records.gomoku.pgn import write_pgn
 from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
-from judge.referee.spec import MatchRecord, RecordFile
+from judge.referee.spec import RecordFile
 from judge.referee.transcript import EntryKind
-from judge.statistics.fairness import GameConditions
 from judge.store.files import Files
-from judge.text import quote
 from judge.translations.language import languages
 
 
@@ -62,17 +60,6 @@ def publish_match(job: MatchJob) -> MatchFiles:
         (job.target / match.picture_path).write_bytes(match_picture(replay, public.record, context.contest))
     about = {seat.name: dict(seat.about) for seat in file.record.seats}
     return MatchFiles(_pgn(public, context), about, conditions_of(file.record))
-
-
-def conditions_of(record: MatchRecord) -> GameConditions:
-    """Where and when a match was played. Raises InputError if the record's time is none."""
-    place = record.placement
-    try:
-        began = datetime.fromisoformat(record.started_at)
-        slot = ",".join(map(str, place.slot_cores))
-        return GameConditions(place.host, slot, began.timestamp(), record.seconds, f"{began.hour:02d}")
-    except (ValueError, OverflowError):
-        raise InputError(f"started_at {quote(record.started_at)} is no time") from None
 
 
 def read_stored(files: Path, digest: str) -> RecordFile:

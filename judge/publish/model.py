@@ -12,10 +12,10 @@ from judge.contest.results import without
 from judge.contest.schedule import Table, Tournament
 from judge.contest.snapshot import Snapshot, SnapshotEntry
 from judge.contest.standings import TableLine
-from judge.matches import Match, MatchState, Pairing, ResultRow
+from judge.matches import GameConditions, Match, MatchState, Pairing, ResultRow
 from judge.referee.seeds import Key
 from judge.statistics.cycles import RatingsCheck, check_ratings
-from judge.statistics.fairness import FairnessTest, GameConditions, fairness_tests
+from judge.statistics.fairness import FairnessTest, fairness_tests
 from judge.statistics.ratings import Rating, RatingList, rate
 from judge.store.types import JournalLine
 from judge.text import sentence

@@ -9,17 +9,16 @@ from judge.contest.schedule import bare
 from judge.contest.worker import outcome_of
 from judge.errors import InputError
 from judge.games.types import Verdict
-from judge.matches import Outcome
+from judge.matches import GameConditions, Outcome
 from judge.parsing import parse_json, refuse_repeated_keys
+from judge.publish.conditions import conditions_of
 from judge.publish.manifest import read_bounded
-from judge.publish.match_files import conditions_of
 from judge.referee.bounds import LARGEST_RECORD
 from judge.referee.seeds import Seed
 from judge.referee.spec import KeptFolders, MatchRecord, MatchSpec, RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.folders import FolderKind
-from judge.statistics.fairness import GameConditions
 
 States = Mapping[FolderKind, str]
 """Digests of the states of an agent's folders."""

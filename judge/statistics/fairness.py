@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from judge.matches import ResultRow
+from judge.matches import GameConditions, ResultRow
 from judge.statistics.significance import SIGNIFICANCE, chi_square_shift, holm, variance_ratio_tail
 
 Vector = npt.NDArray[np.float64]
@@ -55,20 +55,6 @@ ALONE, FEW, ALIKE = "nothing to compare", "too few games", "differs in too few g
 LEVELS, NUMBERS, SEAT = ("slot", "host", "hour"), ("order", "neighbours"), "seat"
 FAIRNESS_WORDS = (*LEVELS, *NUMBERS, SEAT, SCORE, TIME, OTHERS, ALONE, FEW, ALIKE)
 """All that a test says in words."""
-
-
-@dataclass(frozen=True, slots=True)
-class GameConditions:
-    """Where and when a game was played. `slot` are its cores, `host` its machine (empty if the record has none).
-
-    `began` is in seconds of any clock that all games share, `seconds` for how long it lasted, `hour` that of the day.
-    """
-
-    host: str
-    slot: str
-    began: float
-    seconds: float
-    hour: str
 
 
 @dataclass(frozen=True, slots=True)

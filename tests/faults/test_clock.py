@@ -27,6 +27,7 @@ WALL = {
 ALLOWED = {
     "cluster/keys.py: now": "from when to when a host's certificate holds",
     "contest/snapshot.py: now": "the date in the document of a contest",
+    "contest/recorder.py: time": "the moments in the log of events, and how much later moves are told",
     "referee/play.py: now": "the date in a record, which nothing is decided by",
     "sandbox/reaper.py: time": "how old rubbish of unknown owners is, in hours",
     "sandbox/docker_box.py: time": "until when the Engine is asked for its events; only others can make one",

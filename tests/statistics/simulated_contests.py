@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from judge.games.types import Verdict
-from judge.matches import ResultRow
-from judge.statistics.fairness import GameConditions
+from judge.matches import GameConditions, ResultRow
 
 SPREAD = 0.25
 """Of the logarithm of the time of one move."""

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from judge.matches import ResultRow
-from judge.statistics.fairness import SCORE, TIME, FairnessTest, GameConditions, fairness_tests
+from judge.matches import GameConditions, ResultRow
+from judge.statistics.fairness import SCORE, TIME, FairnessTest, fairness_tests
 from judge.statistics.significance import chi_square_shift, variance_ratio_tail
 from tests.statistics.simulated_contests import play
 
