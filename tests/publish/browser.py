@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,10 @@ def axe_source() -> str:
 def find_browser() -> str | None:
     """The first one that is installed."""
     return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+class BrowserGoneError(Exception):
+    """The browser has ended."""
 
 
 class Browser:
@@ -75,7 +80,8 @@ class Browser:
     def close(self) -> None:
         """Ask it to end, so that it sees to its own processes."""
         self._session = ""
-        self._call("Browser.close")
+        with suppress(BrowserGoneError):  # it may be gone before it has answered
+            self._call("Browser.close")
         self._process.wait()
         os.close(self._to)
         os.close(self._from)
@@ -191,7 +197,8 @@ class Browser:
         """The next message; errors and requests of a page are stored."""
         while b"\0" not in self._unread:
             data = os.read(self._from, 1 << 16)
-            assert data, "the browser is gone"
+            if not data:
+                raise BrowserGoneError("the browser is gone")
             self._unread += data
         line, self._unread = self._unread.split(b"\0", 1)
         message: Mapping[str, Any] = json.loads(line)
