@@ -14,6 +14,7 @@ import select
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -35,6 +36,9 @@ PATIENCE_S = 5.0
 
 ROOM_BYTES = 2 << 20
 """How much more memory than before its first game a container may use: its program's pages, and batches of counters."""
+
+FREED_S, FREED_LOOK_S = 1.0, 0.01
+"""How long the kernel may take to free what it had for processes that have ended, and how often that is looked at."""
 
 STATUS = (
     "Umask", "Uid", "Gid", "Groups", "NSpid", "TracerPid", "Threads", "SigPnd", "ShdPnd", "SigBlk", "SigIgn", "SigCgt",
@@ -243,10 +247,11 @@ class Renewal:
 
     def _give_memory_back(self) -> None:
         """Have the kernel drop what the former game has left in memory, such as pages of files, if it is much."""
-        more = self._used_bytes() - self._memory_bytes
-        if more > ROOM_BYTES:
+        deadline = time.monotonic() + FREED_S
+        while (more := self._used_bytes() - self._memory_bytes) > ROOM_BYTES and time.monotonic() < deadline:
             with suppress(OSError):  # it says so where it could not drop all of it; what is left is counted
                 self._memory("memory.force_empty", "memory.reclaim").write_text(str(more), encoding="ascii")
+            time.sleep(FREED_LOOK_S)
 
     def _memory(self, of_v1: str, of_v2: str) -> Path:
         return self.groups["memory"] / of_v1 if "memory" in self.groups else self.groups[UNIFIED] / of_v2
