@@ -57,6 +57,17 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 EvidenceOption = Annotated[bool, typer.Option("--evidence", help="Explain on one page why a seat lost.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite what exists.")]
 WhyOption = Annotated[str, typer.Option("--why", help="The reason; it is stored in the log.")]
+ListenOption = Annotated[
+    str,
+    typer.Option("--listen", metavar="ADDRESS:PORT", help="The address to listen on; port 0 means any free port."),
+]
+BeyondLoopbackOption = Annotated[
+    bool, typer.Option("--beyond-loopback", help="Allow an address that other machines can reach, without TLS.")
+]
+ProxyOption = Annotated[
+    str,
+    typer.Option("--proxy", help="The address of the server in front, whose X-Forwarded-For header is trusted."),
+]
 TlsOption = Annotated[
     Path | None, typer.Option("--tls", help="This host's folder from judge cluster keys; not needed on loopback.")
 ]

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.options import HERE, ContestArgument
+from judge.cli.options import HERE, BeyondLoopbackOption, ContestArgument, ListenOption, ProxyOption
 from judge.cli.output import note
 from judge.contest.plan import load_plan
 from judge.errors import InputError
@@ -23,15 +23,9 @@ time. It listens on this machine only: put a server with TLS in front of it. /op
 
 def serve(
     contest: ContestArgument = HERE,
-    listen: Annotated[
-        str, typer.Option(metavar="ADDRESS:PORT", help="The address to listen on; port 0 means any free port.")
-    ] = "127.0.0.1:8000",
-    beyond_loopback: Annotated[
-        bool, typer.Option("--beyond-loopback", help="Allow an address that other machines can reach, without TLS.")
-    ] = False,
-    proxy: Annotated[
-        str, typer.Option(help="The address of the server in front, whose X-Forwarded-For header is trusted.")
-    ] = "",
+    listen: ListenOption = "127.0.0.1:8000",
+    beyond_loopback: BeyondLoopbackOption = False,
+    proxy: ProxyOption = "",
     root_path: Annotated[str, typer.Option(help="The path under which the server in front has the pages.")] = "",
 ) -> None:
     """Show a contest to everybody: its pages, and its games while they are played, until a signal ends it."""

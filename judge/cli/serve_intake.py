@@ -1,10 +1,6 @@
 """`judge serve-intake`: receive submissions by HTTP, with a token for each author."""
 
-from typing import Annotated
-
-import typer
-
-from judge.cli.options import HERE, ContestOption
+from judge.cli.options import HERE, BeyondLoopbackOption, ContestOption, ListenOption, ProxyOption
 from judge.cli.output import note
 from judge.cli.submit import open_intake, processor
 from judge.errors import InputError
@@ -25,15 +21,9 @@ It listens on this machine only: put a server with TLS in front of it. /openapi.
 
 def serve_intake(
     contest: ContestOption = HERE,
-    listen: Annotated[
-        str, typer.Option(metavar="ADDRESS:PORT", help="The address to listen on; port 0 means any free port.")
-    ] = "127.0.0.1:8080",
-    beyond_loopback: Annotated[
-        bool, typer.Option("--beyond-loopback", help="Allow an address that other machines can reach, without TLS.")
-    ] = False,
-    proxy: Annotated[
-        str, typer.Option(help="The address of the server in front, whose X-Forwarded-For header is trusted.")
-    ] = "",
+    listen: ListenOption = "127.0.0.1:8080",
+    beyond_loopback: BeyondLoopbackOption = False,
+    proxy: ProxyOption = "",
 ) -> None:
     """Receive submissions by HTTP and process them until a signal ends it. The next start continues with those left."""
     try:

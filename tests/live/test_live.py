@@ -174,7 +174,7 @@ def test_whatever_breaks_no_event_is_lost_or_doubled(witness: Browser, tmp_path:
                         network.cut()
                         for _ in range(chance.randrange(3)):
                             next(told, None)
-                        network.mend()
+                        network.restore()
                     last = events(contest.cup)[-1]["seq"]
                     witness.wait_for(f"seen.at(-1) >= {last}")
             contest.end(match, file)

@@ -113,9 +113,9 @@ class Network:
         self._open: list[socket.socket] = []
         self._lock = threading.Lock()
         self._listener: socket.socket | None = None
-        self.mend()
+        self.restore()
 
-    def mend(self) -> None:
+    def restore(self) -> None:
         self._listener = listener = socket.create_server(("127.0.0.1", self.port))
         threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
 
