@@ -66,8 +66,8 @@ MAY_IMPORT = {
     },
     "intake": {"errors", "parsing", "logs", "worker_processes", "store", "submissions"},
     "live": {
-        "errors", "text", "durable_files", "catalog", "records", "referee", "render", "broadcast", "contest", "store",
-        "submissions", "publish", "intake", "translations",
+        "errors", "text", "logs", "durable_files", "catalog", "records", "referee", "render", "broadcast", "contest",
+        "store", "submissions", "publish", "intake", "translations",
     },
     "attacks": {"errors", "resources", "games", "sandbox", "host", "referee", "catalog", "agents"},
     "cli": {

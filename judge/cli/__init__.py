@@ -58,7 +58,7 @@ app = lazy_group(
         ),
         "serve": (
             "judge.cli.serve:serve",
-            "Show a contest to everybody: its pages, and its games while they are played, until a signal ends it.",
+            "Show a contest to everybody, also while it is played, and process submissions of its authors.",
         ),
         "serve-intake": (
             "judge.cli.serve_intake:serve_intake",

@@ -1,13 +1,14 @@
-"""`judge serve`: everybody watches a contest by HTTP."""
+"""`judge serve`: everybody watches a contest by HTTP, and its authors submit to it."""
 
+from contextlib import ExitStack
 from typing import Annotated
 
 import typer
 
 from judge.cli.options import HERE, BeyondLoopbackOption, ContestArgument, ListenOption, ProxyOption
-from judge.cli.output import note
+from judge.cli.serve_intake import log_wait, say_where
 from judge.contest.plan import load_plan
-from judge.errors import InputError
+from judge.errors import HostError, InputError
 
 EXAMPLES = """
 Examples:
@@ -16,8 +17,10 @@ judge serve cup
 
 judge serve cup --listen 127.0.0.1:8000 --proxy 127.0.0.1 --root-path /cup
 
-It only reads the folder of the contest, beside judge contest run or alone, and can be stopped and started again at any
-time. It listens on this machine only: put a server with TLS in front of it. /openapi.json describes the feed of events.
+judge serve cup --read-only
+
+It runs before, beside and after judge contest run, and can be stopped and started again at any time. It listens on this
+machine only: put a server with TLS in front of it. /openapi.json describes the feed of events and the submissions.
 """
 
 
@@ -27,21 +30,40 @@ def serve(
     beyond_loopback: BeyondLoopbackOption = False,
     proxy: ProxyOption = "",
     root_path: Annotated[str, typer.Option(help="The path under which the server in front has the pages.")] = "",
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Only the public pages: receive no submissions, and need no Engine.")
+    ] = False,
 ) -> None:
-    """Show a contest to everybody: its pages, and its games while they are played, until a signal ends it."""
+    """Show a contest to everybody, also while it is played, and process submissions of its authors.
+
+    It serves until a signal ends it.
+    """
     try:
-        from judge.intake.serve import ListenAddress, checked_proxy, listening, parse_listen_address
+        from judge.intake.serve import ListenAddress, checked_proxy, listening, parse_listen_address, running_intake
         from judge.live.serve import serve as serve_pages
     except ModuleNotFoundError as error:
         raise InputError(f"{error.name} is not installed: pip install 'judge[web]'") from None
     planned = load_plan(contest)
     address = parse_listen_address(listen)
-    with listening(address, beyond_loopback=beyond_loopback) as listener:
-        host, port = listener.getsockname()[:2]
+    proxy = checked_proxy(proxy)
+    with listening(address, beyond_loopback=beyond_loopback) as listener, ExitStack() as stack:
+        intake = None
+        if not read_only:
+            from judge.cli.submit import processor
+            from judge.contest.entries import intake_directory
+
+            directory = intake_directory(planned)
+            try:
+                process = processor(directory, log_wait)
+            except HostError as error:
+                raise HostError(f"{error}; --read-only shows the pages alone") from None
+            intake = stack.enter_context(running_intake(directory, process))
+        place = ListenAddress(*listener.getsockname()[:2])
         serve_pages(
             planned,
             listener,
-            proxy=checked_proxy(proxy),
+            intake=intake,
+            proxy=proxy,
             root_path=root_path.rstrip("/"),
-            ready=lambda: note(f"judge: {planned.name} on http://{ListenAddress(host, port)}{root_path}"),
+            ready=lambda: say_where(f"{planned.name} on http://{place}{root_path}", is_loopback=place.is_loopback),
         )

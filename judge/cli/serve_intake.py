@@ -34,16 +34,21 @@ def serve_intake(
     address = parse_listen_address(listen)
     checked_proxy(proxy)
     with listening(address, beyond_loopback=beyond_loopback) as listener:
-        host, port = listener.getsockname()[:2]
+        place = ListenAddress(*listener.getsockname()[:2])
 
         def ready() -> None:
-            note(f"judge: intake of {directory.contest} on http://{ListenAddress(host, port)}")
-            if address.is_loopback:
-                note("judge: only this machine can reach it; put a server with TLS in front of it")
-            else:
-                note("judge: other machines can reach it WITHOUT ENCRYPTION; put a server with TLS in front of it")
+            say_where(f"intake of {directory.contest} on http://{place}", is_loopback=place.is_loopback)
 
         serve(directory, processor(directory, log_wait), listener, proxy, ready)
+
+
+def say_where(what: str, *, is_loopback: bool) -> None:
+    """Say what is served where, and who can reach it."""
+    note(f"judge: {what}")
+    if is_loopback:
+        note("judge: only this machine can reach it; put a server with TLS in front of it")
+    else:
+        note("judge: other machines can reach it WITHOUT ENCRYPTION; put a server with TLS in front of it")
 
 
 def log_wait(text: str) -> None:

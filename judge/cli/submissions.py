@@ -151,7 +151,7 @@ def retry(number: Id, contest: ContestOption = HERE, why: WhyOption = "tried aga
         register.retry(number, operator(), required_reason(why))
         taken = register.take(worker, number)
         if taken is None:
-            note(f"judge serve-intake processes it; see the result with: judge submissions show {number}")
+            note(f"a judge serve processes it; see the result with: judge submissions show {number}")
             return
         ended = process_taken(
             directory, register, taken, processor(directory), lambda step: print(step_line(step), flush=True)

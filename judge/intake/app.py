@@ -35,6 +35,8 @@ Ask the organiser for a token, and send it as `Authorization: Bearer TOKEN`.
     curl -H "Authorization: Bearer $TOKEN" --data-binary @agent.zip "$URL/submissions?filename=agent.zip"
 """
 ACCEPTED = "an archive of an agent's files or sources, or one program; docs/authors.md describes the contents"
+PATHS = ("submissions", "contest", "health")
+"""The first words of its paths."""
 PAGE = 50
 LARGEST_ID = (1 << 63) - 1
 

@@ -1,18 +1,19 @@
 """The intake as a process: one socket, the paths on it, and the workers. Nothing is lost when it is killed."""
 
 import socket
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from ipaddress import ip_address
 
 import uvicorn
+from fastapi import FastAPI
 
 from judge.errors import InputError
 from judge.intake import logs
 from judge.intake.app import AppState, create_app
 from judge.intake.connections import uvicorn_options
-from judge.intake.middleware import Middleware
+from judge.intake.middleware import Asgi, Middleware
 from judge.intake.workers import Workers
 from judge.store.incoming import sweep
 from judge.store.tokens import Tokens
@@ -72,6 +73,38 @@ def listening(address: ListenAddress, *, beyond_loopback: bool) -> socket.socket
         raise InputError(f"--listen {address}: {error.strerror}") from None
 
 
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """An intake whose workers run: its API, the same with its limits around it, and what its paths share."""
+
+    api: FastAPI
+    app: Asgi
+    state: AppState
+
+
+@contextmanager
+def running_intake(directory: IntakeDirectory, process: Processor) -> Iterator[Intake]:
+    """Process submissions in worker processes, and have the application that receives them.
+
+    Sets the log of this process. Raises HostError if the store or the folder cannot be used.
+    """
+    logs.configure()
+    with (
+        working(directory) as worker,
+        closing(directory.register()) as register,
+        closing(Tokens(directory.store_url, directory.contest)) as tokens,
+    ):
+        sweep(directory.uploads)
+        workers = Workers(directory, process, register, worker)
+        state = AppState(directory, register, tokens, workers.wake, lambda: workers.is_alive)
+        api = create_app(state)
+        workers.start()
+        try:
+            yield Intake(api, Middleware(api, directory.intake), state)
+        finally:
+            workers.stop()
+
+
 def serve(
     directory: IntakeDirectory,
     process: Processor,
@@ -83,21 +116,7 @@ def serve(
 
     Raises HostError if the store or the folder cannot be used.
     """
-    logs.configure()
-    limits = directory.intake
-    with (
-        working(directory) as worker,
-        closing(directory.register()) as register,
-        closing(Tokens(directory.store_url, directory.contest)) as tokens,
-    ):
-        sweep(directory.uploads)
-        workers = Workers(directory, process, register, worker)
-        state = AppState(directory, register, tokens, workers.wake, lambda: workers.is_alive)
-        app = Middleware(create_app(state), limits)
-        server = uvicorn.Server(uvicorn.Config(app, **uvicorn_options(limits, proxy)))
-        workers.start()
-        try:
-            ready()
-            server.run(sockets=[listener])
-        finally:
-            workers.stop()
+    with running_intake(directory, process) as intake:
+        server = uvicorn.Server(uvicorn.Config(intake.app, **uvicorn_options(directory.intake, proxy)))
+        ready()
+        server.run(sockets=[listener])

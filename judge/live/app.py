@@ -1,12 +1,17 @@
-"""The HTTP paths by which everybody watches a contest. All of them read, and none of them changes anything."""
+"""The HTTP paths by which everybody watches a contest. All of them read, and none of them changes anything.
+
+They are there before the contest begins, too: then its pages say so, and there are no events.
+"""
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Path, Query, Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
@@ -16,7 +21,8 @@ import judge
 from judge.errors import HostError, InputError
 from judge.live.connections import stream_of
 from judge.live.hub import Hub, Topic
-from judge.live.pages import RUNNING, LivePage, LivePages
+from judge.live.pages import RUNNING, LivePage, LivePages, waiting_page
+from judge.logs import get_logger
 
 ABOUT = """
 Watch a contest while it is played. `GET /feed` and `GET /events` have the same events, which docs/live.md describes;
@@ -31,6 +37,14 @@ LEAST_PACKED_BYTES = 1400
 
 LARGEST_SEQ = (1 << 53) - 1
 
+LOOK_S = 1.0
+"""How often it looks whether the contest has begun."""
+
+NO_PAGE = "there is no such page"
+NO_EVENTS = "there are no events: the contest has not begun"
+
+log = get_logger()
+
 
 @dataclass(frozen=True, slots=True)
 class Watched:
@@ -41,6 +55,26 @@ class Watched:
     pages: LivePages
     version: Callable[[], object]
     slots: int = 1
+
+
+class Site:
+    """A contest on its way: `watched` is None until it has begun."""
+
+    def __init__(self, name: str, begin: Callable[[], Watched | None]) -> None:
+        """`begin` opens the contest called `name` if it has begun, and catches up with its events."""
+        self.name = name
+        self.watched = begin()
+        self._begin = begin
+
+    async def run(self) -> None:
+        """Follow the contest until it is cancelled."""
+        while self.watched is None:
+            await asyncio.sleep(LOOK_S)
+            try:
+                self.watched = await run_in_threadpool(self._begin)
+            except (HostError, InputError) as error:
+                log.error("the contest cannot be shown", error=str(error))  # noqa: TRY400 - a sentence
+        await self.watched.hub.run()
 
 
 class EventStream(Response):
@@ -70,18 +104,18 @@ Game = Annotated[int, Query(ge=0, le=1_000_000, description="Events of this game
 Moves = Annotated[bool, Query(description="False: nothing of what happens within a game.")]
 
 
-def create_app(watched: Watched) -> FastAPI:
-    """The application."""
-    hub = watched.hub
+def create_app(site: Site, *others: FastAPI) -> FastAPI:
+    """The application. It also describes the paths of `others`, which are on the same port."""
 
     @asynccontextmanager
     async def run(_app: FastAPI) -> AsyncIterator[None]:
-        task = asyncio.create_task(hub.run())
+        task = asyncio.create_task(site.run())
         yield
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-        hub.close()
+        if site.watched is not None:
+            site.watched.hub.close()
 
     app = FastAPI(
         title="judge live",
@@ -98,22 +132,46 @@ def create_app(watched: Watched) -> FastAPI:
     async def _failed(_request: Request, _error: Exception) -> Response:
         return PlainTextResponse("this page cannot be shown now: the organiser's log says why", 503)
 
-    _add_feed(app, hub)
-    _add_pages(app, watched)
+    _add_feed(app, site)
+    _add_pages(app, site)
+    if others:
+        _describe(app, others)
     return app
 
 
-def _add_feed(app: FastAPI, hub: Hub) -> None:
+def _describe(app: FastAPI, others: Sequence[FastAPI]) -> None:
+    """Let an application describe the paths of others as well."""
+    own = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = own()
+        joined = {**document, "paths": dict(document["paths"]), "components": dict(document.get("components", {}))}
+        for other in others:
+            described = other.openapi()
+            joined["info"] = {**joined["info"], "description": f"{ABOUT}{described['info']['description']}"}
+            joined["paths"] |= described["paths"]
+            for kind, named in described.get("components", {}).items():
+                joined["components"][kind] = {**joined["components"].get(kind, {}), **named}
+        return joined
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _add_feed(app: FastAPI, site: Site) -> None:
     lines = {"schema": {"type": "string"}, "example": '{"seq":17,"game":3,"attempt":1,"type":"move","ply":9}\n'}
     head = {
         "Judge-Log": {"schema": {"type": "string"}, "description": "The log's name: another one has other numbers."},
         "Judge-Now-Ms": {"schema": {"type": "integer"}, "description": "Milliseconds of Unix time at the judge."},
     }
 
+    @app.head("/feed", include_in_schema=False)
     @app.get(
         "/feed",
         response_class=Response,
-        responses={200: {"content": {"application/x-ndjson": lines}, "headers": head, "description": "Whole lines."}},
+        responses={
+            200: {"content": {"application/x-ndjson": lines}, "headers": head, "description": "Whole lines."},
+            404: {"description": "The contest has not begun."},
+        },
         tags=["events"],
     )
     async def feed(
@@ -123,6 +181,9 @@ def _add_feed(app: FastAPI, hub: Hub) -> None:
         limit: Annotated[int, Query(ge=1, le=MOST_IN_ANSWER)] = MOST_IN_ANSWER,
     ) -> Response:
         """The events after a number, each a line of JSON; ask again with the last `seq` until nothing comes."""
+        if site.watched is None:
+            return PlainTextResponse(NO_EVENTS, 404)
+        hub = site.watched.hub
         found = hub.since(since, limit, Topic(game, moves))
         headers = {
             "judge-log": hub.live.log,
@@ -137,7 +198,10 @@ def _add_feed(app: FastAPI, hub: Hub) -> None:
     @app.get(
         "/events",
         response_class=Response,
-        responses={200: {"content": {"text/event-stream": stream}, "description": "Events until you close it."}},
+        responses={
+            200: {"content": {"text/event-stream": stream}, "description": "Events until you close it."},
+            404: {"description": "The contest has not begun."},
+        },
         tags=["events"],
     )
     async def events(
@@ -148,22 +212,37 @@ def _add_feed(app: FastAPI, hub: Hub) -> None:
     ) -> Response:
         """The same as server-sent events. `Last-Event-ID` counts more than `since`. `beat` comes every five seconds;
         after `again` begin with the pages, for you lack too much or the log was made again."""
+        if site.watched is None:
+            return PlainTextResponse(NO_EVENTS, 404)
         last = request.headers.get("last-event-id", "")
         number = int(last) if last.isascii() and last.isdigit() and len(last) < 17 else since
-        return EventStream(hub, Topic(game, moves), number)
+        return EventStream(site.watched.hub, Topic(game, moves), number)
+
+    @app.head("/events", include_in_schema=False)
+    async def no_event() -> Response:
+        """The type of the stream, without a stream."""
+        return Response(status_code=404 if site.watched is None else 200, media_type="text/event-stream")
 
 
-def _add_pages(app: FastAPI, watched: Watched) -> None:
-    hub, pages = watched.hub, watched.pages
+def _add_pages(app: FastAPI, site: Site) -> None:
+    # Pages are rendered one at a time: those that wait must not take the threads that uploads need.
+    one_at_a_time = CapacityLimiter(1)
 
+    @app.head("/", include_in_schema=False)
     @app.get("/", include_in_schema=False)
     async def top(request: Request) -> Response:
         """The page of running games."""
         return RedirectResponse(f"{request.scope.get('root_path', '')}/{RUNNING}", 307)
 
+    @app.head("/{path:path}", include_in_schema=False)
     @app.get("/{path:path}", include_in_schema=False)
     async def page(request: Request, path: Annotated[str, Path(max_length=200)]) -> Response:
         """A page or a file of the contest."""
+        watched = site.watched
+        if watched is None:
+            waiting = waiting_page(path, site.name)
+            return PlainTextResponse(NO_PAGE, 404) if waiting is None else _answer(request, waiting, 0)
+        hub, pages = watched.hub, watched.pages
         place = pages.place(path)
         if place.path == RUNNING:
             return _answer(request, pages.running(hub.live, hub.viewers, watched.slots, place), hub.live.seq)
@@ -173,9 +252,10 @@ def _add_pages(app: FastAPI, watched: Watched) -> None:
             if running is not None:
                 return _answer(request, pages.running_game(running, hub.live, hub.viewers, place), hub.live.seq)
         seq = hub.live.seq
-        found = await run_in_threadpool(pages.get, path, hub.live, watched.version())
+        get = partial(pages.get, path, hub.live, watched.version())
+        found = await to_thread.run_sync(get, limiter=one_at_a_time)
         if found is None:
-            return PlainTextResponse("there is no such page", 404)
+            return PlainTextResponse(NO_PAGE, 404)
         return _answer(request, found, seq)
 
 

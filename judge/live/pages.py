@@ -306,6 +306,16 @@ class LivePages:
         return shown
 
 
+def waiting_page(path: str, contest: str) -> LivePage | None:
+    """A page or a file of a contest that has not begun; None if there is none."""
+    if path in ASSETS:
+        return LivePage(asset(path), _kind(path))
+    place = PagePlace.of_file(path, languages(CODES))
+    if not place.path.endswith(".html"):
+        return None
+    return LivePage(render("waiting.html", place, {"here": "", "contest_name": contest}), _kind(path))
+
+
 def _clocks(game: LiveGame) -> str:
     """The clocks for the script: `SEAT SINCE TURN LEFT0 LEFT1`, in milliseconds; `-` for what there is not."""
     clock = game.clock

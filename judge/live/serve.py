@@ -1,9 +1,10 @@
-"""The service as a process: one socket, the pages and the events on it. Nothing is lost when it is killed."""
+"""The service as a process: one socket, and on it the pages, the events and the intake. Nothing is lost when it is
+killed."""
 
 import socket
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import uvicorn
@@ -12,14 +13,20 @@ from judge.contest.plan import Planned
 from judge.contest.recorder_process import stamp_of
 from judge.contest.snapshot import read_snapshot
 from judge.errors import InputError
+from judge.intake.app import PATHS as INTAKE_PATHS
 from judge.intake.connections import uvicorn_options
-from judge.live.app import Watched, create_app
+from judge.intake.serve import Intake
+from judge.live.app import Site, Watched, create_app
 from judge.live.connections import streaming
 from judge.live.hub import Hub
 from judge.live.middleware import PublicMiddleware
 from judge.live.pages import LivePages
+from judge.live.service import Service
 from judge.live.static import StaticSite
 from judge.store.queries import Reader
+
+GRACE_S = 5
+"""How long uploads may take to end when the service ends."""
 
 
 def hub_of(planned: Planned) -> Hub:
@@ -48,6 +55,7 @@ def serve(
     planned: Planned,
     listener: socket.socket,
     *,
+    intake: Intake | None = None,
     proxy: str = "",
     root_path: str = "",
     slots: int = 1,
@@ -55,22 +63,32 @@ def serve(
 ) -> None:
     """Serve until a signal ends it; `proxy` is the one address whose X-Forwarded-For header is trusted.
 
-    Raises InputError if the contest has not begun, and HostError if its store cannot be read.
+    With an `intake` it can be started before the contest begins. Raises InputError if the contest has not begun and
+    there is no intake, and HostError if its store cannot be read.
     """
-    hub = hub_of(planned)
-    hub.catch_up()
     watching = planned.plan.broadcast
     limits = planned.plan.intake.model_copy(
         update={"connections": watching.viewers, "connections_per_address": watching.connections_per_address}
     )
-    with closing(LivePages(planned, hub.painter)) as pages:
-        app = PublicMiddleware(create_app(Watched(hub, pages, stamp_of(planned), slots)), watching.requests_per_minute)
+    with ExitStack() as stack:
+
+        def begin() -> Watched | None:
+            if intake is not None and not intake.state.register.has_begun():
+                return None
+            hub = hub_of(planned)
+            hub.catch_up()
+            return Watched(hub, stack.enter_context(closing(LivePages(planned, hub.painter))), stamp_of(planned), slots)
+
+        site = Site(planned.name, begin)
+        described = [] if intake is None else [intake.api]
+        pages = PublicMiddleware(create_app(site, *described), watching.requests_per_minute)
+        parts = {} if intake is None else dict.fromkeys(INTAKE_PATHS, intake.app)
         options = uvicorn_options(limits, proxy) | {
             "http": streaming(limits, proxy),
             "lifespan": "on",
             "root_path": root_path,
-            "timeout_graceful_shutdown": 1,
+            "timeout_graceful_shutdown": 1 if intake is None else GRACE_S,
         }
-        server = uvicorn.Server(uvicorn.Config(app, **options))
+        server = uvicorn.Server(uvicorn.Config(Service(pages, parts), **options))
         ready()
         server.run(sockets=[listener])

@@ -97,7 +97,16 @@ def staged(folder: Path, *, serves: bool = True) -> Iterator[Stage]:
         if not serves:
             yield Stage(cup, folder / "address", "", 0, games)
             return
-        command = [sys.executable, "-m", "judge.cli", "serve", str(cup.folder), "--listen", "127.0.0.1:0"]
+        command = [
+            sys.executable,
+            "-m",
+            "judge.cli",
+            "serve",
+            str(cup.folder),
+            "--read-only",
+            "--listen",
+            "127.0.0.1:0",
+        ]
         service = stack.enter_context(subprocess.Popen(command, stderr=subprocess.PIPE, text=True))
         stack.callback(service.kill)
         if service.stderr is None:

@@ -23,13 +23,12 @@ pytestmark = pytest.mark.docker
 
 
 @contextmanager
-def served(desk: IntakeDirectory) -> Iterator[Service]:
-    """`judge serve-intake`, as an organiser types it."""
+def served(desk: IntakeDirectory, *command: str) -> Iterator[Service]:
+    """A command that serves, as an organiser types it."""
     log = desk.folder / "intake.log"
-    where = ["--contest", str(desk.folder), "--listen", "127.0.0.1:0"]
     with log.open("w") as stderr:
         process = ForkedProcess(
-            [sys.executable, "-m", "judge.cli", "serve-intake", *where],
+            [sys.executable, "-m", "judge.cli", *command, "--listen", "127.0.0.1:0"],
             stderr=stderr,
             text=True,
         )
@@ -49,7 +48,7 @@ def port_of(process: subprocess.Popen[str], log: Path) -> int:
     while len(lines := said()) < 2:
         assert process.poll() is None, lines
         time.sleep(LOOK_S)
-    assert lines[0].startswith("judge: intake of cup on http://127.0.0.1:")
+    assert "cup on http://127.0.0.1:" in lines[0]
     assert "a server with TLS in front" in lines[1]
     return int(lines[0].rpartition(":")[2])
 
@@ -61,11 +60,18 @@ def packed(folder: Path) -> bytes:
     return buffer.getvalue()
 
 
+def test_the_intake_is_served_alone(tmp_path: Path) -> None:
+    desk = make_contest(tmp_path / "cup")
+    with served(desk, "serve-intake", "--contest", str(desk.folder)) as service, service.client() as stranger:
+        assert "cup" == stranger.get("/contest").json()["name"]
+        assert 404 == stranger.get("/live.html").status_code
+
+
 def test_an_archive_becomes_an_agent_and_one_that_fails_is_told_why(tmp_path: Path) -> None:
     build_house_agents()
     desk = make_contest(tmp_path / "cup")
     brain = write_brain(tmp_path, "refuser", start="ERROR I have no board")
-    with served(desk) as service, service.client(make_token(desk, "ada")) as ada:
+    with served(desk, "serve", str(desk.folder)) as service, service.client(make_token(desk, "ada")) as ada:
         good = send(ada, packed(BUILD_DIRECTORY / "house-python"), "mine.tar.gz", name="mine")
         bad = send(ada, Path(brain).read_bytes(), "refuser.py")
         found = ended(ada, good)

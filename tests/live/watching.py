@@ -38,8 +38,8 @@ class Watched:
     def start(self, *options: str) -> None:
         """Start the service, on the same port each time."""
         listen = f"127.0.0.1:{self.port}"
-        words = [sys.executable, "-m", "judge.cli", "serve", str(self.cup.folder), "--listen", listen, *options]
-        self.process: ForkedProcess[str] = ForkedProcess(words, stderr=-1, text=True)
+        words = [sys.executable, "-m", "judge.cli", "serve", str(self.cup.folder), "--read-only", "--listen", listen]
+        self.process: ForkedProcess[str] = ForkedProcess([*words, *options], stderr=-1, text=True)
         assert self.process.stderr is not None
         said = self.process.stderr.readline()
         assert listen in said, said + self.process.stderr.read()

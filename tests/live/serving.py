@@ -1,0 +1,52 @@
+"""The whole service on a free port of this machine, with a gate of the tests' own: python -m tests.live.serving DIR."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from judge.cli import guarded
+from judge.cli.submit import open_intake
+from judge.contest.plan import load_plan
+from judge.intake.serve import listening, parse_listen_address, running_intake
+from judge.live.serve import serve
+from tests.forked import ForkedProcess
+from tests.intake.conftest import Service
+from tests.intake.standing_in import process
+
+
+@contextmanager
+def serving_all(folder: Path) -> Iterator[Service]:
+    """The pages, the intake and the authors' pages of a contest, until the test is through with it."""
+    log = folder / "service.log"
+    words = [sys.executable, "-m", "tests.live.serving", str(folder)]
+    with log.open("a") as stderr:
+        running = ForkedProcess(words, stdout=subprocess.PIPE, stderr=stderr, text=True)
+    assert running.stdout
+    port = running.stdout.readline()
+    assert port, log.read_text()
+    try:
+        yield Service(running, int(port), log)
+    finally:
+        running.terminate()
+        running.wait()
+        running.stdout.close()
+
+
+def main(folder: Path) -> None:
+    with (
+        listening(parse_listen_address("127.0.0.1:0"), beyond_loopback=False) as listener,
+        running_intake(open_intake(folder), process) as intake,
+    ):
+        port = listener.getsockname()[1]
+        serve(load_plan(folder), listener, intake=intake, ready=lambda: _say(f"{port}\n"))
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    guarded(lambda: main(Path(sys.argv[1])))

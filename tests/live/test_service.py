@@ -1,0 +1,113 @@
+"""One service: the public pages and the intake of a contest on one port, before it begins and after."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from judge.cli.submit import open_intake
+from tests.broadcast.logs import PAIR, accept, play_next, recorder
+from tests.intake.conftest import Service, ended, make_token, send
+from tests.live.serving import serving_all
+from tests.live.watching import until
+from tests.publish.cups import Cup
+
+PATIENCE = """
+[intake]
+requests_per_minute = 100000
+address_requests_per_minute = 100000
+strangers_per_minute = 100000
+[broadcast]
+requests_per_minute = 100000
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a contest that has not begun."""
+    other, folder = tmp_path_factory.mktemp("other"), tmp_path_factory.mktemp("cup")
+    with Cup(other, PAIR, more=PATIENCE):
+        shutil.copy(other / "contest.toml", folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def service(folder: Path) -> Iterator[Service]:
+    """Its service."""
+    with serving_all(folder) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def ada(folder: Path, service: Service) -> Iterator[httpx.Client]:
+    """An author."""
+    with service.client(make_token(open_intake(folder), "ada")) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def begun(folder: Path, service: Service, ada: httpx.Client) -> Iterator[Cup]:
+    """The contest, which begins while the service runs; one game is over."""
+    assert "The contest has not begun" in ada.get("/live.html").text
+    with Cup(folder, PAIR, more=PATIENCE) as cup, recorder(cup) as log:
+        accept(cup, *play_next(cup))
+        log.look()
+        log.finish()
+        until(lambda: ada.get("/games/00001.html").status_code == 200, "the pages are not there")
+        yield cup
+
+
+def test_before_the_contest_begins_the_pages_say_so_and_agents_are_received(ada: httpx.Client) -> None:
+    page = ada.get("/live.html")
+    assert "The contest has not begun" in page.text
+    assert "text/html; charset=utf-8" == page.headers["content-type"]
+    assert "Soutěž ještě nezačala" in ada.get("/cs/index.html").text
+    assert 200 == ada.get("/style.css").status_code
+    for path in ("/feed", "/events", "/data/games.csv", "/nothing"):
+        assert 404 == ada.get(path).status_code, path
+    assert ada.get("/contest").json()["has_begun"] is False
+    number = send(ada, "good five")
+    assert "passed" == ended(ada, number)["state"]
+
+
+@pytest.mark.usefixtures("begun")
+def test_it_is_shown_as_soon_as_it_has_begun_and_still_receives(ada: httpx.Client, service: Service) -> None:
+    assert 200 == ada.get("/feed").status_code
+    assert "passed" == ended(ada, send(ada, "good late"))["state"]
+    assert ada.get("/contest").json()["has_begun"] is True
+    with service.client() as stranger:
+        assert 401 == stranger.get("/submissions").status_code
+        assert {"ok": True} == stranger.get("/health").json()
+
+
+@pytest.mark.usefixtures("begun")
+def test_one_document_describes_all_paths(ada: httpx.Client) -> None:
+    described = ada.get("/openapi.json").json()
+
+    assert {"/feed", "/events", "/submissions", "/submissions/{id}", "/contest"} <= set(described["paths"])
+    assert {"HTTPBearer"} == set(described["components"]["securitySchemes"])
+    assert "curl" in described["info"]["description"]
+
+
+@pytest.mark.usefixtures("begun")
+@pytest.mark.parametrize(
+    "path", ["/", "/live.html", "/games/00001.html", "/cs/index.html", "/records/00001.json", "/style.css", "/feed"]
+)
+def test_a_request_for_the_head_is_answered_as_one_for_the_page(ada: httpx.Client, path: str) -> None:
+    whole, head = ada.get(path), ada.head(path)
+
+    assert whole.status_code == head.status_code
+    assert b"" == head.content
+    changing = {"date", "content-length", "judge-now-ms"} if path in ("/live.html", "/feed") else {"date"}
+    assert {k: v for k, v in whole.headers.items() if k not in changing} == {
+        k: v for k, v in head.headers.items() if k not in changing
+    }
+
+
+@pytest.mark.usefixtures("begun")
+def test_the_head_of_a_stream_ends(ada: httpx.Client) -> None:
+    head = ada.head("/events")
+
+    assert (200, "text/event-stream") == (head.status_code, head.headers["content-type"].partition(";")[0])
