@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "worker_processes": set(),
     "tree_tar": set(),
     "translations": set(),
+    "transparency": {"errors"},
     "registry": {"errors", "text"},
     "games": {"errors", "parsing", "registry", "text"},
     "protocols": {"errors", "parsing", "registry", "text", "games"},

@@ -1,0 +1,175 @@
+"""Checkpoints: the size and the root of a log in a signed note, as C2SP's signed-note, tlog-checkpoint and
+tlog-cosignature have them, so tools of other logs read them.
+
+    judge-contest/spring-cup
+    42
+    0d1Wzl0Sbd1Xyp3Jr0PFTSpHQ3Txa8mZpFC8xhvP9R8=
+
+    — judge-contest/spring-cup x08go/ZJkuBS9UG/SffcvIAQ...
+    — witness.example.org RNzxU...
+
+The lines before the empty one are signed with Ed25519. A witness signs them together with a time, and says with that
+that it has seen no other log of this name.
+"""
+
+import base64
+import binascii
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from judge.errors import InputError
+
+LARGEST_CHECKPOINT = 16 << 10
+"""Bytes, with the signatures of a hundred witnesses."""
+
+ED25519, COSIGNATURE = 1, 4
+"""Types of signatures."""
+
+_SIGNATURE = re.compile(r"— ([^\s+]{1,256}) ([A-Za-z0-9+/]+={0,2})")
+_SIZE = re.compile(r"0|[1-9][0-9]{0,17}")
+
+
+def origin_of(contest: str) -> str:
+    """The name of a contest's log."""
+    return f"judge-contest/{contest}"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteSignature:
+    """A signature line: the name of the key, its 4-byte id, and what follows that."""
+
+    name: str
+    key_id: bytes
+    data: bytes
+
+    def __str__(self) -> str:
+        return f"— {self.name} {base64.b64encode(self.key_id + self.data).decode()}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The log `origin` has `size` leaves and the root `root`. `signatures` are the lines of its note, unchecked."""
+
+    origin: str
+    size: int
+    root: bytes
+    signatures: tuple[NoteSignature, ...] = ()
+
+    @property
+    def body(self) -> bytes:
+        """What is signed."""
+        return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n".encode()
+
+    @property
+    def note(self) -> bytes:
+        """The whole note."""
+        return self.body + b"\n" + "".join(map(str, self.signatures)).encode()
+
+    # --- the log's own signature -------------------------------------------------------------------------------------
+
+    def signed(self, key: Ed25519PrivateKey) -> "Checkpoint":
+        """The same, signed by the log's key, whose name is the origin."""
+        signature = NoteSignature(self.origin, key_id(self.origin, ED25519, key.public_key()), key.sign(self.body))
+        return replace(self, signatures=(signature, *self.signatures))
+
+    def is_signed(self, key: Ed25519PublicKey) -> bool:
+        """Whether the log's key has signed it."""
+        return any(is_signed(key, data, self.body) for data in self._by(self.origin, ED25519, key))
+
+    # --- witnesses ---------------------------------------------------------------------------------------------------
+
+    def cosigned(self, name: str, key: Ed25519PrivateKey, seconds: int) -> "Checkpoint":
+        """The same with a witness's signature of that Unix time; a former one of this witness is left out."""
+        identity = key_id(name, COSIGNATURE, key.public_key())
+        signed = key.sign(_at(seconds, self.body))
+        others = tuple(each for each in self.signatures if (each.name, each.key_id) != (name, identity))
+        signature = NoteSignature(name, identity, seconds.to_bytes(8, "big") + signed)
+        return replace(self, signatures=(*others, signature))
+
+    def witnessed_at(self, name: str, key: Ed25519PublicKey) -> int | None:
+        """When a witness signed it, in seconds of Unix time; None if it did not."""
+        for data in self._by(name, COSIGNATURE, key):
+            seconds = int.from_bytes(data[:8], "big")
+            if is_signed(key, data[8:], _at(seconds, self.body)):
+                return seconds
+        return None
+
+    def _by(self, name: str, kind: int, key: Ed25519PublicKey) -> Sequence[bytes]:
+        identity = key_id(name, kind, key)
+        return [each.data for each in self.signatures if (each.name, each.key_id) == (name, identity)]
+
+
+def read_checkpoint(data: bytes, source: str) -> Checkpoint:
+    """A checkpoint in a note; its signatures are not checked. Raises InputError that names `source` if it is none."""
+    try:
+        if len(data) > LARGEST_CHECKPOINT:
+            raise ValueError
+        body, empty, lines = data.decode().rpartition("\n\n")
+        origin, size, root, *others = f"{body}\n".split("\n")
+        hashed = base64.b64decode(root, validate=True)
+        if not empty or others != [""] or not origin or not _SIZE.fullmatch(size) or len(hashed) != 32:
+            raise ValueError
+        if not lines.endswith("\n"):
+            raise ValueError
+        signatures = tuple(_signature(line) for line in lines[:-1].split("\n"))
+        checkpoint = Checkpoint(origin, int(size), hashed, signatures)
+        if checkpoint.note != data:
+            raise ValueError
+    except (ValueError, binascii.Error):
+        raise InputError(f"{source}: not a checkpoint of a log") from None
+    return checkpoint
+
+
+def _signature(line: str) -> NoteSignature:
+    found = _SIGNATURE.fullmatch(line)
+    if found is None:
+        raise ValueError
+    data = base64.b64decode(found[2], validate=True)
+    if len(data) < 5:
+        raise ValueError
+    return NoteSignature(found[1], data[:4], data[4:])
+
+
+# --- keys ------------------------------------------------------------------------------------------------------------
+
+
+def key_id(name: str, kind: int, key: Ed25519PublicKey) -> bytes:
+    """The 4 bytes by which a signature names its key."""
+    return hashlib.sha256(name.encode() + b"\n" + bytes([kind]) + key.public_bytes_raw()).digest()[:4]
+
+
+def verifier_key(name: str, kind: int, key: Ed25519PublicKey) -> str:
+    """A public key as one line, which tools of other logs take."""
+    data = base64.b64encode(bytes([kind]) + key.public_bytes_raw()).decode()
+    return f"{name}+{key_id(name, kind, key).hex()}+{data}"
+
+
+def read_verifier_key(text: str) -> tuple[str, int, Ed25519PublicKey]:
+    """The name, the type and the key of such a line. Raises InputError if it is none."""
+    try:
+        name, identity, encoded = text.strip().split("+", 2)
+        data = base64.b64decode(encoded, validate=True)
+        key = Ed25519PublicKey.from_public_bytes(data[1:])
+        if data[0] not in (ED25519, COSIGNATURE) or key_id(name, data[0], key).hex() != identity:
+            raise ValueError
+    except (ValueError, IndexError, binascii.Error):
+        raise InputError(f"{text[:80]!r}: not a key as NAME+ID+KEY") from None
+    return name, data[0], key
+
+
+def _at(seconds: int, body: bytes) -> bytes:
+    return f"cosignature/v1\ntime {seconds}\n".encode() + body
+
+
+def is_signed(key: Ed25519PublicKey, signature: bytes, data: bytes) -> bool:
+    """Whether `signature` is that of `data` by `key`."""
+    try:
+        key.verify(signature, data)
+    except InvalidSignature:
+        return False
+    return True

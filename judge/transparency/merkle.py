@@ -1,0 +1,149 @@
+"""The Merkle tree of RFC 6962, section 2.1: its root fixes every leaf and their order, and proofs are short.
+
+An inclusion proof shows that a leaf is in the tree, a consistency proof that a tree begins with all leaves of an
+earlier one. Hashes are the 32 bytes of SHA-256; a leaf and a node are hashed with different prefixes, so neither passes
+for the other. Proofs are checked by the algorithms of RFC 9162, sections 2.1.3.2 and 2.1.4.2.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+EMPTY_ROOT = hashlib.sha256(b"").digest()
+"""The root of a tree without leaves."""
+
+
+def leaf_hash(data: bytes) -> bytes:
+    """The hash of a leaf."""
+    return hashlib.sha256(b"\x00" + data).digest()
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    """The hash of two subtrees."""
+    return hashlib.sha256(b"\x01" + left + right).digest()
+
+
+class Tree:
+    """A tree that grows; `levels[k]` are the hashes of its complete subtrees of 2^k leaves, from the left."""
+
+    def __init__(self, leaves: Iterable[bytes] = ()) -> None:
+        self.levels: list[list[bytes]] = [[]]
+        for leaf in leaves:
+            self.append(leaf)
+
+    @property
+    def size(self) -> int:
+        """The number of leaves."""
+        return len(self.levels[0])
+
+    def append(self, data: bytes) -> None:
+        """Add a leaf at the end; takes two hashes on the average."""
+        hashed, level = leaf_hash(data), 0
+        self.levels[0].append(hashed)
+        while len(self.levels[level]) % 2 == 0:
+            hashed = node_hash(*self.levels[level][-2:])
+            level += 1
+            if level == len(self.levels):
+                self.levels.append([])
+            self.levels[level].append(hashed)
+
+    def root(self, size: int | None = None) -> bytes:
+        """The root of the first `size` leaves, or of all. ValueError if there are fewer."""
+        size = self.size if size is None else size
+        if not 0 <= size <= self.size:
+            raise ValueError(f"a tree of {self.size} leaves has no root of {size}")
+        return self._root_of(0, size) if size else EMPTY_ROOT
+
+    def inclusion(self, index: int, size: int) -> list[bytes]:
+        """The proof that the leaf `index`, from 0, is in the tree of `size` leaves. ValueError if it is not."""
+        if not 0 <= index < size <= self.size:
+            raise ValueError(f"leaf {index} is not in a tree of {size} leaves")
+        proof: list[bytes] = []
+        start, end = 0, size
+        while end - start > 1:
+            middle = start + _split(end - start)
+            if index < middle:
+                proof.append(self._root_of(middle, end))
+                end = middle
+            else:
+                proof.append(self._root_of(start, middle))
+                start = middle
+        return proof[::-1]
+
+    def consistency(self, old: int, new: int) -> list[bytes]:
+        """The proof that the tree of `new` leaves begins with that of `old` leaves. ValueError if it is smaller."""
+        if not 0 <= old <= new <= self.size:
+            raise ValueError(f"a tree of {new} leaves does not begin with one of {old}")
+        if old in (0, new):
+            return []
+        proof: list[bytes] = []
+        start, end = 0, new
+        while end != old:
+            middle = start + _split(end - start)
+            if old <= middle:
+                proof.append(self._root_of(middle, end))
+                end = middle
+            else:
+                proof.append(self._root_of(start, middle))
+                start = middle
+        # The old root itself is known to whoever asks.
+        return [*([self._root_of(start, end)] if start else []), *proof[::-1]]
+
+    def _root_of(self, start: int, end: int) -> bytes:
+        """The root of some leaves; `start` is a multiple of the size of the largest complete subtree among them."""
+        count = end - start
+        if count & (count - 1) == 0:
+            level = count.bit_length() - 1
+            return self.levels[level][start >> level]
+        middle = start + _split(count)
+        return node_hash(self._root_of(start, middle), self._root_of(middle, end))
+
+
+def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes], root: bytes) -> bool:
+    """Whether `proof` shows that the leaf with the hash `leaf` is at `index` in the tree of that size and root."""
+    if not 0 <= index < size:
+        return False
+    at, last, hashed = index, size - 1, leaf
+    for node in proof:
+        if last == 0:
+            return False
+        if at & 1 or at == last:
+            hashed = node_hash(node, hashed)
+            while not at & 1 and at:
+                at, last = at >> 1, last >> 1
+        else:
+            hashed = node_hash(hashed, node)
+        at, last = at >> 1, last >> 1
+    return last == 0 and hashed == root
+
+
+def verify_consistency(old: int, new: int, old_root: bytes, new_root: bytes, proof: Sequence[bytes]) -> bool:
+    """Whether `proof` shows that the tree of `new` leaves begins with that of `old` leaves."""
+    if not 0 <= old <= new:
+        return False
+    if old == new:
+        return not proof and old_root == new_root
+    if old == 0:
+        return not proof and old_root == EMPTY_ROOT
+    nodes = [*([old_root] if old & (old - 1) == 0 else []), *proof]
+    if not nodes:
+        return False
+    at, last = old - 1, new - 1
+    while at & 1:
+        at, last = at >> 1, last >> 1
+    old_hash = new_hash = nodes[0]
+    for node in nodes[1:]:
+        if last == 0:
+            return False
+        if at & 1 or at == last:
+            old_hash, new_hash = node_hash(node, old_hash), node_hash(node, new_hash)
+            while not at & 1 and at:
+                at, last = at >> 1, last >> 1
+        else:
+            new_hash = node_hash(new_hash, node)
+        at, last = at >> 1, last >> 1
+    return last == 0 and (old_hash, new_hash) == (old_root, new_root)
+
+
+def _split(count: int) -> int:
+    """The largest power of two below `count`: so many leaves are in the left subtree."""
+    return 1 << (count - 1).bit_length() - 1

@@ -1,0 +1,76 @@
+"""A log as files, in the layout of C2SP's tlog-tiles, which any file server can carry:
+
+    checkpoint                the signed size and root
+    tile/0/000                the hashes of the first 256 leaves; tile/1/000 those of 256 full tiles, and so on
+    tile/0/001.p/12           the last tile, while it has 12 hashes
+    tile/entries/000          the first 256 leaves, each with its length in two bytes before it
+
+A full tile never changes.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from judge.errors import InputError
+from judge.transparency.merkle import Tree
+
+CHECKPOINT = "checkpoint"
+
+WIDTH, HEIGHT = 256, 8
+
+LARGEST_LEAF = 0xFFFF
+"""Bytes."""
+
+LARGEST_TILE = WIDTH * (LARGEST_LEAF + 2)
+
+
+def tile_files(tree: Tree, leaves: Sequence[bytes], since: int = 0) -> Iterator[tuple[str, bytes]]:
+    """The tiles of a log of these leaves, by their paths; only those that a log of `since` leaves does not have."""
+    for number, width in _tiles(len(leaves), since):
+        bundle = leaves[number * WIDTH : number * WIDTH + width]
+        yield tile_path("entries", number, width), b"".join(len(leaf).to_bytes(2, "big") + leaf for leaf in bundle)
+    for level in range(0, len(tree.levels), HEIGHT):
+        hashes = tree.levels[level]
+        for number, width in _tiles(len(hashes), since >> level):
+            path = tile_path(str(level // HEIGHT), number, width)
+            yield path, b"".join(hashes[number * WIDTH : number * WIDTH + width])
+
+
+def _tiles(count: int, since: int) -> Iterator[tuple[int, int]]:
+    """The numbers and widths of the tiles of `count` hashes, from the one on that is not full with `since` of them."""
+    if count > since:
+        for start in range(since // WIDTH * WIDTH, count, WIDTH):
+            yield start // WIDTH, min(WIDTH, count - start)
+
+
+def tile_path(level: str, number: int, width: int) -> str:
+    """Where a tile is."""
+    parts = [f"{number % 1000:03d}"]
+    while number := number // 1000:
+        parts.insert(0, f"x{number % 1000:03d}")
+    return f"tile/{level}/{'/'.join(parts)}{'' if width == WIDTH else f'.p/{width}'}"
+
+
+def read_leaves(read: Callable[[str], bytes], size: int, since: int = 0) -> list[bytes]:
+    """The leaves from `since` on of a log of `size` leaves. `read` is given the path of each tile.
+
+    Raises InputError for a tile with other contents; the leaves are not compared with any root.
+    """
+    leaves: list[bytes] = []
+    for number, width in _tiles(size, since):
+        path = tile_path("entries", number, width)
+        found = _bundle(read(path))
+        if found is None or len(found) != width:
+            raise InputError(f"{path}: not a tile of {width} leaves")
+        leaves += found
+    return leaves[since % WIDTH :] if size > since else []
+
+
+def _bundle(data: bytes) -> list[bytes] | None:
+    leaves, at = [], 0
+    while at < len(data):
+        end = at + 2 + int.from_bytes(data[at : at + 2], "big")
+        if at + 2 > len(data) or end > len(data):
+            return None
+        leaves.append(data[at + 2 : end])
+        at = end
+    return leaves

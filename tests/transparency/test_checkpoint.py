@@ -1,0 +1,106 @@
+"""Signed notes as the Go module database reads and writes them, and checkpoints in them."""
+
+import base64
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.errors import InputError
+from judge.transparency.checkpoint import (
+    COSIGNATURE,
+    ED25519,
+    Checkpoint,
+    read_checkpoint,
+    read_verifier_key,
+    verifier_key,
+)
+from judge.transparency.merkle import EMPTY_ROOT
+from tests.examples import examples
+
+PETER = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
+"""The key of the example of golang.org/x/mod/sumdb/note, with the signature of its note."""
+
+SAYING = b"If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n"
+SIGNED = "x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM="
+
+KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
+CHECKPOINT = Checkpoint("judge-contest/cup", 7, EMPTY_ROOT)
+NOTE = CHECKPOINT.signed(KEY).note
+
+
+def test_the_published_example_of_a_signed_note_is_understood() -> None:
+    name, kind, key = read_verifier_key(PETER)
+
+    assert ("PeterNeumann", ED25519) == (name, kind)
+    assert PETER == verifier_key(name, kind, key)
+    data = base64.b64decode(SIGNED)
+    assert bytes.fromhex("c74f20a3") == data[:4]
+    key.verify(data[4:], SAYING)
+
+
+def test_a_checkpoint_is_signed_read_and_signed_by_nobody_else() -> None:
+    signed = CHECKPOINT.signed(KEY)
+    read = read_checkpoint(signed.note, "it")
+
+    assert signed == read
+    assert read.is_signed(KEY.public_key())
+    assert not read.is_signed(Ed25519PrivateKey.generate().public_key())
+    assert not Checkpoint("judge-contest/cup", 8, EMPTY_ROOT, read.signatures).is_signed(KEY.public_key())
+    assert b"judge-contest/cup\n7\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n" == signed.body
+
+
+def test_witnesses_sign_beside_the_log_each_once() -> None:
+    other = Ed25519PrivateKey.generate()
+    note = CHECKPOINT.signed(KEY).cosigned("w.example", other, 5).cosigned("w.example", other, 1679315147)
+    read = read_checkpoint(note.note, "it")
+
+    assert 2 == len(read.signatures)
+    assert read.is_signed(KEY.public_key())
+    assert 1679315147 == read.witnessed_at("w.example", other.public_key())
+    assert None is read.witnessed_at("x.example", other.public_key())
+    assert None is read.witnessed_at("w.example", KEY.public_key())
+    # What C2SP's tlog-cosignature says is signed.
+    other.public_key().verify(read.signatures[1].data[8:], b"cosignature/v1\ntime 1679315147\n" + CHECKPOINT.body)
+    assert verifier_key("w.example", COSIGNATURE, other.public_key()).startswith("w.example+")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"judge-contest/cup\n7\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n",
+        CHECKPOINT.note,
+        CHECKPOINT.signed(KEY).note[:-1],
+        CHECKPOINT.signed(KEY).note.replace(b"\n7\n", b"\n07\n"),
+        CHECKPOINT.signed(KEY).note.replace(b"\n7\n", b"\n-7\n"),
+        CHECKPOINT.signed(KEY).note.replace(b"+5JCeu", b"+5JCe"),
+        CHECKPOINT.signed(KEY).note.replace(b"\n7\n", b"\n7\nextra\n"),
+        CHECKPOINT.signed(KEY).note + b"no signature\n",
+        "judge\n1\nAAAA\n\n— a AAAAAAA=\n".encode(),
+        b"\xff" * 100,
+        b"x" * 100_000,
+    ],
+)
+def test_what_is_no_checkpoint_is_refused(data: bytes) -> None:
+    with pytest.raises(InputError, match="it: not a checkpoint of a log"):
+        read_checkpoint(data, "it")
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(st.integers(0, len(NOTE) - 1), st.binary(max_size=4))
+def test_a_note_that_is_changed_anywhere_is_refused_or_another_note(at: int, other: bytes) -> None:
+    changed = NOTE[:at] + other + NOTE[at + 1 :]
+    try:
+        checkpoint = read_checkpoint(changed, "it")
+    except InputError:
+        return
+    assert changed == checkpoint.note
+    assert changed == NOTE or checkpoint.body != CHECKPOINT.body or not checkpoint.is_signed(KEY.public_key())
+
+
+@pytest.mark.parametrize("text", ["", "a+b+c", PETER[:-4], PETER.replace("c7", "c8"), "a+00000000+"])
+def test_what_is_no_key_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="not a key"):
+        read_verifier_key(text)
