@@ -1,6 +1,8 @@
 """A match from its pairing to its result, as the rules of contests and their store share it: plain values."""
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -64,6 +66,12 @@ class Match:
     why: str = ""
 
 
+def schedule_digest(matches: Iterable[Match]) -> str:
+    """SHA-256 of what a schedule says of some matches, in JSON."""
+    rows = [[each.number, each.id, each.round, each.table, each.game, each.first, each.second] for each in matches]
+    return hashlib.sha256(json.dumps(rows, separators=(",", ":")).encode()).hexdigest()
+
+
 @dataclass(frozen=True, slots=True)
 class SeatOutcome:
     """What one seat did: the word for which it lost, if it was at fault, its answers, and the time charged to it."""
@@ -86,6 +94,8 @@ class Outcome:
     record: str
     seconds: float
     seats: tuple[SeatOutcome, SeatOutcome]
+    public: str | None = None
+    """The digest of the record's public part, which everybody may see; None if nobody computed it."""
 
     def row(self, match: Match, attempt: int) -> "ResultRow":
         """The result of a match, if this attempt counts."""

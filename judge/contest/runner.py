@@ -145,7 +145,8 @@ class ContestRunner:
         outcome = result.outcome if result is not None else None
         why = outcome.reason if outcome is not None else describe_loss(error or RuntimeError("no end"))
         record = outcome.record if outcome is not None else None
-        state = self._store.void(match.id, match.attempt, why, record, self._attempts)
+        public = outcome.public if outcome is not None else None
+        state = self._store.void(match.id, match.attempt, why, record, self._attempts, public)
         self._log.warning("void", match=match.id, attempt=match.attempt, why=why)
         if state is MatchState.HELD:
             self._stop(match, why, record)

@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from judge.logs import bound, get_logger, to_json
 from judge.matches import Match, Outcome, SeatOutcome
 from judge.referee.play import Slot, Venue, play
 from judge.referee.seeds import Seed
-from judge.referee.spec import KeptFolders, MatchSpec, RecordFile
+from judge.referee.spec import KeptFolders, MatchSpec, RecordFile, public_part
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure_folder
 from judge.sandbox.core_locks import CoreLocks
 from judge.sandbox.reaper import alone_on
@@ -144,7 +144,8 @@ def _turn(lock: Path | None, cores: CoreLocks) -> Iterator[None]:
 def job_result(file: RecordFile, states: Mapping[str, bytes]) -> JobResult:
     """What a job that left this record and these folder states gives back."""
     data = file.to_json()
-    return JobResult(outcome_of(file, hashlib.sha256(data).hexdigest()), data, states)
+    public = hashlib.sha256(public_part(file).to_json()).hexdigest()
+    return JobResult(replace(outcome_of(file, hashlib.sha256(data).hexdigest()), public=public), data, states)
 
 
 def outcome_of(file: RecordFile, digest: str) -> Outcome:

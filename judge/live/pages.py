@@ -25,10 +25,10 @@ from judge.publish.match_files import read_stored
 from judge.publish.match_page import MatchContext, match_page
 from judge.publish.model import PublishedContest, PublishedMatch, Stream
 from judge.publish.pages import ASSETS, PagePlace, asset, picture, render
-from judge.publish.redaction import public_part
 from judge.publish.site import pages
 from judge.publish.tables import tables
 from judge.records.views import Surface
+from judge.referee.spec import public_part
 from judge.text import duration
 from judge.translations.language import CODES, Language, languages
 

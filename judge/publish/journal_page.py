@@ -7,14 +7,15 @@ from functools import partial
 from judge.publish.model import PublishedContest, PublishedMatch
 from judge.publish.pages import PagePlace, render_for
 from judge.records.outcome import outcome_sentence
-from judge.store.types import JournalLine
+from judge.store.submission_types import State
+from judge.store.types import ANNOUNCED, FROZEN, JournalLine
 from judge.text import plain_text, sentence
 
 PER_PAGE = 300
 """Entries on one page."""
 
-_HIDDEN = frozenset({"started"})
-"""Events that a later line repeats."""
+_HIDDEN = frozenset({"started", ANNOUNCED, FROZEN, *State})
+"""Events that a later line repeats, and those before the contest, which the log has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from judge.parsing import parse_json
 from judge.publish.conditions import conditions_of
 from judge.publish.match_page import MatchContext, match_pages, match_picture
 from judge.publish.pages import PagePlace
-from judge.publish.redaction import private_part, public_part
+from judge.publish.redaction import private_part
 from judge.records.gomoku.pgn import write_pgn
 from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
-from judge.referee.spec import RecordFile
+from judge.referee.spec import RecordFile, public_part
 from judge.referee.transcript import EntryKind
 from judge.store.files import Files
 from judge.translations.language import languages

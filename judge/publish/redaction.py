@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from judge.referee.spec import RecordFile
-from judge.referee.transcript import EntryKind, SealedTranscript, withhold
+from judge.referee.transcript import EntryKind, SealedTranscript
 
 PagePlace = tuple[int, int]
 """The number of a block and of an entry in it, from 0."""
@@ -43,11 +43,6 @@ class PrivatePart(BaseModel):
     def bytes_of(self, kind: EntryKind) -> bytes:
         """All bytes of one kind: DEBUG lines (READ), or stderr."""
         return b"".join(entry.text.encode("latin-1") for entry in self.entries if entry.kind == kind.value)
-
-
-def public_part(file: RecordFile) -> RecordFile:
-    """The record without the entries that only the agents' authors may see; it verifies."""
-    return RecordFile(record=file.record, transcript=withhold(file.transcript))
 
 
 def private_part(file: RecordFile, seat: int) -> PrivatePart:

@@ -20,7 +20,7 @@ from judge.referee.blame import Evidence
 from judge.referee.bounds import LARGEST_RECORD
 from judge.referee.policy import Policy
 from judge.referee.seeds import Seed
-from judge.referee.transcript import SealedTranscript
+from judge.referee.transcript import SealedTranscript, withhold
 from judge.sandbox.box import BoxKind
 from judge.sandbox.folders import FolderKind
 
@@ -207,6 +207,11 @@ class RecordFile(BaseModel):
         `as_read`: with those fields alone that it was read with, of which the id of an older judge's is a digest.
         """
         return self.__pydantic_serializer__.to_json(self, ensure_ascii=True, exclude_unset=as_read)
+
+
+def public_part(file: RecordFile) -> RecordFile:
+    """The record without the entries that only the agents' authors may see; it verifies."""
+    return RecordFile(record=file.record, transcript=withhold(file.transcript))
 
 
 def write_record(path: Path, file: RecordFile) -> None:

@@ -46,7 +46,7 @@ def connect(url: str) -> Engine:
     if engine.dialect.name == "sqlite":
         _keep_to_owner(parsed.database)
         event.listen(engine, "connect", _set_up_sqlite)
-        event.listen(engine, "begin", _begin_immediate)
+        event.listen(engine, "begin", _begin)
     try:
         _migrate(engine)
     except DBAPIError as error:
@@ -122,5 +122,17 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
     cursor.close()
 
 
-def _begin_immediate(connection: Any) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+def _begin(connection: Connection) -> None:
+    # Whoever only reads does not wait for a writer, nor the other way round.
+    reads = connection.get_execution_options().get(_READS, False)
+    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+
+def read_one_moment(connection: Connection) -> Connection:
+    """Let all queries of a connection see the database as it is at the first one; it may not write."""
+    if connection.dialect.name == "postgresql":
+        return connection.execution_options(isolation_level="REPEATABLE READ")
+    return connection.execution_options(**{_READS: True})
+
+
+_READS = "judge_reads"

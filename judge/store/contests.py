@@ -5,9 +5,9 @@ current attempt: a result that comes after the match was issued again is stored 
 Every method is one transaction, and its changes are on disk when it returns.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Any
 
@@ -15,10 +15,11 @@ from sqlalchemy import Connection, Row, insert, select, update
 
 from judge.errors import InputError
 from judge.games.types import Verdict
-from judge.matches import Match, MatchState, Outcome, Pairing
-from judge.store.queries import Reader, contest_row, match_of, pairing_rows
+from judge.matches import Match, MatchState, Outcome, Pairing, schedule_digest
+from judge.store.journal import now, tell
+from judge.store.queries import Reader, announced_row, contest_row, match_of, pairing_rows
 from judge.store.tables import attempts, contests, entries, journal, matches, pairings, results
-from judge.store.types import AttemptState, EntryRow
+from judge.store.types import ANNOUNCED, FROZEN, AttemptState, EntryRow
 
 
 class Store(Reader):
@@ -26,51 +27,94 @@ class Store(Reader):
 
     # --- a contest and its schedule ----------------------------------------------------------------------------------
 
+    def announce(self, name: str, secret: str | None, commitment: str | None) -> None:
+        """Begin the log of a contest with the commitment to its chance, before its entries are known.
+
+        Nothing changes if it has a log or has begun. `secret` and `commitment` are None if the plan fixes a seed.
+        """
+        with self._engine.begin() as connection:
+            if announced_row(connection, name, locked=True) is not None:
+                return
+            values = {"document": "", "created_at": now(), "state": ANNOUNCED, "secret": secret}
+            connection.execute(insert(contests).values(name=name, **values))
+            tell(connection, name, ANNOUNCED, "", digest=commitment)
+
+    def announced_secret(self, name: str) -> str | None:
+        """The secret of a contest that was announced; None if it was not, or if its seed is fixed."""
+        with self._connected() as connection:
+            row = announced_row(connection, name)
+            return None if row is None else row.secret
+
+    def freeze(self, name: str, digest: str) -> int:
+        """Tell who takes part, by a digest, before anything is drawn; the number of leaves up to there.
+
+        The same entries can be frozen again, which changes nothing. Raises InputError for other ones: whoever could
+        freeze twice could choose the draw.
+        """
+        with self._engine.begin() as connection:
+            if announced_row(connection, name, locked=True) is None:
+                raise InputError(f"contest {name!r} was not announced")
+            frozen = select(journal).where(journal.c.contest == name, journal.c.event == FROZEN)
+            row = connection.execute(frozen.limit(1)).first()
+            if row is None:
+                return (tell(connection, name, FROZEN, "", digest=digest) or 0) + 1
+            if row.digest != digest:
+                raise InputError(
+                    f"the entries of {name!r} were frozen as others ({row.at}), and whoever freezes them twice could "
+                    "choose the draw; bring them back as they were, or begin a contest of another name"
+                )
+            return int(row.number) + 1
+
     def create(self, name: str, document: str, entered: Sequence[EntryRow], secret: str | None = None) -> None:
         """Create a contest with its entries, which do not change any more; InputError if there is one of that name.
 
         `secret` is the secret of its chance, if the document has only a commitment to it.
         """
+        values = {"document": document, "created_at": now(), "state": "open", "secret": secret}
         with self._engine.begin() as connection:
-            if connection.scalar(select(contests.c.name).where(contests.c.name == name)):
+            announced = announced_row(connection, name, locked=True)
+            if announced is None:
+                connection.execute(insert(contests).values(name=name, **values))
+            elif announced.state == ANNOUNCED:
+                connection.execute(update(contests).where(contests.c.name == name).values(**values))
+            else:
                 raise InputError(f"there is a contest {name!r} already; go on with it or take another name")
-            connection.execute(
-                insert(contests).values(name=name, document=document, created_at=_now(), state="open", secret=secret)
-            )
             for entry in entered:
                 connection.execute(
                     insert(entries).values(contest=name, name=entry.name, rank=entry.rank, entry=entry.entry)
                 )
-            _tell(connection, name, "created", f"{len(entered)} entries")
+            digest = hashlib.sha256(f"{document}\n".encode()).hexdigest()
+            tell(connection, name, "created", f"{len(entered)} entries", digest=digest)
 
     def set_state(self, contest: str, state: str, why: str) -> None:
         """Open, pause or stop a contest: only an open one issues matches."""
         with self._engine.begin() as connection:
-            contest_row(connection, contest)
+            contest_row(connection, contest, locked=True)
             connection.execute(update(contests).where(contests.c.name == contest).values(state=state))
-            _tell(connection, contest, state, why)
+            tell(connection, contest, state, why)
 
     def remark(self, contest: str, event: str, text: str) -> None:
         """Write a line into the contest's log."""
         with self._engine.begin() as connection:
-            contest_row(connection, contest)
-            _tell(connection, contest, event, text)
+            contest_row(connection, contest, locked=True)
+            tell(connection, contest, event, text)
 
     def disqualify(self, contest: str, agent: str, why: str) -> None:
         """Disqualify an agent: its results do not count, and its other matches are cancelled."""
         with self._engine.begin() as connection:
+            contest_row(connection, contest, locked=True)
             changed = connection.execute(
                 update(entries).where(entries.c.contest == contest, entries.c.name == agent).values(disqualified=why)
             )
             if not changed.rowcount:
                 raise InputError(f"no agent {agent!r} takes part in {contest!r}")
             _cancel(connection, contest)
-            _tell(connection, contest, "disqualified", f"{agent}: {why}")
+            tell(connection, contest, "disqualified", f"{agent}: {why}")
 
     def schedule(self, contest: str, new: Sequence[Match], pairs: Sequence[Pairing] = ()) -> None:
         """Add matches and the pairings that they are of; what is there already is left as it is."""
         with self._engine.begin() as connection:
-            contest_row(connection, contest)
+            contest_row(connection, contest, locked=True)
             known = {(row.round, row.table) for row in pairing_rows(connection, contest)}
             pair_rows = [
                 {"contest": contest, **asdict(pair)} for pair in pairs if (pair.round, pair.table) not in known
@@ -78,10 +122,11 @@ class Store(Reader):
             if pair_rows:
                 connection.execute(insert(pairings), pair_rows)
             there = set(connection.scalars(select(matches.c.id).where(matches.c.contest == contest)))
-            match_rows = [{"contest": contest, **asdict(match)} for match in new if match.id not in there]
-            if match_rows:
-                connection.execute(insert(matches), match_rows)
-                _tell(connection, contest, "scheduled", f"{len(match_rows)} games")
+            added = [match for match in new if match.id not in there]
+            if added:
+                connection.execute(insert(matches), [{"contest": contest, **asdict(match)} for match in added])
+                digest = schedule_digest(added)
+                tell(connection, contest, "scheduled", f"{len(added)} games", digest=digest)
 
     # --- issue, fix, roll back ---------------------------------------------------------------------------------------
 
@@ -113,10 +158,10 @@ class Store(Reader):
         )
         connection.execute(
             insert(attempts).values(
-                match=row.id, number=attempt, state=AttemptState.RUNNING, host=host, why="", started_at=_now()
+                match=row.id, number=attempt, state=AttemptState.RUNNING, host=host, why="", started_at=now()
             )
         )
-        _tell(connection, contest, "started", f"{row.first} - {row.second}", row.id, attempt)
+        tell(connection, contest, "started", f"{row.first} - {row.second}", row.id, attempt)
         return replace(match_of(row), state=MatchState.RUNNING, attempt=attempt)
 
     def accept(self, match: str, attempt: int, outcome: Outcome) -> AttemptState:
@@ -133,9 +178,11 @@ class Store(Reader):
             if done is not None and done.attempt == attempt:
                 return AttemptState.ACCEPTED
             if row.attempt != attempt or row.state != MatchState.RUNNING:
-                self._end(connection, row, attempt, AttemptState.SUPERSEDED, outcome.reason, outcome.record)
-                return AttemptState.SUPERSEDED
-            self._end(connection, row, attempt, AttemptState.ACCEPTED, _story(row, outcome), outcome.record)
+                superseded = AttemptState.SUPERSEDED
+                self._end(connection, row, attempt, superseded, outcome.reason, outcome.record, outcome.public)
+                return superseded
+            story = _story(row, outcome)
+            self._end(connection, row, attempt, AttemptState.ACCEPTED, story, outcome.record, outcome.public)
             connection.execute(
                 insert(results).values(
                     match=match,
@@ -146,24 +193,27 @@ class Store(Reader):
                     reason=outcome.reason,
                     record=outcome.record,
                     seconds=outcome.seconds,
-                    finished_at=_now(),
+                    finished_at=now(),
                     **_seat_values(outcome),
                 )
             )
             connection.execute(update(matches).where(matches.c.id == match).values(state=MatchState.DONE, why=""))
             return AttemptState.ACCEPTED
 
-    def void(self, match: str, attempt: int, why: str, record: str | None, allowed: int) -> MatchState:
+    def void(
+        self, match: str, attempt: int, why: str, record: str | None, allowed: int, public: str | None = None
+    ) -> MatchState:
         """Mark an attempt as void; returns the new state of the match: pending, held after `allowed` void attempts in a
         row, or cancelled if one of its agents is disqualified.
 
-        If the attempt is not the current one, only its own row changes.
+        `record` and `public` are the digests of its record and of what is public of it. If the attempt is not the
+        current one, only its own row changes.
         """
         with self._engine.begin() as connection:
             row = _match(connection, match)
             is_current = row.attempt == attempt and row.state == MatchState.RUNNING
             ended = AttemptState.VOID if is_current else AttemptState.SUPERSEDED
-            self._end(connection, row, attempt, ended, why, record)
+            self._end(connection, row, attempt, ended, why, record, public)
             if not is_current:
                 return MatchState(row.state)
             state = MatchState.HELD if _voids_in_a_row(connection, match) >= allowed else MatchState.PENDING
@@ -174,6 +224,7 @@ class Store(Reader):
     def roll_back(self, contest: str, why: str) -> int:
         """Abandon every running attempt after a crash, so that its match is pending again; returns how many."""
         with self._engine.begin() as connection:
+            contest_row(connection, contest, locked=True)
             running = connection.execute(
                 select(matches).where(matches.c.contest == contest, matches.c.state == MatchState.RUNNING)
             ).all()
@@ -204,19 +255,27 @@ class Store(Reader):
         Earlier void attempts still count: one more, and the match is held again.
         """
         with self._engine.begin() as connection:
+            contest_row(connection, contest, locked=True)
             released = connection.execute(
                 update(matches)
                 .where(matches.c.contest == contest, matches.c.state == MatchState.HELD)
                 .values(state=MatchState.PENDING)
             ).rowcount
             if released:
-                _tell(connection, contest, "released", f"{released} games: {why}")
+                tell(connection, contest, "released", f"{released} games: {why}")
             return released
 
     def _end(
-        self, connection: Connection, match: Row[Any], attempt: int, state: AttemptState, why: str, record: str | None
+        self,
+        connection: Connection,
+        match: Row[Any],
+        attempt: int,
+        state: AttemptState,
+        why: str,
+        record: str | None,
+        public: str | None = None,
     ) -> None:
-        values: dict[str, Any] = {"state": state, "why": why, "ended_at": _now()}
+        values: dict[str, Any] = {"state": state, "why": why, "ended_at": now()}
         if record is not None:
             values["record"] = record
         changed = connection.execute(
@@ -224,32 +283,20 @@ class Store(Reader):
         )
         if not changed.rowcount:
             raise InputError(f"match {match.id} has no attempt {attempt}")
-        _tell(connection, match.contest, state, why, match.id, attempt)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def _tell(
-    connection: Connection, contest: str, event: str, text: str, match: str | None = None, attempt: int | None = None
-) -> None:
-    connection.execute(
-        insert(journal).values(contest=contest, at=_now(), event=event, match=match, attempt=attempt, text=text)
-    )
+        tell(connection, match.contest, state, why, match.id, attempt, public)
 
 
 def _match(connection: Connection, match: str) -> Row[Any]:
-    row = connection.execute(select(matches).where(matches.c.id == match).with_for_update()).first()
-    if row is None:
+    """The row of a match, locked after that of its contest, as in every other transaction."""
+    contest = connection.scalar(select(matches.c.contest).where(matches.c.id == match))
+    if contest is None:
         raise InputError(f"there is no match {match!r} in this store")
-    return row
+    contest_row(connection, contest, locked=True)
+    return connection.execute(select(matches).where(matches.c.id == match)).one()
 
 
 def _cancel(connection: Connection, contest: str) -> None:
     """Cancel the matches of disqualified agents that are not played yet."""
-    # A transaction that disqualifies and one that gives a match back wait for each other here, so that one sees both.
-    contest_row(connection, contest, locked=True)
     out = select(entries).where(entries.c.contest == contest, entries.c.disqualified.is_not(None))
     for entry in connection.execute(out).all():
         connection.execute(

@@ -1,15 +1,17 @@
 """The queries of a store. Reading changes nothing, and each answer is of one moment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Select, func, select
 
 from judge.errors import InputError
 from judge.matches import Match, MatchState, Pairing, ResultRow, result_row
-from judge.store.connection import connect
+from judge.store.connection import connect, read_one_moment
 from judge.store.tables import attempts, contests, entries, journal, matches, pairings, results
-from judge.store.types import Attempt, AttemptState, EntryRow, JournalLine, ScheduleRow
+from judge.store.types import ANNOUNCED, Attempt, AttemptState, EntryRow, JournalLine, ScheduleRow
 
 _RESULT = (
     *(matches.c.first, matches.c.second),
@@ -27,42 +29,60 @@ class Reader:
     def __init__(self, url: str) -> None:
         """Connect and migrate; InputError or HostError as `connect`."""
         self._engine: Engine = connect(url)
+        self._connection: Connection | None = None
+
+    @contextmanager
+    def moment(self) -> Iterator["Reader"]:
+        """A reader whose answers are all of this moment, while others write."""
+        with self._engine.connect() as connection:
+            reader = copy(self)
+            reader._connection = read_one_moment(connection)
+            yield reader
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        if self._connection is not None:
+            yield self._connection
+            return
+        with self._engine.connect() as connection:
+            yield connection
 
     def close(self) -> None:
         """Close the connections to the database."""
         self._engine.dispose()
 
     def contest_names(self) -> list[str]:
-        """The contests of this store, oldest first."""
-        with self._engine.connect() as connection:
-            rows = connection.execute(select(contests.c.name).order_by(contests.c.created_at))
+        """The contests of this store that have begun, oldest first."""
+        with self._connected() as connection:
+            begun = select(contests.c.name).where(contests.c.state != ANNOUNCED)
+            rows = connection.execute(begun.order_by(contests.c.created_at))
             return [name for (name,) in rows]
 
     def document(self, contest: str) -> str:
         """The document that the contest was created with; InputError if there is no contest of that name."""
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             return str(contest_row(connection, contest).document)
 
     def secret(self, contest: str) -> str | None:
         """The secret of the contest's chance, not to be shown before it is over; None if its plan has a seed."""
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             found: str | None = contest_row(connection, contest).secret
             return found
 
     def state(self, contest: str) -> str:
         """`open`, `paused` or `stopped`, with the reason behind a colon."""
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             return str(contest_row(connection, contest).state)
 
     def entries(self, contest: str) -> list[EntryRow]:
         """The agents that take part, by rank."""
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             rows = connection.execute(select(entries).where(entries.c.contest == contest).order_by(entries.c.rank))
             return [EntryRow(row.name, row.rank, row.entry, row.disqualified) for row in rows]
 
     def pairings(self, contest: str) -> list[Pairing]:
         """The pairings so far, byes too, in the order of rounds and tables."""
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             return [
                 Pairing(row.first, row.second, row.round, row.table, row.meeting, row.group)
                 for row in pairing_rows(connection, contest)
@@ -81,7 +101,7 @@ class Reader:
             .order_by(matches.c.number.desc())
             .limit(1)
         )
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             row = connection.execute(query).first()
         return None if row is None else (row.record, int(row.first != agent))
 
@@ -93,26 +113,26 @@ class Reader:
             .where(matches.c.contest == contest)
             .order_by(matches.c.number)
         )
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             return [result_row(row) for row in connection.execute(query)]
 
     def matches(self, contest: str) -> list[Match]:
         """Every match of the schedule, in its order."""
         query = select(matches).where(matches.c.contest == contest).order_by(matches.c.number)
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             return [match_of(row) for row in connection.execute(query)]
 
     def schedule_rows(self, contest: str) -> list[ScheduleRow]:
         """Every match of the schedule, in its order; there may be a hundred thousand, so no spec is read."""
         columns = [matches.c[name] for name in ScheduleRow._fields]
         query = select(*columns).where(matches.c.contest == contest).order_by(matches.c.number)
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             return [ScheduleRow(*row) for row in connection.execute(query)]
 
     def attempt(self, match: str, number: int) -> Attempt | None:
         """An attempt of a match; None if there is none of that number."""
         query = select(attempts).where(attempts.c.match == match, attempts.c.number == number)
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             row = connection.execute(query).first()
         return None if row is None else _attempt_of(row)
 
@@ -124,13 +144,13 @@ class Reader:
             .where(matches.c.contest == contest)
             .order_by(matches.c.number, attempts.c.number)
         )
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             return [_attempt_of(row) for row in connection.execute(query)]
 
     def counts(self, contest: str) -> Mapping[MatchState, int]:
         """The number of matches in each state."""
         query = select(matches.c.state, func.count()).where(matches.c.contest == contest).group_by(matches.c.state)
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             found = {MatchState(state): count for state, count in connection.execute(query)}
         return {state: found.get(state, 0) for state in MatchState}
 
@@ -141,24 +161,33 @@ class Reader:
     def journal_since(self, contest: str, number: int) -> list[tuple[int, JournalLine]]:
         """The lines of the contest's log after a number, each with its own, which grow but are not without gaps.
 
-        On PostgreSQL a line may be seen after one with a larger number, if its transaction takes longer.
+        On PostgreSQL a line of an older judge may be seen after one with a larger number.
         """
         query = select(journal).where(journal.c.contest == contest, journal.c.id > number).order_by(journal.c.id)
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             return [
-                (row.id, JournalLine(row.at, row.event, row.match, row.attempt, row.text))
+                (row.id, JournalLine(row.at, row.event, row.match, row.attempt, row.text, row.digest, row.number))
                 for row in connection.execute(query)
             ]
 
 
 def contest_row(connection: Connection, name: str, *, locked: bool = False) -> Row[Any]:
-    """A contest's row; InputError if there is none. If `locked`, it is locked until the transaction ends."""
-    query: Select[Any] = select(contests).where(contests.c.name == name)
-    # A host that issues a match locks this row, so that no two hosts get the same match. SQLite has one writer anyway.
-    row = connection.execute(query.with_for_update() if locked else query).first()
-    if row is None:
+    """The row of a contest that has begun; InputError if there is none. If `locked`, it is locked until the transaction
+    ends."""
+    row = announced_row(connection, name, locked=locked)
+    if row is None or row.state == ANNOUNCED:
         raise InputError(f"there is no contest {name!r} in this store")
     return row
+
+
+def announced_row(connection: Connection, name: str, *, locked: bool = False) -> Row[Any] | None:
+    """The row of a contest that has begun or was announced; None if there is none.
+
+    Every transaction that writes to a contest locks its row first, so that no two hosts get the same match and the
+    leaves of its log are in one order. SQLite has one writer anyway.
+    """
+    query: Select[Any] = select(contests).where(contests.c.name == name)
+    return connection.execute(query.with_for_update() if locked else query).first()
 
 
 def pairing_rows(connection: Connection, contest: str) -> Sequence[Row[Any]]:

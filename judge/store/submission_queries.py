@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Engine, Row, Select, select
 from judge.store.connection import connect
 from judge.store.submission_types import ENTERS, Change, State, Submission, ToldStep, UnknownSubmissionError
 from judge.store.tables import contests, submission_journal, submission_steps, submissions
+from judge.store.types import ANNOUNCED
 
 
 class RegisterReader:
@@ -74,7 +75,7 @@ class RegisterReader:
     def has_begun(self) -> bool:
         """Whether the contest's entries are frozen: what comes in now plays in no game of it."""
         with self._engine.connect() as connection:
-            query = select(contests.c.name).where(contests.c.name == self._contest)
+            query = select(contests.c.name).where(contests.c.name == self._contest, contests.c.state != ANNOUNCED)
             return connection.scalar(query) is not None
 
     def _all(self) -> Select[Any]:

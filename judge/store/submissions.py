@@ -12,6 +12,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, insert, or_, select, update
 
+from judge.store.journal import tell
+from judge.store.queries import announced_row
 from judge.store.submission_queries import RegisterReader, stamp, submission_of
 from judge.store.submission_types import (
     ENTERS,
@@ -35,6 +37,8 @@ REGISTER_KEY = 5003113
 register."""
 
 _HOUR = timedelta(hours=1)
+_LOGGED = (State.PASSED, State.REFUSED, State.APPROVED, State.WITHDRAWN)
+"""What becomes of a submission, in public."""
 _UNDERWAY = (State.RECEIVED, State.PROCESSING)
 
 
@@ -81,6 +85,7 @@ class Register(RegisterReader):
                 .returning(submissions.c.id)
             ).scalar_one()
             self._tell(connection, number, upload.author, State.RECEIVED, "")
+            self._log(connection, State.RECEIVED, f"submission {number}", upload.upload)
             row = self._row(connection, number)
             return self._taken(connection, row, worker) if worker else submission_of(row)
 
@@ -328,6 +333,15 @@ class Register(RegisterReader):
     def _change(self, connection: Connection, row: Row[Any], who: str, state: State, why: str, **values: Any) -> None:
         connection.execute(update(submissions).where(submissions.c.id == row.id).values(state=state, why=why, **values))
         self._tell(connection, row.id, who, state, why)
+        if state in _LOGGED:
+            changed = self._row(connection, row.id)
+            named = f": {changed.name}" if changed.name else ""
+            self._log(connection, state, f"submission {row.id}{named}", changed.digest)
+
+    def _log(self, connection: Connection, state: State, text: str, digest: str | None) -> None:
+        """Add a leaf to the contest's log, if it has one. Neither authors nor reasons are public."""
+        if announced_row(connection, self._contest, locked=True) is not None:
+            tell(connection, self._contest, state, text, digest=digest)
 
     def _tell(self, connection: Connection, number: int, who: str, state: State, why: str) -> None:
         connection.execute(

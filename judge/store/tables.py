@@ -1,13 +1,13 @@
 """The tables of the store, as SQLAlchemy sees them; `migrations/` makes them and changes them.
 
-contests    a contest, and the document that says all that decides it
+contests    a contest, and the document that says all that decides it; one that was only announced has none yet
 entries     the agents that take part, frozen at the start
 pairings    the two agents at a table of a round, or one with a bye; each pairing has the same number of matches
 matches     a row for each match of the schedule: pending -> running (attempt n) -> done, or held, or cancelled
 attempts    a row for each attempt of a match: running -> accepted | void | abandoned | superseded; an accepted one may
             be annulled
 results     the one result of a match
-journal     what happened, in order, in words
+journal     what happened, in order, in words; each line is a leaf of the contest's log (`judge.transparency`)
 
 submissions            a row an upload, never removed: received -> processing -> passed | refused | failed, and so on
 submission_steps       how far the processing of an upload got, as it was told
@@ -130,6 +130,11 @@ journal = Table(
     Column("match", String(32)),
     Column("attempt", Integer),
     Column("text", Text, nullable=False),
+    # Of the leaf in the contest's log, from 0; empty if the contest was begun by a judge that had none.
+    Column("number", Integer),
+    # SHA-256 of what the line is about: a published record, a document, an upload.
+    Column("digest", String(64)),
+    Index("ix_journal_leaves", "contest", "number", unique=True),
 )
 
 submissions = Table(

@@ -1,5 +1,7 @@
 """What goes into the store and what comes out of it: plain values."""
 
+import hashlib
+import json
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -49,6 +51,31 @@ class JournalLine:
     match: str | None
     attempt: int | None
     text: str
+    digest: str | None = None
+    """SHA-256 of what the line is about: the public part of a record, a document, an upload, a schedule."""
+    number: int | None = None
+    """Of the line's leaf in the contest's log, from 0; None if the contest has no log."""
+
+    @property
+    def leaf(self) -> bytes:
+        """The leaf: JSON with sorted keys, without spaces, in ASCII; of the text its digest, so it is short."""
+        values = {
+            "at": self.at,
+            "attempt": self.attempt,
+            "digest": self.digest,
+            "event": self.event,
+            "match": self.match,
+            "text_sha256": hashlib.sha256(self.text.encode()).hexdigest(),
+        }
+        return json.dumps(values, sort_keys=True, separators=(",", ":")).encode()
+
+
+ANNOUNCED = "announced"
+"""The state of a contest that has a log and, unless its seed is fixed, a secret, and that has not begun; and the event
+that is the first leaf of its log."""
+
+FROZEN = "frozen"
+"""The event that fixes who takes part, before anything is drawn."""
 
 
 class ScheduleRow(NamedTuple):

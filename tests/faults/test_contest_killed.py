@@ -1,5 +1,6 @@
 """`kill -9` of a judge that plays a contest: nothing is lost, nothing counts twice, nothing is left."""
 
+import hashlib
 import os
 import random
 import signal
@@ -21,6 +22,7 @@ import pytest
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.matches import MatchState
+from judge.referee.spec import public_part
 from judge.referee.verify import verify
 from tests.cli.conftest import Judge
 from tests.cli.contests import left, playing, running, workers
@@ -213,12 +215,17 @@ def _is_whole(contest: Contest) -> None:
     assert 60 == len(results) == contest.store.counts(contest.name)[MatchState.DONE]
     assert 60 == len({result.match for result in results})
     assert contest.is_over()
-    events = Counter(line.event for line in contest.store.journal(contest.name))
+    lines = contest.store.journal(contest.name)
+    assert [*range(len(lines))] == [line.number for line in lines]
+    leaves = {(line.match, line.attempt): line.digest for line in lines if line.event == "accepted"}
+    events = Counter(line.event for line in lines)
     assert 60 == events["accepted"]
     assert events["started"] == events["accepted"] + events["abandoned"]
     for result in results:
         file = contest.record(result.record)
         assert (result.match, result.attempt) == (file.record.spec.id, file.record.attempt)
+        public = hashlib.sha256(public_part(file).to_json()).hexdigest()
+        assert public == leaves[(result.match, result.attempt)]
         assert () == tuple(verify(file).problems)
 
 

@@ -311,7 +311,8 @@ def play(contest: Contest, cast: Cast, most: int = 1_000_000, void: Sequence[int
         contest.files.put(done.record)
         if spec.number in voids:
             voids.remove(spec.number)
-            store.void(issued.id, issued.attempt, "the Engine was gone", done.outcome.record, 3)
+            void_of = done.outcome
+            store.void(issued.id, issued.attempt, "the Engine was gone", void_of.record, 3, void_of.public)
             continue
         store.accept(issued.id, issued.attempt, done.outcome)
 

@@ -8,8 +8,8 @@ import pytest
 from judge.errors import InputError
 from judge.publish.export import publish
 from judge.publish.keys import make_key
-from judge.publish.redaction import private_part, public_part
-from judge.referee.spec import RecordFile
+from judge.publish.redaction import private_part
+from judge.referee.spec import RecordFile, public_part
 from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify
 from judge.testing import Do, Say

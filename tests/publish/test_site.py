@@ -16,10 +16,9 @@ from judge.matches import Match, Outcome, Pairing, SeatOutcome
 from judge.publish.match_page import MatchContext, match_page
 from judge.publish.model import PublishedContest, PublishedMatch
 from judge.publish.pages import POLICY, STYLE, VIEWER, PagePlace, asset
-from judge.publish.redaction import public_part
 from judge.publish.site import LARGEST_PAGE, Proof, site
 from judge.referee.policy import load_policy
-from judge.referee.spec import RecordFile, SeatSpec
+from judge.referee.spec import RecordFile, SeatSpec, public_part
 from judge.render.svg_player import spans, write_film
 from judge.store.types import JournalLine
 from judge.translations.language import CODES, languages

@@ -18,12 +18,11 @@ from hypothesis import strategies as st
 from judge.catalog.files import write_exports
 from judge.errors import InputError
 from judge.protocols import PROTOCOLS, protocol_entry
-from judge.publish.redaction import public_part
 from judge.referee.make_record import Circumstances, record_of
 from judge.referee.make_record import PlayedMatch as Recorded
 from judge.referee.policy import load_policy, policy_names, variants_of
 from judge.referee.setup import build_referee, check_playable
-from judge.referee.spec import MatchSpec, Placement, RecordFile, SeatSpec
+from judge.referee.spec import MatchSpec, Placement, RecordFile, SeatSpec, public_part
 from judge.referee.transcript import EntryKind, mark_private, seal
 from judge.referee.verify import verify
 from judge.referee.wire import Measured

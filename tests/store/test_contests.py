@@ -1,5 +1,7 @@
 """Issue, fix, roll back: every game has exactly one result, whatever comes late, twice or never."""
 
+import hashlib
+import json
 import stat
 import threading
 from dataclasses import replace
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection, Engine, create_engine, inspect, text
 
 from judge.errors import HostError, InputError
-from judge.matches import Match, MatchState, Outcome, SeatOutcome
+from judge.matches import Match, MatchState, Outcome, SeatOutcome, schedule_digest
 from judge.store.connection import connect, migrate
 from judge.store.contests import Store
 from judge.store.tables import metadata
@@ -221,6 +223,72 @@ def test_no_two_hosts_get_the_same_game(store: Store, url: str) -> None:
         thread.join()
     assert sorted(game(n).id for n in range(1, 41)) == sorted(got)
     assert 40 == len(store.results("cup"))
+    assert [*range(82)] == [line.number for line in store.journal("cup")]
+
+
+def test_a_leaf_fixes_what_its_line_says(store: Store) -> None:
+    begin(store)
+    match = issued(store)
+    store.accept(match.id, 1, replace(ended(), public="d" * 64))
+    created, scheduled, started, accepted = store.journal("cup")
+
+    assert hashlib.sha256(b"{}\n").hexdigest() == created.digest
+    assert schedule_digest([game(1), game(2), game(3)]) == scheduled.digest
+    assert (None, "d" * 64) == (started.digest, accepted.digest)
+    assert {
+        "at": accepted.at,
+        "attempt": 1,
+        "digest": "d" * 64,
+        "event": "accepted",
+        "match": match.id,
+        "text_sha256": hashlib.sha256(b"a won: 5 in a row").hexdigest(),
+    } == json.loads(accepted.leaf)
+    changed: dict[str, Any] = {"at": "x", "event": "x", "match": "x", "attempt": 2, "text": "x", "digest": "x"}
+    assert 7 == len({accepted.leaf, *(replace(accepted, **{name: value}).leaf for name, value in changed.items())})
+
+
+def test_a_contest_is_announced_frozen_and_created_once(store: Store) -> None:
+    """Its log begins with the commitment, and no other entries can be frozen afterwards."""
+    for secret in ("5c" * 32, "6d" * 32):
+        store.announce("cup", secret, "c" * 64)
+    assert [] == store.contest_names()
+    assert "5c" * 32 == store.announced_secret("cup")
+    with pytest.raises(InputError, match="there is no contest"):
+        store.document("cup")
+    assert [2, 2] == [store.freeze("cup", "e" * 64) for _ in range(2)]
+    with pytest.raises(InputError, match="were frozen as others"):
+        store.freeze("cup", "f" * 64)
+    store.create("cup", "{}", [], "5c" * 32)
+    store.announce("cup", "6d" * 32, "d" * 64)
+
+    assert ["cup"] == store.contest_names()
+    assert "5c" * 32 == store.secret("cup")
+    assert [("announced", "c" * 64), ("frozen", "e" * 64)] == [
+        (line.event, line.digest) for line in store.journal("cup")[:2]
+    ]
+
+
+def test_a_contest_that_was_begun_without_a_log_gets_none(store: Store, url: str) -> None:
+    begin(store)
+    engine = connect(url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE journal SET number = NULL, digest = NULL"))
+    engine.dispose()
+    issued(store)
+
+    assert [None] * 3 == [line.number for line in store.journal("cup")]
+
+
+def test_a_moment_of_a_store_does_not_change_while_others_write(store: Store) -> None:
+    begin(store)
+    with store.moment() as then:
+        before = then.counts("cup")
+        match = issued(store)
+        store.accept(match.id, 1, ended())
+        assert before == then.counts("cup")
+        assert [] == then.results("cup")
+        assert 2 == len(then.journal("cup"))
+    assert 1 == len(store.results("cup"))
 
 
 def test_everything_is_there_after_a_new_start(store: Store, url: str) -> None:
@@ -335,4 +403,7 @@ def test_whatever_comes_in_whatever_order_no_game_has_two_results(
             continue
     assert accepted == {result.match: result.attempt for result in store.results("cup")}
     assert 4 == sum(store.counts("cup").values())
+    lines = store.journal("cup")
+    assert [*range(len(lines))] == [line.number for line in lines]
+    assert accepted == {line.match: line.attempt for line in lines if line.event == "accepted"}
     store.close()

@@ -99,6 +99,27 @@ def test_an_upload_passes_and_becomes_an_entry(register: Register) -> None:
     ] == told(register, passed.id)
 
 
+def test_the_log_of_a_contest_tells_what_came_in_and_what_became_of_it(register: Register, store: Store) -> None:
+    """With digests, so a receipt can be given for it; who sent it and why it was refused is nobody's business."""
+    through(register, good())
+    store.announce("cup", None, None)
+    through(register, good())
+    through(register, bad(why="it prints my-secret"))
+    register.withdraw(2, "ada", "my-secret")
+
+    lines = store.journal("cup")
+    assert [
+        ("announced", "", None),
+        ("received", "submission 2", "a" * 64),
+        ("passed", "submission 2: five", "d" * 64),
+        ("received", "submission 3", "a" * 64),
+        ("refused", "submission 3: five", "d" * 64),
+        ("withdrawn", "submission 2: five", "d" * 64),
+    ] == [(line.event, line.text, line.digest) for line in lines]
+    assert not [line for line in lines if "ada" in str(line) or "my-secret" in str(line)]
+    assert [*range(6)] == [line.number for line in lines]
+
+
 def test_a_refused_one_stays_in_quarantine_until_the_organiser_says_why_not(
     register: Register,
 ) -> None:

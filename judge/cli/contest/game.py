@@ -15,7 +15,7 @@ from judge.contest.contest import Contest, find_match
 from judge.errors import HostError, InputError
 from judge.matches import Match, MatchState
 from judge.publish.match_files import read_stored
-from judge.publish.redaction import public_part
+from judge.referee.spec import public_part
 from judge.store.types import Attempt
 from judge.text import printable
 
