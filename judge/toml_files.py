@@ -1,5 +1,6 @@
 """TOML files that people write: read into a model, or refused with the file, the line, the key and the fix."""
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,11 @@ def read_text(path: Path, what: str) -> str:
         raise InputError(f"{path}: {error.strerror}: give the path of {what}") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: not UTF-8 text; {what} is TOML") from None
+
+
+def toml_quoted(text: str) -> str:
+    """A text as TOML has it: like JSON's, but that a character beyond 16 bits is no pair of escapes."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def parse(path: Path, text: str) -> dict[str, Any]:

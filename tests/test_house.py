@@ -75,7 +75,7 @@ MAY_IMPORT = {
         "errors", "resources", "durable_files", "locks", "logs", "games", "protocols", "sandbox", "host",
         "referee", "records", "catalog", "render", "store", "agents", "submissions", "contest", "cluster",
         "publish", "intake", "attacks", "text", "parsing", "matches", "statistics", "translations",
-        "broadcast", "worker_processes", "live",
+        "broadcast", "worker_processes", "live", "toml_files",
     },
 }  # fmt: skip
 """For each room the rooms that it imports: no more, and no fewer."""

@@ -13,6 +13,7 @@ from judge.errors import InputError
 from judge.games import GameRules
 from judge.games.types import Decision, Game, Reply, Request
 from judge.records.formats import FileFormats
+from judge.records.managers import ContestManager
 from judge.records.steps import Stepped
 from judge.records.views import BoardView
 from judge.referee.spec import RecordFile
@@ -118,6 +119,10 @@ class GameEntry(GameRules):
     def formats(self) -> FileFormats[Any] | None:
         """The formats of the field; None: a game is in its record only."""
         return None
+
+    def managers(self) -> Mapping[str, ContestManager]:
+        """The managers of the field whose contests can be imported, written and compared, by name; none by default."""
+        return {}
 
     def pgn(self, file: RecordFile) -> "FiveRecord | None":  # noqa: ARG002 a game may have none
         """The game as the PGN of an export has it; None: names and result alone."""

@@ -8,6 +8,7 @@ from judge.games.gomoku import Gomoku
 from judge.games.person import PersonWords
 from judge.games.types import Game
 from judge.records.formats import FileFormats
+from judge.records.managers import ContestManager
 from judge.records.steps import Stepped
 from judge.records.views import BoardView
 from judge.referee.spec import RecordFile
@@ -43,6 +44,17 @@ class GomokuEntry(GameEntry):
         from judge.records.gomoku.formats import GOMOKU_FORMATS
 
         return GOMOKU_FORMATS
+
+    def managers(self) -> Mapping[str, ContestManager]:
+        """GomocupJudge, which today's organisers of Gomocup use."""
+        from judge.records.gomoku.gomocup_tournament import read_tournament
+
+        return {
+            "gomocup": ContestManager(
+                about="GomocupJudge: a tournament file of its server, beside its directories opening and engine",
+                read=read_tournament,
+            )
+        }
 
     def pgn(self, file: RecordFile) -> "FiveRecord":
         """The stones."""

@@ -5,6 +5,10 @@ from judge.cli.lazy import lazy_group
 app = lazy_group(
     {
         "init": ("judge.cli.contest.init:init", "Create a folder NAME with a commented contest.toml."),
+        "import": (
+            "judge.cli.contest.exchange:import_contest",
+            "Make a contest's folder of a tournament that was planned for another manager.",
+        ),
         "plan": (
             "judge.cli.contest.plan:plan",
             "Print the number of games, how long they can take on this machine, and problems. Exits with 1 if any.",

@@ -1,6 +1,5 @@
 """`judge contest init`: a folder with a contest.toml that shows everything an organiser may want to change."""
 
-import json
 import os
 import re
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from judge.durable_files import write_durably
 from judge.errors import HostError, InputError
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import load_policy
+from judge.toml_files import toml_quoted
 
 EXAMPLES = """
 Examples:
@@ -162,21 +162,16 @@ def _from_folder(path: str, folder: Path) -> str:
     return found
 
 
-def _quoted(text: str) -> str:
-    """A text as TOML has it: like JSON's, but that a character beyond 16 bits is no pair of escapes."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
 def _text(
     name: str, policy: str, agents: Sequence[str], format_: str, games: int, seed: int | None, changes: Sequence[str]
 ) -> str:
-    entered = "\n".join(f"[[agents]]\npath = {_quoted(agent)}\n" for agent in agents)
+    entered = "\n".join(f"[[agents]]\npath = {toml_quoted(agent)}\n" for agent in agents)
     return _TEMPLATE.substitute(
-        name=_quoted(name),
-        policy=_quoted(policy),
-        changes=f"[{', '.join(map(_quoted, changes))}]",
+        name=toml_quoted(name),
+        policy=toml_quoted(policy),
+        changes=f"[{', '.join(map(toml_quoted, changes))}]",
         seed=_NO_SEED if seed is None else f"seed = {seed}{_FIXED}",
-        format=_quoted(format_),
+        format=toml_quoted(format_),
         formats=", ".join(_FORMATS),
         games=games,
         options=_FORMATS[format_],

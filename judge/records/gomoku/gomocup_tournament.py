@@ -1,0 +1,307 @@
+"""The tournament file of GomocupJudge's server, with the openings and the programs that it names.
+
+    tournament/cup.txt      this file: a line a field, `key = value`, the words of a list between blanks or commas
+    opening/NAME.txt        `opening = NAME`: one a line, offsets from the middle of the board
+    engine/NAME             `engines = NAME ...`: archives or programs
+
+The two directories are looked for beside the file's own, and in it. All of it may come from strangers: names lead
+nowhere else, no file is followed through a link, and sizes are limited.
+
+Where GomocupJudge reads a file otherwise than its organiser meant it (`tournament = 0` is a round robin to it), a
+remark says so.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+from judge.errors import InputError
+from judge.games.gomoku import Rule
+from judge.games.gomoku.opening_text import parse_opening
+from judge.records.gomoku.record import decode_text
+from judge.records.managers import ImportedAgent, ImportedContest
+from judge.referee.policy import load_policy
+from judge.text import quote, suggest
+
+LARGEST_FILE = 1 << 20
+"""In bytes: of the tournament file and of the openings; those of Gomocup have some thousand."""
+
+MOST_AGENTS, MOST_OPENINGS = 500, 1000
+
+LARGEST_BOARD = 26
+"""GomocupJudge names columns by one letter."""
+
+POLICIES: Mapping[int, tuple[str, Rule]] = {
+    0: ("gomocup-freestyle", Rule.FREESTYLE),
+    1: ("gomocup-standard", Rule.STANDARD),
+    4: ("renju-15", Rule.RENJU),
+    8: ("gomocup-caro:overline", Rule.CARO_OVERLINE),
+    9: ("gomocup-caro", Rule.CARO),
+}
+"""The policy of each value of `rule`: the only ones under which anybody can win at GomocupJudge."""
+
+FAILURES = 0.1
+"""The share of its games that a program may fail in."""
+
+_NUMBERS = {
+    "time_turn": ("clock.turn_ms", 1, 7 * 86_400_000, "milliseconds"),
+    "time_match": ("clock.match_ms", 1, 7 * 86_400_000, "milliseconds"),
+    "tolerance": ("clock.tolerance_ms", 0, 3_600_000, "milliseconds"),
+    "memory": ("limits.memory_bytes", 16 << 20, 1 << 46, "bytes (367001600 are 350 MiB)"),
+}
+"""Fields that are a number of a policy: its key, the least and the most, and the unit."""
+
+_REQUIRED = ("name", "board", "rule", "opening", "engines", "tournament", *_NUMBERS)
+
+_OTHERS = {
+    "engine_ratings": "",
+    "rating_diff": "",
+    "real_time_pos": "games are shown live by judge serve",
+    "real_time_message": "messages are shown live by judge serve",
+    "upload_ratio": "pages are written by judge contest publish, all of them",
+    "upload_offline_result": "pages are written by judge contest publish, all of them",
+    "remote": "nothing is uploaded; copy what judge contest publish writes",
+}
+"""Fields that no file need have, and what is to be said of those that mean nothing here."""
+
+_NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
+
+
+class _Field(NamedTuple):
+    line: int
+    value: str
+
+    @property
+    def words(self) -> Sequence[str]:
+        return [word for word in re.split(r"[\s,]+", self.value) if word]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tournament:
+    """The fields of a file, and errors and remarks that name their lines."""
+
+    path: Path
+    fields: Mapping[str, _Field]
+    remarks: list[str]
+
+    def refused(self, key: str, why: str) -> InputError:
+        return InputError(f"{self.path}, line {self.fields[key].line}: {key}: {why}")
+
+    def remark(self, key: str, text: str) -> None:
+        self.remarks.append(f"line {self.fields[key].line}: {key}: {text}")
+
+    def number(self, key: str, least: int, most: int, unit: str) -> int:
+        text = self.fields[key].value
+        if not re.fullmatch(r"[0-9]{1,15}", text) or not least <= int(text) <= most:
+            raise self.refused(key, f"{quote(text, 30)}: write a number of {unit} from {least} to {most}")
+        return int(text)
+
+
+def read_tournament(path: Path) -> ImportedContest:
+    """The contest that the file at `path` plans; InputError names the file, the line, the field and the fix."""
+    file = _Tournament(path, _fields(path), [])
+    for key in _REQUIRED:
+        if key not in file.fields:
+            raise InputError(f"{path}: {key} is missing; add a line such as {key} = {_EXAMPLES[key]}")
+    for key in file.fields:
+        if key not in _REQUIRED and key not in _OTHERS:
+            file.remark(key, f"no field of GomocupJudge; {suggest(key, (*_REQUIRED, *_OTHERS))}. It is not used")
+        elif _OTHERS.get(key) and file.fields[key].value not in ("", "0"):
+            file.remark(key, f"not imported: {_OTHERS[key]}")
+    size = file.number("board", 5, LARGEST_BOARD, "squares along a side")
+    policy, rule = _policy(file)
+    openings = _openings(file, size, rule)
+    agents = _agents(file)
+    games = 2 * max(1, len(openings))
+    everybody = _is_round_robin(file)
+    return ImportedContest(
+        name=_name(file),
+        policy=policy,
+        changes=_changes(file, policy, size),
+        format="round-robin" if everybody else "gauntlet",
+        games=games,
+        openings=openings,
+        failure_limit=FAILURES,
+        failures_after=games * (len(agents) - 1 if everybody else 1),
+        agents=agents,
+        remarks=tuple(file.remarks),
+    )
+
+
+_EXAMPLES = {
+    "name": "cup-2026",
+    "board": "20",
+    "rule": "0",
+    "opening": "openings_20",
+    "engines": "FIVE.zip SIX.zip",
+    "tournament": "1",
+    "time_turn": "30000",
+    "time_match": "180000",
+    "tolerance": "1000",
+    "memory": "367001600",
+}
+
+
+def _fields(path: Path) -> Mapping[str, _Field]:
+    fields: dict[str, _Field] = {}
+    for number, line in enumerate(_lines(path, "a tournament file of GomocupJudge"), 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or "=" in value or not re.fullmatch(r"[A-Za-z_]{1,40}", key):
+            raise InputError(f"{path}, line {number}: {quote(text, 40)} is no field; write key = value, or # before it")
+        if key in fields:
+            raise InputError(
+                f"{path}, line {number}: {key}: it stands in line {fields[key].line} already; remove one of the two"
+            )
+        fields[key] = _Field(number, value)
+    return fields
+
+
+def _lines(path: Path, what: str) -> Sequence[str]:
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}: give the path of {what}") from None
+    if len(data) > LARGEST_FILE:
+        raise InputError(f"{path}: it has more than {LARGEST_FILE} bytes, so it is no {what.removeprefix('a ')}")
+    return decode_text(data).split("\n")
+
+
+def _name(file: _Tournament) -> str:
+    name = file.fields["name"].value
+    if re.fullmatch(_NAME, name):
+        return name
+    raise file.refused("name", f"{quote(name, 40)}: a contest's name has only A-Z, a-z, 0-9, dash, underscore and dot")
+
+
+def _policy(file: _Tournament) -> tuple[str, Rule]:
+    rule = file.number("rule", 0, 99, "INFO rule")
+    if rule not in POLICIES:
+        known = ", ".join(f"{value} {each.value}" for value, (_, each) in POLICIES.items())
+        raise file.refused("rule", f"{rule} is none that GomocupJudge plays; there is {known}")
+    if rule == 8:
+        file.remark(
+            "rule", "8 lets six or more win, as GomocupJudge plays it; the text of Gomocup's caro league means 9"
+        )
+    return POLICIES[rule]
+
+
+def _changes(file: _Tournament, policy: str, size: int) -> tuple[str, ...]:
+    """What of the policy has other numbers in this tournament."""
+    ours = load_policy(policy)
+    plain = ours.model_dump()
+    wanted = {key: file.number(field, least, most, unit) for field, (key, least, most, unit) in _NUMBERS.items()}
+    found = [f"{key}={value}" for key, value in wanted.items() if _of(plain, key) != value]
+    sides = [side for side in ("width", "height") if ours.game.options[side] != size]
+    return (*found, *(f"game.options.{side}={size}" for side in sides))
+
+
+def _of(plain: Mapping[str, Mapping[str, object]], key: str) -> object:
+    section, _, name = key.partition(".")
+    return plain[section][name]
+
+
+def _is_round_robin(file: _Tournament) -> bool:
+    """GomocupJudge asks whether the text is empty, so `0` is a round robin to it."""
+    kind = file.fields["tournament"].value
+    if kind == "0":
+        file.remark(
+            "tournament",
+            "0 is a round robin to GomocupJudge, whatever was meant, so it is here. If the first agent shall meet all "
+            'others, write name = "gauntlet" below [format] in place of "round-robin"',
+        )
+    return bool(kind)
+
+
+# --- files that it names ---------------------------------------------------------------------------------------------
+
+
+def _find(file: _Tournament, key: str, folder: str, name: str) -> Path:
+    """The file of a name in one of the directories; never elsewhere, and no link."""
+    if name != Path(name).name or name in (".", "..") or "\\" in name or not name.isascii():
+        raise file.refused(key, f"{quote(name, 40)}: name a file in the directory {folder}, without a path")
+    own = file.path.parent
+    for place in (own.parent / folder, own / folder, own):
+        path = place / name
+        if path.is_symlink():
+            raise file.refused(key, f"{path} is a link, which is not followed; copy the file in its place")
+        if path.is_file():
+            return path
+    raise file.refused(
+        key, f"{quote(name, 40)} is missing; it should be in {own.parent / folder}, or in {own / folder}"
+    )
+
+
+def _openings(file: _Tournament, size: int, rule: Rule) -> tuple[str, ...]:
+    name = file.fields["opening"].value
+    path = _find(file, "opening", "opening", f"{name.removesuffix('.txt')}.txt")
+    found: dict[tuple[tuple[int, int], ...], int] = {}
+    for number, line in enumerate(_lines(path, "a file of openings"), 1):
+        if not (text := line.partition("#")[0].strip()):
+            continue
+        try:
+            opening = parse_opening(text, size, size, rule)
+        except InputError as error:
+            raise InputError(f"{path}, line {number}: {error}") from None
+        first = found.setdefault(opening, number)
+        if first != number:
+            raise InputError(f"{path}, line {number}: the same opening as in line {first}; remove one of the two")
+        if len(found) > MOST_OPENINGS:
+            raise InputError(f"{path}, line {number}: more than {MOST_OPENINGS} openings")
+    middle = size // 2
+    return tuple(", ".join(f"{x - middle},{y - middle}" for x, y in opening) for opening in found)
+
+
+def _agents(file: _Tournament) -> tuple[ImportedAgent, ...]:
+    words = file.fields["engines"].words
+    if not 2 <= len(words) <= MOST_AGENTS:
+        raise file.refused("engines", f"{len(words)} programs; a tournament has from 2 to {MOST_AGENTS}")
+    line = f"{file.path}, line {file.fields['engines'].line}"
+    agents: dict[str, ImportedAgent] = {}
+    for word in words:
+        path = _find(file, "engines", "engine", word)
+        name = agent_name(word)
+        if name in agents:
+            raise file.refused(
+                "engines", f"{quote(word, 40)} would be called {name} in the tables, as another is; rename it"
+            )
+        if name != re.sub(r"\.[^.]*$", "", word):
+            file.remark("engines", f"{quote(word, 40)} is called {name} here")
+        agents[name] = ImportedAgent(name=name, path=path, named_in=f"{line}: engines")
+    _pairs_left_out(file, words)
+    return tuple(agents.values())
+
+
+def agent_name(file_name: str) -> str:
+    """What the tables call a program of this file, as GomocupJudge does: the name without its ending.
+
+    What may not stand in one of our names becomes `_`.
+    """
+    stem = re.sub(r"(?<=.)\.[^.]*$", "", file_name)
+    return re.sub(r"[^A-Za-z0-9._-]", "_", stem).lstrip(".")[:64] or "agent"
+
+
+def _pairs_left_out(file: _Tournament, words: Sequence[str]) -> None:
+    """Programs of very different ratings do not meet at GomocupJudge, if it is told so; here everybody meets."""
+    if file.fields.get("rating_diff", _Field(0, "0")).value in ("", "0"):
+        return
+    most = file.number("rating_diff", 0, 10_000, "Elo")
+    ratings = file.fields.get("engine_ratings", _Field(0, "")).words
+    if len(ratings) != len(words) or not all(re.fullmatch(r"-?[0-9]{1,5}", rating) for rating in ratings):
+        key = "engine_ratings" if "engine_ratings" in file.fields else "rating_diff"
+        raise file.refused(
+            key, f"{len(ratings)} ratings for {len(words)} engines; write engine_ratings with one number each"
+        )
+    known = [int(rating) for rating in ratings]
+    pairs = sum(a > 0 and b > 0 and abs(a - b) >= most for a, b in combinations(known, 2))
+    file.remark(
+        "rating_diff",
+        f"no equal here: GomocupJudge leaves out {pairs} pairings of programs whose ratings are {most} or more apart, "
+        "and here they meet. To keep them apart use the format swiss, groups or leagues",
+    )
