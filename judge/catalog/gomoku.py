@@ -47,12 +47,15 @@ class GomokuEntry(GameEntry):
 
     def managers(self) -> Mapping[str, ContestManager]:
         """GomocupJudge, which today's organisers of Gomocup use."""
+        from judge.records.gomoku.gomocup_result_files import RATING, write_result_files
         from judge.records.gomoku.gomocup_tournament import read_tournament
 
         return {
             "gomocup": ContestManager(
                 about="GomocupJudge: a tournament file of its server, beside its directories opening and engine",
                 read=read_tournament,
+                write=write_result_files,
+                rating=RATING,
             )
         }
 

@@ -55,6 +55,7 @@ class ContestGame:
     number: int
     first: str
     second: str
+    opening: tuple[tuple[int, int], ...] = ()
     file: RecordFile | None = None
     """Without what only the authors may see."""
     steps: Stepped | None = None
@@ -68,11 +69,12 @@ class FinishedContest:
     agents: Sequence[str]
     """In the order of the entries."""
     policy: Policy
-    openings: Sequence[tuple[tuple[int, int], ...]]
     games: Iterable[ContestGame]
     """Read one by one, once."""
     ratings: Mapping[str, float] = field(default_factory=dict)
-    """Of those that are rated, in Elo with a mean of 0."""
+    """Of those that are rated, in Elo."""
+    out: Mapping[str, str] = field(default_factory=dict)
+    """The disqualified, each with the reason."""
 
 
 # --- theirs beside ours ----------------------------------------------------------------------------------------------
@@ -131,5 +133,7 @@ class ContestManager:
     """The contest that a file plans. InputError names the file, the line, the field and the fix."""
     write: Callable[[FinishedContest], Iterator[tuple[str, bytes]]] | None = None
     """Its files of a finished contest: names and bytes, in pieces. A name that comes again is continued."""
+    rating: Mapping[str, float] = field(default_factory=dict)
+    """How it rates, as far as that differs from ours: fields of `judge.statistics.ratings.RatingModel`."""
     compare: Callable[[Path, FinishedContest], ContestComparison] | None = None
     """A finished contest of theirs, in a directory, beside ours. InputError names the file and the line."""

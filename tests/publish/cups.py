@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from judge.agents.agents import program_digest
+from judge.catalog.entry import Opening
 from judge.contest.contest import Contest
 from judge.contest.plan import load_plan
 from judge.contest.seeds import commitment_to
@@ -215,7 +216,9 @@ class Cup:
         more: str = "",
         about: str = "A small cup between scripts.",
         seed: int | None = None,
+        openings: Sequence[Opening] = (),
     ) -> None:
+        """`openings` are played in their order; without them three are, in an order that chance decides."""
         folder.mkdir(parents=True, exist_ok=True)
         agents = "".join(f'[[agents]]\npath = "{name}"\n' for name in cast)
         fixed = "" if seed is None else f"seed = {seed}"
@@ -223,6 +226,7 @@ class Cup:
         (folder / "contest.toml").write_text(plan)
         self.folder = folder
         self.cast = cast
+        self.openings = tuple(openings)
         self.planned = load_plan(folder / "contest.toml")
         self.store = Store(self.planned.store_url)
         snapshot = self._frozen()
@@ -262,8 +266,8 @@ class Cup:
             failures=plan.failures,
             seed=plan.seed,
             commitment=commitment_to(CHANCE) if plan.seed is None else None,
-            openings=(((7, 7), (8, 8)), ((7, 7), (7, 8)), ((6, 7), (9, 8))),
-            shuffle=True,
+            openings=self.openings or (((7, 7), (8, 8)), ((7, 7), (7, 8)), ((6, 7), (9, 8))),
+            shuffle=not self.openings,
             transform=False,
             entries=entries,
             images={"native": SnapshotImage(id="sha256:" + "1" * 64, content="2" * 64)},

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from judge.catalog.managers import contest_manager, contest_managers
+from judge.catalog.managers import contest_manager
+from judge.cli.contest.options import manager_names
 from judge.cli.host_setup import build_missing_image, clean_up, place_on_host, tell_person
 from judge.cli.output import note
 from judge.cli.submit import UploadHost
@@ -30,11 +31,6 @@ judge contest import gomocup server/tournament/cup.txt
 judge contest import gomocup server/tournament/cup.txt contests/cup
 """,
 }
-
-
-def manager_names() -> list[str]:
-    """The names of the managers, for the shell and for help."""
-    return sorted(contest_managers())
 
 
 ManagerArgument = Annotated[

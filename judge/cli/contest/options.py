@@ -19,3 +19,10 @@ def opened(path: Path) -> Iterator[Contest]:
                 yield Contest(store, planned)
                 return
     raise InputError(f"the contest {planned.name!r} has not begun; judge contest run {planned.path} begins it")
+
+
+def manager_names() -> list[str]:
+    """The names of the managers, for the shell and for help."""
+    from judge.catalog.managers import contest_managers
+
+    return sorted(contest_managers())

@@ -8,12 +8,14 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.contest.options import opened
+from judge.catalog.managers import contest_manager
+from judge.cli.contest.options import manager_names, opened
 from judge.cli.options import HERE, ContestArgument
 from judge.cli.output import note
 from judge.errors import InputError
 from judge.publish.export import PageOptions, publish
 from judge.publish.keys import fingerprint, load_key, make_key, public_pem
+from judge.publish.manager_files import write_for_manager
 from judge.publish.verify_export import VerificationReport, verify_export
 from judge.statistics.fairness import TIME
 from judge.text import printable, suggest
@@ -29,6 +31,8 @@ Examples:
 judge contest export public cup
 
 judge contest export public cup/contest.toml --key ~/organiser.key --private authors
+
+judge contest export results cup --as gomocup
 """,
     "verify": "Example: judge contest verify public --key organiser.pem",
 }
@@ -73,11 +77,32 @@ def export(
             metavar="CODE", help=f"A language of the pages: {', '.join(CODES)}. May be repeated. Default: all."
         ),
     ] = None,
+    as_: Annotated[
+        str,
+        typer.Option(
+            "--as",
+            metavar="MANAGER",
+            help="Write the result files of another manager in place of all that: gomocup. Nothing is signed.",
+            autocompletion=manager_names,
+        ),
+    ] = "",
 ) -> None:
     """Write the tables, records, pages and signed manifest of a contest for everybody to read and to check.
 
     DEBUG lines and stderr are not published: they go to a separate directory for each agent, for its author.
     """
+    if as_:
+        if key or private or address or language:
+            raise InputError(
+                "--as writes no pages and signs nothing: leave out --key, --private, --address, --language"
+            )
+        with opened(contest) as found:
+            count = write_for_manager(found, contest_manager(as_), directory)
+            unfinished = len(found.store.matches(found.name)) - len(found.results())
+        if unfinished:
+            note(f"judge: {unfinished} games have no result; the files say nothing of them")
+        print(f"{directory}: {count} files")
+        return
     authors = private or directory.with_name(f"{directory.name}-private")
     with opened(contest) as found:
         signing = load_key(key or found.planned.folder / KEY_FILE)
