@@ -224,12 +224,15 @@ numbers_of() {
     done
 }
 
+# processors_allowed: the processors that we may use, one a line.
+processors_allowed() { numbers_of "$(awk '/^Cpus_allowed_list:/ { print $2 }' /proc/self/status)"; }
+
 # judges_processors: the processors of the judge's core, with commas: of those that we may use the lowest, with its
 # hyperthreads, as judge/sandbox/cores.py places the judge. Empty where there is one processor only. Where all are one
 # core, the lowest alone: the others are the agents'.
 judges_processors() {
     local mine lowest core siblings=
-    mine=$(numbers_of "$(awk '/^Cpus_allowed_list:/ { print $2 }' /proc/self/status)")
+    mine=$(processors_allowed)
     (($(wc -l <<<"$mine") > 1)) || return 0
     lowest=$(head -n 1 <<<"$mine")
     siblings=$(cat "/sys/devices/system/cpu/cpu$lowest/topology/thread_siblings_list" 2>/dev/null) || siblings=$lowest
@@ -257,6 +260,15 @@ launch_dockerd() {
     ) &
     ENGINE_LAUNCHED=$!
     disown
+}
+
+# place_engine PROCESSORS: moves the Engine that we started, if one runs, with all that it starts from now on.
+place_engine() {
+    local pid each
+    [[ -n $1 ]] && pid=$(our_engine_pid) && command -v taskset >/dev/null || return 0
+    for each in "$pid" $(cat "/proc/$pid/task/"*/children 2>/dev/null); do
+        taskset --all-tasks --cpu-list --pid "$1" "$each" >/dev/null || true # one that has ended
+    done
 }
 
 # A pid file whose process is gone, or is another program by now, would keep a new daemon from starting.
@@ -378,7 +390,7 @@ ensure_venv() {
 # The builder goes in first and is used from there: no second, hidden environment is downloaded for the build, whose
 # pip would know neither our pins nor all of the host's settings.
 install_pins() {
-    local pip=("$ROOT/.venv/bin/python" -m pip install --quiet --disable-pip-version-check -c "$ROOT/constraints.txt")
+    local pip=("$ROOT/.venv/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check -c "$ROOT/constraints.txt")
     "${pip[@]}" setuptools && "${pip[@]}" --no-build-isolation -e "${ROOT}[test]"
 }
 

@@ -1,11 +1,15 @@
 """Attempts to earn a void by stalls of the agent's own (V11): images/attacks/stalls.c."""
 
+from dataclasses import replace
+
 from judge.attacks.attack import Attack
 from judge.attacks.cpu import FARMED, LATE, PATIENT, SPAN, TURN
 
 SMALL = {**TURN, "limits": {"memory_bytes": 64 << 20}}
 NEARLY = "88"
 """MiB, nearly what a small box may have with its writable directories."""
+JUST_LATE = "700"
+"""A span that is longer than the turn, too; the control plays a whole game of such turns."""
 
 
 def _attack(mode: str, title: str, *words: str) -> Attack:
@@ -18,7 +22,7 @@ def _attack(mode: str, title: str, *words: str) -> Attack:
         policy=SMALL if words else TURN,
         earns_void=True,
         expected=LATE,
-        control=PATIENT,
+        control=replace(PATIENT, words=(mode, JUST_LATE, *words)),
     )
 
 

@@ -6,6 +6,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from judge.broadcast.pipe import END, Feed
 from judge.contest.executor import Executor, JobEnd
@@ -26,6 +27,17 @@ CONNECT_S = 0.05
 log = get_logger()
 
 
+def forked_recorder() -> Worker[Any]:
+    """A process for a recorder, as a fork of this one.
+
+    This one must not have opened the contest's store: what SQLite knows of its open files is wrong in a fork.
+    """
+    recorder: Worker[Any] = Worker(fork=True)
+    recorder.start(os.getpid)
+    recorder.result()
+    return recorder
+
+
 @dataclass(slots=True)
 class RecordedExecutor:
     """Passes everything on to another executor, and keeps a recorder running beside it.
@@ -35,15 +47,15 @@ class RecordedExecutor:
 
     executor: Executor
     planned: Planned
-    _recorder: Worker[None] = field(init=False)
+    recorder: Worker[Any]
+    """From `forked_recorder`; it is ended by `close`."""
     _address: Path = field(init=False)
     _at_end: ExitStack = field(init=False, default_factory=ExitStack)
 
     def __post_init__(self) -> None:
-        """Start the recorder. Raises HostError if the disk is full."""
+        """Start to record. Raises HostError if the disk is full."""
         self._address = self._at_end.enter_context(owned_directory()) / "recorder"
-        self._recorder = Worker()  # no fork: SQLite's locks of an open store do not survive one
-        self._recorder.start(record, self.planned, self._address)
+        self.recorder.start(record, self.planned, self._address)
 
     @property
     def free(self) -> int:
@@ -66,9 +78,10 @@ class RecordedExecutor:
 
     def wait(self, timeout_s: float) -> list[JobEnd]:
         """The jobs that have ended; a recorder that has died is started again."""
-        if wait([self._recorder], 0):
-            log.warning("the recorder of events has ended; it is started again", why=str(self._recorder.exception()))
-            self._recorder.start(record, self.planned, self._address)
+        if wait([self.recorder], 0):
+            log.warning("the recorder of events has ended; it is started again", why=str(self.recorder.exception()))
+            self.recorder = Worker()  # no fork: the store is open
+            self.recorder.start(record, self.planned, self._address)
         return self.executor.wait(timeout_s)
 
     def kill(self) -> list[Match]:
@@ -78,21 +91,21 @@ class RecordedExecutor:
     def close(self) -> None:
         """End the processes, when none of them runs a match; the recorder when it has read all."""
         self.executor.close()
-        if self._recorder.pid is not None:
+        if self.recorder.pid is not None:
             # There is no game to disturb any more.
-            set_scheduling(self._recorder.pid, os.SCHED_OTHER)
+            set_scheduling(self.recorder.pid, os.SCHED_OTHER)
         if (connection := self._connected()) is not None:
             feed = Feed(connection.detach())
             feed.send(END, b"")
             feed.close()
-            wait([self._recorder], LAST_WAIT_S)
-        self._recorder.kill()
+            wait([self.recorder], LAST_WAIT_S)
+        self.recorder.kill()
         self._at_end.close()
 
     def _connected(self) -> socket.socket | None:
         """A connection to the recorder, which may have been started a moment ago; None if it does not come."""
         deadline = time.monotonic() + LAST_WAIT_S
-        while not wait([self._recorder], 0) and time.monotonic() < deadline:
+        while not wait([self.recorder], 0) and time.monotonic() < deadline:
             connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
                 connection.connect(str(self._address))

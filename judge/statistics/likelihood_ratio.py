@@ -104,7 +104,7 @@ def _log_weights(shares: Matrix, offsets: Matrix) -> Matrix:
     Newton's method on the multiplier, between ends that move with every sign that is seen.
     """
     # No share of p is above 1, so 1 + x * offset is at least q: the poles are outside.
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):  # an offset of next to nothing
         ends = (shares - 1) / offsets
     low = np.where(offsets > 0, ends, -np.inf).max(axis=1)
     high = np.where(offsets < 0, ends, np.inf).min(axis=1)

@@ -10,23 +10,30 @@ from judge.attacks.runner import Suite
 from judge.attacks.table import ATTACKS
 from tests.attacks.conftest import again_where_busy
 
-CONTROLLED = [attack for attack in ATTACKS if isinstance(attack.control, Control)]
-
-
 NEED_CALM = {"R7", "R10", "O4.populate"}
 """Attacks that a busy host ends otherwise: a box is not clean in time and thrown away, memory is not mapped in time."""
 
 
-def marked(attack: Attack) -> Any:
-    """An attack that is after a void proves nothing if others use its core; one kills a judge, one races the Engine."""
+def needs_calm(attack: Attack) -> bool:
+    """Whether others disturb an attack and its control: it kills a judge, or races the Engine."""
     is_racing = attack.policy.get("box", {}).get("freeze") == "engine"
-    is_alone = attack.earns_void or attack.scene is killed_judge or is_racing or attack.id in NEED_CALM
+    return attack.scene is killed_judge or is_racing or attack.id in NEED_CALM
+
+
+def parameter(attack: Attack, is_alone: bool) -> Any:
+    """An attack as one test."""
     return pytest.param(attack, id=attack.id, marks=[pytest.mark.alone] if is_alone else [])
+
+
+DEFENCES = [parameter(attack, needs_calm(attack) or attack.earns_void) for attack in ATTACKS]
+"""An attack that is after a void proves nothing if others use its core; its control only plays on."""
+
+CONTROLS = [parameter(attack, needs_calm(attack)) for attack in ATTACKS if isinstance(attack.control, Control)]
 
 
 @pytest.mark.docker
 @again_where_busy
-@pytest.mark.parametrize("attack", [*map(marked, ATTACKS)])
+@pytest.mark.parametrize("attack", DEFENCES)
 def test_the_defence_holds_and_nobody_else_is_harmed(suite: Suite, attack: Attack) -> None:
     trial = suite.attack(attack)
 
@@ -34,7 +41,7 @@ def test_the_defence_holds_and_nobody_else_is_harmed(suite: Suite, attack: Attac
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("attack", [*map(marked, CONTROLLED)])
+@pytest.mark.parametrize("attack", CONTROLS)
 def test_with_its_defence_off_the_attack_succeeds(suite: Suite, attack: Attack) -> None:
     trial = suite.control(attack)
 

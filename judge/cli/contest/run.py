@@ -19,7 +19,7 @@ from judge.cli.output import note
 from judge.contest.contest import Contest, begin, has_begun, open_store
 from judge.contest.executor import Executor, LocalExecutor
 from judge.contest.plan import Planned, load_plan
-from judge.contest.recorded import RecordedExecutor
+from judge.contest.recorded import RecordedExecutor, forked_recorder
 from judge.contest.runner import ContestRunner, StopReason
 from judge.contest.snapshot import images_of
 from judge.errors import HostError, InputError
@@ -66,7 +66,12 @@ def run(
     if cluster and workers:
         raise InputError("--workers is for games on this machine, --cluster for those on others")
     slots = [] if cluster else slots_on_host(planned.plan.slots.cores, workers, planned.policy.box.sharing)
-    with alone(planned), closing(open_store(planned)) as store, _logged(planned.folder):
+    with (
+        alone(planned),
+        closing(forked_recorder()) as recorder,
+        closing(open_store(planned)) as store,
+        _logged(planned.folder),
+    ):
         make_ready(planned.plan.box, planned.policy, [])
         is_new = not has_begun(store, planned)
         found = begin(store, planned, _host())
@@ -79,7 +84,8 @@ def run(
             note(f"judge: {planned.path} was changed since the contest was frozen; it is played as it was frozen")
         if found.folders_said:
             note(f"judge: {printable(found.folders_said, 2000)}")
-        executor = _elsewhere(found, cluster, tls, lost_after) if cluster else _here(found, slots)
+        inner = _elsewhere(found, cluster, tls, lost_after) if cluster else _here(found, slots)
+        executor = RecordedExecutor(inner, planned, recorder)
         is_seen = sys.stdout.isatty()
         progress: Progress = Panel(found, lambda: executor.running) if is_seen else JsonLines(found)
         try:
@@ -99,7 +105,7 @@ def _here(contest: Contest, slots: Sequence[Slot]) -> Executor:
     report_occupied(slots)
     if slots[0].judge_cores:
         os.sched_setaffinity(0, slots[0].judge_cores)
-    return RecordedExecutor(LocalExecutor(slots, log=contest.planned.folder / LOG_FILE, fork=True), contest.planned)
+    return LocalExecutor(slots, log=contest.planned.folder / LOG_FILE, fork=True)
 
 
 def _elsewhere(contest: Contest, scheduler: str, keys: Path | None, lost_after_s: float) -> Executor:
@@ -107,9 +113,8 @@ def _elsewhere(contest: Contest, scheduler: str, keys: Path | None, lost_after_s
     from judge.cluster.cluster import open_cluster
 
     images = set(contest.snapshot.images) | ({KEEPER} if contest.snapshot.policy.folders.kept else set())
-    elsewhere = open_cluster(scheduler, keys, contest.store, contest.name, sorted(images), lost_after_s)
     # Workers on other machines tell nothing while they play: their games come into the log when they have ended.
-    return RecordedExecutor(elsewhere, contest.planned)
+    return open_cluster(scheduler, keys, contest.store, contest.name, sorted(images), lost_after_s)
 
 
 def _host() -> Mapping[str, Any]:
