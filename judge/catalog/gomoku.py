@@ -47,6 +47,7 @@ class GomokuEntry(GameEntry):
 
     def managers(self) -> Mapping[str, ContestManager]:
         """GomocupJudge, which today's organisers of Gomocup use."""
+        from judge.records.gomoku.gomocup_compare import compare_played
         from judge.records.gomoku.gomocup_result_files import RATING, write_result_files
         from judge.records.gomoku.gomocup_tournament import read_tournament
 
@@ -56,6 +57,7 @@ class GomokuEntry(GameEntry):
                 read=read_tournament,
                 write=write_result_files,
                 rating=RATING,
+                compare=compare_played,
             )
         }
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from judge.catalog.steps import steps_of
 from judge.contest.contest import Contest
+from judge.contest.plan import Planned
 from judge.errors import HostError, InputError
 from judge.matches import MatchState
 from judge.publish.load import load_store
@@ -28,9 +29,20 @@ def finished_contest(contest: Contest, manager: ContestManager) -> FinishedConte
         name=published.name,
         agents=[participant.name for participant in published.participants],
         policy=published.snapshot.policy,
+        openings=published.snapshot.openings,
         games=_games(published, contest.planned.files),
         ratings={rating.agent: rating.elo for rating in rated},
         out=published.out,
+    )
+
+
+def planned_contest(planned: Planned) -> FinishedContest:
+    """A contest that has not begun: who takes part, and from which openings."""
+    return FinishedContest(
+        name=planned.name,
+        agents=[agent.name or Path(agent.path).stem for agent in planned.plan.agents],
+        policy=planned.policy,
+        openings=planned.openings(),
     )
 
 

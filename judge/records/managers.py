@@ -69,7 +69,8 @@ class FinishedContest:
     agents: Sequence[str]
     """In the order of the entries."""
     policy: Policy
-    games: Iterable[ContestGame]
+    openings: Sequence[tuple[tuple[int, int], ...]] = ((),)
+    games: Iterable[ContestGame] = ()
     """Read one by one, once."""
     ratings: Mapping[str, float] = field(default_factory=dict)
     """Of those that are rated, in Elo."""

@@ -1,17 +1,23 @@
 """A contest in the files of GomocupJudge: what its own tools, and ours, read again."""
 
+import json
 import math
 import re
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from judge.catalog.managers import contest_manager
+from judge.cli import app
 from judge.errors import InputError
 from judge.publish.load import load_store
-from judge.publish.manager_files import write_for_manager
+from judge.publish.manager_files import finished_contest, write_for_manager
 from judge.records.gomoku.formats import GOMOKU_FORMATS
 from judge.records.gomoku.piskvork import safe_name
+from judge.records.managers import ContestComparison, DifferenceKind
 from judge.statistics.ratings import GOMOCUP_MODEL, rate
 from tests.publish.cups import SECRET, STRONG_TO_WEAK, Cup
 
@@ -131,3 +137,95 @@ def test_a_contest_that_is_not_over_is_written_as_far_as_it_is(cup: Cup, tmp_pat
 def test_an_unknown_manager_is_named_with_those_that_there_are() -> None:
     with pytest.raises(InputError, match=r"no manager of contests is called 'gomocop'.*gomocup"):
         contest_manager("gomocop")
+
+
+def compared(cup: Cup, folder: Path) -> ContestComparison:
+    manager = contest_manager("gomocup")
+    assert manager.compare is not None
+    return manager.compare(folder, finished_contest(cup.contest, manager))
+
+
+@pytest.fixture
+def theirs(written: Path, tmp_path: Path) -> Path:
+    """A copy that a test may change."""
+    return Path(shutil.copytree(written, tmp_path / "theirs"))
+
+
+def edit(path: Path, change: Callable[[list[str]], list[str]]) -> None:
+    path.write_bytes("\r\n".join(change(path.read_text().splitlines())).encode())
+
+
+def test_what_we_wrote_is_what_we_have(opened_cup: Cup, cup: Cup, written: Path, tmp_path: Path) -> None:
+    of_opened = compared(opened_cup, written)
+    assert (12, 12, 12, 12, ()) == (
+        of_opened.theirs, of_opened.ours, of_opened.aligned, of_opened.same, of_opened.differences
+    )  # fmt: skip
+
+    write_for_manager(cup.contest, contest_manager("gomocup"), tmp_path / "result")
+    of_crashes = compared(cup, tmp_path / "result")
+    assert of_crashes.theirs == of_crashes.same == len(cup.contest.results())
+
+
+def test_another_answer_is_told_with_the_stone(opened_cup: Cup, theirs: Path) -> None:
+    path = next(theirs.glob("0_0_1_*"))
+    edit(path, lambda lines: [*lines[:3], "1,15,99", *lines[4:]])
+    found = [each for each in compared(opened_cup, theirs).differences if each.number]
+
+    assert [(path.name, DifferenceKind.ANSWER)] == [(each.game, each.kind) for each in found]
+    assert re.search(r"black answered a15 in theirs, \w+ in ours with stone 3;", found[0].text)
+
+
+@pytest.mark.parametrize(
+    ("end", "kind"),
+    [(2, DifferenceKind.CLOCK), (4, DifferenceKind.BLAME), (1, DifferenceKind.RULE), (0, DifferenceKind.RULE)],
+)
+def test_a_game_that_ended_earlier_is_told_by_its_end(
+    end: int, kind: DifferenceKind, opened_cup: Cup, theirs: Path
+) -> None:
+    path = next(theirs.glob("0_0_1_*"))
+    raw = int(path.stem[-1])
+    edit(path, lambda lines: [*lines[:-5], *lines[-4:]])
+    edit(theirs / "state.txt", lambda lines: [f"(0, 1, 0)\t{raw}\t{end}\t1\t1\t1\t1", *lines[1:]])
+    found = [each for each in compared(opened_cup, theirs).differences if each.number]
+
+    assert [(path.name, kind)] == [(each.game, each.kind) for each in found]
+
+
+def test_what_they_call_time_and_we_a_crash_is_blame(cup: Cup, tmp_path: Path) -> None:
+    """Their manager waits for a program that has ended."""
+    folder = tmp_path / "result"
+    write_for_manager(cup.contest, contest_manager("gomocup"), folder)
+    crashes = sum("crash" in result.faults for result in cup.contest.results())
+    edit(folder / "state.txt", lambda lines: [re.sub(r"\t([12])\t4\t", r"\t\1\t2\t", line) for line in lines])
+    found = compared(cup, folder).differences
+
+    assert [DifferenceKind.BLAME] * crashes == [each.kind for each in found]
+    assert all("on time" in each.text and "by a failure" in each.text for each in found)
+    assert not any(each.changes_result for each in found)
+
+
+def test_games_that_only_one_of_the_two_has_are_told(opened_cup: Cup, theirs: Path) -> None:
+    gone, moved = (next(theirs.glob(pattern)) for pattern in ("0_0_1_*", "0_1_2_*"))
+    gone.unlink()
+    edit(moved, lambda lines: [lines[0], "1,1,0", "2,1,0", *lines[3:]])
+    found = [each for each in compared(opened_cup, theirs).differences if each.kind is DifferenceKind.OPENING]
+
+    assert ["", moved.name, moved.name] == sorted(each.game for each in found)
+    assert any("ours from h8i9" in each.text for each in found)
+
+
+def test_the_command_prints_each_kind_and_takes_a_contest_that_has_not_begun(
+    opened_cup: Cup, written: Path, tmp_path: Path
+) -> None:
+    done = CliRunner().invoke(app, ["contest", "compare", "gomocup", str(written), str(opened_cup.folder)])
+    assert 0 == done.exit_code, done.output
+    assert "12 of the same agents, colours and opening, of which 12 went and ended alike" in done.stdout
+
+    (tmp_path / "contest.toml").write_text((opened_cup.folder / "contest.toml").read_text())
+    done = CliRunner().invoke(app, ["contest", "compare", "gomocup", str(written), str(tmp_path), "--json"])
+    assert 0 == done.exit_code, done.output
+    assert (12, 0) == (json.loads(done.stdout)["theirs"], json.loads(done.stdout)["ours"])
+
+    done = CliRunner().invoke(app, ["contest", "export", str(tmp_path / "out"), str(opened_cup.folder), "--as=gomocup"])
+    assert 0 == done.exit_code, done.output
+    assert {path.name for path in written.iterdir()} == {path.name for path in (tmp_path / "out").iterdir()}

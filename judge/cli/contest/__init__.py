@@ -59,6 +59,10 @@ app = lazy_group(
             "judge.cli.contest.publish:export",
             "Write the tables, records, pages and signed manifest of a contest for everybody to read and to check.",
         ),
+        "compare": (
+            "judge.cli.contest.exchange:compare",
+            "Compare a tournament of another manager with a contest: each difference, and of which kind it is.",
+        ),
         "publish": (
             "judge.cli.contest.follow:publish",
             "Write the live pages and events of a contest as files, for any file server; --follow keeps them current.",

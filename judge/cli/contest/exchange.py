@@ -1,21 +1,24 @@
-"""`judge contest import`: a contest that was planned for another manager of its field."""
+"""`judge contest import` and `compare`: contests of another manager of the field, planned or played."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from judge.catalog.managers import contest_manager
-from judge.cli.contest.options import manager_names
+from judge.cli.contest.options import manager_names, opened_if_begun
 from judge.cli.host_setup import build_missing_image, clean_up, place_on_host, tell_person
-from judge.cli.output import note
+from judge.cli.options import HERE, ContestArgument, JsonOption
+from judge.cli.output import note, print_json
 from judge.cli.submit import UploadHost
 from judge.contest.imported_folder import needs_boxes, write_imported
-from judge.contest.plan import PLAN_FILE
+from judge.contest.plan import PLAN_FILE, load_plan
 from judge.errors import InputError
-from judge.records.managers import ImportedAgent, ImportedContest
+from judge.publish.manager_files import finished_contest, planned_contest
+from judge.records.managers import DifferenceKind, ImportedAgent, ImportedContest
 from judge.sandbox.box import BoxPolicy
 from judge.sandbox.owner import owned_directory
 from judge.submissions import unpack
@@ -30,7 +33,17 @@ judge contest import gomocup server/tournament/cup.txt
 
 judge contest import gomocup server/tournament/cup.txt contests/cup
 """,
+    "compare": """
+Examples:
+
+judge contest compare gomocup server/result/cup cup
+
+judge contest compare gomocup server/result/cup cup --all --json
+""",
 }
+
+SHOWN = 50
+"""Differences that are printed without --all."""
 
 
 ManagerArgument = Annotated[
@@ -82,3 +95,39 @@ def _host(contest: ImportedContest) -> Iterator[TaskHost]:
 
 def _tell(agent: ImportedAgent, text: str, is_good: bool) -> None:
     print(f"{'ok' if is_good else 'FAIL':<5} {agent.name}: {printable(text, 600)}", flush=True)
+
+
+def compare(
+    manager: ManagerArgument,
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Its files of a tournament that was played.")],
+    contest: ContestArgument = HERE,
+    everything: Annotated[bool, typer.Option("--all", help="List the differences that change no result, too.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare a tournament of another manager with a contest: each difference, and of which kind it is.
+
+    Its games are judged by the contest's rules and clocks, and compared with the contest's own games of the same
+    agents, colours and opening, as far as those are played.
+    """
+    known = contest_manager(manager)
+    if known.compare is None:
+        raise InputError(f"{manager}: its tournaments cannot be compared ({known.about})")
+    planned = load_plan(contest)
+    with opened_if_begun(planned) as found:
+        ours = planned_contest(planned) if found is None else finished_contest(found, known)
+        compared = known.compare(directory, ours)
+    if as_json:
+        print_json(asdict(compared))
+        return
+    print(f"{directory}: {compared.theirs} games; {planned.name}: {compared.ours}")
+    print(f"{compared.aligned} of the same agents, colours and opening, of which {compared.same} went and ended alike")
+    for kind in DifferenceKind:
+        of_kind = [each for each in compared.differences if each.kind is kind]
+        changing = sum(each.changes_result for each in of_kind)
+        print(f"  {kind.value:<8} {len(of_kind):>6} differences, {changing} with another winner")
+    listed = [each for each in compared.differences if everything or each.changes_result]
+    for each in listed if everything else listed[:SHOWN]:
+        game = f"game {each.number}" if each.number else "our rules"
+        print(f"{printable(each.game or '-', 60)}  {game}  {each.kind.value}: {printable(each.text, 400)}")
+    if len(listed) > SHOWN and not everything:
+        print(f"and {len(listed) - SHOWN} more with another winner; --all lists every difference")

@@ -5,7 +5,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from judge.contest.contest import Contest, has_begun, open_store
-from judge.contest.plan import load_plan
+from judge.contest.plan import Planned, load_plan
 from judge.errors import InputError
 
 
@@ -13,12 +13,20 @@ from judge.errors import InputError
 def opened(path: Path) -> Iterator[Contest]:
     """The contest of a file. Raises InputError if it has not begun."""
     planned = load_plan(path)
-    if not planned.has_no_store:
-        with closing(open_store(planned)) as store:
-            if has_begun(store, planned):
-                yield Contest(store, planned)
-                return
-    raise InputError(f"the contest {planned.name!r} has not begun; judge contest run {planned.path} begins it")
+    with opened_if_begun(planned) as contest:
+        if contest is None:
+            raise InputError(f"the contest {planned.name!r} has not begun; judge contest run {planned.path} begins it")
+        yield contest
+
+
+@contextmanager
+def opened_if_begun(planned: Planned) -> Iterator[Contest | None]:
+    """The contest that is planned; None if it has not begun."""
+    if planned.has_no_store:
+        yield None
+        return
+    with closing(open_store(planned)) as store:
+        yield Contest(store, planned) if has_begun(store, planned) else None
 
 
 def manager_names() -> list[str]:

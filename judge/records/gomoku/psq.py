@@ -29,6 +29,7 @@ from judge.records.gomoku.piskvork import (
     ended,
     is_broken_move,
     is_code,
+    is_move,
     move_lines,
     name_lines,
     piskvork_name,
@@ -85,17 +86,22 @@ def read_psq(data: bytes, source: str = "psq") -> FiveRecord:
 
     Any line end, blank lines, moves of two numbers or three, with or without names, code and last
     line are fine. InputError names `source`, the line and the fix: no header, a square off the
-    board or taken before, a line that is nothing of the format.
+    board or taken before, a line that is nothing of the format. The stone on a taken square with which a player lost,
+    which GomocupJudge keeps as the last one, is no stone of the game.
     """
     header, *lines = split_lines(data) or [(1, "")]
     width, height, started = _read_header(header, source)
+    lines, is_illegal = _without_illegal_end(lines)
     laying = Laying(width, height, source, lambda x, y: f"{x + 1},{y + 1}")
     moves, opening = read_moves(lines, 1, laying)
     names, code, footer = _read_end(lines[len(moves) :], source)
     if names is not None and started == 1:
         names = (names[1], names[0])
     record = FiveRecord(width=width, height=height, moves=moves, opening=opening, names=names)
-    return _ended_by_footer(record, footer) if footer else ended(record, code)
+    if not footer:
+        return ended(record, code)
+    record = _ended_by_footer(record, footer)
+    return replace(record, verdict=Verdict.ILLEGAL.value) if is_illegal else record
 
 
 def _read_header(line: Line, source: str) -> tuple[int, int, int]:
@@ -105,6 +111,15 @@ def _read_header(line: Line, source: str) -> tuple[int, int, int]:
     if match is None:
         raise InputError(f"{source}, line {number}: no header; write it such as Piskvorky 15x15, 11:11, 0")
     return int(match[1]), int(match[2]), int(match[3])
+
+
+def _without_illegal_end(lines: list[Line]) -> tuple[list[Line], bool]:
+    """The lines without a last move on a square that was taken before, if GomocupJudge wrote them."""
+    moves = next((number for number, (_, text) in enumerate(lines) if not is_move(text)), len(lines))
+    squares = [tuple(int(number) for number in text.split(",")[:2]) for _, text in lines[:moves]]
+    if len(lines) - moves != 4 or not squares or squares[-1] not in squares[:-1]:
+        return lines, False
+    return [*lines[: moves - 1], *lines[moves:]], True
 
 
 def _read_end(lines: Sequence[Line], source: str) -> tuple[tuple[str, str] | None, int | None, str]:

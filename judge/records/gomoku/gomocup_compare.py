@@ -1,0 +1,270 @@
+"""A tournament of GomocupJudge beside a contest of ours: every difference, and of which kind it is.
+
+Each of their games is judged by our rules and clocks; then it is compared with ours of the same two agents, colours and
+opening. The first of these that holds is the difference of two games:
+
+    stones differ at some place       answer    a program answered otherwise
+    one ends where the other goes on  by how it ended: by time clock, by the rules or a foul rule, else blame
+    same stones, other end            time against the rules clock, time against a failure blame, rules against a foul
+                                      rule, else blame
+
+GomocupJudge reports a program that ends itself as one that took too long: that is a difference of blame.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from judge.games.gomoku import Gomoku
+from judge.games.gomoku.requests import COLOURS, Square, square_name
+from judge.games.types import Verdict
+from judge.records.gomoku.gomocup_played import TheirGame, read_played
+from judge.records.gomoku.gomocup_result_files import BY_FAILURE, BY_FOUL, BY_ILLEGAL, BY_RULES, BY_TIME, end_of
+from judge.records.gomoku.gomocup_rules import ClockFinding, RulesEnd, first_overrun, judged
+from judge.records.gomoku.piskvork import safe_name
+from judge.records.gomoku.record import FiveRecord, Outcome
+from judge.records.gomoku.replay import five_of
+from judge.records.managers import ContestComparison, ContestGame, Difference, DifferenceKind, FinishedContest
+from judge.text import one_line
+
+_ENDS = {
+    BY_RULES: "by the rules",
+    BY_FOUL: "by a foul",
+    BY_TIME: "on time",
+    BY_ILLEGAL: "by an illegal move",
+    BY_FAILURE: "by a failure",
+    None: "in a way that its files do not say",
+}
+"""How a game ended, in words."""
+
+_OTHER: Mapping[Outcome, Outcome] = {"black": "white", "white": "black", "draw": "draw", "": ""}
+
+Opening = tuple[Square, ...]
+Key = tuple[str, str]
+"""Black and white, as both sides spell them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Game:
+    """A game of either side: its opening, the stones without it, and how it ended (None: nothing says it)."""
+
+    record: FiveRecord
+    opening: Opening
+    end: int | None
+    file: str = ""
+    number: int = 0
+
+    @property
+    def played(self) -> Sequence[Square]:
+        return [(x, y) for x, y, _ in self.record.moves[len(self.opening) :]]
+
+    @property
+    def said(self) -> str:
+        """Who won, and how."""
+        outcome = self.record.outcome
+        who = {"draw": "drawn", "": "nobody won"}.get(outcome, f"{outcome} won")
+        return f"{who} {_ENDS[self.end]} after {len(self.record.moves)} stones"
+
+
+def compare_played(directory: Path, contest: FinishedContest) -> ContestComparison:
+    """The games of a directory beside ours; InputError names the file and the line."""
+    rules = Gomoku.from_options(dict(contest.policy.game.options)).options
+    known = {tuple(opening) for opening in contest.openings}
+    ours = [game for each in contest.games if (game := _our_game(each)) is not None]
+    known |= {game.opening for game in ours}
+    read = read_played(directory)
+    theirs = [_their_game(each, known) for each in read]
+    found: list[Difference] = []
+    for game, each in zip(theirs, read, strict=True):
+        found.extend(
+            replace(difference, game=each.file) for difference in _by_our_rules(game, known, rules.drawn_at, contest)
+        )
+    aligned, rest, left = _align(theirs, ours)
+    same = 0
+    for their, our in aligned:
+        difference = _between(their, our)
+        if difference is None:
+            same += 1
+        else:
+            found.append(difference)
+    found.extend(_not_aligned(rest, left, {_spelled(name) for name in contest.agents}))
+    return ContestComparison(len(theirs), len(ours), len(aligned), same, tuple(found))
+
+
+# --- games of both ---------------------------------------------------------------------------------------------------
+
+
+def _our_game(game: ContestGame) -> _Game | None:
+    if game.file is None:
+        return None
+    record = five_of(game.file)
+    if record.verdict == Verdict.FOUL:
+        record = replace(record, moves=record.moves[:-1])
+    opening = tuple((x, y) for x, y, _ in record.moves[: record.opening])
+    return _Game(record, opening, end_of(record.verdict), number=game.number)
+
+
+def _their_game(game: TheirGame, known: set[Opening]) -> _Game:
+    """A program that answers at once has a time of 0 like a stone of the opening; so the opening is the longest of ours
+    that the game begins with, if there is one."""
+    stones = tuple((x, y) for x, y, _ in game.record.moves)
+    fitting = [opening for opening in known if stones[: len(opening)] == opening]
+    opening = max(fitting, key=len, default=stones[: game.record.opening])
+    record = game.record
+    if game.is_by_mover and (len(opening) - record.opening) % 2:
+        record = replace(record, outcome=_OTHER[record.outcome])
+    return _Game(record, opening, game.end, game.file)
+
+
+def _key(game: _Game) -> Key:
+    black, white = game.record.names or ("", "")
+    return _spelled(black), _spelled(white)
+
+
+def _spelled(name: str) -> str:
+    """A name without what one of the two does not write: case, the ending of a file, characters of Piskvork's."""
+    stem = re.sub(r"\.(zip|exe)$", "", one_line(name).casefold())
+    return re.sub(r"[^a-z0-9.]", "_", safe_name(stem)).strip("_")
+
+
+def _align(
+    theirs: Sequence[_Game], ours: Sequence[_Game]
+) -> tuple[list[tuple[_Game, _Game]], list[_Game], list[_Game]]:
+    """Games of the same agents, colours and opening in their order; and what is left of both."""
+    waiting: dict[tuple[Key, Opening], list[_Game]] = defaultdict(list)
+    for our in ours:
+        waiting[_key(our), our.opening].append(our)
+    aligned, rest = [], []
+    for their in theirs:
+        partners = waiting[_key(their), their.opening]
+        if partners:
+            aligned.append((their, partners.pop(0)))
+        else:
+            rest.append(their)
+    return aligned, rest, [our for partners in waiting.values() for our in partners]
+
+
+def _not_aligned(theirs: Sequence[_Game], ours: Sequence[_Game], agents: set[str]) -> Iterator[Difference]:
+    """Games that only one of the two has: of the same agents and colours from another opening, or of nobody else."""
+    waiting: dict[Key, list[_Game]] = defaultdict(list)
+    for our in sorted(ours, key=lambda game: game.number):
+        waiting[_key(our)].append(our)
+    for their in theirs:
+        key = _key(their)
+        strangers = [
+            name for name, spelled in zip(their.record.names or (), key, strict=False) if spelled not in agents
+        ]
+        if strangers:
+            text = f"{' and '.join(one_line(name, 60) for name in strangers)} does not take part here"
+            yield Difference(game=their.file, kind=DifferenceKind.OPENING, text=text)
+        elif waiting[key]:
+            our = waiting[key].pop(0)
+            text = f"theirs began from {_squares(their.opening)}; ours from {_squares(our.opening)}"
+            yield _difference(their, our, DifferenceKind.OPENING, text)
+        else:
+            text = "it has no result here: not played, void, or the pairing is not planned"
+            yield Difference(game=their.file, kind=DifferenceKind.OPENING, text=text)
+    for our in (game for games in waiting.values() for game in games):
+        black, white = our.record.names or ("", "")
+        text = f"{black} - {white} from {_squares(our.opening)} is missing in theirs"
+        yield Difference(game="", number=our.number, kind=DifferenceKind.OPENING, text=text)
+
+
+def _squares(stones: Sequence[Square]) -> str:
+    return "".join(square_name(x, y) for x, y in stones) or "an empty board"
+
+
+# --- their game by our rules -----------------------------------------------------------------------------------------
+
+
+def _by_our_rules(game: _Game, known: set[Opening], drawn_at: int, contest: FinishedContest) -> Iterator[Difference]:
+    """What our referee would have decided otherwise, as far as the stones and their times show it."""
+    options, record = contest.policy.game.options, game.record
+    size = (options["width"], options["height"])
+    if (record.width, record.height) != size:
+        text = f"theirs is on {record.width}x{record.height}, ours on {size[0]}x{size[1]}"
+        yield Difference(game=game.file, kind=DifferenceKind.RULE, text=text)
+        return
+    if game.opening not in known:
+        text = f"theirs began from {_squares(game.opening)}, which is none of our openings"
+        yield Difference(game=game.file, kind=DifferenceKind.OPENING, text=text)
+    rule = Gomoku.from_options(dict(options)).rule
+    end = judged(record, len(game.opening), rule, drawn_at)
+    if (against := _against(game, end)) is not None:
+        changes = end is not None and end.outcome != record.outcome
+        yield Difference(game=game.file, kind=DifferenceKind.RULE, text=against, changes_result=changes)
+    elif end is None and game.end not in (BY_RULES, BY_FOUL) and record.outcome == COLOURS[len(record.moves) % 2]:
+        text = f"theirs: {game.said}; but {record.outcome} was to move, so by our rules it could not win"
+        yield Difference(game=game.file, kind=DifferenceKind.BLAME, text=text, changes_result=True)
+    overrun = first_overrun(record, len(game.opening), contest.policy.clock)
+    if overrun is not None:
+        yield _clock(game, overrun)
+
+
+def _against(game: _Game, end: RulesEnd | None) -> str | None:
+    """How the end by our rules contradicts theirs; None if it does not."""
+    record = game.record
+    if end is None:
+        claims = game.end in (BY_RULES, BY_FOUL) or record.outcome == "draw"
+        # The square of a foul is not in their files; that black was to move is.
+        is_foul = game.end == BY_FOUL and record.outcome == "white" and len(record.moves) % 2 == 0
+        return f"theirs: {game.said}; by our rules the game goes on" if claims and not is_foul else None
+    by_ours = f"by our rules {end.said} with stone {end.stone}"
+    if end.stone < len(record.moves):
+        return f"theirs went on to stone {len(record.moves)}: {game.said}; {by_ours}"
+    return None if end.outcome == record.outcome else f"theirs: {game.said}; {by_ours}"
+
+
+def _clock(game: _Game, overrun: ClockFinding) -> Difference:
+    winner = COLOURS[1 - overrun.colour]
+    text = (
+        f"{COLOURS[overrun.colour]} took {overrun.ms} ms for stone {overrun.stone}; our clock allows "
+        f"{overrun.allowed} ms ({overrun.limit}), so {winner} would have won; theirs: {game.said}"
+    )
+    return Difference(
+        game=game.file, kind=DifferenceKind.CLOCK, text=text, changes_result=winner != game.record.outcome
+    )
+
+
+# --- two games -------------------------------------------------------------------------------------------------------
+
+
+def _between(their: _Game, our: _Game) -> Difference | None:
+    """The difference of two games from the same opening; None if they went and ended alike."""
+    theirs, ours = their.played, our.played
+    place = next((n for n, (a, b) in enumerate(zip(theirs, ours, strict=False)) if a != b), None)
+    both = f"theirs: {their.said}; ours: {our.said}"
+    if place is not None:
+        stone = len(their.opening) + place
+        colour = COLOURS[stone % 2]
+        answers = f"{square_name(*theirs[place])} in theirs, {square_name(*ours[place])} in ours"
+        text = f"{colour} answered {answers} with stone {stone + 1}; {both}"
+        return _difference(their, our, DifferenceKind.ANSWER, text)
+    if len(theirs) != len(ours):
+        ended = their if len(theirs) < len(ours) else our
+        return _difference(their, our, _kind_of_end(ended.end), both)
+    if their.record.outcome == our.record.outcome and their.end in (None, our.end):
+        return None
+    return _difference(their, our, _kind_of_ends({their.end, our.end}), both)
+
+
+def _kind_of_end(end: int | None) -> DifferenceKind:
+    """Of two games of which one goes on."""
+    if end == BY_TIME:
+        return DifferenceKind.CLOCK
+    return DifferenceKind.RULE if end in (BY_RULES, BY_FOUL) else DifferenceKind.BLAME
+
+
+def _kind_of_ends(ends: set[int | None]) -> DifferenceKind:
+    """Of two games of the same stones."""
+    by_rules = ends & {BY_RULES, BY_FOUL}
+    if BY_TIME in ends:
+        return DifferenceKind.CLOCK if by_rules or ends == {BY_TIME} else DifferenceKind.BLAME
+    return DifferenceKind.RULE if by_rules and ends <= {BY_RULES, BY_FOUL} else DifferenceKind.BLAME
+
+
+def _difference(their: _Game, our: _Game, kind: DifferenceKind, text: str) -> Difference:
+    changes = their.record.outcome != our.record.outcome
+    return Difference(game=their.file, number=our.number, kind=kind, text=text, changes_result=changes)

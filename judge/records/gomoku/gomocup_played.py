@@ -1,0 +1,118 @@
+"""Reads the games of a tournament that GomocupJudge has played: its `.psq` files, and state.txt where it is there.
+
+Published tournaments have the games alone; then who won is known, and how only as far as the stones show it. What the
+files are: `judge.records.gomoku.gomocup_result_files`. They may come from strangers: nothing of state.txt is run, no
+link is followed, and sizes are limited.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from judge.errors import InputError
+from judge.games.types import Verdict
+from judge.records.gomoku.gomocup_result_files import BY_FAILURE, BY_ILLEGAL, BY_RULES, STATE
+from judge.records.gomoku.psq import read_psq
+from judge.records.gomoku.record import FiveRecord, Outcome, outcome_on_board
+from judge.text import quote
+
+MOST_GAMES = 100_000
+LARGEST_GAME, LARGEST_STATE = 1 << 20, 32 << 20
+"""In bytes."""
+
+_NAME = re.compile(r"([0-9]{1,6})_([0-9]{1,6})_([0-9]{1,6})_([012])\.psq")
+_STATE = re.compile(
+    r"\(([0-9]{1,6}), ([0-9]{1,6}), ([0-9]{1,6})\)\t(?:[012]|None)\t([0-4]|None)(?:\t-?[0-9]{1,12}(?:\.[0-9]+)?){4}"
+)
+
+Place = tuple[int, int, int]
+"""Player 1, player 2, and the number of the opening."""
+
+
+@dataclass(frozen=True, slots=True)
+class TheirGame:
+    """A game: its file, what the file says, and how it ended as state.txt has it; None: nothing says it."""
+
+    file: str
+    record: FiveRecord
+    end: int | None
+    is_by_mover: bool
+    """Whether the winner is known only as who moved first after the opening, or second."""
+
+
+def read_played(directory: Path) -> Sequence[TheirGame]:
+    """The games of a directory, in the order of their names; InputError names the file, the line and the fix."""
+    if not directory.is_dir():
+        raise InputError(f"{directory}: not a directory; give the one with the .psq files of a tournament")
+    paths = sorted(path for path in directory.iterdir() if path.suffix == ".psq")
+    if not paths:
+        raise InputError(f"{directory}: no .psq file; give the directory with the games of a tournament")
+    if len(paths) > MOST_GAMES:
+        raise InputError(f"{directory}: more than {MOST_GAMES} games; split it")
+    ends = _read_state(directory / STATE)
+    return [_read_game(path, ends) for path in paths]
+
+
+def _read_game(path: Path, ends: Mapping[Place, int]) -> TheirGame:
+    record = read_psq(_read(path, LARGEST_GAME), str(path))
+    if record.names is None or not record.outcome:
+        raise InputError(
+            f"{path}: it does not say who played and who won; a game of GomocupJudge ends with the two players, -1, "
+            "and a line such as 1,cup"
+        )
+    match = _NAME.fullmatch(path.name)
+    end = None
+    if match is not None:
+        record = _won_by(record, _OUTCOMES[int(match[4])])
+        end = ends.get((int(match[2]), int(match[3]), int(match[1])))
+    if end is None and record.verdict in (Verdict.WIN, Verdict.DRAW):
+        end = BY_RULES
+    if end in (None, BY_FAILURE) and record.verdict == Verdict.ILLEGAL:
+        end = BY_ILLEGAL
+    return TheirGame(path.name, record, end, match is None)
+
+
+_OUTCOMES: Sequence[Outcome] = ("draw", "black", "white")
+
+
+def _won_by(record: FiveRecord, outcome: Outcome) -> FiveRecord:
+    """The game with the colour that the file's name gives it to.
+
+    The last line says who moved first after the opening, and how long that was is not sure: a program that answers at
+    once has a time of 0, as stones of the opening have.
+    """
+    if record.verdict == Verdict.ILLEGAL or outcome == "draw":
+        return replace(record, outcome=outcome)
+    is_on_board = outcome == outcome_on_board(record)
+    return replace(record, outcome=outcome, verdict=Verdict.WIN.value if is_on_board else "")
+
+
+def _read_state(path: Path) -> Mapping[Place, int]:
+    """How each game ended; nothing where there is no such file."""
+    if not path.is_symlink() and not path.exists():
+        return {}
+    ends: dict[Place, int] = {}
+    for number, line in enumerate(_read(path, LARGEST_STATE).decode("latin-1").splitlines(), 1):
+        match = _STATE.fullmatch(line.strip())
+        if match is None:
+            raise InputError(
+                f"{path}, line {number}: {quote(line, 40)} is no game; remove the file if it is not GomocupJudge's: "
+                "then how games ended is known from their stones alone"
+            )
+        if match[4] != "None":
+            ends[int(match[1]), int(match[2]), int(match[3])] = int(match[4])
+    return ends
+
+
+def _read(path: Path, most: int) -> bytes:
+    if path.is_symlink():
+        raise InputError(f"{path}: a link, which is not followed; copy the file in its place")
+    try:
+        with path.open("rb") as file:
+            data = file.read(most + 1)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    if len(data) > most:
+        raise InputError(f"{path}: larger than {most} bytes")
+    return data

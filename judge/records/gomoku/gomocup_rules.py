@@ -1,0 +1,74 @@
+"""What our rules and clocks say of the stones and times of a game that another manager has judged."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from judge.games.gomoku import Rule
+from judge.games.gomoku.board import GomokuBoard
+from judge.games.gomoku.renju import foul
+from judge.games.gomoku.requests import BLACK, COLOURS
+from judge.games.gomoku.rules import winning_row
+from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
+from judge.referee.policy import ClockPolicy
+
+
+class RulesEnd(NamedTuple):
+    """The stone, from 1, with which a game ends by our rules, who won, and that in words."""
+
+    stone: int
+    outcome: Outcome
+    said: str
+
+
+class ClockFinding(NamedTuple):
+    """A stone, from 1, that took longer than our clock allows, all in milliseconds."""
+
+    stone: int
+    colour: int
+    ms: int
+    allowed: int
+    limit: str
+    """Which limit that is."""
+
+
+def judged(record: FiveRecord, opening: int, rule: Rule, drawn_at: int) -> RulesEnd | None:
+    """Where the game ends by our rules; None if it goes on. An opening ends nothing."""
+    board = GomokuBoard(record.width, record.height)
+    for number, (x, y, _) in enumerate(record.moves):
+        colour = number % 2
+        is_played = number >= opening
+        found = None
+        if is_played and rule is Rule.RENJU and colour == BLACK:
+            found = foul(board.cells, board.stride, board.index(x, y))
+        at = board.place(x, y, colour)
+        if found is not None:
+            return RulesEnd(number + 1, "white", f"white won by black's {found.value}")
+        if not is_played:
+            continue
+        row = winning_row(board.cells, board.stride, at, rule)
+        if row is not None:
+            return RulesEnd(number + 1, WINNERS[row.colour], f"{COLOURS[row.colour]} won by a row of {row.length}")
+        if number + 1 >= drawn_at:
+            return RulesEnd(number + 1, "draw", "the game is drawn")
+    return None
+
+
+def first_overrun(record: FiveRecord, opening: int, clock: ClockPolicy) -> ClockFinding | None:
+    """The first stone that was played too late by our clocks.
+
+    What a program needs to start is charged to the match alone here and is in its first time there: a first time is
+    allowed `start_ms` more.
+    """
+    used = [0, 0]
+    times: Sequence[int] = [ms for _, _, ms in record.moves]
+    for number in range(opening, len(times)):
+        colour, ms = number % 2, times[number]
+        turn = clock.turn_ms or clock.asap_ms
+        left = clock.match_ms - used[colour] if clock.match_ms else turn
+        start = clock.start_ms if number < opening + 2 else 0
+        limit, words = (turn + start, "turn_ms") if turn + start <= left else (left, "match_ms")
+        allowed = max(0, limit + clock.tolerance_ms)
+        if ms > allowed:
+            return ClockFinding(number + 1, colour, ms, allowed, f"clock.{words} and clock.tolerance_ms")
+        used[colour] += ms
+    return None
