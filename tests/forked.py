@@ -27,6 +27,11 @@ from pathlib import Path
 from typing import Any, AnyStr
 
 import judge.cli
+import judge.contest
+import judge.games
+import judge.intake
+import judge.live
+import judge.protocols
 import judge.registry
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -205,8 +210,15 @@ def _writer(fd: int, line_wise: bool) -> io.TextIOWrapper:
     return io.TextIOWrapper(buffered, encoding="utf-8", errors=errors, line_buffering=line_wise or os.isatty(fd))
 
 
+IMPORTED_LATE = ("docker.api", "sqlalchemy.dialects.sqlite", "structlog.dev", "uvicorn", "anyio._backends._asyncio")
+"""What commands import only when they need it, and most do in the end."""
+
+
 def _import_all() -> None:
-    for module in pkgutil.walk_packages(judge.cli.__path__, "judge.cli."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
-    importlib.import_module("judge.contest.worker")
+    """Import what commands import, but for the judges of many machines."""
+    for room in (judge.cli, judge.contest, judge.games, judge.intake, judge.live, judge.protocols):
+        for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
+    for name in IMPORTED_LATE:
+        importlib.import_module(name)

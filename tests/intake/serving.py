@@ -4,12 +4,14 @@ import sys
 from pathlib import Path
 
 from judge.cli import guarded
-from judge.cli.submit import open_intake
-from judge.intake.serve import listening, parse_listen_address, serve
 from tests.intake.standing_in import process
 
 
 def main(folder: Path) -> None:
+    # Here, for a worker of the service imports this module again, and only what it needs.
+    from judge.cli.submit import open_intake
+    from judge.intake.serve import listening, parse_listen_address, serve
+
     with listening(parse_listen_address("127.0.0.1:0"), beyond_loopback=False) as listener:
         port = listener.getsockname()[1]
         serve(open_intake(folder), process, listener, ready=lambda: _say(f"{port}\n"))
