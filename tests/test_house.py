@@ -63,7 +63,7 @@ MAY_IMPORT = {
     },
     "publish": {
         "errors", "catalog", "parsing", "durable_files", "text", "worker_processes", "games", "sandbox", "referee",
-        "records", "render", "store", "contest", "matches", "translations", "statistics",
+        "records", "render", "store", "contest", "matches", "translations", "statistics", "transparency",
     },
     "intake": {"errors", "parsing", "logs", "worker_processes", "store", "submissions"},
     "live": {
@@ -75,7 +75,7 @@ MAY_IMPORT = {
         "errors", "resources", "durable_files", "locks", "logs", "games", "protocols", "sandbox", "host",
         "referee", "records", "catalog", "render", "store", "agents", "submissions", "contest", "cluster",
         "publish", "intake", "attacks", "text", "parsing", "matches", "statistics", "translations",
-        "broadcast", "worker_processes", "live", "toml_files",
+        "broadcast", "worker_processes", "live", "toml_files", "transparency",
     },
 }  # fmt: skip
 """For each room the rooms that it imports: no more, and no fewer."""

@@ -40,6 +40,10 @@ app = lazy_group(
         ),
         "convert": ("judge.cli.convert:convert", "Write finished games in another format."),
         "contest": ("judge.cli.contest:app", "Run a whole contest: init, plan, run; then status, standings, export."),
+        "witness": (
+            "judge.cli.witness:witness",
+            "Sign the checkpoint of a contest's log if it goes on from the last one, or refuse with the reason.",
+        ),
         "stats": (
             "judge.cli.stats:stats",
             "Print what contests say of strength: ratings on one scale, their histories, rings, candidates.",

@@ -21,10 +21,11 @@ from judge.errors import InputError
 from judge.live.games import Live, LiveGame, last_words
 from judge.live.paint import Painter
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store
+from judge.publish.log import LOG, ContestLog, organiser_key
 from judge.publish.match_files import read_stored
 from judge.publish.match_page import MatchContext, match_page
 from judge.publish.model import PublishedContest, PublishedMatch, Stream
-from judge.publish.pages import ASSETS, PagePlace, asset, picture, render
+from judge.publish.pages import ASSETS, Page, PagePlace, asset, picture, render
 from judge.publish.site import pages
 from judge.publish.tables import tables
 from judge.records.views import Surface
@@ -105,6 +106,8 @@ class LivePages:
         self._running: dict[str, tuple[float, LivePage]] = {}
         self._lock = Lock()
         self._languages = languages(CODES)
+        self._log = ContestLog(planned.name)
+        self._key = organiser_key(planned.folder)
 
     def close(self) -> None:
         """Close the store."""
@@ -118,6 +121,8 @@ class LivePages:
             place = self.place(path)
             if place.path.startswith("games/"):
                 return self._match(place, live, version)
+            if path.startswith(LOG):
+                return self._log_file(path)
             edition = self._read(live, version)
             if path in edition.written:
                 return LivePage(edition.written[path], _kind(path))
@@ -129,6 +134,22 @@ class LivePages:
                 edition.written[path] = edition.writers[path]()
             data = edition.written.get(path)
             return None if data is None else LivePage(data, _kind(path))
+
+    def _log_file(self, path: str) -> LivePage | None:
+        """A file of the log; a tile that is full does not change any more."""
+        if self._key is None:
+            return None
+        self._log.add(self._store.leaves_since(self._contest.name, self._log.size))
+        data = self._log.file(path, self._key)
+        return None if data is None else LivePage(data, _kind(path), is_fixed="/tile/" in path)
+
+    def new_log_files(self, since: int) -> tuple[int, list[Page]]:
+        """The size of the log, and the files that it did not have with `since` leaves, the checkpoint last."""
+        with self._lock:
+            if self._key is None:
+                return 0, []
+            self._log.add(self._store.leaves_since(self._contest.name, self._log.size))
+            return self._log.size, list(self._log.files(self._key, since)) if self._log.size > since else []
 
     def paths(self, live: Live, version: object) -> list[str]:
         """The paths of all pages and files but those of games and records."""
@@ -209,7 +230,8 @@ class LivePages:
         writers[DOCUMENT] = lambda: f"{contest.document}\n".encode()
         if contest.secret is not None and contest.snapshot.commitment is not None:
             writers[CHANCE] = lambda: _chance(contest)
-        writers |= {place.file: partial(_verify, contest, place) for place in self.places("verify.html")}
+        has_log = self._key is not None and contest.journal[0].number is not None
+        writers |= {place.file: partial(_verify, contest, place, has_log) for place in self.places("verify.html")}
         matches = {match.stem: match for match in contest.matches}
         self._edition = _Edition(version, contest, writers, matches)
         self._load_at = time.monotonic() + max(LOAD_S, (time.monotonic() - now) / LOAD_SHARE)
@@ -342,14 +364,20 @@ def _chance(contest: PublishedContest) -> bytes:
     return f"{revealed.model_dump_json(indent=1)}\n".encode()
 
 
-def _verify(contest: PublishedContest, place: PagePlace) -> bytes:
+def _verify(contest: PublishedContest, place: PagePlace, has_log: bool) -> bytes:
     snapshot = contest.snapshot
     digests = {
         DOCUMENT: hashlib.sha256(f"{contest.document}\n".encode()).hexdigest(),
         "contest.toml": snapshot.plan_sha256,
         **{f"agent {entry.name}": entry.seat.digest for entry in snapshot.entries},
     }
-    values = {"here": "verify", "contest_name": contest.name, "contest": contest, "digests": list(digests.items())}
+    values = {
+        "here": "verify",
+        "contest_name": contest.name,
+        "contest": contest,
+        "digests": list(digests.items()),
+        "has_log": has_log,
+    }
     return render("verify_live.html", place, values, contest.stream)
 
 

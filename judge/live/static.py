@@ -2,12 +2,14 @@
 
     feed/head.json        the log's name, the number of the last event, events a file, and the time
     feed/000000.ndjson    the first so many events, a line each; and so on
+    log/                  the log of the contest (`judge.publish.log`), if the organiser's key is in its folder
     everything else       the pages of `judge serve`, whose script asks for the files
 
 Every file is replaced as a whole, the head after the events, so nobody reads half of anything.
 """
 
 import json
+import shutil
 import time
 from pathlib import Path
 
@@ -33,6 +35,7 @@ class StaticSite:
         self._matches: dict[str, tuple[str, ...]] = {}
         self._version: object = None
         self._log = ""
+        self._leaves = 0
         self._next_file = 0
         """The file of events that is written next, or goes on."""
 
@@ -58,6 +61,7 @@ class StaticSite:
         for number in range(self._next_file, live.seq // EVENTS_PER_FILE + 1):
             self._write_events(number)
         self._next_file = live.seq // EVENTS_PER_FILE
+        self._write_log()
         head = {
             "log": live.log,
             "seq": live.seq,
@@ -71,6 +75,14 @@ class StaticSite:
         found = self._hub.since(number * EVENTS_PER_FILE, EVENTS_PER_FILE, Topic())
         if found:
             self._put(f"feed/{number:06d}.ndjson", b"".join(sent.line + b"\n" for sent in found))
+
+    def _write_log(self) -> None:
+        self._leaves, files = self._pages.new_log_files(self._leaves)
+        for path, data in files:
+            self._put(path, data)
+            outgrown = self._directory / f"{path}.p"
+            if outgrown.is_dir():
+                shutil.rmtree(outgrown)
 
     def _write_pages(self, version: object) -> None:
         live, pages = self._hub.live, self._pages

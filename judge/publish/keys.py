@@ -7,7 +7,7 @@ import hashlib
 import stat
 from pathlib import Path
 
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
@@ -73,15 +73,6 @@ def fingerprint(key: Ed25519PublicKey) -> str:
     """SHA-256 of the 32 bytes of a public key, for people to compare."""
     raw = key.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
     return hashlib.sha256(raw).hexdigest()
-
-
-def is_signed(key: Ed25519PublicKey, signature: bytes, data: bytes) -> bool:
-    """Whether `signature` is that of `data` by `key`."""
-    try:
-        key.verify(signature, data)
-    except InvalidSignature:
-        return False
-    return True
 
 
 def _read(path: Path, fix: str) -> bytes:

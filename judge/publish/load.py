@@ -18,7 +18,7 @@ from judge.contest.seeds import commitment_to
 from judge.contest.snapshot import Snapshot, read_snapshot
 from judge.errors import InputError
 from judge.games.types import Verdict
-from judge.matches import MatchState, Pairing, ResultRow
+from judge.matches import Pairing, ResultRow
 from judge.parsing import parse_json, refuse_repeated_keys
 from judge.publish.manifest import read_bounded
 from judge.publish.model import PublishedContest, PublishedMatch, UncountedAttempt
@@ -51,15 +51,16 @@ class Revealed(BaseModel):
 
 
 def load_store(contest: Contest) -> PublishedContest:
-    """A contest as its store has it now, also while it is played.
-
-    Reads children before parents, so that no row refers to a parent that was not read yet.
-    """
-    store, name = contest.store, contest.name
-    attempts = store.attempts(name)
-    results = {result.match: result for result in store.results(name)}
-    pairings = store.pairings(name)
-    paired = {(pairing.round, pairing.table) for pairing in pairings}
+    """A contest as its store has it at one moment, also while it is played."""
+    name = contest.name
+    with contest.store.moment() as store:
+        attempts = store.attempts(name)
+        results = {result.match: result for result in store.results(name)}
+        pairings = store.pairings(name)
+        scheduled = store.matches(name)
+        journal = store.journal(name)
+        out = {entry.name: entry.disqualified for entry in store.entries(name) if entry.disqualified is not None}
+        document = store.document(name)
     uncounted: dict[str, list[UncountedAttempt]] = {}
     for attempt in attempts:
         result = results.get(attempt.match)
@@ -67,20 +68,8 @@ def load_store(contest: Contest) -> PublishedContest:
             uncounted.setdefault(attempt.match, []).append(
                 UncountedAttempt(attempt.number, attempt.state.value, attempt.why, attempt.record)
             )
-    matches = []
-    for match in store.matches(name):
-        if (match.round, match.table) not in paired:
-            continue
-        result = results.get(match.id)
-        if result is not None:
-            match = replace(match, state=MatchState.DONE, attempt=result.attempt)
-        elif match.state == MatchState.DONE:
-            # It ended after the results were read.
-            match = replace(match, state=MatchState.RUNNING)
-        matches.append(PublishedMatch.of(match, result, uncounted.get(match.id, ())))
-    journal = store.journal(name)
-    out = _in_order(contest.out(), journal)
-    published = PublishedContest(contest.snapshot, store.document(name), pairings, matches, out, journal)
+    matches = [PublishedMatch.of(match, results.get(match.id), uncounted.get(match.id, ())) for match in scheduled]
+    published = PublishedContest(contest.snapshot, document, pairings, matches, _in_order(out, journal), journal)
     return replace(published, secret=contest.secret) if published.is_over else published
 
 

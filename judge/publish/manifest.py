@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from pydantic import BaseModel, ConfigDict, Field
 
 from judge.errors import InputError
 from judge.parsing import parse_json
-from judge.publish.keys import fingerprint, is_signed, load_public_key, public_pem, read_public_key
+from judge.publish.keys import fingerprint, load_public_key, public_pem, read_public_key
+from judge.transparency.checkpoint import is_signed
 
 MANIFEST, SIGNATURE, PUBLIC_KEY = "manifest.json", "manifest.sig", "organiser.pem"
 _UNLISTED = frozenset({MANIFEST, SIGNATURE})
@@ -76,6 +77,7 @@ class ManifestCheck:
     fingerprint: str
     is_own_key: bool
     problems: Sequence[str]
+    key: Ed25519PublicKey
 
 
 def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey) -> str:
@@ -124,6 +126,7 @@ def check_manifest(directory: Path, public_key: Path | None) -> ManifestCheck:
         fingerprint=fingerprint(key),
         is_own_key=public_key is None or public_key.resolve().is_relative_to(directory.resolve()),
         problems=_bounded(problems),
+        key=key,
     )
 
 

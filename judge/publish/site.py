@@ -50,6 +50,7 @@ class Proof:
     key_pem: str
     fingerprint: str
     digests: Sequence[tuple[str, str]]
+    has_log: bool = False
 
 
 def site(

@@ -1,9 +1,9 @@
 """`judge contest verify`: checks that an export is what a contest of these agents under these rules must have given.
 
-It answers four questions, each with its own problems: was a file changed since the export was signed, does every record
-replay and belong to its place in the schedule, does the schedule follow from the snapshot and the results, and do the
-published tables follow from all that? Pages, PGN and the text that describes the columns are only covered by the
-signature.
+It answers five questions, each with its own problems: was a file changed since the export was signed, does every record
+replay and belong to its place in the schedule, does the schedule follow from the snapshot and the results, do the
+published tables follow from all that, and does the log have all that and go on from an old checkpoint? Pages, PGN and
+the text that describes the columns are only covered by the signature.
 """
 
 import csv
@@ -24,8 +24,10 @@ from judge.publish.load import CHANCE, LARGEST_TABLE, load_export
 from judge.publish.manifest import ManifestCheck, check_manifest, read_bounded
 from judge.publish.model import OPEN, PublishedContest, PublishedMatch, chance_words
 from judge.publish.tables import CERTIFICATE, README, tables
+from judge.publish.verify_log import ReadLog, has_log, log_problems, read_log, since_problems
 from judge.publish.verify_records import RecordJob, VerifiedRecord, chain_problems, replay_record
 from judge.statistics.fairness import FairnessTest
+from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, read_checkpoint
 from judge.worker_processes import in_parallel
 
 TOLERANCE = 1e-3
@@ -51,11 +53,18 @@ class VerificationReport:
     decisions: Sequence[str] = ()
     chance: str = ""
     fairness: Sequence[FairnessTest] | None = None
+    log: Checkpoint | None = None
+    """Of the log that the results were compared with; None if the export has none."""
 
 
-def verify_export(directory: Path, public_key: Path | None) -> VerificationReport:
-    """Check an export. Raises InputError without an export or a key; anything else wrong is a problem of the report."""
+def verify_export(directory: Path, public_key: Path | None, since: Path | None = None) -> VerificationReport:
+    """Check an export, and that its log goes on from the checkpoint in the file `since`.
+
+    Raises InputError without an export, a key or a checkpoint; anything else wrong is a problem of the report.
+    """
+    old = None if since is None else read_checkpoint(read_bounded(since, LARGEST_CHECKPOINT), str(since))
     manifest = check_manifest(directory, public_key)
+    log: ReadLog | None = None
     try:
         contest, problems = load_export(directory)
         if manifest.contest not in (contest.name, None):
@@ -70,6 +79,12 @@ def verify_export(directory: Path, public_key: Path | None) -> VerificationRepor
         if is_over:
             problems += _failure_problems(contest)
         problems += [*_chance_problems(contest), *_table_problems(directory, contest)]
+        if has_log(directory):
+            log = read_log(directory, contest, manifest.key)
+            digests = {(record.job.number, record.job.attempt): record.digest for record in records}
+            problems += [*log.problems, *log_problems(contest, log, digests)]
+        if old is not None:
+            problems += ["the export has no log"] if log is None else since_problems(log, old, manifest.key)
     except (InputError, ValueError, LookupError) as error:
         return VerificationReport(manifest, [*manifest.problems, f"not an export that a judge wrote: {error}"])
     return VerificationReport(
@@ -83,6 +98,7 @@ def verify_export(directory: Path, public_key: Path | None) -> VerificationRepor
         decisions=[f"{agent} disqualified: {why}" for agent, why in contest.out.items()],
         chance=chance_words(contest.snapshot, contest.secret),
         fairness=contest.fairness if _has_certificate(directory) else None,
+        log=None if log is None else log.checkpoint,
     )
 
 

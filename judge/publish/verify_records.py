@@ -1,7 +1,8 @@
 """Checks one published record: it is of the match that the schedule has there, and its replay gives what it says."""
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from judge.catalog.entry import Opening
@@ -58,6 +59,8 @@ class VerifiedRecord:
     begun: tuple[States, ...] = ()
     left: tuple[States, ...] = ()
     conditions: GameConditions | None = None
+    digest: str = ""
+    """SHA-256 of its file; empty if it cannot be read."""
 
 
 def replay_record(job: RecordJob) -> VerifiedRecord:
@@ -66,6 +69,10 @@ def replay_record(job: RecordJob) -> VerifiedRecord:
         data = read_bounded(job.directory / job.name, LARGEST_RECORD)
     except InputError as error:
         return VerifiedRecord(job, None, [f"{job.name}: no record: {error}"])
+    return replace(_replayed(job, data), digest=hashlib.sha256(data).hexdigest())
+
+
+def _replayed(job: RecordJob, data: bytes) -> VerifiedRecord:
     try:
         refuse_repeated_keys(data, job.name)
         file = parse_json(RecordFile, data, f"{job.name}: not a record of a match")

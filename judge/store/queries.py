@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from copy import copy
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, Select, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, func, select
 
 from judge.errors import InputError
 from judge.matches import Match, MatchState, Pairing, ResultRow, result_row
@@ -163,12 +163,20 @@ class Reader:
 
         On PostgreSQL a line of an older judge may be seen after one with a larger number.
         """
-        query = select(journal).where(journal.c.contest == contest, journal.c.id > number).order_by(journal.c.id)
+        return [(row.id, _line_of(row)) for row in self._lines(contest, journal.c.id > number)]
+
+    def leaves_since(self, contest: str, number: int) -> list[JournalLine]:
+        """The lines whose leaves are in the contest's log from this number on; of one that was announced too."""
+        return [_line_of(row) for row in self._lines(contest, journal.c.number >= number)]
+
+    def _lines(self, contest: str, which: ColumnElement[bool]) -> Sequence[Row[Any]]:
+        query = select(journal).where(journal.c.contest == contest, which).order_by(journal.c.id)
         with self._connected() as connection:
-            return [
-                (row.id, JournalLine(row.at, row.event, row.match, row.attempt, row.text, row.digest, row.number))
-                for row in connection.execute(query)
-            ]
+            return connection.execute(query).all()
+
+
+def _line_of(row: Row[Any]) -> JournalLine:
+    return JournalLine(row.at, row.event, row.match, row.attempt, row.text, row.digest, row.number)
 
 
 def contest_row(connection: Connection, name: str, *, locked: bool = False) -> Row[Any]:

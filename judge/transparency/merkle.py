@@ -37,7 +37,11 @@ class Tree:
 
     def append(self, data: bytes) -> None:
         """Add a leaf at the end; takes two hashes on the average."""
-        hashed, level = leaf_hash(data), 0
+        self.append_hash(leaf_hash(data))
+
+    def append_hash(self, hashed: bytes) -> None:
+        """The same for a leaf of which only the hash is known."""
+        level = 0
         self.levels[0].append(hashed)
         while len(self.levels[level]) % 2 == 0:
             hashed = node_hash(*self.levels[level][-2:])

@@ -8,6 +8,7 @@
 A full tile never changes.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from judge.errors import InputError
@@ -27,7 +28,7 @@ def tile_files(tree: Tree, leaves: Sequence[bytes], since: int = 0) -> Iterator[
     """The tiles of a log of these leaves, by their paths; only those that a log of `since` leaves does not have."""
     for number, width in _tiles(len(leaves), since):
         bundle = leaves[number * WIDTH : number * WIDTH + width]
-        yield tile_path("entries", number, width), b"".join(len(leaf).to_bytes(2, "big") + leaf for leaf in bundle)
+        yield tile_path("entries", number, width), _bundled(bundle)
     for level in range(0, len(tree.levels), HEIGHT):
         hashes = tree.levels[level]
         for number, width in _tiles(len(hashes), since >> level):
@@ -65,6 +66,22 @@ def read_leaves(read: Callable[[str], bytes], size: int, since: int = 0) -> list
     return leaves[since % WIDTH :] if size > since else []
 
 
+def read_hashes(read: Callable[[str], bytes], size: int) -> list[bytes]:
+    """The hashes of the leaves of a log of `size` leaves, from the lowest tiles. Raises as `read_leaves`."""
+    hashes: list[bytes] = []
+    for number, width in _tiles(size, 0):
+        path = tile_path("0", number, width)
+        data = read(path)
+        if len(data) != 32 * width:
+            raise InputError(f"{path}: not a tile of {width} hashes")
+        hashes += [data[at : at + 32] for at in range(0, len(data), 32)]
+    return hashes
+
+
+def _bundled(leaves: Sequence[bytes]) -> bytes:
+    return b"".join(len(leaf).to_bytes(2, "big") + leaf for leaf in leaves)
+
+
 def _bundle(data: bytes) -> list[bytes] | None:
     leaves, at = [], 0
     while at < len(data):
@@ -74,3 +91,21 @@ def _bundle(data: bytes) -> list[bytes] | None:
         leaves.append(data[at + 2 : end])
         at = end
     return leaves
+
+
+_PATH = re.compile(r"tile/(entries|[0-9])/((?:x[0-9]{3}/)*[0-9]{3})(?:\.p/([1-9][0-9]{0,2}))?")
+
+
+def tile(tree: Tree, leaves: Sequence[bytes], path: str) -> bytes | None:
+    """The tile at a path, also one that the log has outgrown; None if there is none."""
+    found = _PATH.fullmatch(path)
+    if found is None:
+        return None
+    level, number, width = found[1], int(found[2].replace("x", "").replace("/", "")), int(found[3] or WIDTH)
+    start = number * WIDTH
+    if level == "entries":
+        bundle = leaves[start : start + width]
+        return _bundled(bundle) if len(bundle) == width <= WIDTH else None
+    hashes = tree.levels[int(level) * HEIGHT :][:1]
+    part = hashes[0][start : start + width] if hashes else []
+    return b"".join(part) if len(part) == width <= WIDTH else None

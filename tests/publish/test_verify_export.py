@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from judge.publish.export import publish
 from judge.publish.keys import make_key, public_pem
 from judge.publish.manifest import PUBLIC_KEY, write_manifest
 from judge.publish.verify_export import VerificationReport, difference, verify_export
+from judge.transparency.checkpoint import read_checkpoint
 from tests.publish.conftest import Public
 from tests.publish.cups import STRONG_TO_WEAK, Cup, crasher, player
 
@@ -61,10 +63,13 @@ def test_the_key_that_lies_in_the_directory_is_said_to_be_that(exported: Public)
 
 def test_whoever_signs_again_with_another_key_is_found_out(copy: Public, tmp_path: Path) -> None:
     key = make_key(tmp_path / "mallory.key")
+    checkpoint = copy.directory / "log/checkpoint"
+    checkpoint.write_bytes(replace(read_checkpoint(checkpoint.read_bytes(), ""), signatures=()).signed(key).note)
     write_manifest(copy.directory, "spring-cup", key)
 
-    (problem,) = checked(copy).problems
+    problem, other = checked(copy).problems
     assert problem.startswith("manifest.sig: not signed by the key")
+    assert "log/checkpoint: not signed by the organiser's key" == other
     # With the key that mallory left there all fits: therefore the loud warning.
     assert () == tuple(verify_export(copy.directory, None).problems)
 

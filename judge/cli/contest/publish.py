@@ -15,13 +15,12 @@ from judge.cli.output import note
 from judge.errors import InputError
 from judge.publish.export import PageOptions, publish
 from judge.publish.keys import fingerprint, load_key, make_key, public_pem
+from judge.publish.log import KEY_FILE
 from judge.publish.manager_files import write_for_manager
 from judge.publish.verify_export import VerificationReport, verify_export
 from judge.statistics.fairness import TIME
 from judge.text import printable, suggest
 from judge.translations.language import CODES
-
-KEY_FILE = "organiser.key"
 
 EXAMPLES = {
     "key": "Example: judge contest key cup/organiser.key",
@@ -34,7 +33,15 @@ judge contest export public cup/contest.toml --key ~/organiser.key --private aut
 
 judge contest export results cup --as gomocup
 """,
-    "verify": "Example: judge contest verify public --key organiser.pem",
+    "verify": """
+Examples:
+
+judge contest verify public --key organiser.pem
+
+judge contest verify public --key organiser.pem --since kept-checkpoint
+
+The log of a contest is in log/checkpoint of its live site and of its export. Keep a checkpoint now and then.
+""",
 }
 
 SHOWN = 50
@@ -133,11 +140,15 @@ def verify(
     key: Annotated[
         Path | None, typer.Option(help="The organiser's public key; get it from another source than the export.")
     ] = None,
+    since: Annotated[
+        Path | None,
+        typer.Option(metavar="CHECKPOINT", help="An old checkpoint of the log: prove that nothing before it changed."),
+    ] = None,
 ) -> None:
     """Check an export: compare files and signature, replay every game, compute schedule and tables again."""
     if not directory.is_dir():
         raise InputError(f"{directory}: not a directory; give one that judge contest export wrote")
-    report = verify_export(directory, key)
+    report = verify_export(directory, key, since)
     _warn(report)
     for problem in report.problems[:SHOWN]:
         print(f"  {printable(problem, 500)}")
@@ -151,6 +162,7 @@ def verify(
         print(f"chance   {report.chance}")
     for line in _fairness_lines(report):
         print(f"fairness {line}")
+    print(f"log      {_log_words(report, since)}")
     print(_summary(directory, report))
     if report.problems:
         raise SystemExit(1)
@@ -169,6 +181,14 @@ def _fairness_lines(report: VerificationReport) -> Iterator[str]:
             yield f"{test.factor} {printable(test.level, 60)}: {of} of {test.response}, p = {test.adjusted:.2g} of all"
     if not any(test.has_effect for test in made):
         yield f"{len(made)} tests of slots, hosts, hours, order, neighbours and seats found nothing"
+
+
+def _log_words(report: VerificationReport, since: Path | None) -> str:
+    """What the log proves."""
+    if report.log is None:
+        return "the export has none" if report.contest else "not read"
+    proved = "no old checkpoint was given" if since is None else f"goes on from {since}"
+    return f"{report.log.size} leaves, {'see the problems' if report.problems else proved}"
 
 
 def _warn(report: VerificationReport) -> None:

@@ -1,10 +1,10 @@
 // A second verifier of a published contest. It shares no code with the judge, needs no network and no package:
 //
-//     node verify.mjs DIRECTORY [KEY.pem]
+//     node verify.mjs DIRECTORY [KEY.pem] [--since CHECKPOINT]
 //
 // and verify.html runs it in a browser on a directory that the reader chooses. It checks that every file is as it was
-// signed, that results are those of the records, and that the tables follow from the results. It plays no game again:
-// whether a record follows from the rules is for `judge contest verify`. It says what it did not check.
+// signed, that results are those of the records, that the tables follow from the results, and that the log has all results
+// and goes on from an old checkpoint. It plays no game again: whether a record follows from the rules is for `judge contest verify`. It says what it did not check.
 "use strict";
 (() => {
   const MANIFEST = "manifest.json", SIGNATURE = "manifest.sig", KEY = "organiser.pem";
@@ -76,14 +76,17 @@
     return der.slice(12);
   }
 
-  async function checkFiles(files, pem, report) {
+  async function isSignature(key, signature, data) {
+    const imported = await crypto.subtle.importKey("raw", key, { name: "Ed25519" }, false, ["verify"]);
+    return crypto.subtle.verify({ name: "Ed25519" }, imported, signature, data);
+  }
+
+  async function checkFiles(files, key, report) {
     const { problems } = report;
     const data = await files.read(MANIFEST);
-    const key = rawKey(pem ?? (await files.read(KEY)));
     report.manifest = await sha256(data);
     report.key = await sha256(key);
-    const imported = await crypto.subtle.importKey("raw", key, { name: "Ed25519" }, false, ["verify"]);
-    const isSigned = await crypto.subtle.verify({ name: "Ed25519" }, imported, await files.read(SIGNATURE), data);
+    const isSigned = await isSignature(key, await files.read(SIGNATURE), data);
     if (!isSigned) problems.push(`${SIGNATURE}: not signed by the key ${report.key.slice(0, 16)}`);
     const manifest = parse(data, MANIFEST);
     if (manifest.format !== "judge-manifest-1") {
@@ -372,6 +375,136 @@
     report.checked.push("standings, crosstable and pairs, computed again from the results");
   }
 
+  // --- log -----------------------------------------------------------------------------------------------------------
+
+  const hashed = async (...parts) => new Uint8Array(await crypto.subtle.digest("SHA-256", joined(parts)));
+  const unbase64 = (text) => latin1(atob(text));
+
+  /** The root of a Merkle tree (RFC 6962, 2.1) of leaf hashes: complete subtrees are joined from the right. */
+  async function rootOf(leaves) {
+    if (leaves.length === 0) return hex(await hashed());
+    const subtrees = [];
+    for (const leaf of leaves) {
+      subtrees.push({ size: 1, hash: leaf });
+      while (subtrees.length > 1 && subtrees.at(-1).size === subtrees.at(-2).size) await join(subtrees);
+    }
+    while (subtrees.length > 1) await join(subtrees);
+    return hex(subtrees[0].hash);
+  }
+
+  async function join(subtrees) {
+    const right = subtrees.pop(), left = subtrees.pop();
+    subtrees.push({ size: left.size + right.size, hash: await hashed([1], left.hash, right.hash) });
+  }
+
+  /** A checkpoint in a signed note (C2SP): its name, size and root, and whether the key has signed it. */
+  async function readCheckpoint(data, key, name) {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(data);
+    const end = text.lastIndexOf("\n\n");
+    const [origin, size, root, ...rest] = text.slice(0, end + 1).split("\n");
+    if (end < 0 || rest.length !== 1 || rest[0] !== "" || !/^(0|[1-9][0-9]{0,14})$/.test(size)) {
+      throw new Error(`${name}: not a checkpoint of a log`);
+    }
+    const id = (await hashed(utf8(`${origin}\n`), [1], key)).slice(0, 4);
+    let isSigned = false;
+    for (const line of text.slice(end + 2).split("\n")) {
+      const found = /^\u2014 (\S+) ([A-Za-z0-9+/]+={0,2})$/.exec(line);
+      if (found === null || found[1] !== origin) continue;
+      const signature = unbase64(found[2]);
+      if (hex(signature.slice(0, 4)) !== hex(id)) continue;
+      isSigned ||= await isSignature(key, signature.slice(4), utf8(text.slice(0, end + 1)));
+    }
+    return { origin, size: Number(size), root: hex(unbase64(root)), isSigned };
+  }
+
+  /** The leaves of a log of so many, from its tiles of 256. */
+  async function readLeaves(files, size) {
+    const leaves = [];
+    for (let start = 0; start < size; start += 256) {
+      const parts = [String((start / 256) % 1000).padStart(3, "0")];
+      for (let rest = Math.floor(start / 256000); rest > 0; rest = Math.floor(rest / 1000)) {
+        parts.unshift(`x${String(rest % 1000).padStart(3, "0")}`);
+      }
+      const width = Math.min(256, size - start);
+      const name = `log/tile/entries/${parts.join("/")}${width === 256 ? "" : `.p/${width}`}`;
+      const data = await files.read(name);
+      let at = 0, count = 0;
+      while (at < data.length) {
+        const end = at + 2 + data[at] * 256 + data[at + 1];
+        if (!(end <= data.length)) throw new Error(`${name}: not a tile of a log`);
+        leaves.push(data.slice(at + 2, end));
+        [at, count] = [end, count + 1];
+      }
+      if (count !== width) throw new Error(`${name}: not a tile of ${width} leaves`);
+    }
+    return leaves;
+  }
+
+  /** What the log says of each attempt that ended: its event and the digest of its record, by match and attempt. */
+  async function readStory(leaves, journal, document, report) {
+    const ended = new Map();
+    let created = 0;
+    for (const [number, leaf] of leaves.entries()) {
+      const row = journal[number];
+      const { digest } = parse(leaf, `leaf ${number}`);
+      const { at, attempt, event, match, text } = row;
+      const expected = { at, attempt, digest, event, match, text_sha256: await sha256(utf8(text)) };
+      if (canonical(expected) !== new TextDecoder().decode(leaf)) {
+        report.problems.push(`leaf ${number} of the log is not the line of the journal`);
+      }
+      const key = `${match} ${attempt}`;
+      if (event === "created") {
+        created += 1;
+        if (digest !== document) report.problems.push(`leaf ${number} of the log: of another contest.json`);
+      } else if (event === "annulled") ended.set(key, { event, digest: ended.get(key)?.digest ?? null });
+      else if (match !== null && event !== "started") {
+        if (ended.has(key) && event !== "superseded") report.problems.push(`leaf ${number} of the log: it ended before`);
+        ended.set(key, { event, digest });
+      }
+    }
+    if (created !== 1) report.problems.push("the log does not say once that the contest was created");
+    return ended;
+  }
+
+  async function checkLog(files, tables, key, since, report) {
+    if (!files.names.includes("log/checkpoint")) {
+      if (since !== null) report.problems.push("the export has no log");
+      return void report.unchecked.push("the log: the export has none");
+    }
+    const log = await readCheckpoint(await files.read("log/checkpoint"), key, "log/checkpoint");
+    if (!log.isSigned) report.problems.push("log/checkpoint: not signed by the organiser's key");
+    if (log.origin !== `judge-contest/${report.contest}`) report.problems.push("log/checkpoint: of another log");
+    if (log.size !== tables.journal.length) throw new Error(`log/checkpoint: the journal has another number of lines`);
+    const leaves = await readLeaves(files, log.size);
+    const hashes = [];
+    for (const leaf of leaves) hashes.push(await hashed([0], leaf));
+    if ((await rootOf(hashes)) !== log.root) report.problems.push("log/checkpoint: its root is not that of the leaves");
+    const ended = await readStory(leaves, tables.journal, await sha256(await files.read("contest.json")), report);
+    const matches = new Map(tables.games.map((row) => [row.number, row.match]));
+    const listed = tables.attempts.map((row) => ({ ...row, match: matches.get(row.number) }));
+    for (const row of tables.games) if (row.state === "done") listed.push({ ...row, state: "accepted" });
+    for (const row of listed) {
+      const { event, digest } = ended.get(`${row.match} ${row.attempt}`) ?? { event: "nothing" };
+      ended.delete(`${row.match} ${row.attempt}`);
+      const where = `game ${row.number}, attempt ${row.attempt}`;
+      if (event !== row.state) report.problems.push(`${where}: ${event} in the log, ${row.state} in the tables`);
+      else if (digest !== (await sha256(await files.read(row.record)))) {
+        report.problems.push(`${where}: its record is another one than the log has`);
+      }
+    }
+    for (const [attempt, { event, digest }] of ended) {
+      if (digest !== null) report.problems.push(`match and attempt ${attempt}: ${event} in the log, and in no table`);
+    }
+    report.checked.push(`${log.size} leaves of the log against its checkpoint, the journal and the results`);
+    if (since === null) return void report.unchecked.push("that the log was never rewritten: give an old checkpoint");
+    const old = await readCheckpoint(since, key, "the old checkpoint");
+    if (!old.isSigned || old.origin !== log.origin) {
+      report.problems.push("the old checkpoint is not one of this log, signed by the organiser's key");
+    } else if (old.size > log.size || (await rootOf(hashes.slice(0, old.size))) !== old.root) {
+      report.problems.push(`the log does not begin with the ${old.size} leaves of the old checkpoint: it was rewritten`);
+    } else report.checked.push(`that the log goes on from the old checkpoint of ${old.size} leaves`);
+  }
+
   // --- all of it -----------------------------------------------------------------------------------------------------
 
   async function checkChance(files, contest, report) {
@@ -388,31 +521,36 @@
 
   /**
    * Check an export. `files` has `names`, and `read(name)` and `size(name)`, which are asynchronous; `pem` are the bytes
-   * of the organiser's key from another source, or null. Never throws: what cannot be read is a problem.
+   * of the organiser's key from another source, or null; `since` those of an old checkpoint, or null. Never throws: what
+   * cannot be read is a problem.
    */
-  async function verify(files, pem) {
+  async function verify(files, pem, since) {
     const report = {
       contest: "", manifest: "", key: "", problems: [], checked: [],
       unchecked: [
         "that records follow from the rules and from what the agents wrote: judge contest verify replays them",
         "the schedule, the openings and the lots: judge contest verify computes them again",
-        "ratings, fairness, pages, PGN, CSV, the journal, attempts that do not count: they are only as they were signed",
+        "ratings, fairness, pages, PGN, CSV, the journal's words: they are only as they were signed",
       ],
     };
     try {
-      const manifest = await checkFiles(files, pem, report);
+      const key = rawKey(pem ?? (await files.read(KEY)));
+      const manifest = await checkFiles(files, key, report);
       report.contest = manifest.contest;
       const contest = parse(await files.read("contest.json"), "contest.json");
       if (contest.name !== manifest.contest) {
         report.problems.push(`${MANIFEST}: of ${manifest.contest}, the contest is ${contest.name}`);
       }
       const tables = {};
-      for (const name of ["standings", "crosstable", "pairs", "games", "pairings", "disqualified"]) {
+      for (const name of [
+        "standings", "crosstable", "pairs", "games", "pairings", "disqualified", "attempts", "journal",
+      ]) {
         tables[name] = parse(await files.read(`data/${name}.json`), `${name}.json`);
       }
       await checkRecords(files, contest, tables.games, report);
       checkTables(contest, tables, report);
       await checkChance(files, contest, report);
+      await checkLog(files, tables, key, since, report);
     } catch (error) {
       report.problems.push(`not an export that can be checked: ${error.message}`);
     }
@@ -441,7 +579,8 @@
   // --- in a browser --------------------------------------------------------------------------------------------------
 
   function inPage() {
-    const [directory, key, start, said] = ["directory", "key", "start", "said"].map((id) => document.getElementById(id));
+    const ids = ["directory", "key", "since", "start", "said"];
+    const [directory, key, since, start, said] = ids.map((id) => document.getElementById(id));
     document.getElementById("check").hidden = false;
     start.addEventListener("click", async () => {
       said.replaceChildren();
@@ -457,7 +596,8 @@
         read: (name) => read(chosen.get(name), name),
         size: async (name) => chosen.get(name).size,
       };
-      const report = await verify(files, key.files.length ? await read(key.files[0]) : null);
+      const chosenOf = async (input) => (input.files.length ? read(input.files[0]) : null);
+      const report = await verify(files, await chosenOf(key), await chosenOf(since));
       for (const line of lines(report)) {
         const className = /^(problem|FAILED)/.test(line) ? "bad" : "";
         said.append(Object.assign(document.createElement("li"), { textContent: line, className }));
@@ -468,10 +608,13 @@
 
   // --- in Node.js ----------------------------------------------------------------------------------------------------
 
-  async function inNode([directory, key]) {
+  async function inNode(words) {
+    const at = words.indexOf("--since");
+    const [since] = at < 0 ? [] : words.splice(at, 2).slice(1);
+    const [directory, key] = words;
     const { readFile, readdir, stat } = await import("node:fs/promises");
-    if (directory === undefined) {
-      console.error("usage: node verify.mjs DIRECTORY [KEY.pem]");
+    if (directory === undefined || (at >= 0 && since === undefined)) {
+      console.error("usage: node verify.mjs DIRECTORY [KEY.pem] [--since CHECKPOINT]");
       return 2;
     }
     const names = new Set();
@@ -494,7 +637,8 @@
         },
         size: async (name) => (await stat(`${directory}/${name}`)).size,
       };
-      const report = await verify(files, key === undefined ? null : new Uint8Array(await readFile(key)));
+      const given = async (name) => (name === undefined ? null : new Uint8Array(await readFile(name)));
+      const report = await verify(files, await given(key), await given(since));
       report.problems.push(...odd);
       console.log(lines(report).join("\n"));
       return report.problems.length ? 1 : 0;

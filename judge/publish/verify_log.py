@@ -1,0 +1,186 @@
+"""Checks the log of an export: it is what the journal says, and every result, void and decision of the tables is in it.
+
+Whoever has an old checkpoint of the log proves besides that nothing before it was dropped, added or changed.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from judge.errors import InputError
+from judge.matches import MatchState, schedule_digest
+from judge.publish.log import LOG
+from judge.publish.manifest import read_bounded
+from judge.publish.model import PublishedContest, PublishedMatch
+from judge.store.types import AttemptState, JournalLine
+from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, origin_of, read_checkpoint
+from judge.transparency.merkle import Tree
+from judge.transparency.tiles import CHECKPOINT, LARGEST_TILE, read_leaves, tile_files
+
+Attempts = Mapping[tuple[int, int], str]
+"""The SHA-256 of each published record, by the number of its match and its attempt."""
+
+
+@dataclass(slots=True)
+class ReadLog:
+    """A log that was read: its checkpoint, its tree, and the journal with the digests that the leaves have."""
+
+    checkpoint: Checkpoint
+    tree: Tree
+    lines: Sequence[JournalLine]
+    problems: list[str] = field(default_factory=list)
+
+
+def has_log(directory: Path) -> bool:
+    """Whether an export has a log; one of a contest that was begun by an earlier judge has none."""
+    return os.path.lexists(directory / LOG)
+
+
+def read_log(directory: Path, contest: PublishedContest, key: Ed25519PublicKey) -> ReadLog:
+    """The log of an export, compared with its checkpoint, its tiles and the journal. Raises InputError if it cannot be
+    read."""
+    checkpoint = read_checkpoint(read_bounded(directory / LOG / CHECKPOINT, LARGEST_CHECKPOINT), LOG + CHECKPOINT)
+    if checkpoint.size != len(contest.journal):
+        raise InputError(f"{LOG}{CHECKPOINT}: of {checkpoint.size} leaves, the journal has {len(contest.journal)}")
+    leaves = read_leaves(lambda path: read_bounded(directory / LOG / path, LARGEST_TILE), checkpoint.size)
+    tree = Tree(leaves)
+    lines = [_with_digest(line, leaf) for line, leaf in zip(contest.journal, leaves, strict=True)]
+    log = ReadLog(checkpoint, tree, lines)
+    if checkpoint.origin != origin_of(contest.name):
+        log.problems.append(f"{LOG}{CHECKPOINT}: of another log, {checkpoint.origin!r}")
+    if not checkpoint.is_signed(key):
+        log.problems.append(f"{LOG}{CHECKPOINT}: not signed by the organiser's key")
+    if tree.root() != checkpoint.root:
+        log.problems.append(f"{LOG}{CHECKPOINT}: its root is not that of the leaves")
+    for path, data in tile_files(tree, leaves):
+        if read_bounded(directory / LOG / path, LARGEST_TILE) != data:
+            log.problems.append(f"{LOG}{path}: not the hashes of the leaves")
+    log.problems += [
+        f"leaf {number} of the log is not the line of the journal"
+        for number, (line, leaf) in enumerate(zip(lines, leaves, strict=True))
+        if line.leaf != leaf
+    ]
+    return log
+
+
+def _with_digest(line: JournalLine, leaf: bytes) -> JournalLine:
+    """The line with the digest that its leaf has."""
+    try:
+        digest = json.loads(leaf).get("digest")
+    except (ValueError, AttributeError, RecursionError):
+        digest = None
+    return replace(line, digest=digest if isinstance(digest, str) else None)
+
+
+def since_problems(log: ReadLog, old: Checkpoint, key: Ed25519PublicKey) -> Iterator[str]:
+    """What of an old checkpoint does not hold any more."""
+    if not old.is_signed(key):
+        yield "the old checkpoint is not signed by the organiser's key, so it proves nothing"
+    elif old.origin != log.checkpoint.origin:
+        yield f"the old checkpoint is of another log, {old.origin!r}"
+    elif old.size > log.tree.size:
+        yield f"the log has {log.tree.size} leaves, and {old.size} at the old checkpoint: leaves were dropped"
+    elif log.tree.root(old.size) != old.root:
+        yield (
+            f"the first {old.size} leaves of the log are not those of the old checkpoint: "
+            "one at least was dropped, added or changed"
+        )
+
+
+# --- the log and the tables ------------------------------------------------------------------------------------------
+
+
+def log_problems(contest: PublishedContest, log: ReadLog, records: Attempts) -> Iterator[str]:
+    """Everything that the log has and the tables have not, and the other way round."""
+    story = _Story(contest)
+    for number, line in enumerate(log.lines):
+        for problem in story.take(line):
+            yield f"leaf {number} of the log, {line.event}: {problem}"
+    yield from story.end(records)
+
+
+class _Story:
+    """What a log says of a contest, line by line."""
+
+    def __init__(self, contest: PublishedContest) -> None:
+        self._contest = contest
+        self._matches = {match.id: match for match in contest.matches}
+        self._schedule = sorted(contest.matches, key=lambda match: match.number)
+        self._scheduled = 0
+        self._created = False
+        self._out: list[str] = []
+        self._running: dict[str, int] = {}
+        self._last: dict[str, int] = {}
+        self._ended: dict[str, dict[int, tuple[str, str | None]]] = {match: {} for match in self._matches}
+
+    def take(self, line: JournalLine) -> Iterator[str]:
+        """The next line, and what is wrong with it."""
+        match line.event:
+            case "created":
+                document = hashlib.sha256(f"{self._contest.document}\n".encode()).hexdigest()
+                if self._created or line.digest != document:
+                    yield "it is of another contest.json"
+                self._created = True
+            case "scheduled":
+                count = line.text.partition(" ")[0]
+                new = self._schedule[self._scheduled :][: int(count) if count.isdecimal() else 0]
+                self._scheduled += len(new)
+                if schedule_digest(new) != line.digest:
+                    yield "the games of the schedule are others"
+            case "disqualified":
+                self._out.append(line.text)
+            case "started" | "accepted" | "void" | "abandoned" | "superseded" | "annulled":
+                yield from self._of_attempt(line.event, line.match or "", line.attempt or 0, line.digest)
+
+    def _of_attempt(self, event: str, match: str, attempt: int, digest: str | None) -> Iterator[str]:
+        if match not in self._matches:
+            yield f"there is no match {match!r}"
+        elif event == "started":
+            if attempt != self._last.get(match, 0) + 1:
+                yield f"attempt {attempt} does not follow {self._last.get(match, 0)}"
+            self._last[match] = self._running[match] = attempt
+        elif attempt > self._last.get(match, 0):
+            yield f"attempt {attempt} was not started"
+        elif event == "superseded":
+            self._ended[match][attempt] = event, digest
+        elif event == "annulled":
+            self._running.pop(match, None)
+            self._ended[match][attempt] = event, self._ended[match].get(attempt, ("", None))[1]
+        elif self._running.pop(match, None) != attempt:
+            yield f"attempt {attempt} was not being played"
+        else:
+            self._ended[match][attempt] = event, digest
+
+    def end(self, records: Attempts) -> Iterator[str]:
+        """What the tables have and the log has not, and the other way round."""
+        if not self._created:
+            yield "the log does not say that the contest was created"
+        if self._scheduled != len(self._schedule):
+            yield f"the log schedules {self._scheduled} games, there are {len(self._schedule)}"
+        out = [f"{agent}: {why}" for agent, why in self._contest.out.items()]
+        if sorted(out) != sorted(self._out):
+            yield "the agents that the log disqualifies are others than those of the tables"
+        for match in self._schedule:
+            yield from self._of_match(match, self._ended[match.id], records)
+
+    def _of_match(
+        self, match: PublishedMatch, ended: Mapping[int, tuple[str, str | None]], records: Attempts
+    ) -> Iterator[str]:
+        """The attempts of a match: that which counts, and the others that have a record."""
+        listed: dict[int, str] = {attempt.number: attempt.state for attempt in match.uncounted}
+        if match.state == MatchState.DONE:
+            listed[match.attempt] = AttemptState.ACCEPTED
+        for attempt, state in listed.items():
+            event, digest = ended.get(attempt, ("nothing", None))
+            if event != state:
+                yield f"game {match.number}: attempt {attempt} is {event} in the log, {state} in the tables"
+            elif digest != records.get((match.number, attempt)):
+                yield f"game {match.number}: the record of attempt {attempt} is another one than the log has"
+        for attempt, (event, digest) in ended.items():
+            if digest is not None and attempt not in listed:
+                yield f"game {match.number}: the tables lack attempt {attempt}, which is {event} in the log"
