@@ -55,7 +55,7 @@ MAY_IMPORT = {
     "contest": {
         "errors", "toml_files", "text", "parsing", "durable_files", "locks", "logs", "worker_processes", "games",
         "sandbox", "referee", "catalog", "store", "agents", "submissions", "host", "matches", "statistics",
-        "broadcast", "records",
+        "broadcast", "records", "transparency",
     },
     "cluster": {
         "errors", "resources", "durable_files", "locks", "logs", "sandbox", "host", "referee", "store",

@@ -14,6 +14,7 @@ import typer
 from judge.cli.host_setup import build_missing_image, clean_up, place_on_host, slot_alone, tell_person
 from judge.cli.options import ContestOption, JsonOption
 from judge.cli.output import SENTENCE_CHARACTERS, finding_lines, note, print_json
+from judge.contest.contest import announce, open_store
 from judge.contest.entries import intake_directory
 from judge.contest.plan import load_plan
 from judge.logs import set_level
@@ -79,8 +80,12 @@ def submit(
 
 
 def open_intake(contest: Path) -> IntakeDirectory:
-    """The intake of the contest in a file. Raises InputError as `load_plan` does."""
-    return intake_directory(load_plan(contest))
+    """The intake of the contest in a file, whose log begins now, so every upload is in it. Raises InputError as
+    `load_plan` and `announce` do."""
+    planned = load_plan(contest)
+    with closing(open_store(planned)) as store:
+        announce(store, planned)
+    return intake_directory(planned)
 
 
 def processor(directory: IntakeDirectory, tell: Tell = tell_person) -> Processor:

@@ -19,7 +19,7 @@ from judge.contest.plan import Planned
 from judge.contest.results import PlayedPairing
 from judge.contest.runner import ContestRunner
 from judge.contest.schedule import Table, Tournament
-from judge.contest.seeds import new_secret
+from judge.contest.seeds import Freeze, commitment_to, new_secret
 from judge.contest.snapshot import Snapshot, SnapshotEntry, read_snapshot, take_snapshot
 from judge.contest.worker import Job
 from judge.errors import InputError
@@ -31,6 +31,7 @@ from judge.sandbox.owner import owned_directory
 from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.types import EntryRow
+from judge.transparency.merkle import Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,13 +218,37 @@ def has_begun(store: Store, planned: Planned) -> bool:
     return planned.name in store.contest_names()
 
 
+def announce(store: Store, planned: Planned) -> None:
+    """Begin the log of a contest with the commitment to its chance, unless it has one or has begun.
+
+    Raises InputError if the plan fixes a seed since, or does so no more.
+    """
+    if has_begun(store, planned):
+        return
+    secret = None if planned.plan.seed is not None else new_secret()
+    store.announce(planned.name, secret, None if secret is None else commitment_to(secret))
+    if (store.announced_secret(planned.name) is None) != (secret is None):
+        raise InputError(
+            f"{planned.path}: seed was {'added' if secret is None else 'removed'} since the contest was announced; "
+            "bring the file back as it was, or take another name"
+        )
+
+
+def frozen(store: Store, name: str, terms: str) -> Freeze:
+    """Fix the terms of a contest in its log, by their digest; the log as it is then. InputError if others are fixed."""
+    leaves = store.freeze(name, terms)
+    lines = store.leaves_since(name, 0)[:leaves]
+    return Freeze(leaves=leaves, root=Tree(line.leaf for line in lines).root().hex(), entries=terms)
+
+
 def begin(store: Store, planned: Planned, host: Mapping[str, Any]) -> Contest:
     """Freeze a contest and store it with its first matches, or open it if the store has it."""
     if not has_begun(store, planned):
+        announce(store, planned)
         with owned_directory() as staging:
-            secret = None if planned.plan.seed is not None else new_secret()
-            begins = partial(_begins, planned)
-            snapshot = take_snapshot(planned, staging, dict(host), secret, begins)
+            secret = store.announced_secret(planned.name)
+            begins, freeze = partial(_begins, planned), partial(frozen, store, planned.name)
+            snapshot = take_snapshot(planned, staging, dict(host), secret, begins, freeze)
         entered = [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in snapshot.entries]
         store.create(planned.name, snapshot.model_dump_json(), entered, secret)
         if snapshot.policy.folders.persistent:

@@ -57,7 +57,9 @@ class Tournament:
         if secret is not None and commitment_to(secret) != snapshot.commitment:
             raise InputError("the secret of the contest's chance is not the one that it committed to")
         self.snapshot = snapshot
-        self.seed: Seed | None = snapshot.seed if secret is None else contest_key(secret, snapshot.name)
+        self.seed: Seed | None = (
+            snapshot.seed if secret is None else contest_key(secret, snapshot.name, snapshot.freeze)
+        )
         """The seed of all chance of the contest; None if it is not known."""
         self._scoring = Scoring(points_table(snapshot.policy), snapshot.duel)
         self._turns = _turns(snapshot)

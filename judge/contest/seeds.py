@@ -1,7 +1,9 @@
 """A contest's chance: a secret of 256 bits, committed to before the first game and revealed after the last one.
 
 The commitment is the SHA-256 of the secret's 32 bytes and stands in the document that a contest is frozen as. From the
-secret follows the contest's own key, `derived(secret, "contest", name)`, and from that key (`judge.referee.seeds`):
+secret, from the entries and from the first checkpoint of the log after they were frozen follows the contest's own key
+(`contest_key`), so nobody chooses the draw: the secret was fixed before the entries were. From that key follow
+(`judge.referee.seeds`):
 
 - the ranks, where they are drawn: `"seeds"`; the lots of a Swiss: `"swiss"`;
 - the order in which the openings come for the n-th time, from 0, where it is shuffled: `n`;
@@ -13,6 +15,8 @@ A contest whose file gives a seed has neither secret nor commitment: who knows t
 
 import hashlib
 import secrets
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from judge.referee.seeds import Key, Seed, derived
 
@@ -27,9 +31,23 @@ def commitment_to(secret: Key) -> str:
     return hashlib.sha256(bytes.fromhex(secret)).hexdigest()
 
 
-def contest_key(secret: Key, name: str) -> Key:
-    """What all chance of the contest called `name` follows from."""
-    return derived(secret, "contest", name)
+class Freeze(BaseModel):
+    """A contest's log when its entries were frozen, before anything was drawn: its first checkpoint after that."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    leaves: int = Field(ge=1)
+    root: Key
+    """SHA-256."""
+    entries: Key
+    """SHA-256 of the entries and of all other terms (`judge.contest.snapshot.terms_digest`)."""
+
+
+def contest_key(secret: Key, name: str, freeze: Freeze | None = None) -> Key:
+    """What all chance of the contest called `name` follows from. `freeze` None: before there were logs."""
+    if freeze is None:
+        return derived(secret, "contest", name)
+    return derived(secret, "draw", name, freeze.entries, freeze.leaves, freeze.root)
 
 
 def game_seed(key: Key, round_: int, table: int, game: int, attempt: int) -> Seed:

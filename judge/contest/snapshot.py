@@ -4,6 +4,7 @@ Policies, agents and images may change on disk while a contest runs; what is pla
 """
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +19,7 @@ from judge.contest.entries import entrants
 from judge.contest.formats import AnyFormat
 from judge.contest.plan import FailuresPlan, Planned
 from judge.contest.points import Duel, points_table
-from judge.contest.seeds import commitment_to, contest_key
+from judge.contest.seeds import Freeze, commitment_to, contest_key
 from judge.errors import InputError
 from judge.parsing import parse_json
 from judge.referee.policy import Policy
@@ -82,6 +83,8 @@ class Snapshot(_Value):
     """The organiser's own, from which all chance can be foretold; None: chance is committed to."""
     commitment: Key | None = None
     """To the secret that all chance follows from (`judge.contest.seeds`)."""
+    freeze: Freeze | None = None
+    """The log when the entries were frozen, from which chance follows too; None: before there were logs."""
     seeding: Literal["listed", "drawn"] = "listed"
     openings: tuple[Opening, ...] = Field(min_length=1)
     shuffle: bool
@@ -117,25 +120,29 @@ def read_snapshot(document: str) -> Snapshot:
 
 
 def take_snapshot(
-    planned: Planned, staging: Path, host: dict[str, Any], secret: Key | None, begins: Begins = _nothing
+    planned: Planned,
+    staging: Path,
+    host: dict[str, Any],
+    secret: Key | None,
+    begins: Begins = _nothing,
+    freeze: Callable[[str], Freeze | None] = lambda _: None,
 ) -> Snapshot:
     """Copy the agents and fix everything that decides the contest. Raises InputError for mistakes that would otherwise
     show only during a match.
 
     `staging` is an empty directory. All chance follows from `secret`; None: from the plan's own seed. `begins` is
     called with the names and digests of the agents, and returns where their persistent folders come from and, by name,
-    the digests of those that do not begin empty.
+    the digests of those that do not begin empty. `freeze` is called when all is fixed but the draw, with the digest of
+    that, and returns the log as it is then.
     """
     plan = planned.plan
-    seed = plan.seed if secret is None else contest_key(secret, plan.name)
-    if seed is None:
+    if secret is None and plan.seed is None:
         raise ValueError("a contest without a seed needs a secret")
     points_table(planned.policy)
     entered = entrants(planned, staging, _raised)
     if (why := planned.lacks_agents(len(entered))) is not None:
         raise InputError(why)
     names = distinct([each.name for each in entered], planned.path)
-    ranks = ranks_of(len(names), plan.seeding, seed)
     source, states = begins([(name, each.agent.digest) for name, each in zip(names, entered, strict=True)])
     entries = tuple(
         SnapshotEntry(
@@ -147,14 +154,14 @@ def take_snapshot(
             submission=each.submission,
             persistent=states.get(each.name),
         )
-        for rank, each in zip(ranks, entered, strict=True)
+        for rank, each in enumerate(entered, 1)
     )
     for entry in entries:
         check_playable(MatchSpec(seats=(entry.seat, entry.seat), policy=planned.policy, box=plan.box))
     agents = AgentStore(planned.agents)
     for each in entered:
         agents.put(each.agent.program)
-    return Snapshot(
+    terms = Snapshot(
         judge=judge.__version__,
         name=plan.name,
         about=plan.about,
@@ -176,6 +183,29 @@ def take_snapshot(
         images=images_of(entry.seat.runtime for entry in entries),
         host=host,
     )
+    return _drawn(terms, secret, freeze(terms_digest(terms.model_dump_json())))
+
+
+def _drawn(terms: Snapshot, secret: Key | None, freeze: Freeze | None) -> Snapshot:
+    """The snapshot with the ranks that follow from chance."""
+    seed = terms.seed if secret is None else contest_key(secret, terms.name, freeze)
+    if seed is None:
+        raise ValueError("a contest without a seed needs a secret")
+    ranks = ranks_of(len(terms.entries), terms.seeding, seed)
+    ranked = zip(terms.entries, ranks, strict=True)
+    entries = tuple(entry.model_copy(update={"rank": rank}) for entry, rank in ranked)
+    return terms.model_copy(update={"entries": entries, "freeze": freeze})
+
+
+def terms_digest(document: str) -> str:
+    """SHA-256 of all that decides a contest before its draw: its document without ranks, and without what is said of
+    the judge and its host."""
+    terms = {key: value for key, value in json.loads(document).items() if key not in _NO_TERMS}
+    terms["entries"] = [{key: value for key, value in entry.items() if key != "rank"} for entry in terms["entries"]]
+    return hashlib.sha256(json.dumps(terms, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+_NO_TERMS = frozenset({"judge", "frozen_at", "freeze", "images", "host"})
 
 
 def _raised(error: InputError) -> None:

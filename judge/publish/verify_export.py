@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
+from judge.contest.seeds import Freeze
 from judge.contest.snapshot import ranks_of
 from judge.errors import InputError
 from judge.matches import MatchState, Pairing
@@ -24,7 +25,7 @@ from judge.publish.load import CHANCE, LARGEST_TABLE, load_export
 from judge.publish.manifest import ManifestCheck, check_manifest, read_bounded
 from judge.publish.model import OPEN, PublishedContest, PublishedMatch, chance_words
 from judge.publish.tables import CERTIFICATE, README, tables
-from judge.publish.verify_log import ReadLog, has_log, log_problems, read_log, since_problems
+from judge.publish.verify_log import ReadLog, draw_problems, has_log, log_problems, read_log, since_problems, undecided
 from judge.publish.verify_records import RecordJob, VerifiedRecord, chain_problems, replay_record
 from judge.statistics.fairness import FairnessTest
 from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, read_checkpoint
@@ -53,6 +54,8 @@ class VerificationReport:
     decisions: Sequence[str] = ()
     chance: str = ""
     fairness: Sequence[FairnessTest] | None = None
+    freeze: Freeze | None = None
+    """The log that chance follows from too; None: before there were logs."""
     log: Checkpoint | None = None
     """Of the log that the results were compared with; None if the export has none."""
 
@@ -82,7 +85,9 @@ def verify_export(directory: Path, public_key: Path | None, since: Path | None =
         if has_log(directory):
             log = read_log(directory, contest, manifest.key)
             digests = {(record.job.number, record.job.attempt): record.digest for record in records}
-            problems += [*log.problems, *log_problems(contest, log, digests)]
+            problems += [*log.problems, *log_problems(contest, log, digests), *draw_problems(contest, log)]
+        elif contest.snapshot.freeze is not None:
+            problems.append("the export has no log, and its draw follows from one")
         if old is not None:
             problems += ["the export has no log"] if log is None else since_problems(log, old, manifest.key)
     except (InputError, ValueError, LookupError) as error:
@@ -95,9 +100,13 @@ def verify_export(directory: Path, public_key: Path | None, since: Path | None =
         uncounted=sum(not record.job.counts for record in records),
         unfinished=len(contest.unfinished),
         is_over=is_over,
-        decisions=[f"{agent} disqualified: {why}" for agent, why in contest.out.items()],
+        decisions=[
+            *(f"{agent} disqualified: {why}" for agent, why in contest.out.items()),
+            *(() if log is None else undecided(contest, log)),
+        ],
         chance=chance_words(contest.snapshot, contest.secret),
         fairness=contest.fairness if _has_certificate(directory) else None,
+        freeze=contest.snapshot.freeze,
         log=None if log is None else log.checkpoint,
     )
 

@@ -6,18 +6,22 @@ Whoever has an old checkpoint of the log proves besides that nothing before it w
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from judge.contest.snapshot import terms_digest
 from judge.errors import InputError
 from judge.matches import MatchState, schedule_digest
+from judge.publish.load import DOCUMENT
 from judge.publish.log import LOG
 from judge.publish.manifest import read_bounded
 from judge.publish.model import PublishedContest, PublishedMatch
-from judge.store.types import AttemptState, JournalLine
+from judge.store.submission_types import ENTERS, State
+from judge.store.types import ANNOUNCED, FROZEN, AttemptState, JournalLine
 from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, origin_of, read_checkpoint
 from judge.transparency.merkle import Tree
 from judge.transparency.tiles import CHECKPOINT, LARGEST_TILE, read_leaves, tile_files
@@ -90,6 +94,65 @@ def since_problems(log: ReadLog, old: Checkpoint, key: Ed25519PublicKey) -> Iter
             f"the first {old.size} leaves of the log are not those of the old checkpoint: "
             "one at least was dropped, added or changed"
         )
+
+
+# --- the draw --------------------------------------------------------------------------------------------------------
+
+
+def draw_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
+    """What shows that the draw was chosen: it follows from the log only if the commitment was its first leaf, and the
+    terms were frozen once, before the contest was created."""
+    freeze, events = contest.snapshot.freeze, [line.event for line in log.lines]
+    if freeze is None:
+        if FROZEN in events or ANNOUNCED in events:
+            yield f"the log freezes the entries, and {DOCUMENT} does not draw from it"
+        return
+    if events[:1] != [ANNOUNCED] or log.lines[0].digest != contest.snapshot.commitment:
+        yield f"the log does not begin with the commitment of {DOCUMENT}"
+    terms = terms_digest(contest.document)
+    frozen = [number for number, event in enumerate(events, 1) if event == FROZEN]
+    if frozen != [freeze.leaves] or events.index("created") < freeze.leaves:
+        yield f"the log does not freeze the entries once, as leaf {freeze.leaves}, before the contest is created"
+    elif {terms, freeze.entries} != {log.lines[freeze.leaves - 1].digest}:
+        yield f"the entries and terms that the log froze are not those of {DOCUMENT}"
+    elif log.tree.root(freeze.leaves).hex() != freeze.root:
+        yield f"the draw follows from another log: the root of its first {freeze.leaves} leaves is another one"
+    yield from _entry_problems(contest, log.lines[: freeze.leaves])
+
+
+def _entry_problems(contest: PublishedContest, lines: Sequence[JournalLine]) -> Iterator[str]:
+    """Every submission that passed plays, unless a later one has its name; and plays as it passed."""
+    ends = {number: line for number, line in _submissions(lines).items() if line.event in ENTERS}
+    latest = {_agent(line): number for number, line in sorted(ends.items())}
+    entries = {entry.submission: entry for entry in contest.snapshot.entries}
+    for number, line in ends.items():
+        entry = entries.get(number)
+        if entry is None and latest[_agent(line)] == number:
+            yield f"submission {number} passed before the entries were frozen, and does not take part"
+        if entry is not None and entry.seat.digest != line.digest:
+            yield f"submission {number} takes part with other files than it passed with"
+
+
+def undecided(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
+    """What the organiser left undecided when he froze the entries."""
+    freeze = contest.snapshot.freeze
+    for number, line in _submissions(log.lines[: freeze.leaves] if freeze else ()).items():
+        if line.event == State.RECEIVED:
+            yield f"submission {number} was received and not decided when the entries were frozen"
+
+
+def _submissions(lines: Sequence[JournalLine]) -> Mapping[int, JournalLine]:
+    """The last line of each submission."""
+    last = {}
+    for line in lines:
+        if found := re.match(r"submission ([0-9]{1,18})(?:: |$)", line.text):
+            last[int(found[1])] = line
+    return last
+
+
+def _agent(line: JournalLine) -> str:
+    """The name of a submission's agent; two that differ in case are one."""
+    return line.text.partition(": ")[2].lower()
 
 
 # --- the log and the tables ------------------------------------------------------------------------------------------

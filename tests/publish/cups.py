@@ -9,10 +9,10 @@ from typing import Any, Self
 
 from judge.agents.agents import program_digest
 from judge.catalog.entry import Opening
-from judge.contest.contest import Contest
+from judge.contest.contest import Contest, frozen
 from judge.contest.plan import load_plan
 from judge.contest.seeds import commitment_to
-from judge.contest.snapshot import Snapshot, SnapshotEntry, SnapshotImage
+from judge.contest.snapshot import Snapshot, SnapshotEntry, SnapshotImage, terms_digest
 from judge.contest.worker import job_result
 from judge.games.gomoku.requests import Square
 from judge.protocols import protocol_entry
@@ -217,8 +217,13 @@ class Cup:
         about: str = "A small cup between scripts.",
         seed: int | None = None,
         openings: Sequence[Opening] = (),
+        drawn: Callable[[Store], object] | None = None,
+        secret: str = CHANCE,
     ) -> None:
-        """`openings` are played in their order; without them three are, in an order that chance decides."""
+        """`openings` are played in their order; without them three are, in an order that chance decides.
+
+        `drawn`: begun as `judge contest run` does, with what happens between the announcement and the freeze.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         agents = "".join(f'[[agents]]\npath = "{name}"\n' for name in cast)
         fixed = "" if seed is None else f"seed = {seed}"
@@ -229,10 +234,15 @@ class Cup:
         self.openings = tuple(openings)
         self.planned = load_plan(folder / "contest.toml")
         self.store = Store(self.planned.store_url)
-        snapshot = self._frozen()
+        commitment = commitment_to(secret) if seed is None else None
+        snapshot = self._frozen().model_copy(update={"commitment": commitment})
+        if drawn is not None:
+            self.store.announce(snapshot.name, secret, commitment)
+            drawn(self.store)
+            terms = terms_digest(snapshot.model_dump_json())
+            snapshot = snapshot.model_copy(update={"freeze": frozen(self.store, snapshot.name, terms)})
         entered = [EntryRow(each.name, each.rank, each.model_dump_json()) for each in snapshot.entries]
-        secret = CHANCE if seed is None else None
-        self.store.create(snapshot.name, snapshot.model_dump_json(), entered, secret)
+        self.store.create(snapshot.name, snapshot.model_dump_json(), entered, secret if seed is None else None)
         self.contest = Contest(self.store, self.planned)
         self.contest.schedule_next()
 

@@ -1,7 +1,9 @@
 """The log of a contest: what an organiser rewrites is found by whoever has an old checkpoint, by both verifiers."""
 
+import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,16 +11,23 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from judge.cli.contest.admin import announce
+from judge.contest.plan import load_plan
+from judge.contest.seeds import Freeze, commitment_to, contest_key
 from judge.errors import InputError
 from judge.publish.export import PageOptions, publish
 from judge.publish.keys import make_key
 from judge.publish.log import ContestLog
 from judge.publish.tables import JournalRow, write_csv, write_json
 from judge.publish.verify_export import verify_export
+from judge.store.contests import Store
+from judge.store.submission_types import Allowance, Came, Upload
+from judge.store.submissions import Register
 from judge.store.types import JournalLine
 from judge.transparency.checkpoint import Checkpoint, read_checkpoint
 from judge.transparency.merkle import EMPTY_ROOT
 from judge.transparency.tiles import read_leaves
+from tests.contest.cups import CHANCE
 from tests.publish.conftest import Public
 from tests.publish.cups import Cast, Cup, player
 from tests.publish.forgeries import sign_again
@@ -27,17 +36,30 @@ from tests.publish.test_second_verifier import problems as problems_by_node
 PAIR: Cast = {"anna": player("anna", 0.9), "bert": player("bert", 0.6)}
 OTHER: Cast = {"anna": player("anna", 0.1), "bert": player("bert", 0.9)}
 
-OLD_SIZE = 5
-"""Leaves at the old checkpoint: created, scheduled, started, void, a remark of the organiser."""
+OLD_SIZE = 7
+"""Leaves at the old checkpoint: announced, frozen, created, scheduled, started, void, a remark of the organiser."""
+
+NOTE = 6
+"""The leaf of that remark."""
 
 
-def held(folder: Path, key: Ed25519PrivateKey, cast: Cast, void: list[int], remark: str = "a power cut") -> Public:
+def nothing(_store: Store) -> None:
+    """Happens between the announcement and the freeze."""
+
+
+def held(
+    folder: Path,
+    key: Ed25519PrivateKey,
+    cast: Cast = PAIR,
+    void: Sequence[int] = (1,),
+    between: Callable[[Store], object] = nothing,
+    secret: str = CHANCE,
+) -> Public:
     """A contest of one pairing from its beginning to its export."""
     public = Public(folder, key)
-    with Cup(folder / "cup", cast) as cup:
+    with Cup(folder / "cup", cast, drawn=between, secret=secret) as cup:
         cup.play(1, void)
-        if remark:
-            cup.store.remark("spring-cup", "note", remark)
+        cup.store.remark("spring-cup", "note", "a power cut")
         cup.play()
         publish(cup.contest, public.directory, public.private, key, PageOptions(pictures=False, languages=("en",)))
     return public
@@ -46,7 +68,7 @@ def held(folder: Path, key: Ed25519PrivateKey, cast: Cast, void: list[int], rema
 @pytest.fixture(scope="module")
 def true(tmp_path_factory: pytest.TempPathFactory) -> Public:
     folder = tmp_path_factory.mktemp("true")
-    return held(folder, make_key(folder / "organiser.key"), PAIR, [1])
+    return held(folder, make_key(folder / "organiser.key"))
 
 
 @pytest.fixture
@@ -99,12 +121,12 @@ def found(public: Public, since: Path | None = None) -> tuple[list[str], list[st
 
 def test_the_log_of_an_export_has_what_happened_and_goes_on_from_every_checkpoint(true: Public, tmp_path: Path) -> None:
     lines = lines_of(true.directory)
-    events = ["created", "scheduled", "started", "void", "note", "started", "accepted", "started", "accepted"]
+    before, after = ["announced", "frozen", "created", "scheduled"], ["started", "accepted"] * 2
 
-    assert events == [line.event for line in lines]
+    assert [*before, "started", "void", "note", *after] == [line.event for line in lines]
     report = verify_export(true.directory, true.public_key, old_checkpoint(true, tmp_path))
-    assert ([], 9) == (list(report.problems), report.log.size if report.log else None)
-    for size in (0, 1, 9):
+    assert ([], 11) == (list(report.problems), report.log.size if report.log else None)
+    for size in (0, 1, 11):
         assert ([], []) == found(true, old_checkpoint(true, tmp_path, size))
 
 
@@ -112,15 +134,15 @@ def test_the_log_of_an_export_has_what_happened_and_goes_on_from_every_checkpoin
 
 
 def edit_time(lines: list[JournalLine]) -> None:
-    lines[2] = replace(lines[2], at="2013-03-01T00:00:00.000+00:00")
+    lines[4] = replace(lines[4], at="2013-03-01T00:00:00.000+00:00")
 
 
 REWRITTEN: dict[str, Callable[[list[JournalLine]], Any]] = {
     "a time edited": edit_time,
-    "an action of the organiser dropped": lambda lines: lines.pop(4),
-    "an action added": lambda lines: lines.insert(1, replace(lines[4], text="all agreed")),
-    "two leaves swapped": lambda lines: lines.insert(1, lines.pop(4)),
-    "words of an action changed": lambda lines: lines.__setitem__(4, replace(lines[4], text="nothing happened")),
+    "an action of the organiser dropped": lambda lines: lines.pop(NOTE),
+    "an action added": lambda lines: lines.insert(3, replace(lines[NOTE], text="all agreed")),
+    "two leaves swapped": lambda lines: lines.insert(3, lines.pop(NOTE)),
+    "words of an action changed": lambda lines: lines.__setitem__(NOTE, replace(lines[NOTE], text="nothing happened")),
 }
 
 
@@ -134,9 +156,9 @@ def test_who_has_an_old_checkpoint_finds_what_was_rewritten_and_nobody_else(
     assert ([], []) == found(copy)
     ours, second = found(copy, since)
     assert [
-        "the first 5 leaves of the log are not those of the old checkpoint: one at least was dropped, added or changed"
+        "the first 7 leaves of the log are not those of the old checkpoint: one at least was dropped, added or changed"
     ] == ours
-    assert ["the log does not begin with the 5 leaves of the old checkpoint: it was rewritten"] == second
+    assert ["the log does not begin with the 7 leaves of the old checkpoint: it was rewritten"] == second
 
 
 @pytest.mark.parametrize(
@@ -150,34 +172,142 @@ def test_a_contest_that_was_played_again_in_secret_is_found_by_a_checkpoint(
 
     assert [] == list(verify_export(again.directory, again.public_key).problems)
     (problem,) = verify_export(again.directory, again.public_key, old_checkpoint(true, tmp_path)).problems
-    assert problem.startswith("the first 5 leaves of the log are not those of the old checkpoint")
+    assert problem.startswith("the first 7 leaves of the log are not those of the old checkpoint")
 
 
 def test_what_happened_after_the_last_checkpoint_is_found_by_nobody(copy: Public, tmp_path: Path) -> None:
     """The control; SECURITY.md says so."""
     since = old_checkpoint(copy, tmp_path)
-    rewrite(copy, lambda lines: lines.insert(7, replace(lines[4], text="later")))
+    rewrite(copy, lambda lines: lines.insert(9, replace(lines[NOTE], text="later")))
 
     assert ([], []) == found(copy, since)
-
-
-# --- a log that does not fit -----------------------------------------------------------------------------------------
 
 
 def other_digest(number: int) -> Callable[[list[JournalLine]], Any]:
     return lambda lines: lines.__setitem__(number, replace(lines[number], digest="d" * 64))
 
 
+# --- the draw --------------------------------------------------------------------------------------------------------
+
+
+def test_a_secret_that_was_tried_in_place_of_the_first_is_found_by_who_kept_the_announcement(
+    true: Public, tmp_path: Path
+) -> None:
+    again = held(tmp_path, true.key, secret="6d" * 32)
+
+    assert [] == list(verify_export(again.directory, again.public_key).problems)
+    (problem,) = verify_export(again.directory, again.public_key, old_checkpoint(true, tmp_path, 1)).problems
+    assert problem.startswith("the first 1 leaves of the log are not those of the old checkpoint")
+
+
+def test_other_entries_or_another_moment_give_another_draw() -> None:
+    freeze = Freeze(leaves=2, root="a" * 64, entries="b" * 64)
+    others: list[dict[str, Any]] = [{"leaves": 3}, {"root": "c" * 64}, {"entries": "c" * 64}]
+    keys = {contest_key(CHANCE, "cup", freeze.model_copy(update=change)) for change in ({}, *others)}
+
+    assert 6 == len({*keys, contest_key("6d" * 32, "cup", freeze), contest_key(CHANCE, "cup")})
+
+
+def in_document(public: Public, how: Callable[[Any], Any]) -> None:
+    """Change contest.json, and the leaf that has its digest."""
+    path = public.directory / "contest.json"
+    document = json.loads(path.read_text())
+    how(document)
+    path.write_text(f"{json.dumps(document)}\n")
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    rewrite(public, lambda lines: lines.__setitem__(2, replace(lines[2], digest=digest)))
+
+
+DRAWN = "the log does not freeze the entries once, as leaf 2, before the contest is created"
+DRAWS: dict[str, tuple[Callable[[Public], Any], str]] = {
+    "frozen twice": (lambda public: rewrite(public, lambda lines: lines.insert(2, lines[1])), DRAWN),
+    "never frozen": (lambda public: rewrite(public, lambda lines: lines.pop(1)), DRAWN),
+    "another commitment": (
+        lambda public: rewrite(public, other_digest(0)),
+        "the log does not begin with the commitment of contest.json",
+    ),
+    "other terms frozen": (
+        lambda public: rewrite(public, other_digest(1)),
+        "the entries and terms that the log froze are not those of contest.json",
+    ),
+    "an entry swapped": (
+        lambda public: in_document(public, lambda each: each["entries"][0]["seat"].update(digest="f" * 64)),
+        "the entries and terms that the log froze are not those of contest.json",
+    ),
+    "rules changed after the draw": (
+        lambda public: in_document(public, lambda each: each.update(shuffle=False)),
+        "the entries and terms that the log froze are not those of contest.json",
+    ),
+    "a root that was chosen": (
+        lambda public: in_document(public, lambda each: each["freeze"].update(root="e" * 64)),
+        "the draw follows from another log: the root of its first 2 leaves is another one",
+    ),
+    "no freeze": (
+        lambda public: in_document(public, lambda each: each.update(freeze=None)),
+        "the log freezes the entries, and contest.json does not draw from it",
+    ),
+}
+
+
+@pytest.mark.parametrize("forgery", DRAWS)
+def test_a_draw_that_was_chosen_is_found(forgery: str, copy: Public) -> None:
+    forge, problem = DRAWS[forgery]
+    forge(copy)
+
+    assert problem in verify_export(copy.directory, copy.public_key).problems
+
+
+def test_an_entry_that_passed_and_was_dropped_is_found(true: Public, tmp_path: Path) -> None:
+    """One that was replaced by its author, withdrawn or refused is not missed; one that nobody decided is named."""
+
+    def submit(_store: Store) -> None:
+        with closing(Register(f"sqlite:///{tmp_path}/cup/contest.db", "spring-cup")) as register:
+            for name, refusal in (("carl", ""), ("carl", ""), ("dora", "it is slow"), ("emil", ""), ("", "")):
+                upload = Upload("ada", name, "a.zip", "a" * 64, 100)
+                number = register.receive(upload, Allowance(), "w" if name else "").id
+                if name:
+                    register.finish(number, 1, Came(refusal, name, "d" * 64, "{}", None, None))
+            register.withdraw(4, "ada", "changed my mind")
+
+    public = held(tmp_path, true.key, between=submit)
+    report = verify_export(public.directory, public.public_key)
+    assert ["submission 2 passed before the entries were frozen, and does not take part"] == list(report.problems)
+    assert ["submission 5 was received and not decided when the entries were frozen"] == list(report.decisions)
+
+
+def test_a_contest_is_announced_once_and_begins_as_it_was_announced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = tmp_path / "contest.toml"
+    plan.write_text('name = "cup"\npolicy = "gomocup-standard"\n[format]\nname = "round-robin"\n')
+    announce(tmp_path)
+    key = make_key(tmp_path / "organiser.key")
+    announce(tmp_path)
+    first, second, *note = capsys.readouterr().out.splitlines(keepends=True)
+
+    assert first == second
+    checkpoint = read_checkpoint("".join(note).encode(), "it")
+    assert (1, True) == (checkpoint.size, checkpoint.is_signed(key.public_key()))
+    with closing(Store(load_plan(tmp_path).store_url)) as store:
+        assert f"commitment {commitment_to(store.announced_secret('cup') or '')}\n" == first
+    plan.write_text(f"seed = 5\n{plan.read_text()}")
+    with pytest.raises(InputError, match="seed was added since the contest was announced"):
+        announce(tmp_path)
+
+
+# --- a log that does not fit -----------------------------------------------------------------------------------------
+
+
 MISFITS: dict[str, Callable[[list[JournalLine]], Any]] = {
-    "a result without its leaf": lambda lines: lines.pop(6),
-    "the evidence of a void": other_digest(3),
-    "the record of a result": other_digest(8),
-    "a void that the tables lack": lambda lines: lines.insert(6, replace(lines[3], attempt=2)),
-    "another contest.json": other_digest(0),
-    "another schedule": other_digest(1),
-    "a start dropped": lambda lines: lines.pop(5),
+    "a result without its leaf": lambda lines: lines.pop(8),
+    "the evidence of a void": other_digest(5),
+    "the record of a result": other_digest(10),
+    "a void that the tables lack": lambda lines: lines.insert(8, replace(lines[5], attempt=2)),
+    "another contest.json": other_digest(2),
+    "another schedule": other_digest(3),
+    "a start dropped": lambda lines: lines.pop(7),
     "a disqualification that the tables lack": lambda lines: lines.append(
-        replace(lines[4], event="disqualified", text="anna: too strong")
+        replace(lines[NOTE], event="disqualified", text="anna: too strong")
     ),
 }
 BY_NODE_TOO = {
@@ -216,8 +346,8 @@ def damage(name: str) -> Callable[[Public], None]:
     "forge",
     [
         equivocate,
-        damage("log/tile/entries/000.p/9"),
-        damage("log/tile/0/000.p/9"),
+        damage("log/tile/entries/000.p/11"),
+        damage("log/tile/0/000.p/11"),
         damage("log/checkpoint"),
         lambda public: (public.directory / "log/checkpoint").unlink(),
     ],
@@ -237,7 +367,9 @@ def test_a_log_that_is_left_out_is_found_by_who_has_a_checkpoint(copy: Public, t
     (copy.directory / "log").rmdir()
     sign_again(copy)
 
-    assert (["the export has no log"], ["the export has no log"]) == found(copy, since)
+    for problems in found(copy, since):
+        assert "the export has no log" in problems
+    assert "the export has no log, and its draw follows from one" in found(copy)[0]
 
 
 def test_a_checkpoint_that_the_organiser_did_not_sign_proves_nothing(true: Public, tmp_path: Path) -> None:

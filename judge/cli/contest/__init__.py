@@ -13,6 +13,10 @@ app = lazy_group(
             "judge.cli.contest.plan:plan",
             "Print the number of games, how long they can take on this machine, and problems. Exits with 1 if any.",
         ),
+        "announce": (
+            "judge.cli.contest.admin:announce",
+            "Begin the log of a contest with the commitment to its chance; print both. Twice is once.",
+        ),
         "run": ("judge.cli.contest.run:run", "Play a contest to its end, or continue it. The first run freezes it."),
         "status": (
             "judge.cli.contest.tables:status",

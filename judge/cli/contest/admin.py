@@ -1,18 +1,48 @@
-"""What an organiser may order while a contest runs or rests: pause, resume, void a game, disqualify an agent."""
+"""What an organiser may order: announce a contest; and while it runs or rests pause, resume, void, disqualify."""
 
+from contextlib import closing
 from typing import Annotated
 
 import typer
 
 from judge.cli.contest.options import opened
 from judge.cli.options import HERE, ContestArgument, WhyOption, required_reason
-from judge.contest.contest import find_match
+from judge.cli.output import note
+from judge.contest.contest import announce as announce_contest
+from judge.contest.contest import find_match, open_store
+from judge.contest.plan import load_plan
+from judge.errors import InputError
 from judge.matches import MatchState
+from judge.publish.log import KEY_FILE, ContestLog, organiser_key
+from judge.store.types import ANNOUNCED
 
 EXAMPLES = {
+    "announce": """
+Example: judge contest announce cup
+
+Publish what it prints before entries close, where only you can write: the draw follows from a secret that is fixed now,
+and from entries that are not known yet. With organiser.key in the folder it prints a signed checkpoint of the log.
+""",
     "void": "Example: judge contest void 17 cup --why 'the wrong opening file'",
     "disqualify": "Example: judge contest disqualify mybrain cup --why 'two entries of one author'",
 }
+
+
+def announce(contest: ContestArgument = HERE) -> None:
+    """Begin the log of a contest with the commitment to its chance; print both. Twice is once."""
+    planned = load_plan(contest)
+    with closing(open_store(planned)) as store:
+        announce_contest(store, planned)
+        lines = store.leaves_since(planned.name, 0)
+    if not lines:
+        raise InputError(f"the contest {planned.name!r} was begun by an earlier judge, and has no log")
+    commitment = lines[0].digest if lines[0].event == ANNOUNCED else None
+    print(f"commitment {commitment or 'none: the file fixes a seed'}")
+    key = organiser_key(planned.folder)
+    if key is None:
+        note(f"judge: no signed checkpoint: there is no {KEY_FILE} beside the file; judge contest key makes one")
+        return
+    print(ContestLog(planned.name, lines).checkpoint().signed(key).note.decode(), end="")
 
 
 def pause(contest: ContestArgument = HERE, why: WhyOption = "the organiser paused it") -> None:

@@ -160,6 +160,8 @@ def verify(
     print(f"key      {report.manifest.fingerprint}")
     if report.chance:
         print(f"chance   {report.chance}")
+    if report.freeze is not None:
+        print(f"draw     follows from the entries and the first {report.freeze.leaves} leaves of the log too")
     for line in _fairness_lines(report):
         print(f"fairness {line}")
     print(f"log      {_log_words(report, since)}")
