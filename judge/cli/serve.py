@@ -49,10 +49,9 @@ def serve(
     with listening(address, beyond_loopback=beyond_loopback) as listener, ExitStack() as stack:
         intake = None
         if not read_only:
-            from judge.cli.submit import processor
-            from judge.contest.entries import intake_directory
+            from judge.cli.submit import open_intake, processor
 
-            directory = intake_directory(planned)
+            directory = open_intake(contest)
             try:
                 process = processor(directory, log_wait)
             except HostError as error:

@@ -1,5 +1,6 @@
 """`judge witness`: on another machine, sign that the log of a contest was not rewritten."""
 
+import re
 import time
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,7 @@ from judge.errors import HostError, InputError
 from judge.publish.keys import load_key, load_public_key
 from judge.publish.manifest import read_bounded
 from judge.publish.witness import newest, reader_of, refusal
-from judge.text import printable
+from judge.text import is_printable, printable
 from judge.transparency.checkpoint import COSIGNATURE, LARGEST_CHECKPOINT, Checkpoint, read_checkpoint, verifier_key
 
 EXAMPLES = """
@@ -36,7 +37,7 @@ def witness(
     name: Annotated[str, typer.Option(help="Your name, such as example.net/ada; no blank and no plus.")] = "witness",
 ) -> None:
     """Sign the checkpoint of a contest's log if it goes on from the last one, or refuse with the reason."""
-    if not name or any(letter.isspace() or letter == "+" or not letter.isprintable() for letter in name):
+    if not re.fullmatch(r"[^\s+]{1,256}", name) or not is_printable(name):
         raise InputError(f"--name {printable(name, 60)}: a name has no blank and no plus")
     signing, public = load_key(key), load_public_key(organiser)
     old = _last(file)
