@@ -6,7 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from judge.cli import app
 from judge.contest.imported_folder import needs_boxes, write_imported
 from judge.contest.plan import load_plan
 from judge.errors import InputError
@@ -86,6 +88,21 @@ def test_a_remark_cannot_leave_its_comment(tmp_path: Path) -> None:
     write_imported(hostile, tmp_path / "cup", host(tmp_path), Heard())
 
     assert load_plan(tmp_path / "cup").plan.seed is None
+
+
+def test_the_command_says_what_to_do_next_and_what_has_no_equal(tmp_path: Path) -> None:
+    tournament(tmp_path, **{"pbrain-five.py": BRAIN, "pbrain-six.py": BRAIN})
+    file, folder = tmp_path / "tournament/cup.txt", tmp_path / "mine"
+    done = CliRunner().invoke(app, ["contest", "import", "gomocup", str(file), str(folder)])
+
+    assert 0 == done.exit_code, done.output
+    assert f"{folder}/contest.toml: 2 agents, 3 openings; look at it, then" in done.stdout
+    assert "line 13: remote: not imported" in done.stderr
+    assert 2 == len(load_plan(folder).plan.agents)
+
+    done = CliRunner().invoke(app, ["contest", "import", "gomokup", str(file)])
+    assert isinstance(done.exception, InputError)
+    assert "no manager of contests is called 'gomokup'" in str(done.exception)
 
 
 @pytest.mark.docker

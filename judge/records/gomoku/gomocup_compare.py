@@ -1,9 +1,10 @@
 """A tournament of GomocupJudge beside a contest of ours: every difference, and of which kind it is.
 
 Each of their games is judged by our rules and clocks; then it is compared with ours of the same two agents, colours and
-opening. The first of these that holds is the difference of two games:
+opening. What two games differ in is the first of these that holds:
 
-    stones differ at some place       answer    a program answered otherwise
+    stones differ at some place       answer    a program answered otherwise; and blame if the same side failed in both
+                                      for another reason
     one ends where the other goes on  by how it ended: by time clock, by the rules or a foul rule, else blame
     same stones, other end            time against the rules clock, time against a failure blame, rules against a foul
                                       rule, else blame
@@ -84,11 +85,9 @@ def compare_played(directory: Path, contest: FinishedContest) -> ContestComparis
     aligned, rest, left = _align(theirs, ours)
     same = 0
     for their, our in aligned:
-        difference = _between(their, our)
-        if difference is None:
-            same += 1
-        else:
-            found.append(difference)
+        differences = list(_between(their, our))
+        same += not differences
+        found.extend(differences)
     found.extend(_not_aligned(rest, left, {_spelled(name) for name in contest.agents}))
     return ContestComparison(len(theirs), len(ours), len(aligned), same, tuple(found))
 
@@ -231,8 +230,8 @@ def _clock(game: _Game, overrun: ClockFinding) -> Difference:
 # --- two games -------------------------------------------------------------------------------------------------------
 
 
-def _between(their: _Game, our: _Game) -> Difference | None:
-    """The difference of two games from the same opening; None if they went and ended alike."""
+def _between(their: _Game, our: _Game) -> Iterator[Difference]:
+    """The differences of two games from the same opening; none if they went and ended alike."""
     theirs, ours = their.played, our.played
     place = next((n for n, (a, b) in enumerate(zip(theirs, ours, strict=False)) if a != b), None)
     both = f"theirs: {their.said}; ours: {our.said}"
@@ -241,13 +240,21 @@ def _between(their: _Game, our: _Game) -> Difference | None:
         colour = COLOURS[stone % 2]
         answers = f"{square_name(*theirs[place])} in theirs, {square_name(*ours[place])} in ours"
         text = f"{colour} answered {answers} with stone {stone + 1}; {both}"
-        return _difference(their, our, DifferenceKind.ANSWER, text)
-    if len(theirs) != len(ours):
+        yield _difference(their, our, DifferenceKind.ANSWER, text)
+        if _is_other_failure(their, our):
+            yield _difference(their, our, DifferenceKind.BLAME, both)
+    elif len(theirs) != len(ours):
         ended = their if len(theirs) < len(ours) else our
-        return _difference(their, our, _kind_of_end(ended.end), both)
-    if their.record.outcome == our.record.outcome and their.end in (None, our.end):
-        return None
-    return _difference(their, our, _kind_of_ends({their.end, our.end}), both)
+        yield _difference(their, our, _kind_of_end(ended.end), both)
+    elif their.record.outcome != our.record.outcome or their.end not in (None, our.end):
+        yield _difference(their, our, _kind_of_ends({their.end, our.end}), both)
+
+
+def _is_other_failure(their: _Game, our: _Game) -> bool:
+    """Whether the same side failed in both of two games that went otherwise, and not for the same."""
+    ends = {their.end, our.end}
+    is_failure = ends <= {BY_TIME, BY_ILLEGAL, BY_FAILURE}
+    return is_failure and len(ends) == 2 and their.record.outcome == our.record.outcome
 
 
 def _kind_of_end(end: int | None) -> DifferenceKind:

@@ -26,6 +26,9 @@ _STATE = re.compile(
     r"\(([0-9]{1,6}), ([0-9]{1,6}), ([0-9]{1,6})\)\t(?:[012]|None)\t([0-4]|None)(?:\t-?[0-9]{1,12}(?:\.[0-9]+)?){4}"
 )
 
+_LAST_LINE = re.compile(rb"[\r\n][ \t]*[012][ \t]*,[^\r\n]*[\r\n]*\Z")
+"""Who won, as GomocupJudge has it; files of Piskvork's own end in a code."""
+
 Place = tuple[int, int, int]
 """Player 1, player 2, and the number of the opening."""
 
@@ -55,7 +58,8 @@ def read_played(directory: Path) -> Sequence[TheirGame]:
 
 
 def _read_game(path: Path, ends: Mapping[Place, int]) -> TheirGame:
-    record = read_psq(_read(path, LARGEST_GAME), str(path))
+    data = _read(path, LARGEST_GAME)
+    record = read_psq(data, str(path))
     if record.names is None or not record.outcome:
         raise InputError(
             f"{path}: it does not say who played and who won; a game of GomocupJudge ends with the two players, -1, "
@@ -70,7 +74,7 @@ def _read_game(path: Path, ends: Mapping[Place, int]) -> TheirGame:
         end = BY_RULES
     if end in (None, BY_FAILURE) and record.verdict == Verdict.ILLEGAL:
         end = BY_ILLEGAL
-    return TheirGame(path.name, record, end, match is None)
+    return TheirGame(path.name, record, end, match is None and _LAST_LINE.search(data) is not None)
 
 
 _OUTCOMES: Sequence[Outcome] = ("draw", "black", "white")

@@ -134,6 +134,13 @@ def test_the_winner_is_the_colour_of_the_name_or_who_moved_first_after_our_openi
     assert [] == of_rules(compare_played(tmp_path, contest()).differences)
 
 
+def test_a_file_of_piskvorks_own_ends_in_a_code_and_says_colours(tmp_path: Path) -> None:
+    path = game(tmp_path, FIVE, 1, ms=0, name="1x0-9(2).psq")
+    path.write_text(path.read_text().replace("-1\n1,cup", "0"))
+
+    assert [] == of_rules(compare_played(tmp_path, contest()).differences)
+
+
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
