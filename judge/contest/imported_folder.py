@@ -6,6 +6,7 @@ complete.
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from judge.agents.agents import stage_agent
@@ -21,7 +22,7 @@ from judge.submissions.unpack import is_archive, root_of, unpack_upload
 from judge.text import printable
 from judge.toml_files import toml_quoted
 
-OPENINGS, PROGRAMS = "openings.txt", "programs"
+OPENINGS, POLICY, PROGRAMS = "openings.txt", "policy.toml", "programs"
 
 Tell = Callable[[ImportedAgent, str, bool], None]
 """Hears of each agent what it holds, or why it cannot play, and which of the two it is (True: it can)."""
@@ -53,6 +54,7 @@ def write_imported(contest: ImportedContest, folder: Path, host: TaskHost, tell:
             )
         if contest.openings:
             write_durably(partial / OPENINGS, "".join(f"{line}\n" for line in contest.openings).encode())
+        contest = _with_own_policy(contest, partial)
         write_durably(partial / PLAN_FILE, plan_text(contest).encode())
         load_plan(partial)
         partial.replace(folder)
@@ -79,6 +81,15 @@ def _bring(agent: ImportedAgent, programs: Path, host: TaskHost, tell: Tell) -> 
         return False
     tell(agent, held, True)
     return True
+
+
+def _with_own_policy(contest: ImportedContest, folder: Path) -> ImportedContest:
+    """The contest with its policy in the folder, if that is a file: the package of a game brings its own."""
+    path, colon, variant = contest.policy.partition(":")
+    if not path.endswith(".toml"):
+        return contest
+    shutil.copyfile(path, folder / POLICY)
+    return replace(contest, policy=f"{POLICY}{colon}{variant}")
 
 
 def plan_text(contest: ImportedContest) -> str:

@@ -33,6 +33,7 @@ class ImportedContest:
 
     name: str
     policy: str
+    """A policy's name, `name:variant`, or the path of a .toml file, which is copied into the contest's folder."""
     changes: tuple[str, ...]
     format: Literal["round-robin", "gauntlet"]
     games: int

@@ -14,6 +14,7 @@ from judge.contest.plan import load_plan
 from judge.errors import InputError
 from judge.records.gomoku.gomocup_tournament import read_tournament
 from judge.records.managers import ImportedAgent, ImportedContest
+from judge.resources import POLICIES
 from judge.sandbox.box import BoxPolicy
 from judge.submissions.sandbox_task import TaskHost
 from tests.records.gomoku.tournaments import write_tournament
@@ -79,6 +80,20 @@ def test_a_folder_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match="exists; a contest is never overwritten"):
         write_imported(contest, tmp_path / "cup", host(tmp_path), Heard())
+
+
+def test_a_policy_that_is_a_file_comes_along(tmp_path: Path) -> None:
+    """A game of another package has no policy among ours."""
+    contest = tournament(tmp_path, **{"pbrain-five.py": BRAIN, "pbrain-six.py": BRAIN})
+    own = tmp_path / "theirs.toml"
+    own.write_text((POLICIES / "gomocup-freestyle.toml").read_text().replace("turn_ms = 30000", "turn_ms = 31000"))
+
+    write_imported(replace(contest, policy=f"{own}:fast"), tmp_path / "cup", host(tmp_path), Heard())
+    own.unlink()
+
+    planned = load_plan(tmp_path / "cup")
+    assert ("policy.toml:fast", 5000) == (planned.plan.policy, planned.policy.clock.turn_ms)
+    assert "turn_ms = 31000" in (tmp_path / "cup/policy.toml").read_text()
 
 
 def test_a_remark_cannot_leave_its_comment(tmp_path: Path) -> None:
