@@ -38,6 +38,11 @@ SEQ = "@seq@"
 
 SCRIPT, RUNNING = "live.js", "live.html"
 
+NAVIGATION = tuple(
+    f"{name}.html" for name in ("live", "index", "crosstable", "rounds", "journal", "fairness", "verify")
+)
+"""The pages that every page leads to."""
+
 LOAD_S, LOAD_SHARE = 0.5, 0.2
 """The contest is read again after this time at the earliest, and for no more than this share of it."""
 
@@ -333,7 +338,7 @@ def waiting_page(path: str, contest: str) -> LivePage | None:
     if path in ASSETS:
         return LivePage(asset(path), _kind(path))
     place = PagePlace.of_file(path, languages(CODES))
-    if not place.path.endswith(".html"):
+    if place.path not in NAVIGATION:
         return None
     return LivePage(render("waiting.html", place, {"here": "", "contest_name": contest}), _kind(path))
 

@@ -65,7 +65,7 @@ def test_before_the_contest_begins_the_pages_say_so_and_agents_are_received(ada:
     assert "text/html; charset=utf-8" == page.headers["content-type"]
     assert "Soutěž ještě nezačala" in ada.get("/cs/index.html").text
     assert 200 == ada.get("/style.css").status_code
-    for path in ("/feed", "/events", "/data/games.csv", "/nothing"):
+    for path in ("/feed", "/events", "/data/games.csv", "/nothing", "/games/00001.html"):
         assert 404 == ada.get(path).status_code, path
     assert ada.get("/contest").json()["has_begun"] is False
     number = send(ada, "good five")
