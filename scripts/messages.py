@@ -25,7 +25,10 @@ from judge.games.stratego.types import COLOURS as SIDES
 from judge.games.types import Verdict
 from judge.matches import MatchState
 from judge.statistics.fairness import FAIRNESS_WORDS
+from judge.store.submission_types import State
 from judge.store.types import AttemptState
+from judge.submissions.check import Grade
+from judge.submissions.pipeline import Stage
 from judge.translations.language import CODES
 from judge.translations.sentences import SENTENCE
 
@@ -34,7 +37,7 @@ CATALOGUES = ROOT / "judge/translations"
 TEMPLATES = ROOT / "judge/publish/templates"
 
 WORDS = {
-    "state": [*MatchState, *AttemptState, "open", "paused", "stopped"],
+    "state": [*MatchState, *AttemptState, "open", "paused", "stopped", *State, *Stage, "admitted", *Grade],
     "unit": ["ms", "s", "min", "h"],
     "fairness": [*FAIRNESS_WORDS],
     SENTENCE: [*Verdict, "or", "hidden", "unknown", *STONES, *ARMIES, *SIDES, *PieceType],

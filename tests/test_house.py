@@ -66,9 +66,13 @@ MAY_IMPORT = {
         "records", "render", "store", "contest", "matches", "translations", "statistics", "transparency",
     },
     "intake": {"errors", "parsing", "logs", "worker_processes", "store", "submissions"},
+    "authors": {
+        "text", "games", "catalog", "records", "referee", "store", "submissions", "publish", "intake", "translations",
+        "errors",
+    },
     "live": {
         "errors", "text", "logs", "durable_files", "catalog", "records", "referee", "render", "broadcast", "contest",
-        "store", "submissions", "publish", "intake", "translations",
+        "store", "submissions", "publish", "intake", "translations", "authors",
     },
     "attacks": {"errors", "resources", "games", "sandbox", "host", "referee", "catalog", "agents"},
     "cli": {

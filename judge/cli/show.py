@@ -11,12 +11,12 @@ from rich.text import Text
 from judge.catalog.steps import read_steps, result_words
 from judge.cli.board_text import board_lines
 from judge.cli.browse import browse, can_browse, step_words
-from judge.cli.fault_report import case_lines
 from judge.cli.options import EvidenceOption
 from judge.cli.output import note
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.records.evidence import cases
+from judge.records.fault_report import case_lines
 from judge.records.steps import Stepped
 from judge.referee.spec import RecordFile, read_record
 from judge.render.board import Words, draw_board

@@ -1,6 +1,7 @@
 """`judge submissions`: the submissions of a contest, and the organiser's decisions about them."""
 
 import logging
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -161,12 +162,26 @@ def retry(number: Id, contest: ContestOption = HERE, why: WhyOption = "tried aga
         raise SystemExit(1)
 
 
-@app.command(epilog='Example: judge submissions token "Ada L." --contest cup')
-def token(author: Author, contest: ContestOption = HERE) -> None:
-    """Make a token with which AUTHOR can submit by HTTP. Earlier tokens stay valid."""
+@app.command(epilog='Example: judge submissions token "Ada L." --contest cup --url https://example.org/cup')
+def token(
+    author: Author,
+    contest: ContestOption = HERE,
+    url: Annotated[
+        str, typer.Option(help="The address of judge serve: print the link of the author's page, too.")
+    ] = "",
+) -> None:
+    """Make a token with which AUTHOR can submit by HTTP and sees the author's page. Earlier tokens stay valid."""
+    if url and not re.fullmatch(r"https?://[!-~]{1,200}", url):
+        raise InputError(f"--url {printable(url, 60)}: not an address; write it as https://example.org/cup")
     directory = open_intake(contest)
     with closing(Tokens(directory.store_url, directory.contest)) as tokens:
-        print(tokens.make(author, operator()))
+        made = tokens.make(author, operator())
+    print(made)
+    if url:
+        # What stands behind the # is sent to no server by any browser.
+        print(f"{url.rstrip('/')}/author/index.html#{made}")
+    else:
+        note("its page is author/index.html of judge serve; with --url the link is printed that signs in")
     note("the token is shown only once: send it to the author by a private channel")
 
 

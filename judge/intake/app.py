@@ -6,26 +6,21 @@ from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Path, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from starlette.concurrency import run_in_threadpool
 
 import judge
 from judge.errors import HostError
-from judge.intake.errors import UnauthorizedError, error_responses, handle_errors
-from judge.intake.rate_limit import RateLimit, address_key
+from judge.intake.authentication import Authenticator
+from judge.intake.errors import error_responses, handle_errors
 from judge.intake.schemas import AsciiJSON, ContestInfo, Detail, Health, Log, Page, Summary, Uploads, detail, summary
-from judge.intake.upload import ConcurrencyLimit, check_length, receive_body
-from judge.store.incoming import Incoming
-from judge.store.submission_types import TooMuchError, UnknownSubmissionError, Upload
+from judge.intake.upload import Receiver
+from judge.store.submission_types import UnknownSubmissionError
 from judge.store.submissions import Register
-from judge.store.tokens import Tokens
 from judge.submissions.check import CheckReport
 from judge.submissions.service import (
     AGENT_NAME,
     FILENAME,
     FILENAME_CHARACTERS,
     IntakeDirectory,
-    check_filename,
-    check_name,
 )
 
 ABOUT = """
@@ -43,12 +38,12 @@ LARGEST_ID = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """What the paths share; `wake` is called after an upload, `is_working` says whether uploads are processed."""
+    """What the paths share; `is_working` says whether uploads are processed."""
 
     directory: IntakeDirectory
     register: Register
-    tokens: Tokens
-    wake: Callable[[], None]
+    authors: Authenticator
+    receiver: Receiver
     is_working: Callable[[], bool]
 
 
@@ -78,20 +73,11 @@ def create_app(state: AppState) -> FastAPI:
 
 def _authenticate(state: AppState) -> Any:
     """A dependency that is the author of the request's token; refuses requests without a valid one."""
-    limits = state.directory.intake
-    strangers, authors = RateLimit(limits.strangers_per_minute), RateLimit(limits.requests_per_minute)
 
     def author(request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
-        name = state.tokens.author_of(credentials.credentials) if credentials else None
-        if name is None:
-            wait_s = strangers.spend(address_key(request.client.host if request.client else ""))
-            if wait_s:
-                raise TooMuchError("too many requests without a valid token", wait_s)
-            raise UnauthorizedError("the token is missing or not valid: send Authorization: Bearer TOKEN")
+        token = credentials.credentials if credentials else ""
+        name = state.authors.author(token, request.client.host if request.client else "")
         request.state.author = name
-        wait_s = authors.spend(name)
-        if wait_s:
-            raise TooMuchError("too many requests with your token", wait_s)
         return name
 
     return Annotated[str, Depends(author)]
@@ -133,9 +119,6 @@ def _add_public(app: FastAPI, state: AppState) -> None:
 
 
 def _add_submit(app: FastAPI, state: AppState, author: Any) -> None:
-    directory, register = state.directory, state.register
-    limits = directory.intake
-    at_once = ConcurrencyLimit(limits.uploads_at_once)
     body = {"schema": {"type": "string", "format": "binary", "minLength": 1}}
 
     @app.post(
@@ -162,22 +145,7 @@ def _add_submit(app: FastAPI, state: AppState, author: Any) -> None:
         ] = "",
     ) -> Summary:
         """Submit the request's body. It is queued; ask for its state by its number."""
-        check_filename(filename)
-        check_name(name)
-        with at_once.hold(author):
-            length = check_length(request, limits)
-            may = (author, name, length, limits.allowance)
-            await run_in_threadpool(register.may_receive, *may)
-            with await run_in_threadpool(Incoming, directory.uploads) as incoming:
-                await receive_body(request, incoming, limits)
-                # Again, before the file is stored: its size is known now, and other uploads may have arrived.
-                may = (author, name, incoming.size, limits.allowance)
-                await run_in_threadpool(register.may_receive, *may)
-                digest = await run_in_threadpool(incoming.keep)
-        upload = Upload(author, name, filename, digest, incoming.size)
-        received = await run_in_threadpool(register.receive, upload, limits.allowance)
-        state.wake()
-        return summary(received)
+        return summary(await state.receiver.receive(request, author, filename, name))
 
 
 def _add_own(app: FastAPI, state: AppState, author: Any) -> None:
@@ -205,13 +173,13 @@ def _add_own(app: FastAPI, state: AppState, author: Any) -> None:
     def log(author: author, id: Number) -> Log:  # noqa: A002 - the path's name
         """Show the log of processing a submission."""
         digest = register.get(id, author).log
-        return Log(log=_stored_file(state.directory, digest, "log").decode("utf-8", "replace"))
+        return Log(log=stored_file(state.directory, digest, "log").decode("utf-8", "replace"))
 
     @app.get("/submissions/{id}/report", responses=one, tags=["submissions"])
     def report(author: author, id: Number) -> CheckReport:  # noqa: A002 - the path's name
         """Show the report of the check, as `judge check --json` prints it."""
         digest = register.get(id, author).report
-        return CheckReport.model_validate_json(_stored_file(state.directory, digest, "report"))
+        return CheckReport.model_validate_json(stored_file(state.directory, digest, "report"))
 
     @app.delete("/submissions/{id}", responses=one, tags=["submissions"])
     def withdraw(author: author, id: Number) -> Summary:  # noqa: A002 - the path's name
@@ -219,7 +187,8 @@ def _add_own(app: FastAPI, state: AppState, author: Any) -> None:
         return summary(register.withdraw(id, author, "withdrawn by its author", author))
 
 
-def _stored_file(directory: IntakeDirectory, digest: str | None, what: str) -> bytes:
+def stored_file(directory: IntakeDirectory, digest: str | None, what: str) -> bytes:
+    """A log or a report. Raises UnknownSubmissionError if there is none, and HostError."""
     if digest is None:
         raise UnknownSubmissionError(f"the submission has no {what} yet: see its state")
     try:

@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from judge.errors import HostError, InputError
+from judge.intake.authentication import UnauthorizedError
 from judge.intake.schemas import AsciiJSON, Problem
 from judge.intake.upload import TooLargeError, TooSlowError
 from judge.logs import get_logger
@@ -28,10 +29,6 @@ MEANINGS = {
     429: "Too many requests or uploads; `Retry-After` says when to try again.",
     503: "The host failed; try again.",
 }
-
-
-class UnauthorizedError(InputError):
-    """The token is missing or not valid."""
 
 
 STATUS: dict[type[InputError], int] = {

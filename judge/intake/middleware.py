@@ -6,7 +6,7 @@ contain a token.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
 from judge.intake.rate_limit import RateLimit, address_key
@@ -41,8 +41,9 @@ def longest_s(limits: IntakePolicy) -> float:
 class Middleware:
     """An ASGI application around another."""
 
-    def __init__(self, app: Asgi, limits: IntakePolicy) -> None:
+    def __init__(self, app: Asgi, limits: IntakePolicy, headers: Mapping[str, str] = HEADERS) -> None:
         self._app = app
+        self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
         self._limits = limits
         self._addresses = RateLimit(limits.address_requests_per_minute)
 
@@ -57,8 +58,7 @@ class Middleware:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 answered.append(message["status"])
-                own = [(k.encode(), v.encode()) for k, v in HEADERS.items()]
-                message = {**message, "headers": [*message.get("headers", []), *own]}
+                message = {**message, "headers": [*message.get("headers", []), *self._headers]}
             await send(message)
 
         try:

@@ -125,7 +125,7 @@ def detail(submission: Submission, steps: list[ToldStep], journal: list[Change])
         **_fields(submission),
         steps=[StepInfo(stage=step.stage, ok=step.ok, text=step.text, seconds=step.seconds) for step in current],
         journal=[
-            JournalEvent(at=change.at, who=change.who, state=change.state, why=_why(change.state, change.why))
+            JournalEvent(at=change.at, who=change.who, state=change.state, why=shown_reason(change.state, change.why))
             for change in journal
         ],
     )
@@ -141,11 +141,11 @@ def _fields(submission: Submission) -> dict[str, Any]:
         "size": submission.size,
         "received_at": submission.received_at,
         "state": submission.state,
-        "why": _why(submission.state, submission.why),
+        "why": shown_reason(submission.state, submission.why),
         "again_at": submission.due_at,
     }
 
 
-def _why(state: State, why: str) -> str:
-    # Causes and paths of host failures are only for the organiser.
+def shown_reason(state: State, why: str) -> str:
+    """The reason of a state as an author sees it: causes and paths of host failures are only for the organiser."""
     return HOST_FAILED if state is State.FAILED else why

@@ -12,8 +12,10 @@ from fastapi import FastAPI
 from judge.errors import InputError
 from judge.intake import logs
 from judge.intake.app import AppState, create_app
+from judge.intake.authentication import Authenticator
 from judge.intake.connections import uvicorn_options
 from judge.intake.middleware import Asgi, Middleware
+from judge.intake.upload import Receiver
 from judge.intake.workers import Workers
 from judge.store.incoming import sweep
 from judge.store.tokens import Tokens
@@ -96,7 +98,13 @@ def running_intake(directory: IntakeDirectory, process: Processor) -> Iterator[I
     ):
         sweep(directory.uploads)
         workers = Workers(directory, process, register, worker)
-        state = AppState(directory, register, tokens, workers.wake, lambda: workers.is_alive)
+        state = AppState(
+            directory,
+            register,
+            Authenticator(tokens, directory.intake),
+            Receiver(directory, register, workers.wake),
+            lambda: workers.is_alive,
+        )
         api = create_app(state)
         workers.start()
         try:

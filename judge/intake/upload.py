@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 
 from starlette.concurrency import run_in_threadpool
@@ -10,8 +10,10 @@ from starlette.requests import Request
 
 from judge.errors import InputError
 from judge.store.incoming import Incoming
-from judge.store.submission_types import TooMuchError
+from judge.store.submission_types import Submission, TooMuchError, Upload
+from judge.store.submissions import Register
 from judge.submissions.intake import IntakePolicy
+from judge.submissions.service import IntakeDirectory, check_filename, check_name
 
 
 class TooLargeError(InputError):
@@ -41,6 +43,37 @@ class ConcurrencyLimit:
             self._now[author] -= 1
             if not self._now[author]:
                 del self._now[author]
+
+
+class Receiver:
+    """Takes uploads in, for all paths of a service together."""
+
+    def __init__(self, directory: IntakeDirectory, register: Register, wake: Callable[[], None]) -> None:
+        """`wake` is called after an upload was registered."""
+        self._directory = directory
+        self._register = register
+        self._wake = wake
+        self._at_once = ConcurrencyLimit(directory.intake.uploads_at_once)
+
+    async def receive(self, request: Request, author: str, filename: str, name: str = "") -> Submission:
+        """Take in the body of a request. Raises InputError, such as `TooMuchError`, and HostError."""
+        check_filename(filename)
+        check_name(name)
+        limits = self._directory.intake
+        with self._at_once.hold(author):
+            length = check_length(request, limits)
+            may = (author, name, length, limits.allowance)
+            await run_in_threadpool(self._register.may_receive, *may)
+            with await run_in_threadpool(Incoming, self._directory.uploads) as incoming:
+                await receive_body(request, incoming, limits)
+                # Again, before the file is stored: its size is known now, and other uploads may have arrived.
+                may = (author, name, incoming.size, limits.allowance)
+                await run_in_threadpool(self._register.may_receive, *may)
+                digest = await run_in_threadpool(incoming.keep)
+        upload = Upload(author, name, filename, digest, incoming.size)
+        received = await run_in_threadpool(self._register.receive, upload, limits.allowance)
+        self._wake()
+        return received
 
 
 def check_length(request: Request, limits: IntakePolicy) -> int:

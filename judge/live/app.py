@@ -23,6 +23,7 @@ from judge.live.connections import stream_of
 from judge.live.hub import Hub, Topic
 from judge.live.pages import RUNNING, LivePage, LivePages, waiting_page
 from judge.logs import get_logger
+from judge.publish.model import PublishedContest
 
 ABOUT = """
 Watch a contest while it is played. `GET /feed` and `GET /events` have the same events, which docs/live.md describes;
@@ -65,6 +66,11 @@ class Site:
         self.name = name
         self.watched = begin()
         self._begin = begin
+
+    def contest(self) -> PublishedContest | None:
+        """The contest as it is now; None if it has not begun. Called in a thread."""
+        watched = self.watched
+        return None if watched is None else watched.pages.contest(watched.hub.live, watched.version())
 
     async def run(self) -> None:
         """Follow the contest until it is cancelled."""

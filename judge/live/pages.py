@@ -99,12 +99,15 @@ class _Edition:
 class LivePages:
     """Renders pages. Called in one thread at a time, which is not that of the viewers."""
 
-    def __init__(self, planned: Planned, painter: Painter, *, is_static: bool = False) -> None:
+    def __init__(
+        self, planned: Planned, painter: Painter, *, is_static: bool = False, has_authors: bool = False
+    ) -> None:
         """Opens the store of a contest that has begun. Raises InputError if it has not."""
         self._store = open_store(planned)
         self._contest = Contest(self._store, planned)
         self._painter = painter
         self._is_static = is_static
+        self._has_authors = has_authors
         self._edition: _Edition | None = None
         self._load_at = 0.0
         self._stored: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
@@ -167,6 +170,11 @@ class LivePages:
         with self._lock:
             return [match for match in self._read(live, version).matches.values() if match.result is not None]
 
+    def contest(self, live: Live, version: object) -> PublishedContest:
+        """The contest as it is now."""
+        with self._lock:
+            return self._read(live, version).contest
+
     def is_over(self, live: Live, version: object) -> bool:
         """Whether every game of the contest has its result and no round follows."""
         with self._lock:
@@ -223,7 +231,7 @@ class LivePages:
         return render("live_game.html", place, values, self._stream(live))
 
     def _stream(self, live: Live) -> Stream:
-        return Stream(live.log, SEQ, self._is_static)
+        return Stream(live.log, SEQ, self._is_static, self._has_authors)
 
     def _read(self, live: Live, version: object) -> _Edition:
         now = time.monotonic()
@@ -340,7 +348,8 @@ def waiting_page(path: str, contest: str) -> LivePage | None:
     place = PagePlace.of_file(path, languages(CODES))
     if place.path not in NAVIGATION:
         return None
-    return LivePage(render("waiting.html", place, {"here": "", "contest_name": contest}), _kind(path))
+    values = {"here": "", "contest_name": contest, "has_authors": True}
+    return LivePage(render("waiting.html", place, values), _kind(path))
 
 
 def _clocks(game: LiveGame) -> str:

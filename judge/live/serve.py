@@ -3,18 +3,23 @@ killed."""
 
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
 
 import uvicorn
 
+from judge.authors.app import HEADERS as AUTHOR_HEADERS
+from judge.authors.app import PATHS as AUTHOR_PATHS
+from judge.authors.app import Desk
+from judge.authors.app import create_app as create_authors_app
 from judge.contest.plan import Planned
 from judge.contest.recorder_process import stamp_of
 from judge.contest.snapshot import read_snapshot
 from judge.errors import InputError
 from judge.intake.app import PATHS as INTAKE_PATHS
 from judge.intake.connections import uvicorn_options
+from judge.intake.middleware import Asgi, Middleware
 from judge.intake.serve import Intake
 from judge.live.app import Site, Watched, create_app
 from judge.live.connections import streaming
@@ -77,18 +82,31 @@ def serve(
                 return None
             hub = hub_of(planned)
             hub.catch_up()
-            return Watched(hub, stack.enter_context(closing(LivePages(planned, hub.painter))), stamp_of(planned), slots)
+            pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=intake is not None)))
+            return Watched(hub, pages, stamp_of(planned), slots)
 
         site = Site(planned.name, begin)
-        described = [] if intake is None else [intake.api]
-        pages = PublicMiddleware(create_app(site, *described), watching.requests_per_minute)
-        parts = {} if intake is None else dict.fromkeys(INTAKE_PATHS, intake.app)
+        service = create_service(planned, site, intake)
         options = uvicorn_options(limits, proxy) | {
             "http": streaming(limits, proxy),
             "lifespan": "on",
             "root_path": root_path,
             "timeout_graceful_shutdown": 1 if intake is None else GRACE_S,
         }
-        server = uvicorn.Server(uvicorn.Config(Service(pages, parts), **options))
+        server = uvicorn.Server(uvicorn.Config(service, **options))
         ready()
         server.run(sockets=[listener])
+
+
+def create_service(planned: Planned, site: Site, intake: Intake | None) -> Service:
+    """The application: the public pages, and with an intake its API and the authors' pages."""
+    described = [] if intake is None else [intake.api]
+    pages = PublicMiddleware(create_app(site, *described), planned.plan.broadcast.requests_per_minute)
+    return Service(pages, {} if intake is None else _parts(planned, site, intake))
+
+
+def _parts(planned: Planned, site: Site, intake: Intake) -> Mapping[str, Asgi]:
+    """The applications beside the public pages, by the first words of their paths."""
+    desk = Desk(intake.state, site.contest, planned.files)
+    authors = Middleware(create_authors_app(desk), intake.state.directory.intake, AUTHOR_HEADERS)
+    return dict.fromkeys(INTAKE_PATHS, intake.app) | dict.fromkeys(AUTHOR_PATHS, authors)

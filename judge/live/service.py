@@ -6,7 +6,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class Service:
-    """An ASGI application: a request goes to the one of `parts` that the first word of its path names, else to `pages`.
+    """An ASGI application: a request goes to the one of `parts` with whose words its path begins, else to `pages`.
 
     The lifespan is that of `pages`.
     """
@@ -20,5 +20,6 @@ class Service:
         app = self._pages
         if scope["type"] == "http":
             path: str = scope["path"].removeprefix(scope.get("root_path", ""))
-            app = self._parts.get(path.split("/")[1] if path.startswith("/") else "", self._pages)
+            words = path.lstrip("/").split("/")
+            app = self._parts.get(words[0]) or self._parts.get("/".join(words[:2])) or self._pages
         await app(scope, receive, send)

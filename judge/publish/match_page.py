@@ -24,6 +24,10 @@ from judge.translations.language import Language
 _SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
 """The colours of sides 0 and 1 on a board."""
 
+TEMPLATE = "match.html"
+
+NOTHING: Mapping[str, Any] = {}
+
 MOST_NOTES = 20
 
 LONGEST_MESSAGES = 160
@@ -62,15 +66,30 @@ def match_picture(replay: Stepped, record: MatchRecord, contest: str) -> bytes:
     return write_png(draw_card(replay.steps[-1].view, names, (scores[0], scores[-1]), short_name(contest)))
 
 
-def match_page(replay: Stepped, record: MatchRecord, context: MatchContext, place: PagePlace) -> bytes:
+def match_page(
+    replay: Stepped,
+    record: MatchRecord,
+    context: MatchContext,
+    place: PagePlace,
+    template: str = TEMPLATE,
+    more: Mapping[str, Any] = NOTHING,
+) -> bytes:
     """The page of a match that was replayed from its public record."""
-    return next(match_pages(replay, record, context, [place]))
+    return next(match_pages(replay, record, context, [place], template, more))
 
 
 def match_pages(
-    replay: Stepped, record: MatchRecord, context: MatchContext, places: Sequence[PagePlace]
+    replay: Stepped,
+    record: MatchRecord,
+    context: MatchContext,
+    places: Sequence[PagePlace],
+    template: str = TEMPLATE,
+    more: Mapping[str, Any] = NOTHING,
 ) -> Iterator[bytes]:
-    """The page at each of these places; what has no language is made once for all."""
+    """The page at each of these places; what has no language is made once for all.
+
+    `template` extends that of the page and shows `more` values.
+    """
     names = (short_name(record.seats[0].name), short_name(record.seats[1].name))
     figures = [search_figures(step.search, step.messages, step.ms) for step in replay.steps]
     film = write_film([step.view for step in replay.steps], " - ".join(names))
@@ -104,7 +123,7 @@ def match_pages(
             "facts": _facts(record, context.match, language),
             "seats": [_seat(record, seat, language) for seat in SEATS],
         }
-        yield render("match.html", place, {**values, **in_language}, context.stream)
+        yield render(template, place, {**values, **in_language, **more}, context.stream)
 
 
 def _token_words(token: Token, view: BoardView, language: Language) -> str:

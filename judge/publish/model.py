@@ -102,12 +102,13 @@ class PublishedMatch(Match):
 class Stream:
     """What makes a page go on by itself: the name of the log of events and the last event that the page shows.
 
-    `is_static`: the events are files beside the pages.
+    `is_static`: the events are files beside the pages. `has_authors`: there are pages for authors beside them.
     """
 
     log: str
     seq: str
     is_static: bool = False
+    has_authors: bool = False
 
 
 @dataclass(frozen=True)

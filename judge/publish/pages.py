@@ -44,6 +44,10 @@ LIVE_POLICY = (
 """What a page of a running contest may load, besides: the events, and itself as it is now."""
 
 
+AUTHOR_POLICY = LIVE_POLICY.replace("form-action 'none'", "form-action 'self'")
+"""What a page for an author may load and send: to its own site."""
+
+
 def asset(name: str) -> bytes:
     """One of `ASSETS`."""
     return files(__package__).joinpath("templates", name).read_bytes()
@@ -138,7 +142,7 @@ def _environment(language: Language) -> Environment:
         "fairness": partial(language.pgettext, "fairness"),
         "sentence": sentence_in,
     }
-    environment.globals |= {"policy": POLICY, "stream": None, "language": language}
+    environment.globals |= {"policy": POLICY, "stream": None, "has_authors": False, "language": language}
     return environment
 
 
@@ -156,7 +160,9 @@ def _print(value: object) -> object:
 
 def render(template: str, place: PagePlace, values: Mapping[str, Any], stream: Stream | None = None) -> bytes:
     """A page; with a `stream` it goes on by itself."""
-    live: Mapping[str, Any] = {} if stream is None else {"stream": stream, "policy": LIVE_POLICY}
+    live: Mapping[str, Any] = (
+        {} if stream is None else {"stream": stream, "policy": LIVE_POLICY, "has_authors": stream.has_authors}
+    )
     page = _environment(place.language).get_template(template)
     return page.render(place=place, root=place.root, top=place.top, **values, **live).encode()
 

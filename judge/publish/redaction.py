@@ -4,13 +4,13 @@ DEBUG lines and stderr may contain what an author does not want an opponent to k
 lengths, times and digests instead, so it verifies as the whole one does.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from judge.referee.spec import RecordFile
-from judge.referee.transcript import EntryKind, SealedTranscript
+from judge.referee.spec import RecordFile, public_part
+from judge.referee.transcript import Entry, EntryKind, SealedTranscript, unseal
 
 PagePlace = tuple[int, int]
 """The number of a block and of an entry in it, from 0."""
@@ -56,6 +56,13 @@ def private_part(file: RecordFile, seat: int) -> PrivatePart:
         transcript_sha256=record.transcript_sha256,
         entries=tuple(entry for number, entry in _private_entries(file.transcript) if number == seat),
     )
+
+
+def entries_for(file: RecordFile, seats: Collection[int]) -> list[Entry]:
+    """The entries as the author of the agents at these seats may see them: of others' private ones only the length."""
+    public = unseal(public_part(file).transcript)
+    whole = unseal(file.transcript)
+    return [own if own.seat in seats else shown for own, shown in zip(whole, public, strict=True)]
 
 
 def _private_entries(sealed: SealedTranscript) -> Iterator[tuple[int, PrivateEntry]]:

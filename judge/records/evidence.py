@@ -75,8 +75,11 @@ class Case:
 
 def cases(file: RecordFile) -> Sequence[Case]:
     """A case for each seat that was at fault, or was measured for a void; InputError when the transcript is broken."""
-    entries = unseal(file.transcript)
-    record = file.record
+    return cases_of(file.record, unseal(file.transcript))
+
+
+def cases_of(record: MatchRecord, entries: Sequence[Entry]) -> Sequence[Case]:
+    """The same from the entries of its transcript."""
     return [
         _case(record, entries, seat)
         for seat in SEATS

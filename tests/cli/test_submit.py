@@ -187,6 +187,11 @@ def test_a_token_is_printed_once_and_ended(run: Run) -> None:
         run("submissions", "revoke", "ada")
 
 
+def test_a_token_is_printed_as_a_link_that_sends_it_to_no_server(run: Run) -> None:
+    token, link = run("submissions", "token", "ada", "--url", "https://example.org/cup/").stdout.splitlines()
+    assert f"https://example.org/cup/author/index.html#{token}" == link
+
+
 def test_what_is_wrong_is_said(run: Run, upload: Callable[[str], str], tmp_path: Path) -> None:
     empty = tmp_path / "empty.zip"
     empty.touch()
@@ -203,6 +208,7 @@ def test_what_is_wrong_is_said(run: Run, upload: Callable[[str], str], tmp_path:
         (["submissions", "withdraw", "1", "--why", " "], "--why is missing"),
         (["submissions", "retry", "1"], "only a failed or refused one"),
         (["submissions", "token", "a\x1bb"], "printable characters"),
+        (["submissions", "token", "ada", "--url", "example.org"], "not an address"),
         (["serve-intake", "--listen", "0.0.0.0:0"], "behind a server with TLS"),
         (["serve-intake", "--proxy", "*"], "use one IP address"),
         (["serve-intake", "--listen", "nowhere"], "use an IP address and a port"),

@@ -12,6 +12,7 @@ from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.intake.conftest import Service, ended, make_token, send
 from tests.live.serving import serving_all
 from tests.live.watching import until
+from tests.publish.browser import Browser
 from tests.publish.cups import Cup
 
 PATIENCE = """
@@ -111,3 +112,32 @@ def test_the_head_of_a_stream_ends(ada: httpx.Client) -> None:
     head = ada.head("/events")
 
     assert (200, "text/event-stream") == (head.status_code, head.headers["content-type"].partition(";")[0])
+
+
+def test_a_link_signs_in_and_an_upload_is_followed_to_its_end(
+    browser: Browser, folder: Path, service: Service, tmp_path: Path
+) -> None:
+    token = make_token(open_intake(folder), "eve")
+    browser.errors.clear()
+    browser.visit(f"{service.url}/author/index.html#{token}")
+    browser.wait_for("document.getElementById('upload')?.hidden === false")
+    assert "" == browser.ask("location.hash + document.cookie")
+    assert f"--url {service.url} " in browser.ask("document.querySelector('main').textContent")
+    browser.look(360)
+    assert browser.ask("document.documentElement.scrollWidth") <= 360
+    assert [] == browser.violations()
+
+    goes_on = tmp_path / "on"
+    (tmp_path / "six.zip").write_text(f"hold {goes_on}")
+    browser.choose("file", tmp_path / "six.zip")
+    browser.ask("document.querySelector('#upload [name=name]').value = 'six'")
+    browser.ask("document.querySelector('#upload button').click()")
+    browser.wait_for("document.querySelector('.stages .done + .now') !== null")
+    assert [] == browser.violations()
+    goes_on.touch()
+    browser.wait_for("document.getElementById('state')?.textContent === 'passed'")
+    assert browser.ask("document.getElementById('told').textContent").endswith("passed")
+    assert "six version 1" in browser.ask("document.querySelector('main').innerText")
+    assert [] == browser.errors
+    browser.look(1000)
+    assert token not in service.log.read_text()

@@ -40,6 +40,14 @@ class BrowserGoneError(Exception):
     """The browser has ended."""
 
 
+class PageGoneError(Exception):
+    """The page has gone to another one before it has answered."""
+
+
+_GONE = ("navigated", "context was destroyed", "Cannot find context", "Promise was collected")
+"""What the browser says of a page that went to another one."""
+
+
 class Browser:
     """One page of one browser. `errors` and `requests` are of all pages so far."""
 
@@ -101,9 +109,13 @@ class Browser:
 
     def wait_for(self, condition: str) -> Any:
         """Hear what happens until an expression in the page is true; its value. The test runner ends what never is."""
-        while not (value := self.ask(condition)):
-            self.ask("new Promise((done) => setTimeout(done, 5))")
-        return value
+        while True:
+            try:
+                if value := self.ask(condition):
+                    return value
+                self.ask("new Promise((done) => setTimeout(done, 5))")
+            except PageGoneError:
+                continue  # the next page is asked
 
     def run_first(self, script: str) -> None:
         """Run a script in every page from now on before anything else."""
@@ -189,6 +201,8 @@ class Browser:
         while True:
             answer = self._hear()
             if answer.get("id") == self._number:
+                if any(word in answer.get("error", {}).get("message", "") for word in _GONE):
+                    raise PageGoneError(answer["error"]["message"])
                 assert "error" not in answer, (method, answer)
                 result: Mapping[str, Any] = answer["result"]
                 return result

@@ -219,6 +219,7 @@ class Cup:
         openings: Sequence[Opening] = (),
         drawn: Callable[[Store], object] | None = None,
         secret: str = CHANCE,
+        submissions: Mapping[str, int] | None = None,
     ) -> None:
         """`openings` are played in their order; without them three are, in an order that chance decides.
 
@@ -232,6 +233,7 @@ class Cup:
         self.folder = folder
         self.cast = cast
         self.openings = tuple(openings)
+        self._submissions = submissions or {}
         self.planned = load_plan(folder / "contest.toml")
         self.store = Store(self.planned.store_url)
         commitment = commitment_to(secret) if seed is None else None
@@ -262,6 +264,7 @@ class Cup:
                 ),
                 calls_itself=name,
                 description="A script.",
+                submission=self._submissions.get(name),
             )
             for rank, name in enumerate(self.cast, 1)
         )

@@ -1,0 +1,226 @@
+"""The HTTP paths of the authors' pages.
+
+Whoever asks for what is not his gets the same answer, whether there is such a thing or not, and whether his token is
+missing, wrong or another author's.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Query, Request
+from fastapi import Path as PathPart
+from fastapi.responses import RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from judge.authors.games import OwnGame, own_games, own_page, private_file
+from judge.authors.session import author_of, check_site, sent_token, sign_in, sign_out, signed_in
+from judge.authors.submissions import is_open, submission_values
+from judge.intake.app import AppState, stored_file
+from judge.intake.authentication import UnauthorizedError
+from judge.intake.errors import handle_errors
+from judge.intake.middleware import HEADERS as INTAKE_HEADERS
+from judge.intake.schemas import AsciiJSON
+from judge.publish.model import PublishedContest
+from judge.publish.pages import AUTHOR_POLICY, PagePlace, render
+from judge.store.submission_types import Submission, UnknownSubmissionError
+from judge.submissions.service import AGENT_NAME, FILENAME, FILENAME_CHARACTERS
+from judge.translations.language import CODES, languages
+
+FOLDER = "author"
+
+PATHS = (FOLDER, *(f"{code}/{FOLDER}" for code in CODES[1:]))
+"""The first words of its paths."""
+
+HEADERS = {**INTAKE_HEADERS, "content-security-policy": f"{AUTHOR_POLICY}; frame-ancestors 'none'"}
+"""Headers of every answer."""
+
+SCRIPT = "author.js"
+MOST_SUBMISSIONS = 100
+MOST_GAMES = 500
+
+_SUBMISSION = re.compile(rf"{FOLDER}/submissions/(\d{{1,18}})\.(html|log|json)")
+_GAME = re.compile(rf"{FOLDER}/games/(\d{{5,18}})\.html")
+_PRIVATE = re.compile(rf"{FOLDER}/games/(\d{{5,18}})\.seat-([01])\.(json|stderr|debug)")
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What the paths share: the intake's, the contest as it is now (None: it has not begun), and where records are."""
+
+    state: AppState
+    contest: Callable[[], PublishedContest | None]
+    files: Path
+
+
+def create_app(desk: Desk) -> FastAPI:
+    """The application. Its paths run in threads, so that none blocks another."""
+    app = FastAPI(title="judge authors", openapi_url=None, redirect_slashes=False)
+    handle_errors(app)
+    _add_forms(app, desk)
+
+    @app.head("/{path:path}")
+    @app.get("/{path:path}")
+    def page(request: Request, path: Annotated[str, PathPart(max_length=200)]) -> Response:
+        """A page or a file."""
+        place = PagePlace.of_file(path, languages(CODES))
+        if path in PATHS or path.rstrip("/") in PATHS:
+            return RedirectResponse(f"{request.scope.get('root_path', '')}/{path.rstrip('/')}/index.html", 307)
+        if path == f"{FOLDER}/{SCRIPT}":
+            return Response(_script(), media_type="text/javascript; charset=utf-8")
+        author = author_of(desk.state, request)
+        found = None if author is None else _Own(desk, author, place).answer()
+        return _sign_in_page(desk, place) if found is None else found
+
+    return app
+
+
+def _add_forms(app: FastAPI, desk: Desk) -> None:
+    state = desk.state
+
+    @app.post(f"/{FOLDER}/session")
+    @app.post(f"/{{code}}/{FOLDER}/session")
+    async def begin(request: Request) -> Response:
+        """Sign in: exchange the token for the cookie."""
+        check_site(request)
+        token = await sent_token(request)
+        try:
+            await run_in_threadpool(signed_in, state, request, token)
+        except UnauthorizedError:
+            return _sign_in_page(desk, _place_of(request))
+        answer = RedirectResponse("index.html", 303)
+        sign_in(request, answer, token)
+        return answer
+
+    @app.post(f"/{FOLDER}/sign-out")
+    @app.post(f"/{{code}}/{FOLDER}/sign-out")
+    def end(request: Request) -> Response:
+        """Sign out."""
+        check_site(request)
+        answer = RedirectResponse("index.html", 303)
+        sign_out(request, answer)
+        return answer
+
+    @app.post(f"/{FOLDER}/submissions", status_code=201)
+    async def submit(
+        request: Request,
+        filename: Annotated[str, Query(max_length=FILENAME_CHARACTERS, pattern=FILENAME)],
+        name: Annotated[str, Query(pattern=f"^({AGENT_NAME})?$")] = "",
+    ) -> Response:
+        """Submit the request's body."""
+        check_site(request)
+        author = await run_in_threadpool(author_of, state, request)
+        if author is None:
+            raise UnauthorizedError("nobody is signed in: open the link that the organiser sent you")
+        received = await state.receiver.receive(request, author, filename, name)
+        return AsciiJSON({"id": received.id}, 201)
+
+
+def _place_of(request: Request) -> PagePlace:
+    path = request.url.path.removeprefix(f"{request.scope.get('root_path', '')}/")
+    return PagePlace.of_file(path, languages(CODES))
+
+
+def _sign_in_page(desk: Desk, place: PagePlace) -> Response:
+    """The one answer to everybody who is not the author of what is asked for; the first page is for everybody."""
+    status = 200 if place.path == f"{FOLDER}/index.html" else 401
+    return _page("author_sign_in.html", desk, place, {}, status)
+
+
+def _page(template: str, desk: Desk, place: PagePlace, values: dict[str, Any], status: int = 200) -> Response:
+    common = {
+        "here": "author",
+        "contest_name": desk.state.directory.contest,
+        "has_authors": True,
+        "policy": AUTHOR_POLICY,
+        "folder": f"{place.root}{FOLDER}/",
+    }
+    return Response(render(template, place, {**common, **values}), status, media_type="text/html; charset=utf-8")
+
+
+def _script() -> bytes:
+    return files("judge.publish").joinpath("templates", SCRIPT).read_bytes()
+
+
+def _download(data: bytes, kind: str, name: str) -> Response:
+    return Response(data, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
+
+
+class _Own:
+    """What an author may see at one address."""
+
+    def __init__(self, desk: Desk, author: str, place: PagePlace) -> None:
+        self._desk = desk
+        self._register = desk.state.register
+        self._author = author
+        self._place = place
+
+    def answer(self) -> Response | None:
+        """The page or the file; None if this author has nothing there."""
+        path = self._place.path
+        if path == f"{FOLDER}/index.html":
+            return self._index()
+        if found := _SUBMISSION.fullmatch(path):
+            return self._submission(int(found[1]), found[2])
+        if found := _GAME.fullmatch(path):
+            return self._game(found[1])
+        if found := _PRIVATE.fullmatch(path):
+            return self._private(found[1], int(found[2]), found[3])
+        return None
+
+    def _page(self, template: str, values: dict[str, Any]) -> Response:
+        return _page(template, self._desk, self._place, {"author": self._author, **values})
+
+    def _index(self) -> Response:
+        limits = self._desk.state.directory.intake
+        contest = self._desk.contest()
+        games = [] if contest is None else self._games(contest)
+        values = {
+            "submissions": self._register.submissions(self._author, limit=MOST_SUBMISSIONS),
+            "games": games[:MOST_GAMES],
+            "more_games": max(0, len(games) - MOST_GAMES),
+            "has_begun": contest is not None,
+            "most_bytes": limits.upload_bytes,
+        }
+        return self._page("author.html", values)
+
+    def _games(self, contest: PublishedContest) -> Sequence[OwnGame]:
+        return own_games(contest, self._register, self._author)
+
+    def _submission(self, number: int, ending: str) -> Response | None:
+        directory = self._desk.state.directory
+        try:
+            submission: Submission = self._register.get(number, self._author)
+            if ending == "log":
+                data = stored_file(directory, submission.log, "log")
+                return _download(data, "text/plain; charset=utf-8", f"submission-{number}.log")
+            if ending == "json":
+                data = stored_file(directory, submission.report, "report")
+                return _download(data, "application/json", f"submission-{number}.json")
+        except UnknownSubmissionError:
+            return None
+        values = submission_values(directory, self._register, submission)
+        return self._page("author_submission.html", {**values, "is_live": is_open(submission)})
+
+    def _game(self, stem: str) -> Response | None:
+        contest = self._desk.contest()
+        game = None if contest is None else self._own_game(contest, stem)
+        if contest is None or game is None:
+            return None
+        page = own_page(self._desk.files, contest, game, self._place)
+        return Response(page, media_type="text/html; charset=utf-8")
+
+    def _private(self, stem: str, seat: int, ending: str) -> Response | None:
+        contest = self._desk.contest()
+        game = None if contest is None else self._own_game(contest, stem)
+        data = None if game is None else private_file(self._desk.files, game, seat, ending)
+        if data is None:
+            return None
+        kind = "application/json" if ending == "json" else "text/plain; charset=utf-8"
+        return _download(data, kind, f"game-{stem}.seat-{seat}.{ending}")
+
+    def _own_game(self, contest: PublishedContest, stem: str) -> OwnGame | None:
+        return next((game for game in self._games(contest) if game.match.stem == stem), None)

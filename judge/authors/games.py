@@ -1,0 +1,116 @@
+"""The games of an author's agents: their pages with what nobody else sees, and that as files.
+
+Everything is read through `judge.publish.redaction`: of a record nothing comes here but what everybody may know and the
+private entries of the author's own seats.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from judge.catalog.steps import steps_of
+from judge.games.types import SEATS
+from judge.publish.match_files import read_stored
+from judge.publish.match_page import MatchContext, match_page
+from judge.publish.model import PublishedContest, PublishedMatch
+from judge.publish.pages import PagePlace
+from judge.publish.redaction import entries_for, private_part
+from judge.records.evidence import cases_of
+from judge.records.fault_report import case_lines
+from judge.referee.spec import RecordFile, public_part
+from judge.referee.transcript import EntryKind
+from judge.store.submissions import Register
+from judge.text import decode, printable
+
+KINDS: Mapping[str, EntryKind] = {"stderr": EntryKind.STDERR, "debug": EntryKind.READ}
+"""What is private, by the ending of its file."""
+
+SHOWN_BYTES = 16 << 10
+"""Of the end of stderr and of DEBUG lines, on a page."""
+
+LINE_CHARACTERS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class OwnGame:
+    """A game that is over, and the seats of the author's agents in it."""
+
+    match: PublishedMatch
+    seats: Sequence[int]
+
+
+def own_games(contest: PublishedContest, register: Register, author: str) -> Sequence[OwnGame]:
+    """The games of an author's agents, the last one first."""
+    sent = {submission.id for submission in register.submissions(author)}
+    names = {entry.name for entry in contest.snapshot.entries if entry.submission in sent}
+    found = []
+    for match in reversed(contest.played):
+        players = (match.first, match.second)
+        seats = [seat for seat in SEATS if players[seat] in names]
+        if seats:
+            found.append(OwnGame(match, seats))
+    return found
+
+
+def private_file(files: Path, game: OwnGame, seat: int, ending: str) -> bytes | None:
+    """A file of what was withheld of a seat; None if there is none. Raises InputError for a damaged record."""
+    if seat not in game.seats or game.match.result is None:
+        return None
+    part = private_part(read_stored(files, game.match.result.record), seat)
+    if ending == "json":
+        return part.model_dump_json(ensure_ascii=True).encode()
+    kind = KINDS.get(ending)
+    return None if kind is None else part.bytes_of(kind)
+
+
+def own_page(files: Path, contest: PublishedContest, game: OwnGame, place: PagePlace) -> bytes:
+    """The page of a game. Raises InputError for a damaged record."""
+    match = game.match
+    if match.result is None:
+        raise ValueError("the game is not over")
+    file = read_stored(files, match.result.record)
+    public = public_part(file)
+    agents = (contest.by_name[match.first].stem, contest.by_name[match.second].stem)
+    values = {
+        "has_authors": True,
+        "game": game,
+        "own": [_private_values(file, seat) for seat in game.seats],
+        "faults": _faults(file, game.seats, match.record_path),
+    }
+    context = MatchContext(contest.name, match, agents)
+    return match_page(steps_of(public), public.record, context, place, "author_game.html", values)
+
+
+def _private_values(file: RecordFile, seat: int) -> Mapping[str, Any]:
+    part = private_part(file, seat)
+    texts = {ending: part.bytes_of(kind) for ending, kind in KINDS.items()}
+    return {
+        "seat": seat,
+        "name": part.agent,
+        "texts": [
+            {"ending": ending, "bytes": len(data), "shown": _lines(data), "is_cut": len(data) > SHOWN_BYTES}
+            for ending, data in texts.items()
+        ],
+    }
+
+
+def _faults(file: RecordFile, seats: Collection[int], path: str) -> Sequence[tuple[str, Markup]]:
+    """Why each seat at fault lost: its name, and the lines of `judge show --evidence`."""
+    found = cases_of(file.record, entries_for(file, seats))
+    return [(case.name, _preformatted(case_lines(case, file.record, path))) for case in found]
+
+
+def _lines(data: bytes) -> Markup:
+    """The last lines of a text."""
+    shown = data[-SHOWN_BYTES:]
+    return _preformatted(decode(shown).removesuffix("\n").split("\n") if shown else [])
+
+
+def _preformatted(lines: Any) -> Markup:
+    """Lines of a stranger's as they stand on a page."""
+    text = "\n".join(printable(line.removesuffix("\r"), LINE_CHARACTERS) for line in lines)
+    return Markup(escape(text))  # noqa: S704 it is escaped, and every line is printable

@@ -1,0 +1,36 @@
+"""Who sends a request: the author of its token, and how often tokens may be tried."""
+
+from judge.errors import InputError
+from judge.intake.rate_limit import RateLimit, address_key
+from judge.store.submission_types import TooMuchError
+from judge.store.tokens import Tokens
+from judge.submissions.intake import IntakePolicy
+
+
+class UnauthorizedError(InputError):
+    """The token is missing or not valid."""
+
+
+class Authenticator:
+    """Knows authors by their tokens, for all paths of a service together."""
+
+    def __init__(self, tokens: Tokens, limits: IntakePolicy) -> None:
+        self._tokens = tokens
+        self._strangers = RateLimit(limits.strangers_per_minute)
+        self._authors = RateLimit(limits.requests_per_minute)
+
+    def author(self, token: str, address: str) -> str:
+        """The author of a token, which a client at this address has sent, empty if none.
+
+        Raises UnauthorizedError, and TooMuchError if the author or the address sends too many requests.
+        """
+        name = self._tokens.author_of(token) if token else None
+        if name is None:
+            wait_s = self._strangers.spend(address_key(address))
+            if wait_s:
+                raise TooMuchError("too many requests without a valid token", wait_s)
+            raise UnauthorizedError("the token is missing or not valid: send Authorization: Bearer TOKEN")
+        wait_s = self._authors.spend(name)
+        if wait_s:
+            raise TooMuchError("too many requests with your token", wait_s)
+        return name

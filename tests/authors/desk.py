@@ -1,0 +1,167 @@
+"""A contest of two authors with secrets, and its whole service in this process."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judge.contest.entries import intake_directory
+from judge.contest.plan import load_plan
+from judge.contest.recorder_process import stamp_of
+from judge.intake.app import AppState, create_app
+from judge.intake.authentication import Authenticator
+from judge.intake.middleware import Middleware
+from judge.intake.serve import Intake
+from judge.intake.upload import Receiver
+from judge.live.app import Site, Watched
+from judge.live.pages import LivePages
+from judge.live.serve import create_service, hub_of
+from judge.live.service import Service
+from judge.store.submission_types import Came, ToldStep, Upload
+from judge.store.tokens import Tokens
+from judge.submissions.check import CheckReport, Finding, Grade
+from judge.submissions.service import IntakeDirectory
+from tests.broadcast.logs import PAIR, accept, play_next, recorder
+from tests.publish.cups import SECRET, Cup
+
+AUTHORS = {"ada": "anna", "eve": "bert"}
+"""The agents of the authors."""
+
+PATIENCE = """
+[intake]
+requests_per_minute = 10000000
+address_requests_per_minute = 10000000
+strangers_per_minute = 10000000
+uploads_per_hour = 3
+[broadcast]
+requests_per_minute = 10000000
+"""
+
+Answer = tuple[int, Mapping[str, str], bytes]
+
+
+def mark(author: str) -> str:
+    """A text in everything that an author has sent."""
+    return f"private-words-of-{author}"
+
+
+def secrets(author: str) -> Sequence[bytes]:
+    """What nobody but this author may see."""
+    agent = AUTHORS[author]
+    return [mark(author).encode(), f"{SECRET} {agent}".encode(), f"{SECRET} of {agent}".encode()]
+
+
+@dataclass
+class Served:
+    """The service, and what an author has."""
+
+    service: Service
+    directory: IntakeDirectory
+    tokens: Mapping[str, str]
+    submissions: Mapping[str, int]
+
+    def ask(self, method: str, path: str, token: str = "", **more: Any) -> Answer:
+        """One request with the cookie of a token."""
+        headers = {**more.pop("headers", {}), **({"cookie": f"judge-author={token}"} if token else {})}
+        return asyncio.run(call(self.service, method, path, headers, **more))
+
+    def page(self, path: str, author: str) -> str:
+        """A page that an author sees."""
+        status, _, body = self.ask("GET", path, self.tokens[author])
+        assert 200 == status, (path, status)
+        return body.decode()
+
+
+async def call(
+    service: Service, method: str, path: str, headers: Mapping[str, str], query: str = "", body: bytes = b""
+) -> Answer:
+    """One request to an ASGI application, as a server would give it."""
+    sent: list[Any] = []
+    asked = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive() -> Any:
+        return asked.pop() if asked else {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode("utf-8", "replace"),
+        "query_string": query.encode("utf-8", "replace"),
+        "root_path": "",
+        "headers": [
+            (k.lower().encode("latin-1", "replace"), v.encode("latin-1", "replace")) for k, v in headers.items()
+        ],
+        "client": ("127.0.0.1", 1000),
+        "server": ("127.0.0.1", 80),
+        "state": {},
+    }
+    await service(scope, receive, send)
+    found = {k.decode("latin-1"): v.decode("latin-1") for k, v in sent[0]["headers"]}
+    return sent[0]["status"], found, b"".join(message.get("body", b"") for message in sent[1:])
+
+
+@contextmanager
+def served(folder: Path, games: int = 2) -> Iterator[Served]:
+    """A contest of which all games are over but the last."""
+    with ExitStack() as stack:
+        # The submissions are numbered before the contest begins.
+        numbers = {agent: number for number, agent in enumerate(AUTHORS.values(), 1)}
+        form = f'name = "round-robin"\ngames = {games}'
+        cup = stack.enter_context(Cup(folder, PAIR, form=form, more=PATIENCE, submissions=numbers))
+        directory = intake_directory(load_plan(folder))
+        register = stack.enter_context(closing(directory.register()))
+        for author, agent in AUTHORS.items():
+            _submit(directory, author, agent)
+        tokens = stack.enter_context(closing(Tokens(directory.store_url, directory.contest)))
+        log = stack.enter_context(recorder(cup))
+        for _ in range(games - 1):
+            accept(cup, *play_next(cup))
+        log.look()
+        log.finish()
+        authors = Authenticator(tokens, directory.intake)
+        state = AppState(directory, register, authors, Receiver(directory, register, lambda: None), lambda: True)
+        api = create_app(state)
+        hub = hub_of(cup.planned)
+        hub.catch_up()
+        stack.callback(hub.close)
+        pages = stack.enter_context(closing(LivePages(cup.planned, hub.painter, has_authors=True)))
+        watched = Watched(hub, pages, stamp_of(cup.planned))
+        site = Site(cup.contest.name, lambda: watched)
+        service = create_service(cup.planned, site, Intake(api, Middleware(api, directory.intake), state))
+        made = {author: tokens.make(author, "organiser") for author in AUTHORS}
+        yield Served(service, directory, made, {author: numbers[agent] for author, agent in AUTHORS.items()})
+
+
+def _submit(directory: IntakeDirectory, author: str, agent: str) -> None:
+    """A submission that was refused by the check, in words of its author."""
+    words = mark(author)
+    with closing(directory.register()) as register:
+        digest = directory.files.put(words.encode())
+        taken = register.receive(Upload(author, "", f"{words}.zip", digest, 10), worker="0" * 32)
+        register.step(taken.id, ToldStep(taken.attempt, "received", True, f"{words}, 10 bytes", 0.1))
+        register.step(taken.id, ToldStep(taken.attempt, "checked", False, f"it failed: {words}", 2.5))
+        finding = Finding(check="time", tried="a turn", grade=Grade.FAIL, evidence=words, fix=f"think less, {words}")
+        report = CheckReport(
+            judge="0",
+            agent=agent,
+            digest=digest,
+            policy="gomocup-standard",
+            protocol="gomocup",
+            box="docker-pipes",
+            partner="house-instant",
+            findings=(finding,),
+        )
+        log, stored = (
+            directory.files.put(f"cc {words}".encode()),
+            directory.files.put(report.model_dump_json().encode()),
+        )
+        register.finish(taken.id, taken.attempt, Came(f"it failed: {words}", agent, None, None, log, stored))

@@ -1,0 +1,204 @@
+"""What an author sees, and that nobody else sees it."""
+
+import asyncio
+import re
+from collections.abc import Iterator, Sequence
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.authors.desk import AUTHORS, Answer, Served, call, mark, secrets, served
+from tests.examples import examples
+from tests.publish.cups import SECRET
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Two authors with a game."""
+    with served(tmp_path_factory.mktemp("cup")) as found:
+        yield found
+
+
+OWN = (
+    "/author/submissions/1.html",
+    "/cs/author/submissions/1.html",
+    "/author/submissions/1.log",
+    "/author/submissions/1.json",
+    "/author/games/00001.html",
+    "/author/games/00001.seat-0.json",
+    "/author/games/00001.seat-0.stderr",
+    "/author/games/00001.seat-0.debug",
+)
+"""What belongs to ada, or is of her seat."""
+
+
+def test_an_author_has_a_page_of_the_own_submissions_and_games(desk: Served) -> None:
+    page = desk.page("/author/index.html", "ada")
+
+    assert ["1"] == re.findall(r'href="submissions/(\d+)\.html"', page)
+    assert ["00001"] == re.findall(r'href="games/(\d+)\.html"', page)
+    assert "Signed in as <b><bdi>ada</bdi></b>" in page
+    assert "Přihlášen: <b><bdi>ada</bdi></b>" in desk.page("/cs/author/index.html", "ada")
+
+
+def test_a_refused_submission_says_at_which_stage_why_and_what_to_do(desk: Served) -> None:
+    page = desk.page("/author/submissions/1.html", "ada")
+
+    marks = re.findall(r'<li class="(\w+)"><b>(\w+)</b>', page)
+    assert ["received", "unpacked", "built", "staged", "checked", "admitted"] == [name for _, name in marks]
+    assert {"received": "done", "checked": "failed", "admitted": "failed"}.items() <= {n: m for m, n in marks}.items()
+    assert f"think less, {mark('ada')}" in page
+    assert "Fix it and submit it again." in page
+    assert "data-open" not in page
+    assert f"cc {mark('ada')}".encode() == desk.ask("GET", "/author/submissions/1.log", desk.tokens["ada"])[2]
+
+
+@pytest.mark.parametrize("author", AUTHORS)
+def test_an_own_game_has_its_page_with_stderr_and_debug_of_the_own_seat(desk: Served, author: str) -> None:
+    agent = AUTHORS[author]
+    public = desk.ask("GET", "/games/00001.html")[2].decode()
+    page = desk.page("/author/games/00001.html", author)
+    first = re.search(r"<h1 class=\"match\">.*?<bdi>(\w+)</bdi>", public)
+    assert first is not None
+    seat = int(first[1] != agent)
+
+    assert SECRET not in public
+    other = next(each for each in AUTHORS if each != author)
+    assert not any(secret.decode() in page for secret in secrets(other))
+    assert f"{SECRET} of {agent}: " in page
+    assert f"DEBUG {SECRET} {agent}" in page
+    assert 'class="plot' in page
+    stderr = desk.ask("GET", f"/author/games/00001.seat-{seat}.stderr", desk.tokens[author])[2]
+    assert stderr.startswith(f"{SECRET} of {agent}: ".encode())
+    debug = desk.ask("GET", f"/author/games/00001.seat-{seat}.debug", desk.tokens[author])[2]
+    assert f"{SECRET} {agent}".encode() in debug
+    assert 401 == desk.ask("GET", f"/author/games/00001.seat-{1 - seat}.stderr", desk.tokens[author])[0]
+
+
+def test_missing_wrong_and_others_tokens_get_the_same_answer_as_for_what_is_not_there(desk: Served) -> None:
+    tokens = ["", "judge-" + "A" * 43, "nonsense", desk.tokens["eve"]]
+    for path in ("/author/submissions/1.html", "/author/submissions/1.log", "/author/submissions/1.json"):
+        answers = [desk.ask("GET", path, token) for token in tokens]
+        answers += [desk.ask("GET", path.replace("/1.", "/7."), desk.tokens["ada"])]
+        assert 401 == answers[0][0]
+        unnumbered = [(status, headers, body.replace(b"/7.", b"/1.")) for status, headers, body in answers]
+        assert all(each == unnumbered[0] for each in unnumbered), path
+    first = {desk.ask("GET", "/author/index.html", token)[::2] for token in tokens[:3]}
+    assert [200] == [status for status, _ in first]
+    for path in ("/author/games/00002.html", "/author/games/99999.html", "/author/nothing", "/author/../contest.db"):
+        assert 401 == desk.ask("GET", path, desk.tokens["ada"])[0], path
+
+
+def test_a_token_is_exchanged_for_a_cookie_that_only_this_site_sends(desk: Served) -> None:
+    form = {"content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin"}
+    token = desk.tokens["ada"]
+    for text in (token, f"https://example.org/author/index.html#{token}"):
+        body = f"token={quote(text, safe='')}".encode()
+        status, headers, _ = desk.ask("POST", "/author/session", headers=form, body=body)
+        assert (303, "index.html") == (status, headers["location"])
+        cookie = headers["set-cookie"]
+        assert cookie.startswith(f"judge-author={token};")
+        assert {"HttpOnly", "Path=/", "SameSite=strict"} <= set(cookie.split("; "))
+    wrong = desk.ask("POST", "/author/session", headers=form, body=b"token=judge-" + b"A" * 43)
+    assert 401 == wrong[0]
+    assert "set-cookie" not in wrong[1]
+    forged = desk.ask("POST", "/author/session", headers={**form, "sec-fetch-site": "cross-site"}, body=body)
+    assert 422 == forged[0]
+    out = desk.ask("POST", "/author/sign-out", token, headers=form)
+    assert "Max-Age=0" in out[1]["set-cookie"]
+
+
+def test_an_upload_from_the_page_is_received_and_counts_as_any_other(desk: Served) -> None:
+    status, _, body = desk.ask("POST", "/author/submissions", desk.tokens["eve"], query="filename=a.zip", body=b"x")
+    assert (201, b'{"id":3}') == (status, body)
+    page = desk.page("/author/submissions/3.html", "eve")
+    assert '<div id="progress" data-open>' in page
+    stranger = desk.ask("POST", "/author/submissions", query="filename=a.zip", body=b"x")
+    assert 401 == stranger[0]
+    forged = {"sec-fetch-site": "cross-site"}
+    other = desk.ask("POST", "/author/submissions", desk.tokens["eve"], headers=forged, query="filename=b", body=b"x")
+    assert 422 == other[0]
+
+
+@pytest.mark.parametrize("path", ["/author/index.html", *OWN, "/author/author.js"])
+def test_every_answer_forbids_what_it_can(desk: Served, path: str) -> None:
+    for token in (desk.tokens["ada"], ""):
+        _, headers, body = desk.ask("GET", path, token)
+        assert "no-store" == headers["cache-control"]
+        assert "no-referrer" == headers["referrer-policy"]
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert not re.search(rb"<script(?![^>]*\bsrc=)|<[^>]+\s(on\w+|style)=", body)
+
+
+# --- nobody else's bytes --------------------------------------------------------------------------------------------
+
+REQUESTS = 100
+"""Requests of one example."""
+
+DRAWN = 16
+"""Bytes that a request is made of."""
+
+METHODS = ("GET", "GET", "GET", "HEAD", "POST", "DELETE", "PUT", "OPTIONS")
+WHOLE = (
+    *("/author/submissions/2.html", "/author/submissions/2.log", "/author/submissions/2.json", "/submissions/2/report"),
+    *("/author/games/00001.seat-0.json", "/author/games/00001.seat-1.json", "/author/games/00001.seat-1.stderr"),
+    *("/author/games/00001.seat-0.stderr", "/author/games/00001.seat-1.debug", "/zh/author/submissions/2.html"),
+    *("/submissions", "/submissions/2", "/submissions/2/log", "/author/index.html"),
+)
+PIECES = (
+    *("author", "cs", "zh", "submissions", "games", "records", "data", "feed", "contest", "agents", "session", ".."),
+    *("1", "2", "3", "00001", "00002", "index", "report", "log", "json", "html", "stderr", "debug", "seat-0", "seat-1"),
+    *("/", "/", "/", "/", ".", ".", ".", "%2f", "%00", "\u202e", "-1", "contest.db", "files", "attempt-1", "live", " "),
+)
+QUERIES = ("", "", "before=3", "limit=50", "author=eve", "since=0", "filename=a", "game=1")
+NAMES = ("accept", "x-forwarded-for", "host", "range", "last-event-id", "x-original-url", "origin", "x-author")
+VALUES = ("*/*", "/author/submissions/2.log", "eve", "127.0.0.1", "bytes=0-", "null")
+
+
+def request_of(drawn: bytes) -> tuple[str, str, str, bool, bool, dict[str, str]]:
+    """A request: method, path, query, whether it has the cookie and the header with the token, other headers."""
+
+    def one_of(choices: Sequence[str], at: int) -> str:
+        return choices[drawn[at] % len(choices)]
+
+    pieces = "".join(one_of(PIECES, at) for at in range(6, 6 + drawn[5] % 10))
+    path = one_of(WHOLE, 4) if drawn[5] >= 192 else f"/author/{pieces}" if drawn[5] >= 96 else f"/{pieces}"
+    has_cookie, has_header = drawn[2] % 4 != 0, drawn[2] % 4 != 1
+    return one_of(METHODS, 0), path, one_of(QUERIES, 1), has_cookie, has_header, {one_of(NAMES, 3): one_of(VALUES, 15)}
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(st.binary(min_size=REQUESTS * DRAWN, max_size=REQUESTS * DRAWN))
+def test_no_request_of_one_author_gets_a_private_byte_of_another(desk: Served, drawn: bytes) -> None:
+    token = desk.tokens["ada"]
+
+    async def all_of_them() -> list[Answer]:
+        found = []
+        for at in range(0, len(drawn), DRAWN):
+            method, path, query, has_cookie, has_header, headers = request_of(drawn[at : at + DRAWN])
+            if path.startswith("/events") and method == "GET":
+                continue  # a stream of public events needs a connection
+            if has_cookie:
+                headers["cookie"] = f"judge-author={token}"
+            if has_header:
+                headers["authorization"] = f"Bearer {token}"
+            found.append(await call(desk.service, method, path, headers, query))
+        return found
+
+    for answer in asyncio.run(all_of_them()):
+        text = repr(answer).encode()
+        assert answer[0] < 500, answer[:2]
+        for secret in secrets("eve"):
+            assert secret not in answer[2], answer[:2]
+            assert secret not in text
+
+
+def test_the_secrets_would_be_seen(desk: Served) -> None:
+    """What the requests above look for is there for the author whose it is."""
+    seen = desk.page("/author/submissions/2.html", "eve") + desk.page("/author/games/00001.html", "eve")
+
+    assert all(secret.decode() in seen for secret in secrets("eve"))
