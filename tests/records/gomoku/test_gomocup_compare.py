@@ -177,7 +177,7 @@ def test_no_games_and_links_are_refused(tmp_path: Path) -> None:
 def test_whatever_was_played_each_difference_has_a_kind_and_words(
     tmp_path_factory: pytest.TempPathFactory, stones: list[tuple[int, int, int]], winner: int, end: int
 ) -> None:
-    folder = tmp_path_factory.getbasetemp() / "any"
+    folder = tmp_path_factory.getbasetemp() / "any-game"
     folder.mkdir(exist_ok=True)
     for path in folder.iterdir():
         path.unlink()

@@ -139,7 +139,7 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
 def test_whatever_a_file_holds_it_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, fields: dict[str, str]
 ) -> None:
-    path = write_tournament(tmp_path_factory.getbasetemp() / "any")
+    path = write_tournament(tmp_path_factory.getbasetemp() / "any-tournament")
     lines = "".join(f"{key} = {value}\n" for key, value in (FIELDS | fields).items())
     path.write_bytes(lines.encode("utf-8", "surrogatepass"))
     try:
