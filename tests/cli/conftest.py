@@ -32,14 +32,15 @@ class Ran:
 
 Judge = Callable[..., Ran]
 
-SHORT = (
-    "--set",
-    "clock.turn_ms=4000",
-    "--set",
-    "clock.tolerance_ms=200",
-    "--set",
-    "clock.courtesy_ms=300",
-)
+SMALL = ("game.options.width=10", "game.options.height=10")
+"""For house agents that play until the board is full."""
+
+SHORT_CLOCK = ("clock.turn_ms=4000", "clock.tolerance_ms=200", "clock.courtesy_ms=300")
+
+SHORT = [word for change in SHORT_CLOCK for word in ("--set", change)]
+
+QUICK = [*SHORT, *(word for change in SMALL for word in ("--set", change))]
+"""Options for games of gomoku that are soon over."""
 
 
 @pytest.fixture

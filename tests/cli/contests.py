@@ -17,7 +17,7 @@ from judge.contest.plan import load_plan
 from judge.sandbox.owner import directories
 from judge.sandbox.procfs import started_ticks
 from tests.cli.brains import write_brain
-from tests.cli.conftest import owner_of
+from tests.cli.conftest import SMALL, owner_of
 from tests.cli.terminal import PATIENCE_S
 from tests.forked import ForkedProcess
 
@@ -33,6 +33,7 @@ games = {games}
 """
 
 PATIENT = (
+    *SMALL,
     "clock.turn_ms=60000",
     "clock.match_ms=0",
     "clock.starved_share=1",

@@ -15,7 +15,7 @@ from sqlalchemy import create_engine, text
 
 from judge.contest.plan import load_plan
 from judge.host.build_images import build_images
-from tests.cli.conftest import Judge, Ran
+from tests.cli.conftest import SMALL, Judge, Ran
 from tests.cli.contests import (
     is_of,
     left,
@@ -56,6 +56,7 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     made = judge(
         "contest", "init", "cup", "--policy", "gomocup-fastgame", "--agent", "house-instant",
         "--agent", "house-stamp", "--set", "clock.turn_ms=2000",
+        *(word for change in SMALL for word in ("--set", change)),
     )  # fmt: skip
     assert 0 == made.code, made.err
     assert "judge contest plan cup/contest.toml" in made.out
@@ -94,6 +95,8 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     assert [None, None] == [cross["rows"][number][number] for number in range(2)]
     events = [each["event"] for each in json.loads(judge("contest", "log", "cup", "--json").out)]
     assert [
+        "announced",
+        "frozen",
         "created",
         "folders",
         "scheduled",

@@ -13,10 +13,10 @@ import pytest
 
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
-from tests.cli.conftest import SHORT, Judge, Ran, owner_of
+from tests.cli.conftest import QUICK, Judge, Ran, owner_of
 from tests.forked import ForkedProcess
 
-PLAY = ("--policy", "gomocup-fastgame", "--json", *SHORT, "--set", "clock.starved_share=1")
+PLAY = ("--policy", "gomocup-fastgame", "--json", *QUICK, "--set", "clock.starved_share=1")
 
 # Counts its games in each folder, and tells what it found; then it plays the first free square, and seldom fast.
 COUNTS = """#!/usr/bin/env python3

@@ -10,7 +10,7 @@ from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from judge.referee.spec import read_record
 from judge.sandbox.static_builds import compile_java
-from tests.cli.conftest import SHORT, Judge
+from tests.cli.conftest import QUICK, Judge
 
 pytestmark = pytest.mark.docker
 
@@ -49,7 +49,7 @@ def brain(tmp_path: Path) -> Path:
 
 
 def test_the_house_agent_in_java_plays(judge: Judge) -> None:
-    played = judge("match", "house-java", "house-instant", "--policy", "gomocup-standard", *SHORT, "--json")
+    played = judge("match", "house-java", "house-instant", "--policy", "gomocup-standard", *QUICK, "--json")
 
     assert [game["verdict"] for game in played.games] == ["win"]
     assert [game["winner"] for game in played.games] == [0]
@@ -62,7 +62,7 @@ def test_a_jar_is_an_agent_and_its_heap_keeps_below_its_cap(judge: Judge, tmp_pa
 
     memory = ("--set", "limits.memory_bytes=500000000")
     played = judge(
-        "match", "talker.jar", "house-instant", "--policy", "gomocup-freestyle", *SHORT, *memory, "--json"
+        "match", "talker.jar", "house-instant", "--policy", "gomocup-freestyle", *QUICK, *memory, "--json"
     )  # fmt: skip
 
     record = read_record(tmp_path / played.games[0]["record"]).record
@@ -75,7 +75,7 @@ def test_an_author_s_own_options_go_before_the_image_s(judge: Judge, tmp_path: P
         'name = "talker"\nruntime = "java"\ncommand = ["java", "-Xmx64m", "-cp", ".", "Main"]\n'
     )
 
-    played = judge("match", "brain", "house-instant", "--policy", "gomocup-freestyle", *SHORT, "--json")
+    played = judge("match", "brain", "house-instant", "--policy", "gomocup-freestyle", *QUICK, "--json")
 
     seat = read_record(tmp_path / played.games[0]["record"]).record.seats[0]
     assert int(seat.about["heap"]) <= 64 << 20

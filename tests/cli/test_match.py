@@ -12,13 +12,14 @@ import pytest
 
 from judge.sandbox.owner import directories
 from tests.cli.brains import write_brain
-from tests.cli.conftest import SHORT, Judge, orphans
+from tests.cli.conftest import QUICK, Judge, orphans
 from tests.cli.running import thinking
 from tests.forked import ForkedProcess
 
 # A loaded test machine starves agents, which is void, and right: here nobody is starved, whatever else runs.
 NOT_STARVED = ("--set", "clock.starved_share=1")
-FAST = ("--policy", "gomocup-fastgame", "--json", *SHORT, *NOT_STARVED)
+WHOLE_BOARD = ("--set", "game.options.width=20", "--set", "game.options.height=20")
+FAST = ("--policy", "gomocup-fastgame", "--json", *QUICK, *NOT_STARVED)
 
 # name, the trick when a move is due, the verdict, words of the reason
 BAD = [
@@ -109,7 +110,7 @@ def test_a_program_that_cannot_be_run_is_told_so(judge: Judge, tmp_path: Path) -
 @pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize("transport", ["pipes", "attach"])
 def test_two_instant_agents_fill_the_board(judge: Judge, tmp_path: Path, transport: str) -> None:
-    ran = judge("match", "house-instant", "house-instant", *FAST, "--set", f"box.transport={transport}")
+    ran = judge("match", "house-instant", "house-instant", *FAST, *WHOLE_BOARD, "--set", f"box.transport={transport}")
 
     game = ran.games[0]
     assert ("draw", None, 400) == (game["verdict"], game["winner"], game["moves"])
@@ -132,9 +133,9 @@ def test_games_alternate_colours_and_play_each_opening_twice(judge: Judge, tmp_p
         [seat["name"] for seat in game["seats"]] for game in games
     ]
     psq = [(tmp_path / game["record"]).with_suffix(".psq").read_bytes() for game in games]
-    first, second = b"8,8,0\r\n9,9,0\r\n10,7,0\r\n", b"11,11,0\r\n12,12,0\r\n"
+    first, second = b"8,8,0\r\n9,9,0\r\n10,7,0\r\n", b"6,6,0\r\n7,7,0\r\n"
     for text, stones in zip(psq, [first, first, second, second], strict=True):
-        assert text.startswith(b"Piskvorky 20x20, 11:11, 0\r\n" + stones), text[:100]
+        assert text.startswith(b"Piskvorky 10x10, 11:11, 0\r\n" + stones), text[:100]
 
 
 @pytest.mark.docker
@@ -237,7 +238,7 @@ def test_a_process_box_plays_and_says_loudly_that_it_isolates_nothing(judge: Jud
     ran = judge("match", "house-instant", "house-instant", *FAST, "--box", "process")
 
     assert "WARNING: --box process isolates nothing" in ran.err
-    assert ("draw", 400) == (ran.games[0]["verdict"], ran.games[0]["moves"])
+    assert ("draw", 100) == (ran.games[0]["verdict"], ran.games[0]["moves"])
     assert 0 == judge("verify", ran.games[0]["record"]).code
 
 

@@ -18,14 +18,14 @@ from judge.resources import BUILD_DIRECTORY
 from judge.sandbox.core_locks import CoreLocks
 from judge.sandbox.cores import whole_cores
 from tests.cli.brains import write_brain
-from tests.cli.conftest import SHORT, orphans
+from tests.cli.conftest import QUICK, orphans
 from tests.cli.contests import playing, running, slow_contest
 from tests.cli.running import runs_python, thinking
 from tests.intake.conftest import make_contest
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("two_cores", "images")]
 
-GAME = ("--policy", "gomocup-fastgame", *SHORT, "--set", "clock.starved_share=1")
+GAME = ("--policy", "gomocup-fastgame", *QUICK, "--set", "clock.starved_share=1")
 LONG = (*GAME, "--set", "clock.turn_ms=60000")
 
 

@@ -7,12 +7,12 @@ import pytest
 from judge.host.build_images import build_images
 from judge.referee.spec import read_record
 from judge.resources import IMAGES
-from tests.cli.conftest import SHORT, Judge
+from tests.cli.conftest import QUICK, Judge
 from tests.sandbox.mingw import HERE, NEEDS_WINE, WIDTHS, compile_windows
 
 pytestmark = list(NEEDS_WINE)
 
-PLAY = ("house-instant", "--policy", "gomocup-freestyle", *SHORT, "--json")
+PLAY = ("house-instant", "--policy", "gomocup-freestyle", *QUICK, "--json")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -43,7 +43,7 @@ def test_a_program_with_a_window_is_warned_and_plays(judge: Judge, tmp_path: Pat
     sources = [file for name in folders for file in sorted((IMAGES / name).glob("*.c"))]
     compile_windows(sources, tmp_path / "pbrain-strong.exe", 64, "-mwindows")
 
-    checked = judge("check", "pbrain-strong.exe", "--policy", "gomocup-freestyle", *SHORT)
+    checked = judge("check", "pbrain-strong.exe", "--policy", "gomocup-freestyle", *QUICK)
 
     assert checked.code == 0, checked.out
     assert "warning start: " in checked.out
@@ -61,7 +61,7 @@ def test_the_dlls_that_are_missing_are_named(judge: Judge, tmp_path: Path) -> No
     for dll in dlls:
         dll.unlink()
 
-    checked = judge("check", "pbrain-x.exe", "--policy", "gomocup-freestyle", *SHORT)
+    checked = judge("check", "pbrain-x.exe", "--policy", "gomocup-freestyle", *QUICK)
 
     assert checked.code == 1
     assert "exited with code 53" in checked.out

@@ -26,6 +26,7 @@ from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.types import AttemptState, EntryRow
 from tests.cli.brains import write_brain
+from tests.cli.conftest import SMALL
 
 PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "60"))
 """When a test gives up; no test passes by reaching it."""
@@ -137,7 +138,7 @@ class Cup:
         )
         brain = write_brain(folder, "patient", trick)
         self.agents: list[Agent] = [stage_agent(named, staging) for named in (brain, "house-instant")]
-        self.policy = load_policy("gomocup-standard", ["clock.turn_ms=60000", "clock.start_ms=60000"])
+        self.policy = load_policy("gomocup-standard", ["clock.turn_ms=60000", "clock.start_ms=60000", *SMALL])
         self.box: BoxKind = box
         self.database = folder / "cup.db"
         self.store = Store(f"sqlite:///{self.database}")

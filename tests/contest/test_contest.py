@@ -36,6 +36,7 @@ rounds = 3
 FOLDERS = """
 name = "cup"
 policy = "gomocup-fastgame"
+change = ["game.options.width=10", "game.options.height=10"]
 [format]
 name = "round-robin"
 games = 2
@@ -209,7 +210,7 @@ def test_each_game_starts_from_what_the_one_before_it_left(tmp_path: Path, slots
 def test_where_all_games_start_from_the_first_state_none_waits(tmp_path: Path, slots: LocalExecutor) -> None:
     folder = counting(tmp_path / "cup", ("a", "b"))
     toml = folder / "contest.toml"
-    toml.write_text('change = ["folders.round=first"]\n' + toml.read_text())
+    toml.write_text(toml.read_text().replace("change = [", 'change = ["folders.round=first", '))
 
     assert StopReason.FINISHED is play_on(folder, slots)
 

@@ -14,8 +14,6 @@ import httpx
 import pytest
 
 from judge.cli.submit import open_intake
-from judge.publish.keys import make_key
-from judge.publish.log import KEY_FILE
 from judge.store.tokens import Tokens
 from judge.submissions.service import IntakeDirectory
 from tests.forked import ForkedProcess
@@ -107,9 +105,7 @@ tries = 2
 idle_s = 2
 head_s = 2
 """
-    folder = tmp_path_factory.mktemp("cup")
-    make_key(folder / KEY_FILE)
-    return make_contest(folder, patience)
+    return make_contest(tmp_path_factory.mktemp("cup"), patience)
 
 
 @pytest.fixture(scope="module")
