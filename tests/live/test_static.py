@@ -3,7 +3,7 @@
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -11,8 +11,12 @@ from pathlib import Path
 import pytest
 
 from judge.errors import InputError
-from judge.live.serve import follow
+from judge.live.pages import LivePages
+from judge.live.serve import follow, hub_of
 from judge.live.static import EVENTS_PER_FILE
+from judge.publish.keys import make_key
+from judge.publish.log import KEY_FILE
+from judge.publish.witness import newest, reader_of, refusal
 from tests.broadcast.logs import PAIR, accept, events, recorder
 from tests.faults.conftest import PATIENCE_S
 from tests.forked import ForkedProcess
@@ -67,10 +71,21 @@ def test_pages_go_on_from_any_file_server_until_the_contest_is_over(browser: Bro
 def test_every_event_is_in_one_file_and_the_files_can_be_made_again(tmp_path: Path) -> None:
     public = tmp_path / "public"
     with Cup(tmp_path / "cup", PAIR, form='name = "round-robin"\ngames = 40') as cup:
+        key = make_key(cup.folder / KEY_FILE)
         cup.play()
         with recorder(cup) as log:
             log.finish()
         follow(cup.planned, public, once=True)
+        # A witness signs the log of the site, and what a service would answer is the same.
+        read = reader_of(str(public))
+        assert (82, "") == (newest(read).size, refusal(read, newest(read), None, key.public_key()))
+        with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
+            for name in ("log/checkpoint", "log/tile/0/000.p/82", "log/tile/entries/000.p/7"):
+                page = pages.get(name, hub.live, 0)
+                assert page is not None
+                assert "p/7" in name or page.data == (public / name).read_bytes()
+            for name in ("log/tile/0/000", "log/tile/9/000", "log/other", "log/../contest.toml"):
+                assert None is pages.get(name, hub.live, 0)
         count = events(cup)[-1]["seq"]
         assert count > EVENTS_PER_FILE
         for _ in range(2):

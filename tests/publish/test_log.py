@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import random
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -20,6 +21,7 @@ from judge.publish.keys import make_key
 from judge.publish.log import ContestLog
 from judge.publish.tables import JournalRow, write_csv, write_json
 from judge.publish.verify_export import verify_export
+from judge.publish.verify_log import ReadLog, since_problems
 from judge.store.contests import Store
 from judge.store.submission_types import Allowance, Came, Upload
 from judge.store.submissions import Register
@@ -185,6 +187,49 @@ def test_what_happened_after_the_last_checkpoint_is_found_by_nobody(copy: Public
 
 def other_digest(number: int) -> Callable[[list[JournalLine]], Any]:
     return lambda lines: lines.__setitem__(number, replace(lines[number], digest="d" * 64))
+
+
+def change(lines: list[JournalLine], chance: random.Random) -> None:
+    """Rewrite a journal somewhere."""
+    at, other = chance.randrange(len(lines)), chance.randrange(len(lines))
+    line = lines[at]
+    match chance.choice(["drop", "repeat", "swap", "time", "event", "text", "digest", "attempt", "match"]):
+        case "drop":
+            lines.pop(at)
+        case "repeat":
+            lines.insert(at, line)
+        case "swap":
+            lines[at], lines[other] = lines[other], lines[at]
+        case "time":
+            lines[at] = replace(line, at=f"2{line.at}")
+        case "event":
+            lines[at] = replace(line, event=chance.choice(lines).event)
+        case "text":
+            lines[at] = replace(line, text=line.text[:-1])
+        case "digest":
+            lines[at] = replace(line, digest=None if line.digest else "d" * 64)
+        case "attempt":
+            lines[at] = replace(line, attempt=(line.attempt or 0) + 1)
+        case "match":
+            lines[at] = replace(line, match=chance.choice(lines).match)
+
+
+def test_a_thousand_rewritten_logs_are_found_by_everybody_with_a_later_checkpoint(true: Public) -> None:
+    """And only by them: each old checkpoint, of every size, against logs in which one thing was rewritten."""
+    chance, lines = random.Random(815), lines_of(true.directory)
+    log, key = ContestLog("spring-cup", lines), true.key.public_key()
+    kept = [log.checkpoint(size).signed(true.key) for size in range(log.size + 1)]
+    for _ in range(1000):
+        forged = list(lines)
+        change(forged, chance)
+        forged = [replace(line, number=number) for number, line in enumerate(forged)]
+        other = ContestLog("spring-cup", forged)
+        same = [one == two for one, two in zip(log.leaves, other.leaves, strict=False)]
+        # A log that is as it was, or longer, is the same log.
+        first = same.index(False) if False in same else len(same)
+        read = ReadLog(other.checkpoint().signed(true.key), other.tree, forged)
+        for old in kept:
+            assert (old.size > first) == bool(list(since_problems(read, old, key)))
 
 
 # --- the draw --------------------------------------------------------------------------------------------------------

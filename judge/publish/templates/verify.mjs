@@ -3,8 +3,9 @@
 //     node verify.mjs DIRECTORY [KEY.pem] [--since CHECKPOINT]
 //
 // and verify.html runs it in a browser on a directory that the reader chooses. It checks that every file is as it was
-// signed, that results are those of the records, that the tables follow from the results, and that the log has all results
-// and goes on from an old checkpoint. It plays no game again: whether a record follows from the rules is for `judge contest verify`. It says what it did not check.
+// signed, that results are those of the records, that the tables follow from the results, and that the log has all
+// results and goes on from an old checkpoint. It plays no game again: whether a record follows from the rules is for
+// `judge contest verify`. It says what it did not check.
 "use strict";
 (() => {
   const MANIFEST = "manifest.json", SIGNATURE = "manifest.sig", KEY = "organiser.pem";
@@ -19,7 +20,9 @@
 
   const hex = (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
-  const sha256 = async (bytes) => hex(await crypto.subtle.digest("SHA-256", bytes));
+  // Node.js has a faster one: a log has many short leaves.
+  let digestOf = (bytes) => crypto.subtle.digest("SHA-256", bytes);
+  const sha256 = async (bytes) => hex(await digestOf(bytes));
   const utf8 = (text) => new TextEncoder().encode(text);
   // TextDecoder's Latin-1 is Windows-1252, and a record has each byte as the character of that number.
   const latin1 = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
@@ -377,7 +380,7 @@
 
   // --- log -----------------------------------------------------------------------------------------------------------
 
-  const hashed = async (...parts) => new Uint8Array(await crypto.subtle.digest("SHA-256", joined(parts)));
+  const hashed = async (...parts) => new Uint8Array(await digestOf(joined(parts)));
   const unbase64 = (text) => latin1(atob(text));
 
   /** The root of a Merkle tree (RFC 6962, 2.1) of leaf hashes: complete subtrees are joined from the right. */
@@ -613,6 +616,8 @@
     const [since] = at < 0 ? [] : words.splice(at, 2).slice(1);
     const [directory, key] = words;
     const { readFile, readdir, stat } = await import("node:fs/promises");
+    const { createHash } = await import("node:crypto");
+    digestOf = (bytes) => createHash("sha256").update(bytes).digest();
     if (directory === undefined || (at >= 0 && since === undefined)) {
       console.error("usage: node verify.mjs DIRECTORY [KEY.pem] [--since CHECKPOINT]");
       return 2;
