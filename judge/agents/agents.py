@@ -145,12 +145,17 @@ def stage_agent(named: str, staging: Path) -> Agent:
         program = _new_directory(staging, manifest.name)
         _copy_file(source, program / source.name, executable=True)
     else:
-        near = nearest(named, house_agent_names()) or ["house-strong"]
-        raise InputError(
-            f"there is no agent {named!r}: give the path of an executable, a directory with "
-            f"an {MANIFEST}, or a house agent such as {near[0]}"
-        )
+        raise no_agent(named)
     return Agent(manifest, program, program_digest(program), brains)
+
+
+def no_agent(named: str) -> InputError:
+    """The error for what is neither a house agent nor a path."""
+    near = nearest(named, house_agent_names()) or ["house-strong"]
+    return InputError(
+        f"there is no agent {named!r}: give the path of an executable, a directory with "
+        f"an {MANIFEST}, or a house agent such as {near[0]}"
+    )
 
 
 def refuse_person(named: str) -> None:

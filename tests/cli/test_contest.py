@@ -348,6 +348,7 @@ def test_an_agent_with_a_hostile_name_is_refused_and_shown_escaped(judge: Judge,
         (("init", "a b"), "a b: a contest's name has only"),
         (("init", "cup", "--format", "chess"), "--format chess: it is one of"),
         (("init", "cup", "--agent", "b\udcff/x"), "is not UTF-8"),
+        (("init", "cup", "--agent", "house-renjo"), "or a house agent such as house-renju"),
     ],
 )
 def test_init_refuses_what_could_not_be_run(

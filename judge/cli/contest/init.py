@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from judge.agents.agents import refuse_person
+from judge.agents.agents import no_agent, refuse_person
 from judge.cli.options import PolicyOption, SetOption
 from judge.contest.plan import NAME, PLAN_FILE, load_plan
 from judge.durable_files import write_durably
@@ -150,7 +150,12 @@ def _policy_from_folder(named: str, folder: Path) -> str:
 
 def _agent_from_folder(named: str, folder: Path) -> str:
     """An agent's path as it reads from the contest's folder, or a house agent's name as it is."""
-    return named if named in house_agent_names() else _from_folder(named, folder)
+    if named in house_agent_names():
+        return named
+    path = _from_folder(named, folder)
+    if not Path(named).exists():
+        raise no_agent(named)
+    return path
 
 
 def _from_folder(path: str, folder: Path) -> str:
