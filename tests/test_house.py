@@ -58,7 +58,7 @@ MAY_IMPORT = {
         "broadcast", "records", "transparency",
     },
     "cluster": {
-        "errors", "resources", "durable_files", "locks", "logs", "sandbox", "host", "referee", "store",
+        "errors", "resources", "text", "parsing", "durable_files", "locks", "logs", "sandbox", "referee", "store",
         "agents", "contest", "matches",
     },
     "publish": {

@@ -13,7 +13,7 @@ import pytest
 
 import judge
 from judge.agents.agents import stage_agent
-from judge.cluster.host import code_digest
+from judge.cluster.machine import code_digest
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from judge.referee.policy import policy_names
@@ -111,7 +111,7 @@ def test_it_has_its_policies_and_its_types(installed: Installed) -> None:
 
 def test_it_is_the_same_judge_as_this_checkout(installed: Installed) -> None:
     """A contest on many machines takes only hosts that have the same code."""
-    program = "from judge.cluster.host import code_digest; print(code_digest())"
+    program = "from judge.cluster.machine import code_digest; print(code_digest())"
 
     assert code_digest() == installed.run("python", "-c", program).strip()
 

@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.host_setup import clean_up, report_occupied, slots_on_host
+from judge.cli.host_setup import clean_up, report_occupied
 from judge.cli.options import SLOTS_HELP, TlsOption, require_dask
 from judge.cli.output import note
 from judge.cluster.keys import make_keys
+from judge.contest.executor import slots_on_host
 from judge.errors import HostError, InputError
 
 EXAMPLES = """
@@ -30,7 +31,7 @@ def keys(
 ) -> None:
     """Make a key and a certificate for each host in FOLDER, and the authority that signs them.
 
-    Copy FOLDER/HOST to that host, and nothing else. Anyone who has one of these folders can run programs on all hosts.
+    Copy FOLDER/HOST to that host, and nothing else. Anyone who has one of these folders can use all workers.
     """
     for made in make_keys(folder, hosts, days):
         print(made)
@@ -57,9 +58,7 @@ def worker(
     tls: TlsOption = None,
     slots: Annotated[int, typer.Option(min=0, help=SLOTS_HELP)] = 0,
     cores: Annotated[int, typer.Option(min=1, help="Cores for each game.")] = 1,
-    folder: Annotated[Path, typer.Option(help="Where agents and results that were not fetched yet are stored.")] = Path(
-        "worker"
-    ),
+    folder: Annotated[Path, typer.Option(help="Where the files of agents are stored.")] = Path("worker"),
     name: Annotated[str, typer.Option(help="The name of this machine; default: its host name.")] = "",
     listen: Annotated[
         str, typer.Option(help="The address to listen on; default: the one that reaches the scheduler, any port.")
@@ -68,7 +67,7 @@ def worker(
     """Play games of contests on this machine."""
     require_dask()
     from judge.cluster.daemons import run_worker
-    from judge.cluster.host import WorkerHost
+    from judge.cluster.machine import Machine
     from judge.cluster.security import parse_address, security_of
 
     address = parse_address(scheduler)
@@ -83,6 +82,6 @@ def worker(
         note(f"judge: no game in containers can be played here: {error}")
         clean_up(containers=False)
     report_occupied(worker_slots)
-    host = WorkerHost(name or platform.node(), folder, worker_slots)
+    machine = Machine(name or platform.node(), folder, worker_slots)
     os.sched_setaffinity(0, worker_slots[0].judge_cores)
-    run_worker(host, address, listen_address, security)
+    run_worker(machine, address, listen_address, security)

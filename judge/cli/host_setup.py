@@ -12,7 +12,7 @@ from judge.referee.play import Slot, Venue
 from judge.referee.policy import Policy
 from judge.sandbox import images, requirements
 from judge.sandbox.box import BoxKind
-from judge.sandbox.core_locks import CoreLocks, Tell, is_free, take_one
+from judge.sandbox.core_locks import CoreLocks, Tell, take_one
 from judge.sandbox.cores import CorePlacement, place_slots, whole_cores
 from judge.sandbox.reaper import alone_on, reap
 from judge.text import printable
@@ -105,23 +105,6 @@ def _take_slot(placement: CorePlacement, tell: Tell) -> tuple[Slot, CoreLocks]:
     once = cache(tell)
     locks = take_one([CoreLocks(cores, once) for cores in placement.slots])
     return Slot(locks.processors, placement.judge), locks
-
-
-def slots_on_host(cores: int, count: int = 0, sharing: int = 1) -> list[Slot]:
-    """`count` slots of `cores` cores each, up to `sharing` on the same cores; 0: as many as fit.
-
-    Slots whose cores no other judge of this host uses come first. Raises InputError if so many do not fit.
-    """
-    available = whole_cores()
-    most = max(1, (len(available) - 1) // cores) * sharing
-    if count > most:
-        raise InputError(
-            f"{count} games at the same time do not fit: {len(available)} cores allow {most} games of {cores} each, "
-            "because one core is for the judge and the Engine"
-        )
-    taken = [core for core in available[1:] if not is_free(core, lambda _: None)]
-    placement = place_slots(available, count or most, cores, sharing, taken)
-    return [Slot(cores=own, judge_cores=placement.judge) for own in placement.slots]
 
 
 def report_occupied(slots: Sequence[Slot]) -> None:

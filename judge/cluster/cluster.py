@@ -1,349 +1,361 @@
-"""The games of a contest on many machines: given to workers, and fetched from them, late too from those that were lost.
+"""The matches of a contest on many machines: dask places them, and plays them again where a worker is lost.
 
-dask brings a game to a worker and its record back, and says which workers there are. What it forgets stays known on the
-worker (`Host`), and in the store: a worker that is met says which games it has, and they are handed over. The loop that
-asks for them (`Round`) hears of each attempt that it began, once: with its record or with an error. A record that comes
-after such an error is told too; the store knows that it is late.
+A worker announces slots as a resource of dask's, and each match takes one. What is ours: a worker's answer is data,
+which is checked before it counts (`judge.cluster.checks`); a worker whose answer is refused gets no more matches; and
+where the scheduler was lost, what it had is given to the next one. The store counts one result of each match, whatever
+was played twice.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+import itertools
+import secrets
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any
 
-from distributed import CancelledError, Future
-from distributed.scheduler import KilledWorker
+from distributed import CancelledError, Client, Future
+from distributed.client import ClosedClientError
+from distributed.security import Security
 
 from judge.agents.store import pack_agent
-from judge.cluster import worker_tasks
-from judge.cluster.daemons import CORE
-from judge.cluster.host import code_digest, refuse_other_images
-from judge.cluster.messages import HostFacts, Key, RemoteJob
-from judge.cluster.scheduler_client import ANSWER_S, SchedulerClient, SchedulerLostError
-from judge.cluster.security import parse_address, security_of
+from judge.cluster.checks import checked
+from judge.cluster.dask_config import settle
+from judge.cluster.machine import code_digest
+from judge.cluster.messages import Broken, Lacks, Order, Played, Unfit, read_answer
+from judge.cluster.security import Address, parse_address, security_of
+from judge.cluster.tasks import SLOT, play
 from judge.contest.executor import JobEnd
-from judge.contest.worker import Job, JobResult
+from judge.contest.worker import Job
 from judge.errors import HostError, InputError
 from judge.logs import get_logger
 from judge.matches import Match
 from judge.sandbox.images import image_contents
 from judge.store.contests import Store
+from judge.text import printable
 
-LAST_WORDS_S = 5.0
-"""Seconds to wait for workers that were told of a contest's end."""
+CONNECT_S = 10.0
+ANSWER_S = 10.0
+"""How long a scheduler, or a worker that gives a record, may take to answer."""
 
-Ends = list[JobEnd]
+LOOK_S = 1.0
+"""How often it is asked which workers there are."""
+
+REFUSALS = 3
+"""After so many refused answers an attempt is void: then the fault may be with the game and not with the workers."""
 
 log = get_logger()
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Worker:
-    """A worker as the contest's host sees it; without `facts` it is given no games."""
+    """A worker as the scheduler describes it."""
 
     address: str
     name: str
-    facts: HostFacts | None = None
-    shipped: dict[str, Future[Any]] = field(default_factory=dict)
-    """The agents whose files are, or will be, there beside those of `facts`."""
-    busy: set[Key] = field(default_factory=set)
-
-    @property
-    def free(self) -> int:
-        return max(0, self.facts.slots - len(self.busy)) if self.facts else 0
+    slots: int
 
 
 @dataclass(slots=True)
-class _Running:
-    """An attempt that the loop waits for; `adrift` since the scheduler was lost, None while it is not."""
+class _Given:
+    """An attempt that is with the workers since `at`, on this host's monotonic clock."""
 
-    match: Match
-    host: str
-    adrift: float | None = None
+    job: Job
+    at: float
+    name: str = ""
+    """Of its task."""
+    task: Future[Any] | None = None
+    """None: no worker may have it now."""
+    agents: frozenset[str] = frozenset()
+    """Those whose files travel with it, because a worker has said that it lacks them."""
+    only: frozenset[str] | None = None
+    """The addresses of the workers that may have it; None: any."""
+    refused: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What a cluster is to know of the contest that it plays for."""
 
-    contest: str
-    """A name that no other contest has, not even one of the same name in another store."""
     images: Mapping[str, str]
     """What the images of its runtimes hold, by name: workers must have the same."""
-    lost_after_s: float
-    """How long a worker has to come back after the scheduler was lost."""
-    attempt: Callable[[str, int], Match | None]
-    """Its attempts again, by match and number."""
     tell: Callable[[str], None]
     """Takes sentences about workers for its journal."""
+
+
+class _Client(Client):
+    """A client of dask that does not look at what a task has raised, which may be anything that a worker sends."""
+
+    def _handle_task_erred(self, key: Any = None, exception: Any = None, traceback: Any = None) -> None:  # noqa: ARG002
+        super()._handle_task_erred(key, HostError("the task has failed"), None)  # type: ignore[no-untyped-call]
 
 
 class Cluster:
     """The slots of all workers of a scheduler: see `judge.contest.executor.Executor`."""
 
-    def __init__(self, line: SchedulerClient[JobEnd], terms: Terms) -> None:
-        self._line = line
+    def __init__(self, address: Address, security: Security, terms: Terms) -> None:
+        """Connect. Raises HostError if no scheduler answers."""
+        settle()
+        self._address = address
+        self._security = security
         self._terms = terms
-        self._code = code_digest()
+        self._names = (f"game-{secrets.token_hex(8)}-{number}" for number in itertools.count())
         self._workers: dict[str, _Worker] = {}
-        self._running: dict[Key, _Running] = {}
-        self._taken: list[tuple[str, Key]] = []
+        self._unfit: set[str] = set()
+        """The addresses of workers that cannot play."""
+        self._liars: set[str] = set()
+        """The names of workers whose answers were refused."""
+        self._given: dict[str, _Given] = {}
+        self._news: SimpleQueue[Future[Any]] = SimpleQueue()
+        self._looked = -LOOK_S
+        self._client = self._connect()
+        self._scheduler = ""
 
     # --- what the loop of a contest asks for -------------------------------------------------------------------------
 
     @property
     def free(self) -> int:
         """How many games could be started now."""
-        return sum(worker.free for worker in self._workers.values())
+        return max(0, sum(self._workers[address].slots for address in self._usable()) - len(self._given))
 
     @property
     def running(self) -> int:
         """How many games are being played."""
-        return len(self._running)
+        return len(self._given)
 
     @property
     def host(self) -> str:
-        """The worker that gets the next match; empty if none is free."""
-        worker = self._freest()
-        return worker.name if worker else ""
+        """Nobody knows yet who plays the next match."""
+        return ""
 
     def start(self, job: Job) -> None:
-        """Give a match to the worker with most free slots. Raises IndexError if none has one."""
-        worker = self._freest()
-        if worker is None or worker.facts is None:
+        """Give a match to dask. Raises IndexError if no worker has a free slot."""
+        if not self.free:
             raise IndexError("no worker has a free slot")
-        match = job.match
-        key = Key(self._terms.contest, match.id, match.attempt)
-        taken = self._ship(worker, worker.facts, job.programs)
-        worker.busy.add(key)
-        self._running[key] = _Running(match, worker.name)
-        self._line.ask(
-            worker.address,
-            lambda future: self._ended(worker, key, match, future),
-            worker_tasks.play_remotely,
-            RemoteJob(key, job, self._terms.images),
-            *taken,
-            name=str(key),
-            resources={CORE: worker.facts.cores_per_slot},
-        )
+        self._give(_Given(job, monotonic()))
 
-    def wait(self, timeout_s: float) -> Ends:
-        """The matches that have ended, late ones included; waits for one, or for news of a worker.
-
-        The store has the results of the last call when this one is made, so the workers are told to delete their
-        copies.
-        """
-        self._let_forget()
-        found = [*self._look_around(), *self._given_up()]
-        return [*found, *self._line.hear(0 if found else timeout_s)]
+    def wait(self, timeout_s: float) -> list[JobEnd]:
+        """The matches that have ended; waits for one, or for news of a worker."""
+        self._look()
+        found: list[JobEnd] = []
+        with suppress(Empty):
+            task = self._news.get(timeout=timeout_s)
+            while True:
+                given = self._given.get(str(task.key))
+                if given is not None and given.task is task:
+                    found += self._ended(given, task)
+                task = self._news.get_nowait()
+        return found
 
     def kill(self) -> list[Match]:
-        """End every game now; the games that were running. A worker that is out of reach plays on, for nothing."""
-        running = [run.match for run in self._running.values()]
-        told = [
-            self._line.ask(worker.address, _unheard, worker_tasks.stop, frozenset(worker.busy))
-            for worker in self._workers.values()
-            if worker.busy
-        ]
-        self._running.clear()
-        self._line.wait_for(told, LAST_WORDS_S)
-        return running
+        """End every game now; the games that were running. A worker that is out of reach notices by itself."""
+        running, self._given = self._given, {}
+        tasks = [given.task for given in running.values() if given.task]
+        if self._client.status == "running":
+            with suppress(OSError, TimeoutError, ClosedClientError):
+                self._client.cancel(tasks)
+        return [given.job.match for given in running.values()]
 
     def close(self) -> None:
         """Let the workers go; they wait for the next contest."""
-        self._line.wait_for(self._let_forget(), LAST_WORDS_S)
-        self._line.close()
+        self._client.close(timeout=ANSWER_S)
 
     # --- workers come and go -----------------------------------------------------------------------------------------
 
-    def _look_around(self) -> Ends:
-        """Meet the workers that have come, and give up those that are gone."""
+    def _usable(self) -> frozenset[str]:
+        """The addresses of the workers that may have games."""
+        return frozenset(
+            address
+            for address, worker in self._workers.items()
+            if address not in self._unfit and worker.name not in self._liars
+        )
+
+    def _look(self) -> None:
+        """Note who has come and gone; a new scheduler is given what the one before it had."""
+        if monotonic() - self._looked < LOOK_S:
+            return
+        self._looked = monotonic()
+        if self._client.status == "closed":
+            with suppress(HostError):
+                self._client = self._connect()
         try:
-            found = self._line.workers()
-        except SchedulerLostError as error:
-            self._set_adrift(str(error))
-            return []
-        if found is None:
-            return []
-        for address in set(found) - set(self._workers):
-            self._meet(_Worker(address, found[address]))
-        lost = [self._workers[address] for address in set(self._workers) - set(found)]
-        return [end for worker in lost for end in self._lose(worker)]
+            identity = self._ask("identity", n_workers=-1)
+        except (OSError, TimeoutError):
+            return
+        if identity["id"] != self._scheduler or any(given.task and given.task.cancelled() for given in self._all()):
+            if self._scheduler:
+                log.warning("the scheduler was lost: its games are played again", games=self.running)
+            self._scheduler = identity["id"]
+            for given in self._all():
+                given.task = None
+        self._meet(identity["workers"])
+        for given in self._all():
+            if given.task is None or (given.only is not None and not given.only & self._workers.keys()):
+                self._give(given)
 
-    def _set_adrift(self, why: str) -> None:
-        """The scheduler has forgotten everything; the workers have not, and play on."""
-        if self._workers:
-            log.warning("what the workers play is waited for", why=why)
-        self._workers.clear()
-        for run in self._running.values():
-            run.adrift = run.adrift or monotonic()
+    def _all(self) -> list[_Given]:
+        return list(self._given.values())
 
-    def _meet(self, worker: _Worker) -> None:
-        self._workers[worker.address] = worker
-        self._line.ask(
-            worker.address,
-            lambda future: self._met(worker, future),
-            worker_tasks.look,
-            self._terms.contest,
-            tuple(self._terms.images),
-        )
+    def _meet(self, workers: Mapping[str, Any]) -> None:
+        found = {
+            address: _Worker(address, printable(str(worker["name"]), 80), int(worker["resources"].get(SLOT, 0)))
+            for address, worker in workers.items()
+        }
+        for address in self._workers.keys() - found.keys():
+            self._note(f"worker {self._workers[address].name} is lost")
+        for address in found.keys() - self._workers.keys():
+            worker = found[address]
+            if worker.slots:
+                self._note(f"worker {worker.name} plays: {worker.slots} slots")
+            else:
+                self._note(f"worker {worker.name} is given no games: start it with --resources {SLOT}=1")
+        self._workers = found
+        self._unfit &= found.keys()
 
-    def _met(self, worker: _Worker, future: Future[Any]) -> Ends:
-        """Fetch what the worker has of this contest, and give it games unless there is something against it."""
+    def _connect(self) -> Client:
         try:
-            facts: HostFacts = future.result(timeout=ANSWER_S)
-            self._refuse(facts)
-        except TimeoutError:
-            why = f"the scheduler does not reach it at {worker.address}; see judge worker --listen"
-            self._note(f"worker {worker.name} is given no games: {why}")
-            return []
-        except (HostError, InputError) as error:
-            self._note(f"worker {worker.name} is given no games: {error}; then start it again")
-            return []
-        worker.facts = facts
-        self._note(f"worker {facts.name} plays: {facts.slots} slots of {facts.cores_per_slot} cores; {facts.about}")
-        for key in facts.games:
-            self._fetch(worker, key)
-        return self._without(
-            f"the worker {facts.name} came back without this game",
-            lambda key, run: run.adrift is not None and run.host == facts.name and key not in facts.games,
+            return _Client(  # type: ignore[no-untyped-call]
+                str(self._address), security=self._security, timeout=CONNECT_S, set_as_default=False, name="judge"
+            )
+        except (OSError, TimeoutError) as error:
+            raise HostError(
+                f"no scheduler answers at {self._address} ({error}): start judge scheduler there, with keys of the "
+                f"same authority"
+            ) from None
+
+    def _ask(self, what: str, **values: object) -> Mapping[str, Any]:
+        """What the scheduler says. Raises OSError or TimeoutError if it does not answer."""
+        if self._client.status != "running" or self._client.scheduler is None:
+            raise TimeoutError
+        answer: Mapping[str, Any] = self._client.sync(
+            getattr(self._client.scheduler, what), callback_timeout=ANSWER_S, **values
         )
-
-    def _refuse(self, facts: HostFacts) -> None:
-        if facts.code != self._code:
-            raise HostError(f"the judge on {facts.name} is not the one that runs the contest: install the same on both")
-        refuse_other_images(facts.name, self._terms.images, facts.images)
-
-    def _lose(self, worker: _Worker) -> Ends:
-        """It is gone, as far as the scheduler knows; should it come back, it is another to us."""
-        del self._workers[worker.address]
-        self._line.drop(worker.address)
-        self._note(f"worker {worker.name} is lost, and {len(worker.busy)} games with it")
-        return self._without(
-            f"the worker {worker.name} of this game was lost",
-            lambda key, run: key in worker.busy and run.adrift is None,
-        )
-
-    def _given_up(self) -> Ends:
-        """The games of workers that have not come back to a new scheduler."""
-        since = monotonic() - self._terms.lost_after_s
-        return self._without(
-            "the scheduler was lost, and the worker of this game with it",
-            lambda _, run: run.adrift is not None and run.adrift < since,
-        )
-
-    def _without(self, why: str, is_so: Callable[[Key, _Running], bool]) -> Ends:
-        """The games of which something is so have no end."""
-        keys = [key for key, run in self._running.items() if is_so(key, run)]
-        return [JobEnd(self._running.pop(key).match, None, HostError(why)) for key in keys]
+        return answer
 
     # --- games come and go -------------------------------------------------------------------------------------------
 
-    def _ship(self, worker: _Worker, facts: HostFacts, programs: Mapping[str, Path]) -> Iterable[Future[Any]]:
-        """The errands that bring a game's agents to a worker, for those that were not there before we met."""
-        for digest in programs.keys() - facts.agents - worker.shipped.keys():
-            errand = self._line.ask(
-                worker.address,
-                partial(self._arrived, worker, digest),
-                worker_tasks.take_agent,
-                digest,
-                pack_agent(programs[digest]),
-            )
-            if errand is not None:
-                worker.shipped[digest] = errand
-        return [worker.shipped[digest] for digest in programs if digest in worker.shipped]
-
-    def _arrived(self, worker: _Worker, digest: str, future: Future[Any]) -> Ends:
-        if future.status != "finished":
-            worker.shipped.pop(digest, None)  # the agent's next game tries again
-        return []
-
-    def _fetch(self, worker: _Worker, key: Key) -> None:
-        """Have a game handed over that the worker began before we met."""
-        run = self._running.get(key)
-        match = run.match if run else self._terms.attempt(key.match, key.attempt)
-        if match is None:
+    def _give(self, given: _Given) -> None:
+        """Have an attempt played, also once more."""
+        self._given.pop(given.name, None)
+        given.name = next(self._names)
+        self._given[given.name] = given
+        given.task = None
+        usable = self._usable()
+        given.only = None if len(usable) == len(self._workers) else usable
+        if given.only is not None and not usable:
             return
-        if run is not None:
-            run.adrift = None
-        worker.busy.add(key)
-        self._line.ask(
-            worker.address, lambda future: self._ended(worker, key, match, future), worker_tasks.hand_over, key
-        )
+        with suppress(ClosedClientError):
+            given.task = self._client.submit(
+                play,
+                self._order(given.job),
+                {digest: pack_agent(given.job.programs[digest]) for digest in sorted(given.agents)},
+                key=given.name,
+                pure=False,
+                resources={SLOT: 1},
+                workers=None if given.only is None else sorted(given.only),
+                allow_other_workers=False,
+            )
+            given.task.add_done_callback(self._news.put)
 
-    def _ended(self, worker: _Worker, key: Key, match: Match, future: Future[Any]) -> Ends:
-        """A match has ended. If nobody waits for it any more, it is reported only if it was played."""
-        result: JobResult | None = None
-        error: Exception | None = None
+    def _order(self, job: Job) -> bytes:
+        order = Order(
+            contest=job.contest,
+            match=replace(job.match, spec=job.spec().model_dump_json()),
+            agents=tuple(job.programs),
+            states=job.states,
+            images=self._terms.images,
+            code=code_digest(),
+        )
+        return order.model_dump_json().encode()
+
+    def _ended(self, given: _Given, task: Future[Any]) -> list[JobEnd]:
+        """The end of an attempt, unless it is played again."""
+        if task.status == "error":
+            return self._refuse(given, None, "its workers were lost, or one has no judge, or another, or it attacks")
+        worker = None
         try:
-            result = future.result(timeout=ANSWER_S)
-        except TimeoutError:
-            # The record cannot be had now: whether its worker is lost, the next look around says.
-            self._line.follow(worker.address, lambda again: self._ended(worker, key, match, again), future)
+            holders = self._ask("who_has", keys=[given.name]).get(given.name, ())
+            worker = self._workers.get(holders[0]) if len(holders) == 1 else None
+            data = task.result(timeout=ANSWER_S)
+        except (OSError, TimeoutError):
+            # Its worker may be lost: then dask has it played again.
+            task.add_done_callback(self._news.put)
             return []
         except CancelledError:
-            return []  # with its scheduler, which the next look around finds lost
-        except KilledWorker:
-            return self._lose(worker)
-        except Exception as raised:  # noqa: BLE001 - whatever the worker raised is why this game has no end
-            error = raised
-        worker.busy.discard(key)
-        self._taken.append((worker.address, key))
-        is_late = self._running.pop(key, None) is None
-        return [] if is_late and result is None else [JobEnd(match, result, error)]
+            return []  # with its scheduler, which the next look finds lost
+        except Exception as error:  # noqa: BLE001 - whatever a hostile worker makes dask stumble over
+            return self._refuse(given, worker, f"it cannot be read: {error!r:.200}")
+        return self._judge(given, data, worker)
 
-    def _let_forget(self) -> Sequence[Future[Any] | None]:
-        """The store has what the loop was given."""
-        taken, self._taken = self._taken, []
-        keys = {at: frozenset(key for where, key in taken if where == at) for at, _ in taken}
-        return [
-            self._line.ask(address, _unheard, worker_tasks.forget, keys[address])
-            for address in self._workers
-            if address in keys
-        ]
+    def _judge(self, given: _Given, data: object, worker: _Worker | None) -> list[JobEnd]:
+        """What an answer means, if it holds. `worker` is None if nobody, or more than one, claims to have it."""
+        name = worker.name if worker else ""
+        try:
+            if name in self._liars:
+                raise InputError("an answer of this worker was refused before")
+            answer = read_answer(data)
+            if isinstance(answer, Broken):
+                return self._end(given, HostError(answer.why), name)
+            if isinstance(answer, Unfit) and worker:
+                self._unfit.add(worker.address)
+                self._note(f"worker {name} is given no games: {answer.why}; then start it again")
+                self._give(given)
+                return []
+            if isinstance(answer, Lacks):
+                if given.agents.issuperset(answer.agents):
+                    raise InputError("it says that the files of agents did not arrive undamaged")
+                given.agents |= given.job.programs.keys() & set(answer.agents)
+                self._give(given)
+                return []
+            if not isinstance(answer, Played):
+                raise InputError("nobody knows which worker it is of")
+            result = checked(given.job, answer, monotonic() - given.at)
+        except InputError as error:
+            return self._refuse(given, worker, str(error))
+        self._given.pop(given.name)
+        return [JobEnd(given.job.match, result, None, name)]
 
-    def _freest(self) -> _Worker | None:
-        """The worker with most free slots; of equals the first by name, so that like contests are given out alike."""
-        workers = sorted(self._workers.values(), key=lambda worker: worker.name)
-        return max((w for w in workers if w.free), key=lambda worker: worker.free, default=None)
+    def _refuse(self, given: _Given, worker: _Worker | None, why: str) -> list[JobEnd]:
+        """An answer does not count; the game is played elsewhere."""
+        match = given.job.match
+        name = worker.name if worker else ""
+        whose = f"worker {name}" if worker else "an unknown worker"
+        text = f"game {match.number}, attempt {match.attempt}: the answer of {whose} is refused: {why}"
+        if worker and name not in self._liars:
+            self._liars.add(name)
+            text += f"; worker {name} is given no games any more"
+        self._note(text)
+        given.refused += 1
+        if given.refused >= REFUSALS:
+            return self._end(given, HostError(f"{given.refused} answers were refused: {why}"), name)
+        self._give(given)
+        return []
+
+    def _end(self, given: _Given, error: HostError, host: str = "") -> list[JobEnd]:
+        """An attempt has no result."""
+        self._given.pop(given.name)
+        return [JobEnd(given.job.match, None, error, host)]
 
     def _note(self, text: str) -> None:
         log.info("cluster", text=text)
         self._terms.tell(text)
 
 
-def open_cluster(
-    address: str, keys: Path | None, store: Store, contest: str, runtimes: Collection[str], lost_after_s: float
-) -> Cluster:
+def open_cluster(address: str, keys: Path | None, store: Store, contest: str, runtimes: Collection[str]) -> Cluster:
     """The workers of the scheduler at `address` (`tls://HOST:8786`), for one contest of a store.
 
     `keys` is this host's folder of `judge cluster keys`. `runtimes` are those of the contest's agents, and `keeper`
     where folders are kept; none where no container is used: a worker whose images of these differ from this host's is
-    given no games. A worker has `lost_after_s` to come back after the scheduler was lost.
+    given no games.
 
     Raises InputError for an address or keys that cannot be used, HostError where no scheduler answers.
     """
     where = parse_address(address)
     security = security_of(where, keys)
     terms = Terms(
-        contest=f"{contest}, created {store.journal(contest)[0].at}",
         images=image_contents(runtimes) if runtimes else {},
-        lost_after_s=lost_after_s,
-        attempt=lambda match, attempt: _attempt(store, contest, match, attempt),
         tell=lambda text: store.remark(contest, "worker", text),
     )
-    return Cluster(SchedulerClient(where, security), terms)
-
-
-def _attempt(store: Store, contest: str, match_id: str, attempt: int) -> Match | None:
-    """A match as it was when it was issued for an attempt."""
-    for match in store.matches(contest):
-        if match.id == match_id and attempt <= match.attempt:
-            return replace(match, attempt=attempt)
-    return None
-
-
-def _unheard(_: Future[Any]) -> Ends:
-    return []
+    return Cluster(where, security, terms)

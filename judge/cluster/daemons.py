@@ -6,20 +6,24 @@ import socket
 from pathlib import Path
 
 from distributed import Scheduler, Worker
+from distributed.core import Server
 from distributed.security import Security
 
 from judge.cluster.dask_config import NO_PAGES, settle
-from judge.cluster.host import WorkerHost
+from judge.cluster.machine import Machine
 from judge.cluster.security import Address
-from judge.cluster.worker_tasks import AtHost
+from judge.cluster.tasks import SLOT, AtMachine
+from judge.cluster.unpickling import TASKS, refuse_pickles
 from judge.errors import HostError
 from judge.logs import get_logger
 
+ASKED_OF_BOTH = frozenset({"connection_stream", "gather", "identity"})
+ASKED_OF_SCHEDULER = ASKED_OF_BOTH | {"heartbeat_worker", "register-client", "register-worker", "unregister", "who_has"}
+ASKED_OF_WORKER = ASKED_OF_BOTH | {"free_keys", "get_data", "ping", "terminate"}
+"""What others may ask of a scheduler or a worker; dask would do much more for them, such as write a file anywhere."""
+
 AGAIN_S = 1.0
 """How long a worker waits before it calls a scheduler again that did not answer, or has sent it away."""
-
-CORE = "CORE"
-"""The resource that a game takes: whole cores."""
 
 log = get_logger()
 
@@ -30,20 +34,22 @@ def run_scheduler(listen: Address, security: Security, lost_after_s: float) -> N
     A worker that is silent for `lost_after_s` is lost, but never before dask's own minimum of 5 seconds.
     """
     settle()
+    refuse_pickles(TASKS)
     asyncio.run(_scheduler(listen, security, lost_after_s))
 
 
-def run_worker(host: WorkerHost, scheduler: Address, listen: Address | None, security: Security) -> None:
+def run_worker(machine: Machine, scheduler: Address, listen: Address | None, security: Security) -> None:
     """Play for the contests of a scheduler until SIGTERM or Ctrl-C, which end running matches.
 
-    The scheduler may stop and start again; a running match continues meanwhile. `listen` is this worker's address;
-    None: the one that leads to the scheduler, any port.
+    The scheduler may stop and start again. `listen` is this worker's address; None: the one that leads to the
+    scheduler, any port.
     """
     settle()
+    refuse_pickles(TASKS)
     try:
-        asyncio.run(_worker(host, scheduler, listen, security))
+        asyncio.run(_worker(machine, scheduler, listen, security))
     finally:
-        host.close()
+        machine.close()
 
 
 async def _scheduler(listen: Address, security: Security, lost_after_s: float) -> None:
@@ -57,6 +63,7 @@ async def _scheduler(listen: Address, security: Security, lost_after_s: float) -
         dashboard_address=NO_PAGES,
         dashboard=False,
     )
+    _answer_only(scheduler, ASKED_OF_SCHEDULER)
     try:
         await scheduler
     except OSError as error:
@@ -67,7 +74,7 @@ async def _scheduler(listen: Address, security: Security, lost_after_s: float) -
     await scheduler.close()
 
 
-async def _worker(host: WorkerHost, scheduler: Address, listen: Address | None, security: Security) -> None:
+async def _worker(machine: Machine, scheduler: Address, listen: Address | None, security: Security) -> None:
     stopped = _stopped()
     while not stopped.is_set():
         try:
@@ -78,27 +85,33 @@ async def _worker(host: WorkerHost, scheduler: Address, listen: Address | None, 
             continue
         worker = Worker(
             str(scheduler),
-            name=host.name,
-            nthreads=2 * host.slots + 2,  # games to play, games to hand over, and errands
-            resources={CORE: host.slots * host.cores_per_slot},
+            name=machine.name,
+            nthreads=machine.slots,
+            resources={SLOT: machine.slots},
             security=security,
             protocol=f"{scheduler.scheme}://",
             host=here,
             port=listen.port if listen else 0,
-            local_directory=str(_scratch(host.folder)),
+            local_directory=str(_scratch(machine.folder)),
             memory_limit=0,
             dashboard_address=NO_PAGES,
-            plugins=(AtHost(host),),
+            plugins=(AtMachine(machine, is_own=False),),
         )
+        _answer_only(worker, ASKED_OF_WORKER)
         await _until_gone(worker, stopped)
         if not stopped.is_set():
             await asyncio.sleep(AGAIN_S)
 
 
+def _answer_only(server: Server, names: frozenset[str]) -> None:
+    for name in server.handlers.keys() - names:
+        del server.handlers[name]
+
+
 async def _until_gone(worker: Worker, stopped: asyncio.Event) -> None:
     """Serve until the scheduler sends this worker away, or is gone, or somebody stops the process.
 
-    A dask worker cannot come back: the next one takes its place, beside the same host.
+    A dask worker cannot come back: the next one takes its place, on the same machine.
     """
     end = asyncio.create_task(stopped.wait())
     try:

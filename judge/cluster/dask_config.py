@@ -9,9 +9,6 @@ from judge.logs import adopt
 LOGGERS = ("distributed", "tornado", "asyncio")
 
 SETTINGS = {
-    # A game belongs to the worker that it was given to; if that one is lost, the contest decides what becomes of it.
-    "distributed.scheduler.work-stealing": False,
-    "distributed.scheduler.allowed-failures": 0,
     "distributed.scheduler.active-memory-manager.start": False,
     # No pages: they would be served without TLS.
     "distributed.scheduler.http.routes": [],

@@ -1,51 +1,76 @@
-"""What goes over the wire: games to play, and what a worker says of itself."""
+"""What the contest's host and a worker tell each other: JSON in bytes, which the receiver parses."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Literal
 
-from judge.contest.worker import Job
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from judge.errors import InputError
+from judge.matches import Match
+from judge.referee.bounds import LARGEST_RECORD
+
+LARGEST_ANSWER = 4 * LARGEST_RECORD
+"""Bytes: a record and the states of four folders, as Base64."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    """One attempt of one game, among all contests that a worker may ever play for."""
+class _Message(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_bytes="base64", val_json_bytes="base64")
+
+
+class Order(_Message):
+    """A match to play as one attempt; `match.spec` has its seed and its folders."""
 
     contest: str
-    """The contest's name and when it was created: another store's contest of that name is another."""
-    match: str
-    attempt: int
-
-    def __str__(self) -> str:
-        return f"{self.match}#{self.attempt}"
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteJob:
-    """A job for a worker. The worker has the files of its agents under other paths, known by digest.
-
-    `images` has the contents of the images of the agents' runtimes on the contest's host, by name; empty if no
-    container is used.
-    """
-
-    key: Key
-    job: Job
+    """For the log."""
+    match: Match
+    agents: tuple[str, ...]
+    """Their digests."""
+    states: Mapping[str, bytes]
+    """The folders that it starts from, by digest."""
     images: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class HostFacts:
-    """What a worker says of itself when the contest's host meets it."""
-
-    name: str
-    about: str
-    """System, kernel, processors and Engine, in one line."""
+    """What the images of its runtimes hold on the contest's host, by name; none where no container is used."""
     code: str
     """The digest of the judge's own code there."""
-    slots: int
-    cores_per_slot: int
-    images: Mapping[str, str]
-    """The contents of the images that were asked for, by name; empty text for one that is missing or out of date."""
-    agents: frozenset[str]
-    """The digests of the agents whose files it has."""
-    games: frozenset[Key]
-    """The games of the contest that it plays, or has played and still has the records of."""
+
+
+class Played(_Message):
+    """The match was played, or is void: its record as JSON, and the states in which its folders were left."""
+
+    kind: Literal["played"] = "played"
+    record: bytes
+    states: Mapping[str, bytes]
+
+
+class Lacks(_Message):
+    """The worker has no files of these agents: the order must be given again with their pieces."""
+
+    kind: Literal["lacks"] = "lacks"
+    agents: tuple[str, ...]
+
+
+class Unfit(_Message):
+    """The worker cannot play for this contest until somebody changes it."""
+
+    kind: Literal["unfit"] = "unfit"
+    why: str = Field(max_length=2000)
+
+
+class Broken(_Message):
+    """The match has no end, such as when the process that played it was killed."""
+
+    kind: Literal["broken"] = "broken"
+    why: str = Field(max_length=2000)
+
+
+Answer = Played | Lacks | Unfit | Broken
+_ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
+
+
+def read_answer(data: object) -> Answer:
+    """What a worker says. Raises InputError for anything else."""
+    if not isinstance(data, bytes) or len(data) > LARGEST_ANSWER:
+        raise InputError("the answer is not JSON in bytes, or too long")
+    try:
+        return _ANSWER.validate_json(data)
+    except ValidationError:
+        raise InputError("the answer is not one that a worker of this judge gives") from None

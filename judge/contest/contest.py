@@ -30,6 +30,7 @@ from judge.sandbox.folders import FolderKind
 from judge.sandbox.owner import owned_directory
 from judge.store.contests import Store
 from judge.store.files import Files
+from judge.store.lease import Lease
 from judge.store.types import EntryRow
 from judge.transparency.merkle import Tree
 
@@ -69,8 +70,8 @@ class Contest:
 
     # --- what is played -------------------------------------------------------------------------------
 
-    def runner(self, executor: Executor) -> ContestRunner:
-        """What plays it."""
+    def runner(self, executor: Executor, lease: Lease | None = None) -> ContestRunner:
+        """What plays it, as long as it has the lease."""
         return ContestRunner(
             self.store,
             self.files,
@@ -80,6 +81,7 @@ class Contest:
             schedule_next=self.schedule_next,
             attempts=self.snapshot.policy.attempts,
             alone=self.alone,
+            check_lease=lease.check if lease else lambda: None,
         )
 
     @cached_property

@@ -15,8 +15,11 @@ from pathlib import Path
 from typing import Protocol
 
 from judge.contest.worker import Job, JobResult, log_to, play_job
+from judge.errors import InputError
 from judge.matches import Match
 from judge.referee.play import Slot
+from judge.sandbox.core_locks import is_free
+from judge.sandbox.cores import place_slots, whole_cores
 from judge.sandbox.owner import owned_directory
 from judge.worker_processes import Worker, kill, wait
 
@@ -28,6 +31,8 @@ class JobEnd:
     match: Match
     result: JobResult | None
     error: BaseException | None
+    host: str = ""
+    """The machine that played it, if that was not known when it was started."""
 
 
 class Executor(Protocol):
@@ -39,7 +44,7 @@ class Executor(Protocol):
 
     @property
     def host(self) -> str:
-        """The machine that plays the match that is started next."""
+        """The machine that plays the match that is started next; empty if nobody knows yet."""
 
     @property
     def running(self) -> int:
@@ -154,3 +159,20 @@ class LocalExecutor:
         for process in self._idle:
             process.worker.close()
         self._at_end.close()
+
+
+def slots_on_host(cores: int, count: int = 0, sharing: int = 1) -> list[Slot]:
+    """`count` slots of `cores` cores each, up to `sharing` on the same cores; 0: as many as fit.
+
+    Slots whose cores no other judge of this host uses come first. Raises InputError if so many do not fit.
+    """
+    available = whole_cores()
+    most = max(1, (len(available) - 1) // cores) * sharing
+    if count > most:
+        raise InputError(
+            f"{count} games at the same time do not fit: {len(available)} cores allow {most} games of {cores} each, "
+            "because one core is for the judge and the Engine"
+        )
+    taken = [core for core in available[1:] if not is_free(core, lambda _: None)]
+    placement = place_slots(available, count or most, cores, sharing, taken)
+    return [Slot(cores=own, judge_cores=placement.judge) for own in placement.slots]

@@ -63,12 +63,14 @@ class ContestRunner:
         schedule_next: Callable[[], bool],
         attempts: int,
         alone: frozenset[str] = frozenset(),
+        check_lease: Callable[[], None] = lambda: None,
     ) -> None:
         """`files` gets the records and the states of folders, each before the row that refers to it.
 
         `schedule_next` is called when all matches that were scheduled have ended: it schedules those that follow from
         the results, and returns whether there are any. After so many void `attempts` of a match in a row the whole
         contest stops and says why. No two matches of an agent in `alone` are played at once.
+        `check_lease` raises HostError when the contest is somebody else's.
         """
         self._store = store
         self._files = files
@@ -78,6 +80,7 @@ class ContestRunner:
         self._schedule_next = schedule_next
         self._attempts = attempts
         self._alone = alone
+        self._check_lease = check_lease
         self._log = get_logger(contest=contest)
         self.drain = Event()
         """Set: finish what runs, start nothing."""
@@ -91,6 +94,7 @@ class ContestRunner:
             self._log.info("rolled back", games=rolled_back)
         self._files.sweep()
         while not self.abandon.is_set():
+            self._check_lease()
             self._fill()
             if not self._executor.running:
                 reason = self._why_nothing_runs()
@@ -128,6 +132,8 @@ class ContestRunner:
     def _settle(self, end: JobEnd) -> MatchEvent:
         """Accept a result, or give the match back. Raises HostError if the record cannot be stored."""
         match, result = end.match, end.result
+        if end.host:
+            self._store.played_by(match.id, match.attempt, end.host)
         if result is not None:
             self._store_files(result)
         if result is None or result.is_void:

@@ -17,6 +17,7 @@ from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.matches import Match, MatchState, Outcome, Pairing, schedule_digest
 from judge.store.journal import now, tell
+from judge.store.lease import Lease
 from judge.store.queries import Reader, announced_row, contest_row, match_of, pairing_rows
 from judge.store.tables import attempts, contests, entries, journal, matches, pairings, results
 from judge.store.types import ANNOUNCED, FROZEN, AttemptState, EntryRow
@@ -24,6 +25,10 @@ from judge.store.types import ANNOUNCED, FROZEN, AttemptState, EntryRow
 
 class Store(Reader):
     """One database. Safe to use from several processes at once."""
+
+    def lease(self, contest: str, holder: str) -> Lease:
+        """What whoever runs a contest holds, while it does: see `judge.store.lease`."""
+        return Lease(self._engine, contest, holder)
 
     # --- a contest and its schedule ----------------------------------------------------------------------------------
 
@@ -163,6 +168,12 @@ class Store(Reader):
         )
         tell(connection, contest, "started", f"{row.first} - {row.second}", row.id, attempt)
         return replace(match_of(row), state=MatchState.RUNNING, attempt=attempt)
+
+    def played_by(self, match: str, attempt: int, host: str) -> None:
+        """Say which machine played an attempt, if that was not known when it was issued."""
+        with self._engine.begin() as connection:
+            of_attempt = (attempts.c.match == match, attempts.c.number == attempt)
+            connection.execute(update(attempts).where(*of_attempt).values(host=host))
 
     def accept(self, match: str, attempt: int, outcome: Outcome) -> AttemptState:
         """Accept the result of an attempt, if it is the current one and the match has no result.

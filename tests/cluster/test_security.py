@@ -12,10 +12,9 @@ import pytest
 from cryptography import x509
 
 from judge.cli import cluster as commands
-from judge.cluster import scheduler_client
+from judge.cluster import cluster
 from judge.cluster.cluster import open_cluster
 from judge.cluster.keys import make_keys
-from judge.cluster.scheduler_client import SchedulerClient
 from judge.cluster.security import parse_address, security_of
 from judge.errors import HostError, InputError
 from judge.store.contests import Store
@@ -29,7 +28,7 @@ def test_plain_tcp_beyond_loopback_is_refused_by_all_three(address: str, tmp_pat
     store = Store(f"sqlite:///{tmp_path / 'cup.db'}")
     try:
         with pytest.raises(InputError, match="plain TCP is refused beyond loopback"):
-            open_cluster(address, None, store, "cup", (), 60)
+            open_cluster(address, None, store, "cup", ())
     finally:
         store.close()
     with pytest.raises(InputError, match="plain TCP is refused beyond loopback"):
@@ -145,9 +144,9 @@ def test_plain_words_get_no_answer_from_a_tls_door(doors: list[tuple[str, int]],
 def test_a_contest_with_keys_of_another_authority_finds_no_scheduler(
     doors: list[tuple[str, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scheduler_client, "CONNECT_S", 2.0)
+    monkeypatch.setattr(cluster, "CONNECT_S", 2.0)
     (strangers,) = make_keys(tmp_path, ["stranger"], 1)
     address = parse_address(f"tls://{doors[0][0]}:{doors[0][1]}")
 
     with pytest.raises(HostError, match="keys of the same authority"):
-        SchedulerClient(address, security_of(address, strangers))
+        cluster.Cluster(address, security_of(address, strangers), cluster.Terms({}, print))

@@ -3,9 +3,9 @@
 import dataclasses
 import json
 
-from judge.cli.host_setup import slots_on_host
 from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.contest.estimate import ContestEstimate, estimate_contest
+from judge.contest.executor import slots_on_host
 from judge.contest.plan import Planned, load_plan
 from judge.text import duration, printable
 

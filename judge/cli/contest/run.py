@@ -13,11 +13,11 @@ from typing import Annotated, Any
 import typer
 
 from judge.cli.contest.progress import JsonLines, Panel, Progress
-from judge.cli.host_setup import KEEPER, make_ready, report_occupied, slots_on_host
+from judge.cli.host_setup import KEEPER, make_ready, report_occupied
 from judge.cli.options import HERE, SLOTS_HELP, ContestArgument, TlsOption, require_dask
 from judge.cli.output import note
 from judge.contest.contest import Contest, begin, has_begun, open_store
-from judge.contest.executor import Executor, LocalExecutor
+from judge.contest.executor import Executor, LocalExecutor, slots_on_host
 from judge.contest.plan import Planned, load_plan
 from judge.contest.recorded import RecordedExecutor, forked_recorder
 from judge.contest.runner import ContestRunner, StopReason
@@ -57,9 +57,6 @@ def run(
     ] = False,
     cluster: Annotated[str, typer.Option(help="Play on the workers of this scheduler: tls://10.0.0.1:8786.")] = "",
     tls: TlsOption = None,
-    lost_after: Annotated[
-        float, typer.Option(min=5, help="Seconds that workers have to connect to a restarted scheduler.")
-    ] = 60,
 ) -> None:
     """Play a contest to its end, or continue it. The first run freezes it."""
     planned = load_plan(contest)
@@ -70,6 +67,7 @@ def run(
         alone(planned),
         closing(forked_recorder()) as recorder,
         closing(open_store(planned)) as store,
+        store.lease(planned.name, f"judge on {platform.node()}, process {os.getpid()}") as lease,
         _logged(planned.folder),
     ):
         make_ready(planned.plan.box, planned.policy, [])
@@ -84,12 +82,14 @@ def run(
             note(f"judge: {planned.path} was changed since the contest was frozen; it is played as it was frozen")
         if found.folders_said:
             note(f"judge: {printable(found.folders_said, 2000)}")
-        inner = _elsewhere(found, cluster, tls, lost_after) if cluster else _here(found, slots)
+        # What is over needs no cluster.
+        is_elsewhere = bool(cluster) and not found.is_over()
+        inner = _elsewhere(found, cluster, tls) if is_elsewhere else _here(found, slots)
         executor = RecordedExecutor(inner, planned, recorder)
         is_seen = sys.stdout.isatty()
         progress: Progress = Panel(found, lambda: executor.running) if is_seen else JsonLines(found)
         try:
-            runner = found.runner(executor)
+            runner = found.runner(executor, lease)
             with _interrupts(runner, progress):
                 stop = runner.run(progress.tell)
         finally:
@@ -103,18 +103,20 @@ def run(
 
 def _here(contest: Contest, slots: Sequence[Slot]) -> Executor:
     report_occupied(slots)
-    if slots[0].judge_cores:
+    if slots and slots[0].judge_cores:
         os.sched_setaffinity(0, slots[0].judge_cores)
     return LocalExecutor(slots, log=contest.planned.folder / LOG_FILE, fork=True)
 
 
-def _elsewhere(contest: Contest, scheduler: str, keys: Path | None, lost_after_s: float) -> Executor:
+def _elsewhere(contest: Contest, scheduler: str, keys: Path | None) -> Executor:
     require_dask()
     from judge.cluster.cluster import open_cluster
+    from judge.cluster.unpickling import VALUES, refuse_pickles
 
+    refuse_pickles(VALUES, except_here=True)  # dask reads in threads of its own
     images = set(contest.snapshot.images) | ({KEEPER} if contest.snapshot.policy.folders.kept else set())
     # Workers on other machines tell nothing while they play: their games come into the log when they have ended.
-    return open_cluster(scheduler, keys, contest.store, contest.name, sorted(images), lost_after_s)
+    return open_cluster(scheduler, keys, contest.store, contest.name, sorted(images))
 
 
 def _host() -> Mapping[str, Any]:

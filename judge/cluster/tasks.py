@@ -1,0 +1,68 @@
+"""What dask runs on a worker: bytes in, bytes out."""
+
+import multiprocessing
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+from distributed import Worker, WorkerPlugin, get_worker
+from distributed.core import Status
+
+from judge.cluster.machine import Machine
+from judge.cluster.messages import Answer, Order, Unfit
+from judge.contest.executor import slots_on_host
+from judge.errors import HostError, InputError
+
+SLOT = "slot"
+"""The resource of dask that a match takes one of."""
+
+_making = threading.Lock()
+
+
+class AtMachine(WorkerPlugin):
+    """Lets what runs in a dask worker find its machine."""
+
+    name = "judge"
+
+    def __init__(self, machine: Machine, *, is_own: bool) -> None:
+        """`is_own`: the machine ends with the dask worker."""
+        self.machine = machine
+        self._is_own = is_own
+
+    def teardown(self, worker: Worker) -> None:  # noqa: ARG002 - dask gives it
+        """dask calls this when the worker ends."""
+        if self._is_own:
+            self.machine.close()
+
+
+def play(order: bytes, packed: Mapping[str, bytes]) -> bytes:
+    """Play a match: an `Order` in, an `Answer` out. `packed` are the files of agents that it brings."""
+    worker = get_worker()
+    task = worker.state.tasks[worker.get_current_task()]
+
+    def is_wanted() -> bool:
+        """Neither the scheduler nor the contest is lost, and the match was not given up."""
+        return worker.status is Status.running and task.state == "executing"
+
+    answer: Answer
+    try:
+        answer = _machine(worker).play(Order.model_validate_json(order), packed, is_wanted)
+    except (HostError, InputError) as error:
+        answer = Unfit(why=str(error)[:2000])
+    return answer.model_dump_json().encode()
+
+
+def _machine(worker: Worker) -> Machine:
+    """The machine of a worker; of a plain dask worker one slot of one core for each of its resource. Raises InputError,
+    HostError."""
+    with _making:
+        if AtMachine.name not in worker.plugins:
+            if multiprocessing.current_process().daemon:
+                raise HostError(f"{worker.name} may not start processes: start dask worker with --no-nanny")
+            slots = slots_on_host(1, int(worker.state.total_resources[SLOT]))
+            machine = Machine(str(worker.name), Path(worker.local_directory) / "judge-worker", slots)
+            worker.plugins[AtMachine.name] = AtMachine(machine, is_own=True)
+        plugin = worker.plugins[AtMachine.name]
+    if not isinstance(plugin, AtMachine):
+        raise HostError(f"{worker.name} has another plugin named {AtMachine.name}")
+    return plugin.machine

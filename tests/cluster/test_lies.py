@@ -1,0 +1,158 @@
+"""What a worker says of a game is refused, with the reason, unless it is of this attempt and replays to its result."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from judge.cluster.checks import checked
+from judge.cluster.messages import Played
+from judge.contest.worker import Job
+from judge.errors import InputError
+from judge.matches import Match
+from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play, spec
+
+ELAPSED_S = 2.0
+
+
+def job() -> Job:
+    plain = spec()
+    match = Match(plain.id, 1, 1, 1, 0, "black", "white", plain.model_dump_json(), attempt=1)
+    return Job(match, {})
+
+
+def record(asked: Job) -> Any:
+    """The record of an honest worker, as JSON that can be changed."""
+    found = a_file(play(brain(*BLACK_ROW), brain(*WHITE_ROW), asked.spec()), asked.spec())
+    return json.loads(found.to_json())
+
+
+def played(file: Any, states: dict[str, bytes] | None = None) -> Played:
+    return Played(record=json.dumps(file).encode(), states=states or {})
+
+
+def turn_over(file: Any) -> None:
+    file["record"]["winner"] = 1 - file["record"]["winner"]
+
+
+def say_draw(file: Any) -> None:
+    file["record"].update(verdict="draw", winner=None)
+
+
+def say_void(file: Any) -> None:
+    file["record"]["verdict"] = "void"
+
+
+def other_seed(file: Any) -> None:
+    file["record"]["spec"]["seed"] = 5
+
+
+def other_game(file: Any) -> None:
+    file["record"]["id"] = "0" * 20
+
+
+def longer_policy(file: Any) -> None:
+    file["record"]["spec"]["policy"]["clock"]["turn_ms"] = 10**6
+
+
+def older(file: Any) -> None:
+    file["record"]["attempt"] = 7
+
+
+def halve_charges(file: Any) -> None:
+    for seat in file["record"]["seats"]:
+        seat["charged_ms"] = round(seat["charged_ms"] / 2, 3)
+
+
+def last_too_long(file: Any) -> None:
+    file["record"]["seconds"] = 60.0
+
+
+def last_less_than_nothing(file: Any) -> None:
+    file["record"]["seconds"] = -1.0
+
+
+def slow_down(file: Any) -> None:
+    for block in file["transcript"]["blocks"]:
+        for entry in block["entries"]:
+            entry[0] *= 10**6
+
+
+def other_move(file: Any) -> None:
+    for block in file["transcript"]["blocks"]:
+        for entry in block["entries"]:
+            if entry[2] == "<" and entry[3] == "1,0\r\n":
+                entry[3] = "5,5\r\n"
+
+
+def cut_short(file: Any) -> None:
+    file["transcript"]["blocks"][0]["entries"].pop()
+
+
+def name_a_state(file: Any) -> None:
+    folder = {"digest": "a" * 64, "used_bytes": 0, "used_inodes": 0, "notes": []}
+    file["record"]["seats"][0]["folders"] = {"persistent": folder}
+
+
+@pytest.mark.parametrize(
+    ("lie", "why"),
+    [
+        (turn_over, "does not replay: winner"),
+        (say_draw, "does not replay: verdict"),
+        (say_void, "does not replay: a void game has no winner"),
+        (other_seed, "of another game"),
+        (other_game, "of another game"),
+        (longer_policy, "of another game"),
+        (older, "of attempt 7, not 1"),
+        (halve_charges, "another time than"),
+        (last_too_long, "lasted 60.0 s by the record, but was away for 2.0 s only"),
+        (last_less_than_nothing, "lasted"),
+        (slow_down, "does not replay"),
+        (other_move, "does not replay"),
+        (cut_short, "does not replay"),
+        (name_a_state, "does not replay: seat 0: the record names other folders"),
+        (dict.clear, "the record cannot be read"),
+    ],
+)
+def test_a_lie_is_refused_with_its_reason(lie: Callable[[Any], None], why: str) -> None:
+    asked = job()
+    file = record(asked)
+    lie(file)
+
+    with pytest.raises(InputError, match=why):
+        checked(asked, played(file), ELAPSED_S)
+
+
+def test_the_truth_counts() -> None:
+    asked = job()
+
+    result = checked(asked, played(record(asked)), ELAPSED_S)
+
+    assert ("win", 0) == (result.outcome.verdict, result.outcome.winner)
+
+
+def test_a_record_of_an_earlier_attempt_does_not_count_for_the_next() -> None:
+    first = job()
+    file = record(first)
+    second = replace(first, match=replace(first.match, attempt=2))
+
+    with pytest.raises(InputError, match="of attempt 1, not 2"):
+        checked(second, played(file), ELAPSED_S)
+
+
+def test_a_transcript_of_other_times_does_not_count() -> None:
+    """Its seal is whole, and it lasts longer than the game was away."""
+    asked = job()
+    slow = a_file(play(brain(*BLACK_ROW, ms=900), brain(*WHITE_ROW), asked.spec()), asked.spec())
+
+    with pytest.raises(InputError, match="but was away for"):
+        checked(asked, Played(record=slow.to_json(), states={}), ELAPSED_S)
+
+
+def test_a_state_that_the_record_does_not_name_is_refused() -> None:
+    asked = job()
+
+    with pytest.raises(InputError, match="not those that the record names"):
+        checked(asked, played(record(asked), {"a" * 64: b"state"}), ELAPSED_S)

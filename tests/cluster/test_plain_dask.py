@@ -1,0 +1,234 @@
+"""A dask cluster that somebody else started, with workers that lie or attack: their answers do not count."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from distributed import Client
+from distributed.core import rpc
+from distributed.protocol.pickle import dumps
+from distributed.protocol.serialize import ToPickle, to_serialize
+
+from judge.contest.runner import StopReason
+from judge.logs import get_logger
+from judge.sandbox.core_locks import VARIABLE
+from tests.cluster.machines import Cup, Machines, until
+
+LIAR = """
+import json, os
+from judge.cluster import tasks
+from judge.cluster.messages import Played, read_answer
+
+honest = tasks.play
+
+def lie(*arguments, honest=honest):
+    answer = read_answer(honest(*arguments))
+    if isinstance(answer, Played):
+        file = json.loads(answer.record)
+        file["record"].update(verdict="win", winner=1)
+        answer = answer.model_copy(update={"record": json.dumps(file).encode()})
+    return answer.model_dump_json().encode()
+
+if honest.__name__ == "play":  # dask runs this twice
+    tasks.play = lie
+"""
+
+ATTACKER = """
+import os
+from judge.cluster import tasks
+
+class Harm(Exception):
+    def __reduce__(self):
+        # dask reads what was raised here first: the harm is for others.
+        return eval, (f"__import__('os').getpid() == {os.getpid()} or __import__('os').mkdir({CANARY!r})",)
+
+raised = []
+
+def attack(*arguments):
+    if not raised:
+        raised.append(True)
+        raise Harm
+    return [Harm()]
+
+tasks.play = attack
+"""
+
+
+class Harm:
+    """Makes a directory where it is unpickled."""
+
+    def __init__(self, canary: Path) -> None:
+        self.canary = canary
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return os.mkdir, (str(self.canary),)
+
+
+class PlainDask(Machines):
+    """The commands of dask, as its manual shows them."""
+
+    def start_scheduler(self) -> None:
+        words = ("scheduler", "--host", self.host, "--port", str(self.port), "--no-dashboard")
+        self.scheduler = self._dask("scheduler", *words)
+
+    def wait_for_scheduler(self) -> None:
+        until(lambda: "Scheduler at" in self.says("scheduler"), "a scheduler")
+
+    def add(self, name: str, preload: str = "") -> None:
+        """Start a worker, which runs some code of its own first."""
+        words = ["worker", self.address, "--name", name, "--no-nanny", "--no-dashboard", "--resources", "slot=1"]
+        if preload:
+            (self.folder / f"{name}.py").write_text(preload)
+            words += ["--preload", str(self.folder / f"{name}.py")]
+        self.workers[name] = self._dask(name, *words, "--local-directory", str(self.folder / name))
+
+    def _dask(self, name: str, *words: str) -> subprocess.Popen[bytes]:
+        with (self.folder / f"{name}.log").open("ab") as log:
+            command = [sys.executable, "-m", "dask", *words]
+            environment = os.environ | {VARIABLE: str(self._locks(name))}
+            return subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log, env=environment)
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlainDask]:
+    found = PlainDask(tmp_path_factory.mktemp("dask"))
+    try:
+        found.start_scheduler()
+        found.wait_for_scheduler()
+        found.add("honest")
+        yield found
+    finally:
+        found.stop()
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Iterator[Cup]:
+    found = Cup(tmp_path)
+    found.open_gate()
+    yield found
+    found.store.close()
+
+
+def test_a_contest_is_played_by_a_plain_cluster_and_lies_of_a_worker_do_not_count(cup: Cup, plain: PlainDask) -> None:
+    """dask gives it games until it has lied once; they are played again by the other."""
+    cup.store.schedule("cup", cup.games(1, 2))
+    cluster = cup.cluster(plain)
+    try:
+        plain.add("liar", LIAR)
+        while cluster.free < 2:
+            cluster.wait(1.0)
+
+        assert StopReason.FINISHED is cup.play(cluster)
+
+        assert {(1, "accepted", "honest")} == {row[1:] for row in cup.attempts()}
+        refused = [line.text for line in cup.store.journal("cup") if "is refused" in line.text]
+        assert 1 == len(refused)
+        assert "the answer of worker liar is refused: the record does not replay" in refused[0]
+        assert refused[0].endswith("worker liar is given no games any more")
+        assert 1 == cluster.free
+    finally:
+        cluster.close()
+        plain.workers["liar"].kill()
+
+
+HOST = """
+import sys
+from pathlib import Path
+from judge.cluster.unpickling import VALUES, refuse_pickles
+from tests.cluster.machines import Cup, Machines
+
+if sys.argv[2] == "refused":
+    refuse_pickles(VALUES, except_here=True)
+cup = Cup(Path(sys.argv[1]))
+machines = Machines(Path(sys.argv[1]))
+machines.host, machines.port = "127.0.0.1", int(sys.argv[3])
+cup.store.schedule("cup", cup.games(1, 2))
+cluster = cup.cluster(machines)
+while cup.journal().count("is refused") < 2:
+    cluster.wait(0.5)
+    while cluster.free and (match := cup.store.issue("cup", "")):
+        cluster.start(cup.job(match))
+cluster.kill()
+"""
+
+
+@pytest.mark.parametrize("pickles", ["refused", "read"])
+def test_an_attacker_among_the_workers_runs_no_code_on_the_contests_host(tmp_path: Path, pickles: str) -> None:
+    """Neither by what it returns nor by what it raises; without the defence it does."""
+    canary = tmp_path / "canary"
+    attacked = PlainDask(tmp_path)
+    (tmp_path / "cup").mkdir()
+    try:
+        attacked.start_scheduler()
+        attacked.wait_for_scheduler()
+        attacked.add("attacker", f"CANARY = {str(canary)!r}\n{ATTACKER}")
+        words = [sys.executable, "-c", HOST, str(tmp_path / "cup"), pickles, str(attacked.port)]
+        subprocess.run(words, check=False, timeout=40, cwd=Path(__file__).parents[2])
+    finally:
+        attacked.stop()
+
+    assert canary.exists() is (pickles == "read")
+
+
+ATTACKS: list[tuple[str, str, Callable[[Harm], dict[str, Any]]]] = [
+    ("scheduler", "run_function", lambda harm: {"function": dumps(harm), "args": dumps(()), "kwargs": dumps({})}),
+    ("scheduler", "register_scheduler_plugin", lambda harm: {"plugin": dumps(harm), "name": "x", "idempotent": False}),
+    ("scheduler", "dump_cluster_state_to_url", lambda harm: {"url": str(harm.canary), "exclude": (), "format": "yaml"}),
+    ("scheduler", "identity", lambda harm: {"n_workers": ToPickle(harm)}),
+    ("worker", "run", lambda harm: {"function": dumps(harm), "args": dumps(()), "kwargs": dumps({})}),
+    ("worker", "plugin-add", lambda harm: {"plugin": dumps(harm), "name": "x"}),
+    ("worker", "identity", lambda harm: {"x": to_serialize(harm)}),
+    ("worker", "upload_file", lambda harm: {"filename": "x.py", "data": f"open({str(harm.canary)!r}, 'w')"}),
+]
+"""Ways by which dask runs the code of whoever reaches one of its ports."""
+
+
+async def attack(address: dict[str, str], folder: Path) -> set[str]:
+    """Those by which something was done."""
+    for number, (role, op, message) in enumerate(ATTACKS):
+        remote = rpc(address[role])
+        try:
+            await asyncio.wait_for(getattr(remote, op)(**message(Harm(folder / f"{number}-{op}"))), 20)
+        except Exception as error:  # noqa: BLE001 - of whatever kind the refusal is
+            get_logger().info("refused", role=role, op=op, why=repr(error))
+        finally:
+            await remote.close_rpc()
+    return {path.name.partition(".")[0] for path in folder.iterdir()}
+
+
+def addresses(machines: Machines, worker: str) -> dict[str, str]:
+    with Client(machines.address, set_as_default=False) as client:
+        until(lambda: worker in _workers(client), f"the worker {worker}")
+        return {"scheduler": machines.address, "worker": _workers(client)[worker]}
+
+
+def _workers(client: Client) -> dict[str, str]:
+    return {str(found["name"]): at for at, found in client.scheduler_info(n_workers=-1)["workers"].items()}
+
+
+def test_whoever_reaches_our_scheduler_and_workers_runs_no_code_there(tmp_path: Path) -> None:
+    machines = Machines(tmp_path)
+    (tmp_path / "canaries").mkdir()
+    try:
+        machines.start_scheduler()
+        machines.start_worker("w1")
+        machines.wait_for_scheduler()
+        reached = addresses(machines, "w1")
+
+        assert set() == asyncio.run(attack(reached, tmp_path / "canaries"))
+
+        assert reached == addresses(machines, "w1")  # they serve as before
+    finally:
+        machines.stop()
+
+
+def test_whoever_reaches_a_plain_scheduler_and_its_workers_does(plain: PlainDask, tmp_path: Path) -> None:
+    """So the attacks are attacks, and SECURITY.md says so."""
+    done = asyncio.run(attack(addresses(plain, "honest"), tmp_path))
+
+    assert {f"{number}-{op}" for number, (_, op, _) in enumerate(ATTACKS)} == done

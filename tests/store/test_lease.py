@@ -1,0 +1,92 @@
+"""Two hosts with one contest on one PostgreSQL: one runs it, the other says who does, and takes over when it dies."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from judge.errors import HostError, InputError
+from judge.store.contests import Store
+
+pytestmark = pytest.mark.slow
+
+HOLDER = """
+import sys, time
+from judge.store.contests import Store
+with Store(sys.argv[1]).lease("cup", "judge on one, process 1"):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def stores(postgresql: str) -> Iterator[tuple[Store, Store]]:
+    one, two = Store(postgresql), Store(postgresql)
+    yield one, two
+    one.close()
+    two.close()
+
+
+def end_sessions(url: str) -> None:
+    """As when the database is restarted, or takes a holder for lost."""
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(
+            text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'judge on %'")
+        )
+    engine.dispose()
+
+
+def test_one_runs_a_contest_and_the_other_says_who_does(stores: tuple[Store, Store]) -> None:
+    one, two = stores
+    with one.lease("cup", "judge on one, process 1"), two.lease("another cup", "judge on two, process 2"):
+        with pytest.raises(InputError, match="judge on one, process 1 runs cup"), two.lease("cup", "judge on two"):
+            pass
+        with pytest.raises(InputError, match="judge on two, process 2 runs another cup"), one.lease("another cup", "x"):
+            pass
+
+    with two.lease("cup", "judge on two") as lease:
+        lease.check()
+
+
+def test_the_lease_of_a_killed_judge_is_free(postgresql: str, stores: tuple[Store, Store]) -> None:
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER, postgresql], stdout=subprocess.PIPE)
+    assert holder.stdout
+    assert b"held\n" == holder.stdout.readline()
+    with pytest.raises(InputError, match="judge on one, process 1 runs cup"), stores[1].lease("cup", "judge on two"):
+        pass
+    holder.send_signal(signal.SIGKILL)
+    holder.communicate()
+
+    while True:  # the server notices the end of the connection in a moment
+        try:
+            with stores[1].lease("cup", "judge on two"):
+                break
+        except InputError:
+            continue
+
+
+def test_a_holder_takes_its_lease_again_after_a_restart_unless_another_has_it(
+    postgresql: str, stores: tuple[Store, Store]
+) -> None:
+    one, two = stores
+    with one.lease("cup", "judge on one") as lease:
+        end_sessions(postgresql)
+        lease.check()
+        with pytest.raises(InputError, match="judge on one runs cup"), two.lease("cup", "judge on two"):
+            pass
+
+        end_sessions(postgresql)
+        with two.lease("cup", "judge on two"), pytest.raises(HostError, match="judge on two has taken over cup"):
+            lease.check()
+
+
+def test_sqlite_needs_none(tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'cup.db'}")
+    with store.lease("cup", "one") as lease, store.lease("cup", "two"):
+        lease.check()
+    store.close()
