@@ -43,6 +43,14 @@ def test_an_author_has_a_page_of_the_own_submissions_and_games(desk: Served) -> 
     assert "Přihlášen: <b><bdi>ada</bdi></b>" in desk.page("/cs/author/index.html", "ada")
 
 
+@pytest.mark.parametrize("path", ["/author", "/author/", "/cs/author"])
+def test_the_short_address_leads_to_the_first_page(desk: Served, path: str) -> None:
+    status, headers, _ = desk.ask("GET", path)
+
+    assert (307, f"{path.rstrip('/')}/index.html") == (status, headers["location"])
+    assert 200 == desk.ask("HEAD", headers["location"])[0]
+
+
 def test_a_refused_submission_says_at_which_stage_why_and_what_to_do(desk: Served) -> None:
     page = desk.page("/author/submissions/1.html", "ada")
 
@@ -171,7 +179,7 @@ def request_of(drawn: bytes) -> tuple[str, str, str, bool, bool, dict[str, str]]
     return one_of(METHODS, 0), path, one_of(QUERIES, 1), has_cookie, has_header, {one_of(NAMES, 3): one_of(VALUES, 15)}
 
 
-@settings(max_examples=examples(40), deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.binary(min_size=REQUESTS * DRAWN, max_size=REQUESTS * DRAWN))
 def test_no_request_of_one_author_gets_a_private_byte_of_another(desk: Served, drawn: bytes) -> None:
     token = desk.tokens["ada"]
