@@ -13,10 +13,11 @@ from tests.intake.conftest import Service, ended, make_token, send
 from tests.live.serving import serving_all
 from tests.live.watching import until
 from tests.publish.browser import Browser
-from tests.publish.cups import Cup
+from tests.publish.cups import SECRET, Cup
 
 PATIENCE = """
 [intake]
+uploads_per_hour = 0
 requests_per_minute = 100000
 address_requests_per_minute = 100000
 strangers_per_minute = 100000
@@ -50,9 +51,10 @@ def ada(folder: Path, service: Service) -> Iterator[httpx.Client]:
 
 @pytest.fixture(scope="module")
 def begun(folder: Path, service: Service, ada: httpx.Client) -> Iterator[Cup]:
-    """The contest, which begins while the service runs; one game is over."""
+    """The contest, which begins while the service runs, with an agent of ada's; one game is over."""
+    sent = {"anna": send(ada, "good entered")}
     assert "The contest has not begun" in ada.get("/live.html").text
-    with Cup(folder, PAIR, more=PATIENCE) as cup, recorder(cup) as log:
+    with Cup(folder, PAIR, more=PATIENCE, submissions=sent) as cup, recorder(cup) as log:
         accept(cup, *play_next(cup))
         log.look()
         log.finish()
@@ -141,3 +143,17 @@ def test_a_link_signs_in_and_an_upload_is_followed_to_its_end(
     assert [] == browser.errors
     browser.look(1000)
     assert token not in service.log.read_text()
+
+
+@pytest.mark.usefixtures("begun")
+@pytest.mark.parametrize("dark", [False, True])
+def test_an_own_game_is_for_every_reader(browser: Browser, ada: httpx.Client, service: Service, dark: bool) -> None:
+    browser.visit(f"{service.url}/author/index.html#{ada.headers['authorization'].removeprefix('Bearer ')}")
+    browser.wait_for("document.querySelector('a[href=\"games/00001.html\"]') !== null")
+    browser.look(360, dark)
+    assert [] == browser.violations()
+    browser.visit(f"{service.url}/author/games/00001.html")
+    assert SECRET in browser.ask("document.querySelector('main').innerText")
+    assert [] == browser.violations()
+    assert browser.ask("document.documentElement.scrollWidth") <= 360
+    browser.look(1000)
