@@ -1,4 +1,5 @@
-"""`judge submit`: receive an agent for a contest, build it and check it; and what the commands of the intake share."""
+"""`judge submit`: receive an agent for a contest, build it and check it, here or by a service; and what the commands of
+the intake share."""
 
 import getpass
 import logging
@@ -12,11 +13,12 @@ from typing import Annotated, Any
 import typer
 
 from judge.cli.host_setup import build_missing_image, clean_up, place_on_host, slot_alone, tell_person
-from judge.cli.options import ContestOption, JsonOption
+from judge.cli.options import CONTEST_HELP, JsonOption
 from judge.cli.output import SENTENCE_CHARACTERS, finding_lines, note, print_json
 from judge.contest.contest import announce, open_store
 from judge.contest.entries import intake_directory
 from judge.contest.plan import load_plan
+from judge.errors import InputError
 from judge.logs import set_level
 from judge.referee.play import Slot
 from judge.sandbox.core_locks import CoreLocks, Tell
@@ -43,19 +45,38 @@ judge submit my-agent.zip --contest cup/contest.toml
 
 judge submit pbrain-five.zip --contest cup --name five --author "Ada L." --json
 
+judge submit my-agent.zip --url https://example.org/cup --token-file token.txt --wait
+
 Exit codes: 0 it passed, 1 it was refused or the host failed, 2 the command was wrong.
 """
 
 
 def submit(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive of programs or sources, or one program.")],
-    contest: ContestOption,
+    contest: Annotated[Path | None, typer.Option("--contest", metavar="CONTEST", help=CONTEST_HELP)] = None,
     name: Annotated[str, typer.Option(help="The agent's name; default: the name in its manifest.")] = "",
     author: Annotated[str, typer.Option(help="The author's name; default: the organiser.")] = "",
+    url: Annotated[str, typer.Option(help="The address of judge serve, instead of --contest.")] = "",
+    token_file: Annotated[
+        Path | None, typer.Option(help="A file with the token that the organiser gave you, for --url.")
+    ] = None,
+    wait: Annotated[bool, typer.Option("--wait", help="With --url: print the steps and the result.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Submit FILE to a contest: unpack it, build it, check it, and register the agent."""
     set_level(logging.ERROR)  # log lines would be mixed with the output
+    if url:
+        if contest is not None or author:
+            raise InputError("--url: the service knows contest and author; leave out --contest and --author")
+        if token_file is None:
+            raise InputError("--token-file is missing: give the file with the token that the organiser gave you")
+        from judge.cli.submit_remote import submit_remote
+
+        if not submit_remote(file, url, token_file, name, is_waiting=wait, as_json=as_json):
+            raise SystemExit(1)
+        return
+    if contest is None or token_file is not None or wait:
+        raise InputError("give --contest for a contest on this machine, or --url with --token-file for a service")
     directory = open_intake(contest)
     if author:
         checked_author(author)
@@ -68,8 +89,7 @@ def submit(
         requeue_lost(directory, register)
         taken = receive_file(directory, register, file, name, author or ORGANISER, worker)
         if not as_json:
-            size = f"{taken.size} bytes, SHA-256 {taken.upload[:16]}"
-            print(f"submission {taken.id}: {printable(taken.filename)}, {size}", flush=True)
+            print(received_line(taken.id, taken.filename, taken.size, taken.upload), flush=True)
         ended = process_taken(directory, register, taken, processor(directory), tell)
         if as_json:
             print_json(submission_json(directory, register, ended))
@@ -124,6 +144,11 @@ def operator() -> str:
         return ORGANISER
 
 
+def received_line(number: int, filename: str, size: int, digest: str) -> str:
+    """What was received, on one line."""
+    return f"submission {number}: {printable(filename)}, {size} bytes, SHA-256 {printable(digest[:16])}"
+
+
 def step_line(step: UploadStep | ToldStep) -> str:
     """A step of the processing on one line."""
     grade = "ok" if step.ok else "FAIL"
@@ -134,15 +159,11 @@ def step_line(step: UploadStep | ToldStep) -> str:
 def print_result(directory: IntakeDirectory, register: Register, ended: Submission, contest: Path) -> None:
     """Print the findings that did not pass, the new state, and what to do next."""
     print_problems(directory, ended)
-    called = f"{printable(ended.name)} version {ended.version}" if ended.version else "it"
+    print_state(ended.state, ended.name, ended.version, ended.why)
     if ended.state is State.PASSED:
-        print(f"passed: {called}")
-        if ended.why:
-            print(printable(ended.why, SENTENCE_CHARACTERS))
         if register.has_begun():
             note("the contest has begun: its entries are frozen, so this agent does not play in it")
         return
-    print(f"{ended.state.value}: {printable(ended.why, SENTENCE_CHARACTERS)}")
     of = f"{ended.id} --contest {contest}"
     if ended.state is State.REFUSED:
         note(f"next: fix it and submit it again; the log is in: judge submissions log {of}")
@@ -154,9 +175,24 @@ def print_result(directory: IntakeDirectory, register: Register, ended: Submissi
         note(f"next: fix the host (judge doctor), then: judge submissions retry {of}")
 
 
+def print_state(state: State, name: str, version: int | None, why: str) -> None:
+    """Print what became of a submission, and why."""
+    said = printable(why, SENTENCE_CHARACTERS)
+    if state is not State.PASSED:
+        print(f"{state.value}: {said}")
+        return
+    print(f"passed: {printable(name)} version {version}" if version else "passed: it")
+    if said:
+        print(said)
+
+
 def print_problems(directory: IntakeDirectory, submission: Submission) -> None:
     """Print the findings of the check that did not pass, failures first."""
-    report = _report(directory, submission)
+    print_findings(_report(directory, submission))
+
+
+def print_findings(report: CheckReport | None) -> None:
+    """Print the findings of a report that did not pass, failures first; nothing if there was no check."""
     findings = () if report is None else report.findings
     for grade in (Grade.FAIL, Grade.WARNING):
         for line in finding_lines(finding for finding in findings if finding.grade is grade):

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import socket
 import threading
 from contextlib import ExitStack, suppress
@@ -10,7 +11,10 @@ from typing import Any
 
 import httpx
 import pytest
+from typer.testing import CliRunner, Result
 
+from judge.cli import app
+from judge.errors import HostError, InputError
 from judge.submissions.check import CheckReport
 from judge.submissions.service import IntakeDirectory
 from tests.intake.conftest import Service, ended, send
@@ -74,6 +78,66 @@ def test_an_upload_that_kills_its_workers_costs_nobody_else_anything(ada: httpx.
     assert "passed" == ended(eve, good)["state"]
     assert "failed" == ended(ada, killer)["state"]
     assert "passed" == ended(ada, send(ada, "good after"))["state"]
+
+
+def test_a_terminal_elsewhere_is_told_the_same_as_the_organisers(
+    service: Service, ada: httpx.Client, desk: IntakeDirectory, tmp_path: Path
+) -> None:
+    """`judge submit --url`, with the words and exit codes of `judge submit --contest`."""
+    token, file = tmp_path / "token", tmp_path / "far.zip"
+    token.write_text(ada.headers["authorization"].removeprefix("Bearer ") + "\n")
+
+    def typed(text: str, *more: str) -> Result:
+        file.write_text(text)
+        words = ["submit", str(file), "--url", service.url, "--token-file", str(token), *more]
+        return CliRunner().invoke(app, words, catch_exceptions=False)
+
+    good = typed("good far", "--wait")
+    assert 0 == good.exit_code
+    lines = good.stdout.splitlines()
+    assert [
+        "ok    received  far.zip of ada (0.0 s)",
+        "ok    checked   1 finding (0.2 s)",
+        "passed: far version 1",
+    ] == lines[1:]
+    assert re.fullmatch(r"submission \d+: far.zip, 8 bytes, SHA-256 [0-9a-f]{16}", lines[0])
+    bad = typed("bad far", "--wait")
+    assert 1 == bad.exit_code
+    assert "fail    time: a turn: it took 9000 of 5000 ms \\x1b[31m" in bad.stdout.splitlines()
+    assert "        fix: think less" in bad.stdout.splitlines()
+    assert "refused: it failed the check of time: see the report" == bad.stdout.splitlines()[-1]
+    assert "/author/submissions/" in bad.stderr
+    told = json.loads(typed("bad far", "--wait", "--json", "--name", "snail").stdout)
+    assert ("refused", "snail", "fail") == (told["state"], told["name"], told["report"]["findings"][0]["grade"])
+    assert 1 == typed("host", "--wait").exit_code
+    sent = typed("good far")
+    assert (0, 1) == (sent.exit_code, len(sent.stdout.splitlines()))
+
+
+def test_a_terminal_elsewhere_is_told_what_is_wrong(service: Service, desk: IntakeDirectory, tmp_path: Path) -> None:
+    token, file = tmp_path / "token", tmp_path / "far.zip"
+    token.write_text("judge-" + "A" * 43)
+    file.write_text("good far")
+    large = tmp_path / "large.zip"
+    large.write_bytes(b"x" * (desk.intake.upload_bytes + 1))
+    to = ["--url", service.url, "--token-file", str(token)]
+    for words, why in (
+        ([str(file), *to], "the token is missing or not valid"),
+        ([str(tmp_path / "nothing"), *to], "No such file"),
+        ([str(tmp_path), *to], "a directory; pack it"),
+        ([str(large), *to], f"at most {desk.intake.upload_bytes}"),
+        ([str(file), *to[:2]], "--token-file is missing"),
+        ([str(file), *to, "--contest", str(desk.folder)], "leave out --contest"),
+        ([str(file), "--url", "example.org", *to[2:]], "not an address"),
+        ([str(file), "--url", f"{service.url}/elsewhere", *to[2:]], "Not Found"),
+        ([str(file)], "give --contest"),
+        ([str(file), *to[:3], str(file)], "the organiser's token and nothing else"),
+    ):
+        with pytest.raises(InputError, match=why):
+            CliRunner().invoke(app, ["submit", *words], catch_exceptions=False)
+    nobody = ["submit", str(file), "--url", "http://127.0.0.1:9", *to[2:]]
+    with pytest.raises(HostError, match="refused"):
+        CliRunner().invoke(app, nobody, catch_exceptions=False)
 
 
 def test_authors_know_nothing_of_each_other(ada: httpx.Client, eve: httpx.Client) -> None:

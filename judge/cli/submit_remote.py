@@ -1,0 +1,256 @@
+"""`judge submit --url`: the same over HTTP, to a `judge serve` that runs elsewhere."""
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from email.message import Message
+from http.client import HTTPException
+from ipaddress import ip_address
+from pathlib import Path
+from typing import IO, Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote, urlencode, urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from pydantic import BaseModel, ConfigDict
+
+from judge.cli.output import note, print_json
+from judge.cli.submit import print_findings, print_state, received_line, step_line
+from judge.errors import HostError, InputError
+from judge.parsing import parse_json
+from judge.store.submission_types import ENTERS, State, ToldStep
+from judge.submissions.check import CheckReport
+from judge.text import printable
+
+LOOK_S = 1.0
+"""How often it asks for the state."""
+
+TRIES = 60
+"""How often in a row the service may fail to answer, `AGAIN_S` apart, until it is given up."""
+AGAIN_S = 5.0
+
+TIMEOUT_S = 60.0
+MOST_BYTES = 32 << 20
+"""Of an answer."""
+
+NOT_ACCEPTED = range(400, 500)
+TOO_MUCH = 429
+
+
+class _Step(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    stage: str
+    ok: bool
+    text: str
+    seconds: float
+
+
+class _Submission(BaseModel):
+    """A submission as the service tells it; other keys are not read."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: int
+    name: str
+    version: int | None
+    filename: str
+    sha256: str
+    size: int
+    state: State
+    why: str
+    again_at: str | None
+    steps: tuple[_Step, ...] = ()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more comes by itself."""
+        if self.state is State.FAILED:
+            return self.again_at is None
+        return self.state not in (State.RECEIVED, State.PROCESSING)
+
+
+class _Uploads(BaseModel):
+    bytes: int
+
+
+class _Contest(BaseModel):
+    has_begun: bool
+    uploads: _Uploads
+
+
+class _Problem(BaseModel):
+    error: str
+
+
+class _NoAnswerError(HostError):
+    """The service did not answer, or asks to come back later; `wait_s` says when."""
+
+    def __init__(self, text: str, wait_s: float) -> None:
+        super().__init__(text)
+        self.wait_s = wait_s
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """A redirect would get the token, too."""
+
+    def redirect_request(self, *_arguments: Any) -> None:
+        """Let it be an error."""
+
+
+class RemoteIntake:
+    """The intake of a service, as the author of a token sees it."""
+
+    def __init__(self, url: str, token_file: Path) -> None:
+        """Raises InputError for what is no address, or a file without a token."""
+        self.url = _checked_url(url)
+        self._headers = {"authorization": f"Bearer {_read_token(token_file)}", "accept": "application/json"}
+        self._opener = build_opener(_NoRedirects())
+
+    def submit(self, path: Path, name: str) -> _Submission:
+        """Send a file. Raises InputError if it is none, or too large."""
+        if path.is_dir():
+            raise InputError(f"{path}: a directory; pack it: tar czf {path.name}.tar.gz -C {path} .")
+        query = urlencode({"filename": path.name, **({"name": name} if name else {})}, quote_via=quote)
+        try:
+            with path.open("rb") as file:
+                size = path.stat().st_size
+                most = self.contest().uploads.bytes
+                if size > most:
+                    # A service that refuses it on the way ends the connection without a word that can be read.
+                    raise InputError(f"{path}: {size} bytes; an upload has at most {most}")
+                length = {"content-length": str(size), "content-type": "application/octet-stream"}
+                answer = self._ask(f"/submissions?{query}", file, length)
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror}") from None
+        return parse_json(_Submission, answer, f"{self.url}/submissions: not an answer of judge serve")
+
+    def contest(self) -> _Contest:
+        """The contest."""
+        return parse_json(_Contest, self._ask("/contest"), f"{self.url}/contest: not an answer of judge serve")
+
+    def get(self, path: str) -> bytes:
+        """The answer of a path."""
+        return self._ask(path)
+
+    def _ask(self, path: str, body: IO[bytes] | None = None, more: Mapping[str, str] | None = None) -> bytes:
+        request = Request(f"{self.url}{path}", body, {**self._headers, **(more or {})})  # noqa: S310 checked in __init__
+        try:
+            with self._opener.open(request, timeout=TIMEOUT_S) as answer:
+                data: bytes = answer.read(MOST_BYTES + 1)
+        except HTTPError as error:
+            with error:
+                raise self._refusal(error.code, error.headers, error.read(MOST_BYTES)) from None
+        except (URLError, HTTPException, TimeoutError, ConnectionError) as error:
+            why = printable(str(getattr(error, "reason", error)) or type(error).__name__, 200)
+            raise _NoAnswerError(f"{self.url}: {why}", AGAIN_S) from None
+        if len(data) > MOST_BYTES:
+            raise HostError(f"{self.url}{path}: an answer of more than {MOST_BYTES} bytes")
+        return data
+
+    def _refusal(self, status: int, headers: Message, body: bytes) -> Exception:
+        try:
+            said = printable(_Problem.model_validate_json(body).error, 600)
+        except ValueError:
+            said = f"HTTP status {status}; is this the address of judge serve?"
+        wait = headers.get("retry-after", "")
+        if status in NOT_ACCEPTED and status != TOO_MUCH:
+            return InputError(f"{self.url}: {said}")
+        return _NoAnswerError(f"{self.url}: {said}", float(wait) if wait.isascii() and wait.isdigit() else AGAIN_S)
+
+
+def submit_remote(file: Path, url: str, token_file: Path, name: str, *, is_waiting: bool, as_json: bool) -> bool:
+    """Submit a file, and print what becomes of it if `is_waiting`; whether it is an entry, or was received.
+
+    Raises InputError if the service refuses it, HostError if there is no service.
+    """
+    service = RemoteIntake(url, token_file)
+    sent = service.submit(file, name)
+    page = f"{service.url}/author/submissions/{sent.id}.html"
+    if not as_json:
+        print(received_line(sent.id, sent.filename, sent.size, sent.sha256), flush=True)
+    if not is_waiting:
+        if as_json:
+            print_json(sent.model_dump(mode="json", exclude={"steps"}))
+        else:
+            note(f"its page: {page}")
+        return True
+    answer, ended = _followed(service, sent.id, as_json=as_json)
+    report = _report(service, sent.id)
+    if as_json:
+        print_json({**answer, "report": None if report is None else report.model_dump(mode="json")})
+    else:
+        print_findings(report)
+        print_state(ended.state, ended.name, ended.version, ended.why)
+        if ended.state in ENTERS and service.contest().has_begun:
+            note("the contest has begun: its entries are frozen, so this agent does not play in it")
+        elif ended.state is State.REFUSED:
+            note(f"next: fix it and submit it again; report and log: {page}")
+        elif ended.state is State.FAILED:
+            note("next: ask the organiser to try it again")
+    return ended.state in ENTERS
+
+
+def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dict[str, Any], _Submission]:
+    """The submission when nothing more comes; until then its steps are printed."""
+    told: Sequence[_Step] = ()
+    failures = 0
+    waits_for = ""
+    while True:
+        try:
+            data = service.get(f"/submissions/{number}")
+        except _NoAnswerError as error:
+            failures += 1
+            if failures > TRIES:
+                raise HostError(f"{error}; submission {number} was received: look again later") from None
+            time.sleep(error.wait_s)
+            continue
+        failures = 0
+        now = parse_json(_Submission, data, f"{service.url}: not an answer of judge serve")
+        if now.steps[: len(told)] != tuple(told):
+            told = ()  # it is processed again
+        if not as_json:
+            for step in now.steps[len(told) :]:
+                print(step_line(ToldStep(0, step.stage, step.ok, step.text, step.seconds)), flush=True)
+            if not now.is_over and now.why not in ("", waits_for):
+                note(f"judge: it waits: {printable(now.why, 400)}")
+                waits_for = now.why
+        told = now.steps
+        if now.is_over:
+            return parse_json(dict[str, Any], data, service.url), now
+        time.sleep(LOOK_S)
+
+
+def _report(service: RemoteIntake, number: int) -> CheckReport | None:
+    """The report of the check; None if there was no check."""
+    try:
+        return parse_json(CheckReport, service.get(f"/submissions/{number}/report"), f"{service.url}: not a report")
+    except InputError:
+        return None
+
+
+def _checked_url(url: str) -> str:
+    if not re.fullmatch(r"https?://[!-~]{1,300}", url) or not urlsplit(url).hostname:
+        raise InputError(f"--url {printable(url, 80)}: not an address; write it as https://example.org/cup")
+    if url.startswith("http:") and not _is_here(urlsplit(url).hostname or ""):
+        note("judge: --url without https: whoever is on the way can read the token")
+    return url.rstrip("/")
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _read_token(path: Path) -> str:
+    """The token in a file, or behind the `#` of the link in it."""
+    try:
+        with path.open() as file:
+            token = file.read(2000).strip().rpartition("#")[2]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: {getattr(error, 'strerror', None) or 'not a text file'}") from None
+    if not re.fullmatch(r"[!-~]{1,500}", token):
+        raise InputError(f"{path}: must have the organiser's token and nothing else")
+    return token
