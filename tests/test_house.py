@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "worker_processes": set(),
     "tree_tar": set(),
     "translations": set(),
-    "transparency": {"errors"},
+    "transparency": {"errors", "parsing"},
     "registry": {"errors", "text"},
     "games": {"errors", "parsing", "registry", "text"},
     "protocols": {"errors", "parsing", "registry", "text", "games"},
@@ -65,7 +65,9 @@ MAY_IMPORT = {
         "errors", "catalog", "parsing", "durable_files", "text", "worker_processes", "games", "sandbox", "referee",
         "records", "render", "store", "contest", "matches", "translations", "statistics", "transparency",
     },
-    "intake": {"errors", "parsing", "logs", "worker_processes", "store", "submissions"},
+    "intake": {
+        "errors", "parsing", "logs", "worker_processes", "store", "submissions", "publish", "transparency",
+    },
     "authors": {
         "text", "games", "catalog", "records", "referee", "store", "submissions", "publish", "intake", "translations",
         "errors",

@@ -6,12 +6,26 @@ from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Path, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from starlette.concurrency import run_in_threadpool
 
 import judge
 from judge.errors import HostError
 from judge.intake.authentication import Authenticator
 from judge.intake.errors import error_responses, handle_errors
-from judge.intake.schemas import AsciiJSON, ContestInfo, Detail, Health, Log, Page, Summary, Uploads, detail, summary
+from judge.intake.schemas import (
+    AsciiJSON,
+    ContestInfo,
+    Detail,
+    Health,
+    Log,
+    Page,
+    Received,
+    Summary,
+    Uploads,
+    detail,
+    received,
+    summary,
+)
 from judge.intake.upload import Receiver
 from judge.store.submission_types import UnknownSubmissionError
 from judge.store.submissions import Register
@@ -22,6 +36,7 @@ from judge.submissions.service import (
     FILENAME_CHARACTERS,
     IntakeDirectory,
 )
+from judge.transparency.receipt import Receipt
 
 ABOUT = """
 Submit an agent to a contest, and read the result. Every answer is JSON; `error` is the reason of a refusal.
@@ -38,13 +53,14 @@ LARGEST_ID = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """What the paths share; `is_working` says whether uploads are processed."""
+    """What the paths share; `is_working` says whether uploads are processed, `receipt` gives that of a submission."""
 
     directory: IntakeDirectory
     register: Register
     authors: Authenticator
     receiver: Receiver
     is_working: Callable[[], bool]
+    receipt: Callable[[int], Receipt | None]
 
 
 _bearer = HTTPBearer(auto_error=False, description="A token from the organiser.")
@@ -143,9 +159,10 @@ def _add_submit(app: FastAPI, state: AppState, author: Any) -> None:
             str,
             Query(pattern=f"^({AGENT_NAME})?$", description="The agent's name; if empty, the name in its manifest."),
         ] = "",
-    ) -> Summary:
+    ) -> Received:
         """Submit the request's body. It is queued; ask for its state by its number."""
-        return summary(await state.receiver.receive(request, author, filename, name))
+        submission = await state.receiver.receive(request, author, filename, name)
+        return received(submission, await run_in_threadpool(state.receipt, submission.id))
 
 
 def _add_own(app: FastAPI, state: AppState, author: Any) -> None:
@@ -167,7 +184,7 @@ def _add_own(app: FastAPI, state: AppState, author: Any) -> None:
     def submission(author: author, id: Number) -> Detail:  # noqa: A002 - the path's name
         """Show one of your submissions: its state, steps and journal."""
         submission = register.get(id, author)
-        return detail(submission, register.steps(id), register.journal(id))
+        return detail(submission, register.steps(id), register.journal(id), state.receipt(id))
 
     @app.get("/submissions/{id}/log", responses=one, tags=["submissions"])
     def log(author: author, id: Number) -> Log:  # noqa: A002 - the path's name

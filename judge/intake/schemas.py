@@ -7,6 +7,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from judge.store.submission_types import Change, State, Submission, ToldStep
+from judge.transparency.receipt import Receipt
 
 HOST_FAILED = "the judge's host failed; this does not count against the submission"
 
@@ -62,7 +63,16 @@ class Summary(_Answer):
     again_at: str | None = Field(description="When it is processed again after a failure of the host.")
 
 
-class Detail(Summary):
+class Received(Summary):
+    """A submission with the receipt for its bytes."""
+
+    receipt: Receipt | None = Field(
+        description="Keep it: with it judge contest verify --receipt proves that the log still has the upload. "
+        "Null if the organiser's key is not there."
+    )
+
+
+class Detail(Received):
     """A submission with its steps and its journal."""
 
     steps: list[StepInfo] = Field(description="The steps of the current or last attempt.")
@@ -118,11 +128,17 @@ def summary(submission: Submission) -> Summary:
     return Summary(**_fields(submission))
 
 
-def detail(submission: Submission, steps: list[ToldStep], journal: list[Change]) -> Detail:
+def received(submission: Submission, receipt: Receipt | None) -> Received:
+    """A submission that was received just now."""
+    return Received(**_fields(submission), receipt=receipt)
+
+
+def detail(submission: Submission, steps: list[ToldStep], journal: list[Change], receipt: Receipt | None) -> Detail:
     """A submission with its steps and its journal, as its author sees them."""
     current = [step for step in steps if step.attempt == submission.attempt]
     return Detail(
         **_fields(submission),
+        receipt=receipt,
         steps=[StepInfo(stage=step.stage, ok=step.ok, text=step.text, seconds=step.seconds) for step in current],
         journal=[
             JournalEvent(at=change.at, who=change.who, state=change.state, why=shown_reason(change.state, change.why))

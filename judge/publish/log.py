@@ -2,13 +2,17 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from threading import Lock
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.publish.keys import load_key
+from judge.store.queries import Reader
+from judge.store.submission_types import State
 from judge.store.types import JournalLine
 from judge.transparency.checkpoint import Checkpoint, origin_of
 from judge.transparency.merkle import Tree
+from judge.transparency.receipt import Receipt
 from judge.transparency.tiles import CHECKPOINT, tile, tile_files
 
 LOG = "log/"
@@ -57,6 +61,37 @@ class ContestLog:
         if not self.leaves or name == path:
             return None
         return self.checkpoint().signed(key).note if name == CHECKPOINT else tile(self.tree, self.leaves, name)
+
+
+class Receipts:
+    """Gives authors receipts for what came in, if the organiser's key is there. Threads may share it."""
+
+    def __init__(self, store_url: str, contest: str, folder: Path) -> None:
+        """`folder` is the contest's. Raises InputError if the key there cannot be used."""
+        self._key = organiser_key(folder)
+        self._contest = contest
+        self._store = Reader(store_url)
+        self._log = ContestLog(contest)
+        self._lines: dict[str, JournalLine] = {}
+        self._lock = Lock()
+
+    def close(self) -> None:
+        """Close the store."""
+        self._store.close()
+
+    def of_submission(self, number: int) -> Receipt | None:
+        """The receipt for an upload; None if it is not in a log, or there is no key."""
+        if self._key is None:
+            return None
+        with self._lock:
+            new = self._store.leaves_since(self._contest, self._log.size)
+            self._log.add(new)
+            self._lines |= {line.text: line for line in new if line.event == State.RECEIVED}
+            line = self._lines.get(f"submission {number}")
+            if line is None or line.number is None:
+                return None
+            checkpoint = self._log.checkpoint().signed(self._key)
+            return Receipt.of(self._log.tree, line.number, line.leaf, line.text, checkpoint)
 
 
 def organiser_key(folder: Path) -> Ed25519PrivateKey | None:

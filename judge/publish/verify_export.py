@@ -25,11 +25,24 @@ from judge.publish.load import CHANCE, LARGEST_TABLE, load_export
 from judge.publish.manifest import ManifestCheck, check_manifest, read_bounded
 from judge.publish.model import OPEN, PublishedContest, PublishedMatch, chance_words
 from judge.publish.tables import CERTIFICATE, README, tables
-from judge.publish.verify_log import ReadLog, draw_problems, has_log, log_problems, read_log, since_problems, undecided
+from judge.publish.verify_log import (
+    ReadLog,
+    draw_problems,
+    has_log,
+    log_problems,
+    read_log,
+    receipt_problems,
+    since_problems,
+    undecided,
+)
 from judge.publish.verify_records import RecordJob, VerifiedRecord, chain_problems, replay_record
 from judge.statistics.fairness import FairnessTest
 from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, read_checkpoint
+from judge.transparency.receipt import read_receipt
 from judge.worker_processes import in_parallel
+
+LARGEST_ANSWER = 64 << 10
+"""Bytes of the answer to an upload, which has a receipt."""
 
 TOLERANCE = 1e-3
 """How far a number may be off that another machine computed; no place depends on so little."""
@@ -60,12 +73,17 @@ class VerificationReport:
     """Of the log that the results were compared with; None if the export has none."""
 
 
-def verify_export(directory: Path, public_key: Path | None, since: Path | None = None) -> VerificationReport:
-    """Check an export, and that its log goes on from the checkpoint in the file `since`.
+def verify_export(
+    directory: Path, public_key: Path | None, since: Path | None = None, receipt: Path | None = None
+) -> VerificationReport:
+    """Check an export, and that its log goes on from the checkpoint in the file `since` and has what was received by
+    the file `receipt`.
 
-    Raises InputError without an export, a key or a checkpoint; anything else wrong is a problem of the report.
+    Raises InputError without an export, a key, a checkpoint or a receipt; whatever else is wrong is a problem of the
+    report.
     """
     old = None if since is None else read_checkpoint(read_bounded(since, LARGEST_CHECKPOINT), str(since))
+    given = None if receipt is None else read_receipt(read_bounded(receipt, LARGEST_ANSWER), str(receipt))
     manifest = check_manifest(directory, public_key)
     log: ReadLog | None = None
     try:
@@ -90,6 +108,8 @@ def verify_export(directory: Path, public_key: Path | None, since: Path | None =
             problems.append("the export has no log, and its draw follows from one")
         if old is not None:
             problems += ["the export has no log"] if log is None else since_problems(log, old, manifest.key)
+        if given is not None:
+            problems += ["the export has no log"] if log is None else receipt_problems(log, given, manifest.key)
     except (InputError, ValueError, LookupError) as error:
         return VerificationReport(manifest, [*manifest.problems, f"not an export that a judge wrote: {error}"])
     return VerificationReport(

@@ -24,6 +24,7 @@ from judge.store.submission_types import ENTERS, State
 from judge.store.types import ANNOUNCED, FROZEN, AttemptState, JournalLine
 from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, origin_of, read_checkpoint
 from judge.transparency.merkle import Tree
+from judge.transparency.receipt import Receipt
 from judge.transparency.tiles import CHECKPOINT, LARGEST_TILE, read_leaves, tile_files
 
 Attempts = Mapping[tuple[int, int], str]
@@ -94,6 +95,16 @@ def since_problems(log: ReadLog, old: Checkpoint, key: Ed25519PublicKey) -> Iter
             f"the first {old.size} leaves of the log are not those of the old checkpoint: "
             "one at least was dropped, added or changed"
         )
+
+
+def receipt_problems(log: ReadLog, receipt: Receipt, key: Ed25519PublicKey) -> Iterator[str]:
+    """What of a receipt does not hold any more."""
+    if why := receipt.problem(key):
+        yield f"the receipt proves nothing: {why}"
+        return
+    yield from since_problems(log, receipt.signed, key)
+    if receipt.number >= log.tree.size or log.lines[receipt.number].leaf != receipt.leaf.encode():
+        yield f"leaf {receipt.number} of the log is not that of the receipt: {receipt.text} was dropped or changed"
 
 
 # --- the draw --------------------------------------------------------------------------------------------------------

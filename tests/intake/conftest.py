@@ -14,6 +14,8 @@ import httpx
 import pytest
 
 from judge.cli.submit import open_intake
+from judge.publish.keys import make_key
+from judge.publish.log import KEY_FILE
 from judge.store.tokens import Tokens
 from judge.submissions.service import IntakeDirectory
 from tests.forked import ForkedProcess
@@ -105,7 +107,9 @@ tries = 2
 idle_s = 2
 head_s = 2
 """
-    return make_contest(tmp_path_factory.mktemp("cup"), patience)
+    folder = tmp_path_factory.mktemp("cup")
+    make_key(folder / KEY_FILE)
+    return make_contest(folder, patience)
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,11 @@ from typer.testing import CliRunner, Result
 
 from judge.cli import app
 from judge.errors import HostError, InputError
+from judge.publish.keys import load_key
+from judge.publish.log import KEY_FILE
 from judge.submissions.check import CheckReport
 from judge.submissions.service import IntakeDirectory
+from judge.transparency.receipt import LARGEST_RECEIPT, read_receipt
 from tests.intake.conftest import Service, ended, send
 
 
@@ -38,6 +41,16 @@ def test_an_upload_is_received_processed_and_passes(ada: httpx.Client, desk: Int
         (step["stage"], step["ok"], step["text"]) for step in found["steps"]
     ]
     assert number in [one["id"] for one in ada.get("/submissions").json()["submissions"]]
+
+
+def test_an_author_gets_a_signed_receipt_for_the_bytes(ada: httpx.Client, desk: IntakeDirectory) -> None:
+    answer = ada.post("/submissions?filename=a.zip", content=b"good receipt")
+    receipt = read_receipt(answer.content, "the answer")
+
+    assert "" == receipt.problem(load_key(desk.folder / KEY_FILE).public_key())
+    assert f"submission {answer.json()['id']}" == receipt.text
+    assert hashlib.sha256(b"good receipt").hexdigest() == json.loads(receipt.leaf)["digest"]
+    assert len(json.dumps(answer.json()["receipt"], separators=(",", ":"))) <= LARGEST_RECEIPT
 
 
 def test_a_refused_one_tells_why_with_its_log_and_its_report(ada: httpx.Client) -> None:

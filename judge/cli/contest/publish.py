@@ -40,6 +40,8 @@ judge contest verify public --key organiser.pem
 
 judge contest verify public --key organiser.pem --since kept-checkpoint
 
+judge contest verify public --key organiser.pem --receipt answer.json
+
 The log of a contest is in log/checkpoint of its live site and of its export. Keep a checkpoint now and then.
 """,
 }
@@ -144,11 +146,14 @@ def verify(
         Path | None,
         typer.Option(metavar="CHECKPOINT", help="An old checkpoint of the log: prove that nothing before it changed."),
     ] = None,
+    receipt: Annotated[
+        Path | None, typer.Option(help="The answer to an upload: prove that the log still has what was received.")
+    ] = None,
 ) -> None:
     """Check an export: compare files and signature, replay every game, compute schedule and tables again."""
     if not directory.is_dir():
         raise InputError(f"{directory}: not a directory; give one that judge contest export wrote")
-    report = verify_export(directory, key, since)
+    report = verify_export(directory, key, since, receipt)
     _warn(report)
     for problem in report.problems[:SHOWN]:
         print(f"  {printable(problem, 500)}")

@@ -1,0 +1,73 @@
+"""A receipt: a leaf of a log with the proof that a signed checkpoint includes it. It is at most 2 KB long.
+
+Whoever has it can prove that the owner of the log received something, whatever the log says later.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+from typing import Literal, Self
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from pydantic import BaseModel, ConfigDict, Field
+
+from judge.parsing import parse_json
+from judge.transparency.checkpoint import Checkpoint, read_checkpoint
+from judge.transparency.merkle import Tree, leaf_hash, verify_inclusion
+
+LARGEST_RECEIPT = 2048
+"""Bytes, as JSON without spaces; of a log of a million leaves."""
+
+
+class Receipt(BaseModel):
+    """A leaf, its number in the log, and the proof that the checkpoint includes it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: Literal["judge-receipt-1"] = "judge-receipt-1"
+    text: str = Field(max_length=1000, description="What was received, in words; the leaf has its SHA-256.")
+    leaf: str = Field(
+        max_length=1000, description="The leaf: JSON whose `digest` is the SHA-256 of the bytes received."
+    )
+    number: int = Field(ge=0, description="The number of the leaf in the log, from 0.")
+    proof: tuple[str, ...] = Field(max_length=64, description="The inclusion proof of RFC 6962, in Base64.")
+    checkpoint: str = Field(description="The log's checkpoint, signed by the organiser (C2SP tlog-checkpoint).")
+
+    @classmethod
+    def of(cls, tree: Tree, number: int, leaf: bytes, text: str, checkpoint: Checkpoint) -> Self:
+        """The receipt for a leaf of a log, of which `checkpoint` is signed."""
+        proof = tuple(base64.b64encode(node).decode() for node in tree.inclusion(number, checkpoint.size))
+        return cls(text=text, leaf=leaf.decode(), number=number, proof=proof, checkpoint=checkpoint.note.decode())
+
+    @property
+    def signed(self) -> Checkpoint:
+        """Its checkpoint, unchecked. Raises InputError if it is none."""
+        return read_checkpoint(self.checkpoint.encode(), "the receipt's checkpoint")
+
+    def problem(self, key: Ed25519PublicKey) -> str:
+        """Why it proves nothing; empty if the owner of `key` has given it. Raises InputError as `signed`."""
+        checkpoint = self.signed
+        if not checkpoint.is_signed(key):
+            return "its checkpoint is not signed by the organiser's key"
+        try:
+            proof = [base64.b64decode(node, validate=True) for node in self.proof]
+            text = json.loads(self.leaf)["text_sha256"]
+        except (ValueError, KeyError, TypeError, RecursionError, binascii.Error):
+            return "it has no proof, or no leaf"
+        hashed = leaf_hash(self.leaf.encode())
+        if not verify_inclusion(hashed, self.number, checkpoint.size, proof, checkpoint.root):
+            return "its checkpoint does not include its leaf"
+        if hashlib.sha256(self.text.encode()).hexdigest() != text:
+            return "its text is not that of its leaf"
+        return ""
+
+
+def read_receipt(data: bytes, source: str) -> Receipt:
+    """A receipt in JSON, alone or as `receipt` of the answer to an upload. Raises InputError if it is none."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        document = None
+    inner = document.get("receipt", document) if isinstance(document, dict) else document
+    return parse_json(Receipt, json.dumps(inner), f"{source}: not a receipt")
