@@ -63,6 +63,9 @@ def worker(
     listen: Annotated[
         str, typer.Option(help="The address to listen on; default: the one that reaches the scheduler, any port.")
     ] = "",
+    allow_processes: Annotated[
+        bool, typer.Option("--allow-processes", help="Play contests with box = process, too, which isolates nothing.")
+    ] = False,
 ) -> None:
     """Play games of contests on this machine."""
     require_dask()
@@ -82,6 +85,6 @@ def worker(
         note(f"judge: no game in containers can be played here: {error}")
         clean_up(containers=False)
     report_occupied(worker_slots)
-    machine = Machine(name or platform.node(), folder, worker_slots)
+    machine = Machine(name or platform.node(), folder, worker_slots, allows_processes=allow_processes)
     os.sched_setaffinity(0, worker_slots[0].judge_cores)
     run_worker(machine, address, listen_address, security)

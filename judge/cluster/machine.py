@@ -29,11 +29,15 @@ log = get_logger()
 class Machine:
     """The slots of this machine. Games are played by the threads that ask for them."""
 
-    def __init__(self, name: str, folder: Path, slots: Sequence[Slot]) -> None:
-        """`folder` stores agents. Raises InputError if another worker uses it."""
+    def __init__(self, name: str, folder: Path, slots: Sequence[Slot], *, allows_processes: bool = False) -> None:
+        """`folder` stores agents. Raises InputError if another worker uses it.
+
+        `allows_processes`: agents may run as processes of this user, too, which nothing isolates.
+        """
         self.name = name
         self.folder = folder
         self.slots = len(slots)
+        self._allows_processes = allows_processes
         self._lock_file = _locked(folder)
         self._agents = AgentStore(folder / "agents")
         self._idle: SimpleQueue[LocalExecutor] = SimpleQueue()
@@ -76,6 +80,8 @@ class Machine:
     def _refuse_unlike(self, order: Order) -> None:
         if order.code != code_digest():
             raise HostError(f"the judge on {self.name} is not the one that runs the contest: install the same on both")
+        if not self._allows_processes and order.spec.box == "process":
+            raise HostError(f"{self.name} plays in containers only: judge worker --allow-processes changes that")
         refuse_other_images(self.name, order.images, image_contents(order.images) if order.images else {})
 
     def _program(self, digest: str) -> Path | None:

@@ -7,7 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from judge.errors import InputError
 from judge.matches import Match
+from judge.parsing import parse_json
 from judge.referee.bounds import LARGEST_RECORD
+from judge.referee.spec import MatchSpec
 
 LARGEST_ANSWER = 4 * LARGEST_RECORD
 """Bytes: a record and the states of four folders, as Base64."""
@@ -31,6 +33,11 @@ class Order(_Message):
     """What the images of its runtimes hold on the contest's host, by name; none where no container is used."""
     code: str
     """The digest of the judge's own code there."""
+
+    @property
+    def spec(self) -> MatchSpec:
+        """What is played. Raises InputError if there is none."""
+        return parse_json(MatchSpec, self.match.spec, "the order has no spec of a match")
 
 
 class Played(_Message):

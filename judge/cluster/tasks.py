@@ -60,7 +60,9 @@ def _machine(worker: Worker) -> Machine:
             if multiprocessing.current_process().daemon:
                 raise HostError(f"{worker.name} may not start processes: start dask worker with --no-nanny")
             slots = slots_on_host(1, int(worker.state.total_resources[SLOT]))
-            machine = Machine(str(worker.name), Path(worker.local_directory) / "judge-worker", slots)
+            machine = Machine(
+                str(worker.name), Path(worker.local_directory) / "judge-worker", slots, allows_processes=True
+            )
             worker.plugins[AtMachine.name] = AtMachine(machine, is_own=True)
         plugin = worker.plugins[AtMachine.name]
     if not isinstance(plugin, AtMachine):

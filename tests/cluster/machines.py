@@ -75,7 +75,7 @@ class Machines:
         """`prefix` are words before the command, such as those that enter a network namespace."""
         (self.folder / name).mkdir(exist_ok=True)
         call = ("--scheduler", address or self.address, "--name", name, "--folder", name)
-        self.workers[name] = self._judge(name, prefix, "worker", *call, "--slots", str(slots))
+        self.workers[name] = self._judge(name, prefix, "worker", *call, "--slots", str(slots), "--allow-processes")
 
     def wait_for_scheduler(self) -> None:
         assert self.scheduler

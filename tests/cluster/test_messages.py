@@ -7,10 +7,13 @@ import pytest
 from judge.agents.agents import program_digest
 from judge.agents.store import pack_agent
 from judge.cluster.machine import Machine, code_digest, refuse_other_images
-from judge.cluster.messages import Broken, Lacks, Order, read_answer
+from judge.cluster.messages import Broken, Lacks, Order, Unfit, read_answer
 from judge.errors import HostError, InputError
 from judge.matches import Match
 from judge.referee.play import Slot
+from tests.referee.games import spec
+
+SPEC = spec().model_copy(update={"box": "process"}).model_dump_json()
 
 
 @pytest.fixture
@@ -25,9 +28,9 @@ def program(tmp_path: Path) -> Path:
 
 def test_an_agent_comes_when_it_is_missing_or_was_changed(program: Path, tmp_path: Path) -> None:
     digest = program_digest(program)
-    match = Match("0123456789abcdef0123", 1, 1, 1, 0, "one", "two", "no spec")
+    match = Match("0123456789abcdef0123", 1, 1, 1, 0, "one", "two", SPEC)
     order = Order(contest="cup", match=match, agents=(digest,), states={}, images={}, code=code_digest())
-    machine = Machine("one", tmp_path / "worker", [Slot()])
+    machine = Machine("one", tmp_path / "worker", [Slot()], allows_processes=True)
     try:
         assert Lacks(agents=(digest,)) == machine.play(order, {}, lambda: True)
         assert Lacks(agents=(digest,)) == machine.play(order, {digest: pack_agent(program)[:50_000]}, lambda: True)
@@ -40,6 +43,20 @@ def test_an_agent_comes_when_it_is_missing_or_was_changed(program: Path, tmp_pat
         assert Lacks(agents=(digest,)) == machine.play(order, {}, lambda: True)
     finally:
         machine.close()
+
+
+def test_a_worker_runs_no_agent_outside_of_a_container_unless_it_is_told_to(tmp_path: Path) -> None:
+    """Whoever has a key of the cluster may send it orders."""
+    match = Match("0123456789abcdef0123", 1, 1, 1, 0, "one", "two", SPEC)
+    order = Order(contest="cup", match=match, agents=(), states={}, images={}, code=code_digest())
+    machine = Machine("one", tmp_path, [Slot()])
+    try:
+        answer = machine.play(order, {}, lambda: True)
+    finally:
+        machine.close()
+
+    assert isinstance(answer, Unfit)
+    assert "one plays in containers only" in answer.why
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b'{"kind": "won"}', b'{"kind": "lacks", "agents": 1}', "text", None])
