@@ -64,7 +64,7 @@ def worker(
         str, typer.Option(help="The address to listen on; default: the one that reaches the scheduler, any port.")
     ] = "",
     allow_processes: Annotated[
-        bool, typer.Option("--allow-processes", help="Play contests with box = process, too, which isolates nothing.")
+        bool, typer.Option("--allow-processes", hidden=True, help="For tests: run agents without containers, too.")
     ] = False,
 ) -> None:
     """Play games of contests on this machine."""

@@ -81,7 +81,7 @@ class Machine:
         if order.code != code_digest():
             raise HostError(f"the judge on {self.name} is not the one that runs the contest: install the same on both")
         if not self._allows_processes and order.spec.box == "process":
-            raise HostError(f"{self.name} plays in containers only: judge worker --allow-processes changes that")
+            raise HostError(f"{self.name} plays in containers only")
         refuse_other_images(self.name, order.images, image_contents(order.images) if order.images else {})
 
     def _program(self, digest: str) -> Path | None:
