@@ -23,11 +23,14 @@ from judge.store.submission_types import Came, ToldStep, Upload
 from judge.store.tokens import Tokens
 from judge.submissions.check import CheckReport, Finding, Grade
 from judge.submissions.service import IntakeDirectory
-from tests.broadcast.logs import PAIR, accept, play_next, recorder
-from tests.publish.cups import SECRET, Cup
+from tests.broadcast.logs import accept, play_next, recorder
+from tests.publish.cups import SECRET, Cast, Cup, crasher, player
 
-AUTHORS = {"ada": "anna", "eve": "bert"}
+AUTHORS = {"ada": "anna", "eve": "crasher"}
 """The agents of the authors."""
+
+CAST: Cast = {"anna": player("anna", 0.95), "crasher": crasher("crasher", 1)}
+"""One of them loses by a fault, which the pages of both explain."""
 
 PATIENCE = """
 [intake]
@@ -116,7 +119,7 @@ def served(folder: Path, games: int = 2) -> Iterator[Served]:
         # The submissions are numbered before the contest begins.
         numbers = {agent: number for number, agent in enumerate(AUTHORS.values(), 1)}
         form = f'name = "round-robin"\ngames = {games}'
-        cup = stack.enter_context(Cup(folder, PAIR, form=form, more=PATIENCE, submissions=numbers))
+        cup = stack.enter_context(Cup(folder, CAST, form=form, more=PATIENCE, submissions=numbers))
         directory = intake_directory(load_plan(folder))
         register = stack.enter_context(closing(directory.register()))
         for author, agent in AUTHORS.items():

@@ -75,6 +75,8 @@ def test_an_own_game_has_its_page_with_stderr_and_debug_of_the_own_seat(desk: Se
     assert SECRET not in public
     other = next(each for each in AUTHORS if each != author)
     assert not any(secret.decode() in page for secret in secrets(other))
+    assert "Why <bdi>crasher</bdi> lost" in page
+    assert "PID 1 reports: " in page
     assert f"{SECRET} of {agent}: " in page
     assert f"DEBUG {SECRET} {agent}" in page
     assert 'class="plot' in page
