@@ -17,7 +17,7 @@ from judge.intake.connections import uvicorn_options
 from judge.intake.middleware import Asgi, Middleware
 from judge.intake.upload import Receiver
 from judge.intake.workers import Workers
-from judge.publish.log import Receipts
+from judge.publish.log import SignedLog
 from judge.store.incoming import sweep
 from judge.store.tokens import Tokens
 from judge.submissions.pipeline import Processor
@@ -96,7 +96,7 @@ def running_intake(directory: IntakeDirectory, process: Processor) -> Iterator[I
         working(directory) as worker,
         closing(directory.register()) as register,
         closing(Tokens(directory.store_url, directory.contest)) as tokens,
-        closing(Receipts(directory.store_url, directory.contest, directory.folder)) as receipts,
+        closing(SignedLog(directory.store_url, directory.contest, directory.folder)) as log,
     ):
         sweep(directory.uploads)
         workers = Workers(directory, process, register, worker)
@@ -106,7 +106,7 @@ def running_intake(directory: IntakeDirectory, process: Processor) -> Iterator[I
             Authenticator(tokens, directory.intake),
             Receiver(directory, register, workers.wake),
             lambda: workers.is_alive,
-            receipts.of_submission,
+            log.receipt,
         )
         api = create_app(state)
         workers.start()

@@ -21,8 +21,9 @@ import judge
 from judge.errors import HostError, InputError
 from judge.live.connections import stream_of
 from judge.live.hub import Hub, Topic
-from judge.live.pages import RUNNING, LivePage, LivePages, waiting_page
+from judge.live.pages import RUNNING, LivePage, LivePages, log_page, waiting_page
 from judge.logs import get_logger
+from judge.publish.log import SignedLog
 from judge.publish.model import PublishedContest
 
 ABOUT = """
@@ -61,9 +62,11 @@ class Watched:
 class Site:
     """A contest on its way: `watched` is None until it has begun."""
 
-    def __init__(self, name: str, begin: Callable[[], Watched | None]) -> None:
-        """`begin` opens the contest called `name` if it has begun, and catches up with its events."""
+    def __init__(self, name: str, begin: Callable[[], Watched | None], log: SignedLog | None = None) -> None:
+        """`begin` opens the contest called `name` if it has begun, and catches up with its events. `log` is shown
+        before that; None: there is none yet."""
         self.name = name
+        self.log = log
         self.watched = begin()
         self._begin = begin
 
@@ -247,6 +250,8 @@ def _add_pages(app: FastAPI, site: Site) -> None:
         watched = site.watched
         if watched is None:
             waiting = waiting_page(path, site.name)
+            if waiting is None and site.log is not None:
+                waiting = await run_in_threadpool(log_page, site.log, path)
             return PlainTextResponse(NO_PAGE, 404) if waiting is None else _answer(request, waiting, 0)
         hub, pages = watched.hub, watched.pages
         place = pages.place(path)

@@ -21,11 +21,11 @@ from judge.errors import InputError
 from judge.live.games import Live, LiveGame, last_words
 from judge.live.paint import Painter
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store
-from judge.publish.log import LOG, ContestLog, organiser_key
+from judge.publish.log import LOG, SignedLog
 from judge.publish.match_files import read_stored
 from judge.publish.match_page import MatchContext, match_page
 from judge.publish.model import PublishedContest, PublishedMatch, Stream
-from judge.publish.pages import ASSETS, Page, PagePlace, asset, picture, render
+from judge.publish.pages import ASSETS, PagePlace, asset, picture, render
 from judge.publish.site import pages
 from judge.publish.tables import tables
 from judge.records.views import Surface
@@ -114,12 +114,13 @@ class LivePages:
         self._running: dict[str, tuple[float, LivePage]] = {}
         self._lock = Lock()
         self._languages = languages(CODES)
-        self._log = ContestLog(planned.name)
-        self._key = organiser_key(planned.folder)
+        self.log = SignedLog(planned.store_url, planned.name, planned.folder)
+        """The log of the contest, whose files are among the pages."""
 
     def close(self) -> None:
         """Close the store."""
         self._store.close()
+        self.log.close()
 
     def get(self, path: str, live: Live, version: object) -> LivePage | None:
         """The file at a path from the top of the site, None if there is none; `version` is that of the contest."""
@@ -130,7 +131,7 @@ class LivePages:
             if place.path.startswith("games/"):
                 return self._match(place, live, version)
             if path.startswith(LOG):
-                return self._log_file(path)
+                return log_page(self.log, path)
             edition = self._read(live, version)
             if path in edition.written:
                 return LivePage(edition.written[path], _kind(path))
@@ -142,22 +143,6 @@ class LivePages:
                 edition.written[path] = edition.writers[path]()
             data = edition.written.get(path)
             return None if data is None else LivePage(data, _kind(path))
-
-    def _log_file(self, path: str) -> LivePage | None:
-        """A file of the log; a tile that is full does not change any more."""
-        if self._key is None:
-            return None
-        self._log.add(self._store.leaves_since(self._contest.name, self._log.size))
-        data = self._log.file(path, self._key)
-        return None if data is None else LivePage(data, _kind(path), is_fixed="/tile/" in path)
-
-    def new_log_files(self, since: int) -> tuple[int, list[Page]]:
-        """The size of the log, and the files that it did not have with `since` leaves, the checkpoint last."""
-        with self._lock:
-            if self._key is None:
-                return 0, []
-            self._log.add(self._store.leaves_since(self._contest.name, self._log.size))
-            return self._log.size, list(self._log.files(self._key, since)) if self._log.size > since else []
 
     def paths(self, live: Live, version: object) -> list[str]:
         """The paths of all pages and files but those of games and records."""
@@ -243,7 +228,7 @@ class LivePages:
         writers[DOCUMENT] = lambda: f"{contest.document}\n".encode()
         if contest.secret is not None and contest.snapshot.commitment is not None:
             writers[CHANCE] = lambda: _chance(contest)
-        has_log = self._key is not None and contest.journal[0].number is not None
+        has_log = self.log.key is not None and contest.journal[0].number is not None
         writers |= {place.file: partial(_verify, contest, place, has_log) for place in self.places("verify.html")}
         matches = {match.stem: match for match in contest.matches}
         self._edition = _Edition(version, contest, writers, matches)
@@ -350,6 +335,12 @@ def waiting_page(path: str, contest: str) -> LivePage | None:
         return None
     values = {"here": "", "contest_name": contest, "has_authors": True}
     return LivePage(render("waiting.html", place, values), _kind(path))
+
+
+def log_page(log: SignedLog, path: str) -> LivePage | None:
+    """A file of a contest's log; a tile does not change any more."""
+    data = log.file(path)
+    return None if data is None else LivePage(data, _kind(path), is_fixed="/tile/" in path)
 
 
 def _clocks(game: LiveGame) -> str:

@@ -28,6 +28,7 @@ from judge.live.middleware import PublicMiddleware
 from judge.live.pages import LivePages
 from judge.live.service import Service
 from judge.live.static import StaticSite
+from judge.publish.log import SignedLog
 from judge.store.queries import Reader
 
 GRACE_S = 5
@@ -85,7 +86,10 @@ def serve(
             pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=intake is not None)))
             return Watched(hub, pages, stamp_of(planned), slots)
 
-        site = Site(planned.name, begin)
+        log = None
+        if intake is not None:
+            log = stack.enter_context(closing(SignedLog(planned.store_url, planned.name, planned.folder)))
+        site = Site(planned.name, begin, log)
         service = create_service(planned, site, intake)
         options = uvicorn_options(limits, proxy) | {
             "http": streaming(limits, proxy),

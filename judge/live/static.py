@@ -77,7 +77,7 @@ class StaticSite:
             self._put(f"feed/{number:06d}.ndjson", b"".join(sent.line + b"\n" for sent in found))
 
     def _write_log(self) -> None:
-        self._leaves, files = self._pages.new_log_files(self._leaves)
+        self._leaves, files = self._pages.log.new_files(self._leaves)
         for path, data in files:
             self._put(path, data)
             outgrown = self._directory / f"{path}.p"

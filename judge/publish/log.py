@@ -63,35 +63,58 @@ class ContestLog:
         return self.checkpoint().signed(key).note if name == CHECKPOINT else tile(self.tree, self.leaves, name)
 
 
-class Receipts:
-    """Gives authors receipts for what came in, if the organiser's key is there. Threads may share it."""
+class SignedLog:
+    """The log of a contest that goes on, or that was only announced, signed if the organiser's key is in its folder.
+
+    Threads may share it.
+    """
 
     def __init__(self, store_url: str, contest: str, folder: Path) -> None:
-        """`folder` is the contest's. Raises InputError if the key there cannot be used."""
-        self._key = organiser_key(folder)
+        """Raises InputError if the key in the contest's folder cannot be used, and as `Reader`."""
+        self.key = organiser_key(folder)
+        """None: nothing is signed, so there are no files and no receipts."""
         self._contest = contest
         self._store = Reader(store_url)
         self._log = ContestLog(contest)
-        self._lines: dict[str, JournalLine] = {}
+        self._received: dict[str, JournalLine] = {}
         self._lock = Lock()
 
     def close(self) -> None:
         """Close the store."""
         self._store.close()
 
-    def of_submission(self, number: int) -> Receipt | None:
-        """The receipt for an upload; None if it is not in a log, or there is no key."""
-        if self._key is None:
+    def file(self, path: str) -> bytes | None:
+        """The file of a path from the top of the site as it is now; None if there is none."""
+        if self.key is None:
             return None
         with self._lock:
-            new = self._store.leaves_since(self._contest, self._log.size)
-            self._log.add(new)
-            self._lines |= {line.text: line for line in new if line.event == State.RECEIVED}
-            line = self._lines.get(f"submission {number}")
+            self._catch_up()
+            return self._log.file(path, self.key)
+
+    def new_files(self, since: int) -> tuple[int, list[tuple[str, bytes]]]:
+        """The size of the log, and the files that it did not have with `since` leaves, the checkpoint last."""
+        if self.key is None:
+            return 0, []
+        with self._lock:
+            self._catch_up()
+            return self._log.size, list(self._log.files(self.key, since)) if self._log.size > since else []
+
+    def receipt(self, submission: int) -> Receipt | None:
+        """The receipt for an upload; None if it is not in the log, or nothing is signed."""
+        if self.key is None:
+            return None
+        with self._lock:
+            self._catch_up()
+            line = self._received.get(f"submission {submission}")
             if line is None or line.number is None:
                 return None
-            checkpoint = self._log.checkpoint().signed(self._key)
+            checkpoint = self._log.checkpoint().signed(self.key)
             return Receipt.of(self._log.tree, line.number, line.leaf, line.text, checkpoint)
+
+    def _catch_up(self) -> None:
+        new = self._store.leaves_since(self._contest, self._log.size)
+        self._log.add(new)
+        self._received |= {line.text: line for line in new if line.event == State.RECEIVED}
 
 
 def organiser_key(folder: Path) -> Ed25519PrivateKey | None:

@@ -8,6 +8,9 @@ import httpx
 import pytest
 
 from judge.cli.submit import open_intake
+from judge.publish.keys import make_key
+from judge.publish.log import KEY_FILE
+from judge.transparency.checkpoint import read_checkpoint
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.intake.conftest import Service, ended, make_token, send
 from tests.live.serving import serving_all
@@ -32,6 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     other, folder = tmp_path_factory.mktemp("other"), tmp_path_factory.mktemp("cup")
     with Cup(other, PAIR, more=PATIENCE):
         shutil.copy(other / "contest.toml", folder)
+    make_key(folder / KEY_FILE)
     return folder
 
 
@@ -73,6 +77,11 @@ def test_before_the_contest_begins_the_pages_say_so_and_agents_are_received(ada:
     assert ada.get("/contest").json()["has_begun"] is False
     number = send(ada, "good five")
     assert "passed" == ended(ada, number)["state"]
+    # What has happened is in the log already: the announcement, and what came in.
+    log = read_checkpoint(ada.get("/log/checkpoint").content, "it")
+    assert 3 == log.size
+    assert b'"event":"announced"' in ada.get("/log/tile/entries/000.p/1").content
+    assert 404 == ada.get("/log/tile/0/001").status_code
 
 
 @pytest.mark.usefixtures("begun")

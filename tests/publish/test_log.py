@@ -18,7 +18,7 @@ from judge.contest.seeds import Freeze, commitment_to, contest_key
 from judge.errors import InputError
 from judge.publish.export import PageOptions, publish
 from judge.publish.keys import make_key
-from judge.publish.log import ContestLog, Receipts
+from judge.publish.log import ContestLog, SignedLog
 from judge.publish.tables import JournalRow, write_csv, write_json
 from judge.publish.verify_export import verify_export
 from judge.publish.verify_log import ReadLog, since_problems
@@ -353,11 +353,11 @@ def submit_one(folder: Path, answers: list[Receipt]) -> Callable[[Store], None]:
         with closing(Register(url, "spring-cup")) as register:
             number = register.receive(Upload("ada", "carl", "a.zip", "a" * 64, 100)).id
             register.withdraw(number, "ada", "changed my mind")
-        with closing(Receipts(url, "spring-cup", folder)) as receipts:
-            given = receipts.of_submission(number)
+        with closing(SignedLog(url, "spring-cup", folder)) as log:
+            given = log.receipt(number)
             assert given is not None
             answers.append(given)
-            assert None is receipts.of_submission(number + 1)
+            assert None is log.receipt(number + 1)
 
     return submit
 
