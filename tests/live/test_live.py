@@ -44,7 +44,7 @@ def witness(browser: Browser) -> Browser:
 
 
 def test_a_games_page_goes_on_by_itself_and_ends_as_the_page_of_the_export(witness: Browser, tmp_path: Path) -> None:
-    witness.errors.clear()
+    witness.leave()
     witness.requests.clear()
     with watched(tmp_path, PAIR) as contest:
         match, file, told = contest.play()

@@ -129,7 +129,7 @@ def test_a_link_signs_in_and_an_upload_is_followed_to_its_end(
     browser: Browser, folder: Path, service: Service, tmp_path: Path
 ) -> None:
     token = make_token(open_intake(folder), "eve")
-    browser.errors.clear()
+    browser.leave()
     browser.visit(f"{service.url}/author/index.html#{token}")
     browser.wait_for("document.getElementById('upload')?.hidden === false")
     assert "" == browser.ask("location.hash + document.cookie")

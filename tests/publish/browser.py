@@ -107,6 +107,11 @@ class Browser:
         self._call("Page.navigate", url=url)
         self.wait_for("document.readyState == 'complete' && location.protocol == 'http:'")
 
+    def leave(self) -> None:
+        """Leave the page, whose server may end now, and forget all errors so far."""
+        self._call("Page.navigate", url="about:blank")
+        self.errors.clear()
+
     def wait_for(self, condition: str) -> Any:
         """Hear what happens until an expression in the page is true; its value. The test runner ends what never is."""
         while True:

@@ -24,7 +24,7 @@ def pages_of(directory: Path) -> list[Path]:
 def test_every_page_opens_from_disk_without_a_network_and_without_a_complaint(
     browser: Browser, exported: Public
 ) -> None:
-    browser.errors.clear()
+    browser.leave()
     browser.requests.clear()
     for page in pages_of(exported.directory):
         browser.open(page)
@@ -179,7 +179,7 @@ def test_what_is_injected_would_not_run(browser: Browser, exported: Public, tmp_
     page = (exported.directory / "verify.html").read_text()
     forged = exported.directory.parent / "forged.html"
     forged.write_text(page.replace("<main>", "<main><script>document.title = 'run'</script>"))
-    browser.errors.clear()
+    browser.leave()
     browser.open(forged)
 
     assert "run" != browser.ask("document.title")

@@ -160,7 +160,7 @@ def said_by(browser: Browser, public: Public) -> list[str]:
 
 
 def test_the_page_checks_itself_in_a_browser_as_node_does(browser: Browser, exported: Public) -> None:
-    browser.errors.clear()
+    browser.leave()
     browser.requests.clear()
 
     assert verify(exported.directory, exported.public_key)[1] == said_by(browser, exported)
