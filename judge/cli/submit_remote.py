@@ -29,6 +29,9 @@ TRIES = 60
 """How often in a row the service may fail to answer, `AGAIN_S` apart, until it is given up."""
 AGAIN_S = 5.0
 
+LONGEST_PAUSE_S = 300.0
+"""However long a service asks to wait."""
+
 TIMEOUT_S = 60.0
 MOST_BYTES = 32 << 20
 """Of an answer."""
@@ -156,7 +159,8 @@ class RemoteIntake:
         wait = headers.get("retry-after", "")
         if status in NOT_ACCEPTED and status != TOO_MUCH:
             return InputError(f"{self.url}: {said}")
-        return _NoAnswerError(f"{self.url}: {said}", float(wait) if wait.isascii() and wait.isdigit() else AGAIN_S)
+        wait_s = float(wait) if wait.isascii() and wait.isdigit() else AGAIN_S
+        return _NoAnswerError(f"{self.url}: {said}", min(wait_s, LONGEST_PAUSE_S))
 
 
 def submit_remote(file: Path, url: str, token_file: Path, name: str, *, is_waiting: bool, as_json: bool) -> bool:
@@ -230,9 +234,13 @@ def _report(service: RemoteIntake, number: int) -> CheckReport | None:
 
 
 def _checked_url(url: str) -> str:
-    if not re.fullmatch(r"https?://[!-~]{1,300}", url) or not urlsplit(url).hostname:
+    try:
+        host = urlsplit(url).hostname if re.fullmatch(r"https?://[!-~]{1,300}", url) else None
+    except ValueError:  # such as http://[
+        host = None
+    if not host:
         raise InputError(f"--url {printable(url, 80)}: not an address; write it as https://example.org/cup")
-    if url.startswith("http:") and not _is_here(urlsplit(url).hostname or ""):
+    if url.startswith("http:") and not _is_here(host):
         note("judge: --url without https: whoever is on the way can read the token")
     return url.rstrip("/")
 

@@ -142,6 +142,7 @@ def test_a_terminal_elsewhere_is_told_what_is_wrong(service: Service, desk: Inta
         ([str(file), *to[:2]], "--token-file is missing"),
         ([str(file), *to, "--contest", str(desk.folder)], "leave out --contest"),
         ([str(file), "--url", "example.org", *to[2:]], "not an address"),
+        ([str(file), "--url", "http://[", *to[2:]], "not an address"),
         ([str(file), "--url", f"{service.url}/elsewhere", *to[2:]], "Not Found"),
         ([str(file)], "give --contest"),
         ([str(file), *to[:3], str(file)], "the organiser's token and nothing else"),
