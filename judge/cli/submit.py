@@ -45,7 +45,7 @@ judge submit my-agent.zip --contest cup/contest.toml
 
 judge submit pbrain-five.zip --contest cup --name five --author "Ada L." --json
 
-judge submit my-agent.zip --url https://example.org/cup --token-file token.txt --wait
+judge submit my-agent.zip --url https://example.org/cup --token-file token.txt --wait --receipt my-agent.receipt
 
 Exit codes: 0 it passed, 1 it was refused or the host failed, 2 the command was wrong.
 """
@@ -61,6 +61,10 @@ def submit(
         Path | None, typer.Option(help="A file with the token that the organiser gave you, for --url.")
     ] = None,
     wait: Annotated[bool, typer.Option("--wait", help="With --url: print the steps and the result.")] = False,
+    receipt: Annotated[
+        Path | None,
+        typer.Option(help="With --url: write the receipt for the file, which proves later that it was sent."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Submit FILE to a contest: unpack it, build it, check it, and register the agent."""
@@ -72,10 +76,10 @@ def submit(
             raise InputError("--token-file is missing: give the file with the token that the organiser gave you")
         from judge.cli.submit_remote import submit_remote
 
-        if not submit_remote(file, url, token_file, name, is_waiting=wait, as_json=as_json):
+        if not submit_remote(file, url, token_file, name, is_waiting=wait, as_json=as_json, receipt=receipt):
             raise SystemExit(1)
         return
-    if contest is None or token_file is not None or wait:
+    if contest is None or token_file is not None or wait or receipt is not None:
         raise InputError("give --contest for a contest on this machine, or --url with --token-file for a service")
     directory = open_intake(contest)
     if author:

@@ -1,5 +1,6 @@
 """`judge submit --url`: the same over HTTP, to a `judge serve` that runs elsewhere."""
 
+import hashlib
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -16,11 +17,13 @@ from pydantic import BaseModel, ConfigDict
 
 from judge.cli.output import note, print_json
 from judge.cli.submit import print_findings, print_state, received_line, step_line
+from judge.durable_files import write_durably
 from judge.errors import HostError, InputError
 from judge.parsing import parse_json
 from judge.store.submission_types import ENTERS, State, ToldStep
 from judge.submissions.check import CheckReport
 from judge.text import printable
+from judge.transparency.receipt import Receipt
 
 LOOK_S = 1.0
 """How often it asks for the state."""
@@ -64,6 +67,7 @@ class _Submission(BaseModel):
     why: str
     again_at: str | None
     steps: tuple[_Step, ...] = ()
+    receipt: Receipt | None = None
 
     @property
     def is_over(self) -> bool:
@@ -163,13 +167,20 @@ class RemoteIntake:
         return _NoAnswerError(f"{self.url}: {said}", min(wait_s, LONGEST_PAUSE_S))
 
 
-def submit_remote(file: Path, url: str, token_file: Path, name: str, *, is_waiting: bool, as_json: bool) -> bool:
+def submit_remote(
+    file: Path, url: str, token_file: Path, name: str, *, is_waiting: bool, as_json: bool, receipt: Path | None = None
+) -> bool:
     """Submit a file, and print what becomes of it if `is_waiting`; whether it is an entry, or was received.
 
-    Raises InputError if the service refuses it, HostError if there is no service.
+    `receipt` is a new file for the receipt. Raises InputError if the service refuses it, HostError if there is no
+    service.
     """
+    if receipt is not None and receipt.exists():
+        raise InputError(f"{receipt} is there already: give the receipt another name")
     service = RemoteIntake(url, token_file)
     sent = service.submit(file, name)
+    if receipt is not None:
+        _keep_receipt(sent, file, receipt)
     page = f"{service.url}/author/submissions/{sent.id}.html"
     if not as_json:
         print(received_line(sent.id, sent.filename, sent.size, sent.sha256), flush=True)
@@ -193,6 +204,21 @@ def submit_remote(file: Path, url: str, token_file: Path, name: str, *, is_waiti
         elif ended.state is State.FAILED:
             note("next: ask the organiser to try it again")
     return ended.state in ENTERS
+
+
+def _keep_receipt(sent: _Submission, file: Path, path: Path) -> None:
+    """Write the receipt if it is one for this file; who signed it is for `judge contest verify` to say."""
+    if sent.receipt is None:
+        note("judge: there is no receipt: the organiser signs none yet; GET /submissions/ID has it when he does")
+        return
+    try:
+        with file.open("rb") as sent_file:
+            digest = hashlib.file_digest(sent_file, "sha256").hexdigest()
+        if sent.receipt.digest != digest:
+            note(f"judge: the receipt is of other bytes than {file} has; ask the organiser why")
+        write_durably(path, sent.receipt.model_dump_json(indent=2).encode())
+    except OSError as error:
+        raise HostError(f"{error.filename or path}: {error.strerror}; the file was received") from None
 
 
 def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dict[str, Any], _Submission]:

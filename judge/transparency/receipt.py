@@ -45,6 +45,15 @@ class Receipt(BaseModel):
         """Its checkpoint, unchecked. Raises InputError if it is none."""
         return read_checkpoint(self.checkpoint.encode(), "the receipt's checkpoint")
 
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the bytes received, by the leaf; empty if it has none."""
+        try:
+            digest = json.loads(self.leaf)["digest"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return ""
+        return digest if isinstance(digest, str) else ""
+
     def problem(self, key: Ed25519PublicKey) -> str:
         """Why it proves nothing; empty if the owner of `key` has given it. Raises InputError as `signed`."""
         checkpoint = self.signed

@@ -49,7 +49,7 @@ def test_an_author_gets_a_signed_receipt_for_the_bytes(ada: httpx.Client, desk: 
 
     assert "" == receipt.problem(load_key(desk.folder / KEY_FILE).public_key())
     assert f"submission {answer.json()['id']}" == receipt.text
-    assert hashlib.sha256(b"good receipt").hexdigest() == json.loads(receipt.leaf)["digest"]
+    assert hashlib.sha256(b"good receipt").hexdigest() == receipt.digest
     assert len(json.dumps(answer.json()["receipt"], separators=(",", ":"))) <= LARGEST_RECEIPT
 
 
@@ -123,8 +123,14 @@ def test_a_terminal_elsewhere_is_told_the_same_as_the_organisers(
     told = json.loads(typed("bad far", "--wait", "--json", "--name", "snail").stdout)
     assert ("refused", "snail", "fail") == (told["state"], told["name"], told["report"]["findings"][0]["grade"])
     assert 1 == typed("host", "--wait").exit_code
-    sent = typed("good far")
+    kept = tmp_path / "receipt"
+    sent = typed("good far", "--receipt", str(kept))
     assert (0, 1) == (sent.exit_code, len(sent.stdout.splitlines()))
+    receipt = read_receipt(kept.read_bytes(), "receipt")
+    assert hashlib.sha256(file.read_bytes()).hexdigest() == receipt.digest
+    assert "" == receipt.problem(load_key(desk.folder / KEY_FILE).public_key())
+    with pytest.raises(InputError, match="is there already"):
+        typed("good far", "--receipt", str(kept))
 
 
 def test_a_terminal_elsewhere_is_told_what_is_wrong(service: Service, desk: IntakeDirectory, tmp_path: Path) -> None:
