@@ -73,8 +73,9 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
         (each["game"], each["attempt"], each["done"], each["voids"]) for each in lines(ran)
     ]
     assert "judge: cup is over; judge contest standings cup/contest.toml" in ran.err
-    again = judge("contest", "run", "cup")
-    assert (0, "") == (again.code, again.out)
+    for more in ((), ("--cluster", "tls://127.0.0.1:9", "--tls", "nowhere")):
+        again = judge("contest", "run", "cup", *more)
+        assert (0, "", True) == (again.code, again.out, "judge: cup is over" in again.err), again.err
     chance = document(judge("contest", "status", "cup", "--json"))["chance"]
     assert chance["commitment"] == hashlib.sha256(bytes.fromhex(chance["secret"])).hexdigest()
     assert f"its SHA-256 is {chance['commitment']}" in ran.err
