@@ -166,6 +166,7 @@ def test_fifty_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path
     codes = [_life(lives, killed, point) for point in FIRST]
     codes += [_life(lives, killed, point, chance, number) for number, point in enumerate(ends)]
     assert [-signal.SIGKILL] * KILLS == codes
+    assert [] == lives.left()  # what is about to die may still make a directory
     lives.forget()
     lives.begin(killed)
     assert 0 == lives.end()
