@@ -6,6 +6,7 @@ link is followed, and sizes are limited.
 """
 
 import re
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -110,9 +111,11 @@ def _read_state(path: Path) -> Mapping[Place, int]:
 
 
 def _read(path: Path, most: int) -> bytes:
-    if path.is_symlink():
-        raise InputError(f"{path}: a link, which is not followed; copy the file in its place")
     try:
+        mode = path.lstat().st_mode
+        if not stat.S_ISREG(mode):
+            kind = "a link, which is not followed" if stat.S_ISLNK(mode) else "a special file, which is not read"
+            raise InputError(f"{path}: {kind}; copy a file in its place")
         with path.open("rb") as file:
             data = file.read(most + 1)
     except OSError as error:

@@ -1,5 +1,6 @@
 """Games that GomocupJudge has judged, by our rules and clocks; written here, in its format."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -165,6 +166,10 @@ def test_no_games_and_links_are_refused(tmp_path: Path) -> None:
         compare_played(tmp_path, contest())
     (tmp_path / "a.psq").symlink_to(game(tmp_path, FIVE, 1))
     with pytest.raises(InputError, match="a link, which is not followed"):
+        compare_played(tmp_path, contest())
+    (tmp_path / "a.psq").unlink()
+    os.mkfifo(tmp_path / "a.psq")
+    with pytest.raises(InputError, match="a special file, which is not read"):
         compare_played(tmp_path, contest())
 
 
