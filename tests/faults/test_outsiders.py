@@ -10,6 +10,7 @@ from pathlib import Path
 
 import docker
 import pytest
+from docker.errors import APIError
 from docker.models.containers import Container
 
 from judge.sandbox import cgroup
@@ -38,13 +39,21 @@ def freeze(container: Container) -> None:
 
 
 def pause(container: Container) -> None:
-    """As somebody who may use the Engine."""
-    container.pause()
+    """As somebody who may use the Engine, and who asks again.
+
+    runc gives up with "unable to freeze" while a process of the box waits for the disk.
+    """
+    while True:
+        try:
+            return container.pause()
+        except APIError as refused:
+            if "unable to freeze" not in str(refused):
+                raise
 
 
 def pause_for_a_turn(container: Container) -> None:
     """Nothing stands still any more when the agent is judged; the Engine remembers."""
-    container.pause()
+    pause(container)
     container.unpause()
 
 
