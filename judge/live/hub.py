@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from judge.broadcast.events import read_event
 from judge.broadcast.log import LOG_FILE, LogReader, head_of
-from judge.live.games import Live
+from judge.broadcast.state import Live
 from judge.live.paint import Painter
 from judge.referee.policy import Policy
 

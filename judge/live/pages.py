@@ -14,11 +14,11 @@ from functools import partial
 from threading import Lock
 from typing import Any
 
+from judge.broadcast.state import Live, LiveGame, last_words
 from judge.catalog.steps import steps_of
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import Planned
 from judge.errors import InputError
-from judge.live.games import Live, LiveGame, last_words
 from judge.live.paint import Painter
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store
 from judge.publish.log import LOG, SignedLog
@@ -301,7 +301,7 @@ class LivePages:
             "why": _("The board is shown when the game is over.") if game.is_playing else _("The game is made ready."),
             "svg": "",
         }
-        if game.has_board:
+        if game.board is not None:
             shown["svg"] = picture(painter.svg(game.tokens, game.marks, " - ".join(names)))
         if whole:
             shown["columns"] = painter.columns

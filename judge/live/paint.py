@@ -10,9 +10,10 @@ Shapes are lists, so that the script of a page has nothing to parse and no marku
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from judge.broadcast.events import AnyEvent, Board, MarkedSquare, MoveMade, PieceShown
+from judge.broadcast.events import AnyEvent, MarkedSquare, MoveMade, PieceShown
+from judge.broadcast.state import token_of
 from judge.catalog import game_entry
-from judge.records.views import Face, Mark, Square, Surface, Token
+from judge.records.views import Mark, Square, Surface, Token
 from judge.referee.policy import Policy
 from judge.render.board import BarePainter
 from judge.render.shapes import Disc, Item, Rectangle, Shape, Stroke, Text
@@ -85,17 +86,6 @@ class Painter:
 
     def _marks(self, marks: Iterable[MarkedSquare]) -> list[Item]:
         return [item for mark in marks for item in self._painter.mark((mark.x, mark.y), Mark(mark.mark))]
-
-
-def token_of(piece: PieceShown) -> Token:
-    """The token of a piece as an event has it."""
-    faces = tuple(Face(name.removeprefix("?"), is_hidden=name.startswith("?")) for name in piece.faces)
-    return Token(piece.side, piece.number, faces, piece.shows, piece.is_dead)
-
-
-def tokens_of(board: Board | None) -> dict[Square, Token]:
-    """What stands on a board."""
-    return {} if board is None else {(piece.x, piece.y): token_of(piece) for piece in board.pieces}
 
 
 def _lists(items: Iterable[Item]) -> list[list[Any]]:

@@ -18,6 +18,10 @@ app = lazy_group(
             "Begin the log of a contest with the commitment to its chance; print both. Twice is once.",
         ),
         "run": ("judge.cli.contest.run:run", "Play a contest to its end, or continue it. The first run freezes it."),
+        "watch": (
+            "judge.cli.contest.watch:watch",
+            "Show the running games of a contest, its standings and its last results, by the events of the live page.",
+        ),
         "status": (
             "judge.cli.contest.tables:status",
             "Show the progress of a contest, agents that fail, and games that are void or stopped.",

@@ -1,4 +1,4 @@
-"""The games that are played, the standings and what comes next, as the events have told so far."""
+"""A contest as its events have told it so far: the games that are played, the standings and what comes next."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,12 +6,14 @@ from datetime import datetime
 
 from judge.broadcast.events import (
     AnyEvent,
+    Board,
     Ended,
     Entered,
     GameStarted,
     MarkedSquare,
     MoveMade,
     Opened,
+    PieceShown,
     Playing,
     RunningClock,
     Scheduled,
@@ -24,8 +26,7 @@ from judge.broadcast.events import (
     TurnBegun,
     Unscored,
 )
-from judge.live.paint import token_of, tokens_of
-from judge.records.views import Square, Token
+from judge.records.views import BoardView, Face, Mark, Square, Surface, Token
 
 MOST_NEXT = 12
 """Games that are announced."""
@@ -43,7 +44,8 @@ class LiveGame:
     names: tuple[str, str]
     started_at: str
     is_playing: bool = False
-    has_board: bool = False
+    board: Board | None = None
+    """The board as it was at first; None if the game shows none before it is over."""
     seats: tuple[int, int] = (0, 1)
     """Who plays side 0 and side 1."""
     tokens: dict[Square, Token] = field(default_factory=dict)
@@ -62,6 +64,23 @@ class LiveGame:
     def charged_ms(self, seat: int) -> float:
         """The time charged to a seat for its moves."""
         return sum(move.charged_ms for move in self.moves if move.seat == seat)
+
+    def view(self) -> BoardView | None:
+        """The board as it is now; None if it has none."""
+        board = self.board
+        if board is None:
+            return None
+        return BoardView(
+            surface=Surface(board.surface),
+            columns=board.columns,
+            rows=board.rows,
+            tokens=self.tokens,
+            sides=board.sides,
+            seats=self.seats,
+            blocked=frozenset(board.blocked),
+            marks={(mark.x, mark.y): Mark(mark.mark) for mark in self.marks},
+            caption=self.moves[-1].notation if self.moves else "",
+        )
 
 
 @dataclass(slots=True)
@@ -121,6 +140,11 @@ class Live:
                 self._give_back(event)
         self.version += 1
 
+    @property
+    def waiting(self) -> int:
+        """How many scheduled games have not begun."""
+        return len(self._waiting)
+
     def next_games(self, slots: int) -> Iterator[tuple[ScheduledGame, float | None]]:
         """The next games in the order of the schedule, and in how many seconds each may begin, where that is known."""
         mean_s = self._seconds / self._measured if self._measured else None
@@ -132,7 +156,7 @@ class Live:
         game = self.games.get(event.game)
         if game is None or game.attempt != event.attempt:
             return
-        game.is_playing, game.has_board = True, event.board is not None
+        game.is_playing, game.board = True, event.board
         game.tokens, game.left_ms = tokens_of(event.board), event.left_ms
         if event.board is not None:
             game.seats = event.board.seats
@@ -180,3 +204,14 @@ def last_words(game: LiveGame, seat: int) -> Sequence[str]:
         return ()
     keywords = " · ".join(f"{key} {value}" for key, value in told.search.items())
     return [words for words in (keywords, *told.messages) if words]
+
+
+def token_of(piece: PieceShown) -> Token:
+    """The token of a piece as an event has it."""
+    faces = tuple(Face(name.removeprefix("?"), is_hidden=name.startswith("?")) for name in piece.faces)
+    return Token(piece.side, piece.number, faces, piece.shows, piece.is_dead)
+
+
+def tokens_of(board: Board | None) -> dict[Square, Token]:
+    """What stands on a board."""
+    return {} if board is None else {(piece.x, piece.y): token_of(piece) for piece in board.pieces}

@@ -1,0 +1,141 @@
+"""`judge contest watch`: a contest in the terminal while it is played, by the events that the live page has.
+
+It reads `events.ndjson` in the contest's folder and asks nobody for anything, so a game costs the same with it and
+without.
+"""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from typing import Annotated
+
+import typer
+from rich.console import Console, RenderableType
+from rich.live import Live as Terminal
+
+from judge.broadcast.events import AnyEvent, Ended, GameStarted, read_event
+from judge.broadcast.log import LOG_FILE, LogReader
+from judge.broadcast.state import Live
+from judge.cli.contest.watch_screen import game_screen, line_of, overview
+from judge.cli.options import HERE, ContestArgument
+from judge.contest.contest import Contest, open_store
+from judge.contest.plan import load_plan
+from judge.errors import InputError
+
+LOOK_S = 0.1
+"""How often the log is read, and the screen is drawn."""
+
+EXAMPLES = """
+Examples:
+
+judge contest watch cup
+
+judge contest watch cup --game 3
+
+judge contest watch cup | grep table
+
+On a terminal it shows all running games, or the board of one; elsewhere it prints a line for each event from the first
+one on. It ends when the contest is over, or the game; Ctrl-C ends it at any time. What agents may not know of a
+running game it does not show: judge match shows everything of the games that it plays.
+"""
+
+
+def watch(
+    contest: ContestArgument = HERE,
+    game: Annotated[int, typer.Option(min=0, help="Show the board of this game; 0: all running games.")] = 0,
+) -> None:
+    """Show the running games of a contest, its standings and its last results, by the events of the live page."""
+    planned = load_plan(contest)
+    if planned.has_no_store:
+        raise InputError(f"{planned.name} has not begun: judge contest run {planned.path} begins it")
+    with (
+        closing(open_store(planned)) as store,
+        closing(Followed(Contest(store, planned), game)) as followed,
+        suppress(KeyboardInterrupt),
+    ):
+        if sys.stdout.isatty():
+            _on_screen(followed)
+        else:
+            for event in followed.events():
+                line = line_of(event, followed.live)
+                if line:
+                    print(line, flush=True)
+
+
+class Followed:
+    """The log of a contest from its first event until the contest is over, or one of its games."""
+
+    def __init__(self, contest: Contest, game: int = 0) -> None:
+        self.contest, self.game = contest, game
+        self.live = Live()
+        """What the log says so far."""
+        self._path = contest.planned.folder / LOG_FILE
+        self._reader = LogReader(self._path)
+        self._asked: int | None = None
+        self._is_over = False
+        self._has_ended = False
+
+    def news(self) -> Iterator[AnyEvent]:
+        """What is new; from the first event again if the log was made again. Raises InputError for what is no log."""
+        if self._reader.is_replaced():
+            self._reader.close()
+            self._reader, self.live = LogReader(self._path), Live()
+        while lines := self._reader.news():
+            for line in lines:
+                try:
+                    event = read_event(line)
+                except ValueError:
+                    raise InputError(f"{self._path}: line {self.live.seq + 1} is no event") from None
+                self.live.apply(event)
+                number = getattr(event, "game", 0)
+                if number and number == self.game:
+                    self._has_ended = isinstance(event, Ended) or (
+                        self._has_ended and not isinstance(event, GameStarted)
+                    )
+                if not self.game or number in (0, self.game):
+                    yield event
+
+    def events(self) -> Iterator[AnyEvent]:
+        """All events, as they come, until it is over."""
+        while True:
+            is_over = self.is_over()
+            yield from self.news()
+            if is_over:
+                return
+            time.sleep(LOOK_S)
+
+    def is_over(self) -> bool:
+        """Whether nothing more will come; asked before the last events are read."""
+        live = self.live
+        if self._has_ended:
+            return True
+        if not live.games and self._asked != live.version:
+            self._asked, self._is_over = live.version, self.contest.is_over()
+        return self._is_over and not live.games
+
+    def close(self) -> None:
+        """Close the log."""
+        self._reader.close()
+
+
+def _on_screen(followed: Followed) -> None:
+    console = Console(highlight=False)
+    with Terminal(console=console, screen=True, auto_refresh=False) as terminal:
+        goes_on = True
+        while goes_on:
+            goes_on = not followed.is_over()
+            for _ in followed.news():
+                pass
+            shown = _shown(followed)
+            terminal.update(shown, refresh=True)
+            if goes_on:
+                time.sleep(LOOK_S)
+    console.print(shown, height=min(console.height - 2, 30))
+
+
+def _shown(followed: Followed) -> RenderableType:
+    now_ms = time.time() * 1000
+    if followed.game:
+        return game_screen(followed.live, followed.game, now_ms)
+    return overview(followed.live, now_ms)

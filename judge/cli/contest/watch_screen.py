@@ -1,0 +1,143 @@
+"""What `judge contest watch` shows: all running games and the standings, the board of one, or an event as a line."""
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from judge.broadcast.events import (
+    AnyEvent,
+    Disqualified,
+    Ended,
+    GameStarted,
+    MoveMade,
+    StateChanged,
+    TableChanged,
+    Unscored,
+)
+from judge.broadcast.state import Live, LiveGame
+from judge.cli.screen import MoveShown, Screen, SeatShown
+from judge.games.types import SEATS
+from judge.text import points_text, printable
+
+KEPT_MOVES = 200
+"""How many of the last moves are given to the screen."""
+
+MOST_AGENTS = 20
+"""Lines of the standings; a terminal has no more room."""
+
+
+def line_of(event: AnyEvent, live: Live) -> str:
+    """An event as a line of plain text, empty for those that say nothing by themselves. `live` has taken it already."""
+    match event:
+        case GameStarted():
+            again = f", attempt {event.attempt}" if event.attempt > 1 else ""
+            return f"game {event.game}: {_name(event.first)} - {_name(event.second)}{again}"
+        case MoveMade():
+            game = live.games.get(event.game)
+            name = "" if game is None else f" {_name(game.names[event.seat])}"
+            return f"game {event.game}: {event.ply}. {printable(event.notation, 80)}{name} {event.charged_ms:.1f} ms"
+        case Ended():
+            return f"game {event.game}: {event.score}, {printable(event.outcome, 300)}"
+        case Unscored():
+            return f"game {event.game}: {event.state}, {printable(event.reason, 300)}"
+        case StateChanged():
+            return f"state: {event.state} {printable(event.reason, 300)}".rstrip()
+        case Disqualified():
+            return f"disqualified: {printable(event.reason, 300)}"
+        case TableChanged():
+            lines = ", ".join(f"{line.place}. {_name(line.agent)} {points_text(line.points)}" for line in event.lines)
+            return f"table: {lines}"
+        case _:
+            return ""
+
+
+def overview(live: Live, now_ms: float) -> RenderableType:
+    """All running games, the standings, and the last results."""
+    name = printable(live.opened.contest, 60) if live.opened else "the log has not begun"
+    heading = Text.assemble((name, "bold"), f"  {len(live.games)} running, {live.waiting} to come")
+    if live.state != "open":
+        heading.append(f"  {live.state}: {printable(live.reason, 100)}", "yellow")
+    games = Table(box=None, padding=(0, 1))
+    for head in ("game", "", "clock", "", "clock", "last move"):
+        games.add_column(head, justify="right" if head in ("game", "clock") else "left", no_wrap=True, style="")
+    for number, game in sorted(live.games.items()):
+        cells: list[Text] = [Text(str(number), "dim")]
+        for seat in SEATS:
+            runs = game.clock is not None and game.clock.seat == seat
+            cells += [Text(_name(game.names[seat], 24)), Text(_clock(game, seat, now_ms), "bold green" if runs else "")]
+        games.add_row(*cells, Text(_last(game), "dim"))
+    table = Table(box=None, padding=(0, 1))
+    for head in ("", "agent", "points", "games"):
+        table.add_column(head, justify="left" if head == "agent" else "right", no_wrap=True)
+    for line in live.table[:MOST_AGENTS]:
+        table.add_row(str(line.place), Text(_name(line.agent)), points_text(line.points), str(line.games))
+    results = [
+        Text(
+            f"game {end.game}: {_name(names[0], 24)} - {_name(names[1], 24)} {end.score}, {printable(end.outcome, 100)}"
+        )
+        for end, names in live.ended
+    ]
+    return Group(heading, games, Text(), table, Text(), *results)
+
+
+def game_screen(live: Live, number: int, now_ms: float) -> RenderableType:
+    """The board of one game, or what there is to say of it."""
+    game = live.games.get(number)
+    if game is None:
+        end = next((end for end, _ in live.ended if end.game == number), None)
+        said = "is not being played" if end is None else f"is over: {printable(end.outcome, 300)}"
+        return Text(f"game {number} {said}")
+    view = game.view()
+    if view is None:
+        why = "the board is shown when the game is over" if game.is_playing else "the game is made ready"
+        return Text(f"game {number}: {why}. {_last(game)}")
+    contest = live.opened.contest if live.opened else ""
+    moves = [
+        MoveShown(move.ply, move.seat, move.notation, move.charged_ms, move.search) for move in game.moves[-KEPT_MOVES:]
+    ]
+    seats = (_seat(live, game, 0, now_ms), _seat(live, game, 1, now_ms))
+    return Screen(f"{contest}  game {number}", view, seats, moves, _last(game))
+
+
+def _seat(live: Live, game: LiveGame, seat: int, now_ms: float) -> SeatShown:
+    last = next((move for move in reversed(game.moves) if move.seat == seat), None)
+    told = game.search.get(seat) or last
+    runs = game.clock is not None and game.clock.seat == seat
+    ran = _ran(game, now_ms) if runs else None
+    left, opened = game.left_ms[seat], live.opened
+    return SeatShown(
+        game.names[seat],
+        is_asked=runs,
+        turn_ms=ran if ran is not None else None if last is None else last.charged_ms,
+        turn_limit_ms=(opened.turn_ms or None) if opened else None,
+        left_ms=None if left is None else left - (ran or 0),
+        match_ms=(opened.match_ms or None) if opened else None,
+        said="" if last is None else last.notation,
+        search={} if told is None else told.search,
+        messages=() if told is None else told.messages,
+    )
+
+
+def _ran(game: LiveGame, now_ms: float) -> float:
+    """How long the clock that runs has run."""
+    return 0.0 if game.clock is None else max(0.0, now_ms - game.clock.since_ms)
+
+
+def _clock(game: LiveGame, seat: int, now_ms: float) -> str:
+    """What is left to a seat, or what it has used if nothing limits it."""
+    ran = _ran(game, now_ms) if game.clock is not None and game.clock.seat == seat else 0.0
+    left = game.left_ms[seat]
+    ms = game.charged_ms(seat) + ran if left is None else left - ran
+    minutes, seconds = divmod(max(0.0, ms) / 1000, 60)
+    return f"{minutes:.0f}:{seconds:04.1f}"
+
+
+def _last(game: LiveGame) -> str:
+    if not game.moves:
+        return "is being made ready" if not game.is_playing else "begins"
+    move = game.moves[-1]
+    return f"{move.ply}. {printable(move.notation, 40)} {_name(game.names[move.seat], 24)} {move.charged_ms:.1f} ms"
+
+
+def _name(text: str, most: int = 48) -> str:
+    return printable(text, most)

@@ -1,0 +1,89 @@
+"""`judge contest watch` shows in the terminal what the log of events says, and ends with what it shows."""
+
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from rich.console import Console, RenderableType
+
+from judge.broadcast.state import Live
+from judge.catalog.steps import steps_of
+from judge.cli.contest.watch import Followed
+from judge.cli.contest.watch_screen import game_screen, overview
+from tests.broadcast.logs import PAIR, accept, recorder
+from tests.cli.terminal import PATIENCE_S
+from tests.forked import ForkedProcess
+from tests.live.watching import told_by
+from tests.publish.cups import Cup
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Iterator[Cup]:
+    with Cup(tmp_path / "cup", PAIR, form='name = "round-robin"\ngames = 2') as found:
+        yield found
+
+
+def written(shown: RenderableType) -> str:
+    console = Console(file=io.StringIO(), width=120, height=40, force_terminal=False)
+    console.print(shown)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def now(followed: Followed) -> Live:
+    list(followed.news())
+    return followed.live
+
+
+def test_a_running_game_is_shown_as_its_record_says_and_its_result_when_it_is_over(cup: Cup) -> None:
+    with recorder(cup) as log, closing(Followed(cup.contest, game=1)) as followed:
+        match, file, told = told_by(cup, log)
+        for _ in range(10):
+            next(told)
+        live = now(followed)
+        shown = overview(live, 0)
+        assert "1 running, 1 to come" in written(shown)
+        plies = len(live.games[1].moves)
+        assert 0 < plies < len(file.record.plies)
+        view, kept = live.games[1].view(), steps_of(file).steps[plies].view
+        assert view is not None
+        assert (kept.tokens, kept.marks, kept.seats) == (view.tokens, view.marks, view.seats)
+        assert f"{plies}. " in written(game_screen(live, 1, 0))
+        assert not followed.is_over()
+        for _ in told:
+            pass
+        accept(cup, match, file)
+        log.look()
+        outcome = now(followed).ended[0][0].outcome
+        assert followed.is_over()
+
+    assert outcome in " ".join(written(game_screen(live, 1, 0)).split())
+    assert outcome[:40] in written(overview(live, 0))
+
+
+def test_elsewhere_than_on_a_terminal_it_prints_every_event_of_the_contest_and_ends_with_it(cup: Cup) -> None:
+    with recorder(cup) as log:
+        log.look()
+        words = [sys.executable, "-m", "judge.cli", "contest", "watch", str(cup.folder)]
+        with ForkedProcess[str](words, stdout=-1, text=True) as process:
+            files = []
+            for _ in range(2):
+                match, file, told = told_by(cup, log)
+                for _ in told:
+                    pass
+                accept(cup, match, file)
+                files.append(file)
+                log.finish()
+            lines = process.communicate(timeout=PATIENCE_S)[0].splitlines()
+
+    assert 0 == process.returncode
+    assert lines[-1].startswith("table: 1. ")
+    for number, file in enumerate(files, 1):
+        of_game = [line.partition(": ")[2] for line in lines if line.startswith(f"game {number}: ")]
+        names = " - ".join(seat.name for seat in file.record.seats)
+        assert names == of_game[0]
+        moves = [line for line in of_game if line.endswith(" ms")]
+        assert [f"{ply}." for ply in range(1, len(file.record.plies) + 1)] == [move.split(" ")[0] for move in moves]
