@@ -388,10 +388,15 @@ ensure_venv() {
 }
 
 # The builder goes in first and is used from there: no second, hidden environment is downloaded for the build, whose
-# pip would know neither our pins nor all of the host's settings.
+# pip would know neither our pins nor all of the host's settings. uv installs in seconds what takes pip most of a minute;
+# it does not read pip's settings, so where it finds no packages pip installs them.
 install_pins() {
-    local pip=("$ROOT/.venv/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check -c "$ROOT/constraints.txt")
-    "${pip[@]}" setuptools && "${pip[@]}" --no-build-isolation -e "${ROOT}[test]"
+    local pins=(-c "$ROOT/constraints.txt") us=(--no-build-isolation -e "${ROOT}[test]")
+    local pip=("$ROOT/.venv/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check "${pins[@]}")
+    "${pip[@]}" setuptools uv || return
+    "$ROOT/.venv/bin/uv" pip install --quiet --no-cache --python "$ROOT/.venv" "${pins[@]}" "${us[@]}" && return
+    note "uv could not install the packages; pip tries it with its own settings"
+    "${pip[@]}" "${us[@]}"
 }
 
 make_venv() {
