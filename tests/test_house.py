@@ -72,13 +72,17 @@ MAY_IMPORT = {
         "text", "games", "catalog", "records", "referee", "store", "submissions", "publish", "intake", "translations",
         "errors",
     },
+    "organisers": {
+        "errors", "logs", "worker_processes", "matches", "store", "host", "sandbox", "submissions", "contest",
+        "publish", "intake", "authors",
+    },
     "live": {
         "errors", "text", "logs", "durable_files", "catalog", "records", "referee", "render", "broadcast", "contest",
-        "store", "submissions", "publish", "intake", "translations", "authors",
+        "store", "submissions", "publish", "intake", "translations", "authors", "organisers",
     },
     "attacks": {"errors", "resources", "games", "sandbox", "host", "referee", "catalog", "agents"},
     "cli": {
-        "errors", "resources", "durable_files", "locks", "logs", "games", "protocols", "sandbox", "host",
+        "errors", "resources", "durable_files", "logs", "games", "protocols", "sandbox", "host",
         "referee", "records", "catalog", "render", "store", "agents", "submissions", "contest", "cluster",
         "publish", "intake", "attacks", "text", "parsing", "matches", "statistics", "translations",
         "broadcast", "worker_processes", "live", "toml_files", "transparency",

@@ -6,6 +6,7 @@ caused. So a token is in no address, no log and no Referer; and there is nothing
 token.
 """
 
+from collections.abc import Mapping
 from urllib.parse import parse_qs
 
 from fastapi import Request
@@ -17,7 +18,8 @@ from judge.intake.authentication import UnauthorizedError
 
 COOKIE = "judge-author"
 
-MOST_FORM_BYTES = 4096
+MOST_FORM_BYTES = 8192
+MOST_FIELDS = 16
 
 
 def author_of(state: AppState, request: Request) -> str | None:
@@ -38,15 +40,23 @@ def signed_in(state: AppState, request: Request, token: str) -> str:
     return author
 
 
-async def sent_token(request: Request) -> str:
-    """The token of the form in a request; from a whole link what is behind the `#`. Raises InputError."""
+async def sent_form(request: Request) -> Mapping[str, str]:
+    """The fields of the form in a request, the first of each name. Raises InputError."""
     data = b""
     async for chunk in request.stream():
         data += chunk
         if len(data) > MOST_FORM_BYTES:
-            raise InputError(f"the form has more than {MOST_FORM_BYTES} bytes: send the token alone")
-    (text,) = parse_qs(data.decode("ascii", "replace")).get("token", [""])[:1]
-    return text.strip().rpartition("#")[2]
+            raise InputError(f"the form has more than {MOST_FORM_BYTES} bytes: send less text")
+    try:
+        fields = parse_qs(data.decode("ascii", "replace"), max_num_fields=MOST_FIELDS)
+    except ValueError:
+        raise InputError(f"the form has more than {MOST_FIELDS} fields") from None
+    return {name: values[0] for name, values in fields.items()}
+
+
+async def sent_token(request: Request) -> str:
+    """The token of the form in a request; from a whole link what is behind the `#`. Raises InputError."""
+    return (await sent_form(request)).get("token", "").strip().rpartition("#")[2]
 
 
 def check_site(request: Request) -> None:
@@ -55,19 +65,24 @@ def check_site(request: Request) -> None:
         raise InputError("another site has sent this form: open the page of the contest, and send it there")
 
 
-def sign_in(request: Request, response: Response, token: str) -> None:
-    """Set the cookie, which ends with the browser."""
+def sign_in(request: Request, response: Response, token: str, cookie: str = COOKIE, folder: str = "") -> None:
+    """Set the cookie, which ends with the browser and goes to the paths of `folder` alone."""
     response.set_cookie(
-        COOKIE, token, path=_path(request), secure=request.url.scheme == "https", httponly=True, samesite="strict"
+        cookie,
+        token,
+        path=_path(request, folder),
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="strict",
     )
 
 
-def sign_out(request: Request, response: Response) -> None:
+def sign_out(request: Request, response: Response, cookie: str = COOKIE, folder: str = "") -> None:
     """Remove the cookie."""
     response.delete_cookie(
-        COOKIE, path=_path(request), secure=request.url.scheme == "https", httponly=True, samesite="strict"
+        cookie, path=_path(request, folder), secure=request.url.scheme == "https", httponly=True, samesite="strict"
     )
 
 
-def _path(request: Request) -> str:
-    return f"{request.scope.get('root_path', '')}/"
+def _path(request: Request, folder: str) -> str:
+    return f"{request.scope.get('root_path', '')}/{folder}"

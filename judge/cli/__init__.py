@@ -60,6 +60,7 @@ app = lazy_group(
             "judge.cli.submissions:app",
             "Show and decide the submissions of a contest, and give authors tokens.",
         ),
+        "organisers": ("judge.cli.organisers:app", "Give organisers tokens for the pages of judge serve."),
         "serve": (
             "judge.cli.serve:serve",
             "Show a contest to everybody, also while it is played, and process submissions of its authors.",

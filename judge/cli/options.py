@@ -1,5 +1,6 @@
 """Options and arguments that several commands share, each with one help text, and what the shell offers for a Tab."""
 
+import getpass
 import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
@@ -85,6 +86,14 @@ def required_reason(why: str) -> str:
     if not why.strip():
         raise InputError("--why is missing: give the reason, which is stored in the log")
     return why.strip()
+
+
+def operator() -> str:
+    """The person at this terminal, for the log: `organiser (ada)`."""
+    try:
+        return f"organiser ({getpass.getuser()})"
+    except (KeyError, OSError):
+        return "organiser"
 
 
 def require_dask() -> None:

@@ -12,11 +12,10 @@ import typer
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 
-from judge.cli.options import HERE, ContestOption, JsonOption, WhyOption, required_reason
+from judge.cli.options import HERE, ContestOption, JsonOption, WhyOption, operator, required_reason
 from judge.cli.output import SENTENCE_CHARACTERS, note, print_json
 from judge.cli.submit import (
     open_intake,
-    operator,
     print_problems,
     print_result,
     processor,
@@ -25,9 +24,11 @@ from judge.cli.submit import (
 )
 from judge.errors import InputError
 from judge.logs import set_level
+from judge.store.orders import OrganiserOrder
 from judge.store.submission_types import ENTERS, Submission
 from judge.store.submissions import Register
 from judge.store.tokens import Tokens
+from judge.submissions.decisions import decide, state_line
 from judge.submissions.service import IntakeDirectory, process_taken, working
 from judge.text import printable
 
@@ -106,7 +107,8 @@ def show(number: Id, contest: ContestOption = HERE, as_json: JsonOption = False)
         if as_json:
             print_json(submission_json(directory, register, submission))
             return
-        print(f"{_title(submission)} by {printable(submission.author)}: {submission.state.value}")
+        title = state_line(submission).rpartition(": ")[0]
+        print(f"{title} by {printable(submission.author)}: {submission.state.value}")
         print(f"{printable(submission.filename)}, {submission.size} bytes, SHA-256 {submission.upload}")
         if submission.digest:
             print(f"agent {submission.digest}")
@@ -133,15 +135,19 @@ def show_log(number: Id, contest: ContestOption = HERE) -> None:
 @app.command(epilog='Example: judge submissions withdraw 3 --why "the author asked" --contest cup')
 def withdraw(number: Id, why: WhyOption, contest: ContestOption = HERE) -> None:
     """Withdraw a submission: it will not be an entry. Games that were played stay in the records."""
-    with _opened(contest) as (_, register):
-        _print_state(register.withdraw(number, operator(), required_reason(why)))
+    _decide(contest, "withdraw", number, why)
 
 
 @app.command(epilog='Example: judge submissions approve 3 --why "our host was busy" --contest cup')
 def approve(number: Id, why: WhyOption, contest: ContestOption = HERE) -> None:
     """Accept a submission that the check refused."""
-    with _opened(contest) as (_, register):
-        _print_state(register.approve(number, operator(), required_reason(why)))
+    _decide(contest, "approve", number, why)
+
+
+@app.command(epilog='Example: judge submissions refuse 3 --why "not the author\'s own program" --contest cup')
+def refuse(number: Id, why: WhyOption, contest: ContestOption = HERE) -> None:
+    """Refuse a submission that would play. Its author sees the reason."""
+    _decide(contest, "refuse", number, why)
 
 
 @app.command(epilog='Example: judge submissions retry 3 --why "the Engine is back" --contest cup')
@@ -149,7 +155,7 @@ def retry(number: Id, contest: ContestOption = HERE, why: WhyOption = "tried aga
     """Process a submission again that failed, was refused or waits."""
     set_level(logging.ERROR)  # log lines would be mixed with the output
     with _opened(contest) as (directory, register), working(directory) as worker:
-        register.retry(number, operator(), required_reason(why))
+        decide(register, OrganiserOrder(operator(), "retry", str(number), required_reason(why)))
         taken = register.take(worker, number)
         if taken is None:
             note(f"a judge serve processes it; see the result with: judge submissions show {number}")
@@ -193,10 +199,6 @@ def revoke(author: Author, contest: ContestOption = HERE) -> None:
         print(f"{tokens.revoke(author, operator())} revoked")
 
 
-def _print_state(submission: Submission) -> None:
-    print(f"{_title(submission)}: {submission.state.value}")
-
-
-def _title(submission: Submission) -> str:
-    version = f" version {submission.version}" if submission.version else ""
-    return f"submission {submission.id}, {printable(submission.name) or 'no name yet'}{version}"
+def _decide(contest: Path, action: str, number: int, why: str) -> None:
+    with _opened(contest) as (_, register):
+        print(decide(register, OrganiserOrder(operator(), action, str(number), required_reason(why))).done)

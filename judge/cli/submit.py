@@ -1,7 +1,6 @@
 """`judge submit`: receive an agent for a contest, build it and check it, here or by a service; and what the commands of
 the intake share."""
 
-import getpass
 import logging
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -138,14 +137,6 @@ class UploadHost:
     def slot(self) -> AbstractContextManager[Slot]:
         """Hold a slot in which no game is played."""
         return slot_alone("docker", self.placement, self.tell)
-
-
-def operator() -> str:
-    """The person at this terminal, for the log: `organiser (ada)`."""
-    try:
-        return f"{ORGANISER} ({getpass.getuser()})"
-    except (KeyError, OSError):
-        return ORGANISER
 
 
 def received_line(number: int, filename: str, size: int, digest: str) -> str:

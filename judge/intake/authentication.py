@@ -1,5 +1,7 @@
 """Who sends a request: the author of its token, and how often tokens may be tried."""
 
+from typing import NoReturn
+
 from judge.errors import InputError
 from judge.intake.rate_limit import RateLimit, address_key
 from judge.store.submission_types import TooMuchError
@@ -26,11 +28,19 @@ class Authenticator:
         """
         name = self._tokens.author_of(token) if token else None
         if name is None:
-            wait_s = self._strangers.spend(address_key(address))
-            if wait_s:
-                raise TooMuchError("too many requests without a valid token", wait_s)
-            raise UnauthorizedError("the token is missing or not valid: send Authorization: Bearer TOKEN")
+            self.refuse(address)
+        self.count(name)
+        return name
+
+    def refuse(self, address: str) -> NoReturn:
+        """Raise UnauthorizedError for a request without a token that holds, or TooMuchError if there are too many."""
+        wait_s = self._strangers.spend(address_key(address))
+        if wait_s:
+            raise TooMuchError("too many requests without a valid token", wait_s)
+        raise UnauthorizedError("the token is missing or not valid: send Authorization: Bearer TOKEN")
+
+    def count(self, name: str) -> None:
+        """Count a request of whoever proved the name. Raises TooMuchError if there are too many."""
         wait_s = self._authors.spend(name)
         if wait_s:
             raise TooMuchError("too many requests with your token", wait_s)
-        return name

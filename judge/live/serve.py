@@ -3,7 +3,7 @@ killed."""
 
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from judge.authors.app import HEADERS as AUTHOR_HEADERS
 from judge.authors.app import PATHS as AUTHOR_PATHS
 from judge.authors.app import Desk
 from judge.authors.app import create_app as create_authors_app
-from judge.contest.plan import Planned
+from judge.contest.plan import Planned, load_plan
 from judge.contest.recorder_process import stamp_of
 from judge.contest.snapshot import read_snapshot
 from judge.errors import InputError
@@ -28,6 +28,10 @@ from judge.live.middleware import PublicMiddleware
 from judge.live.pages import LivePages
 from judge.live.service import Service
 from judge.live.static import StaticSite
+from judge.organisers.app import HEADERS as ORGANISER_HEADERS
+from judge.organisers.app import PATHS as ORGANISER_PATHS
+from judge.organisers.app import create_app as create_organisers_app
+from judge.organisers.console import Console, opened_console
 from judge.publish.log import SignedLog
 from judge.store.queries import Reader
 
@@ -90,7 +94,10 @@ def serve(
         if intake is not None:
             log = stack.enter_context(closing(SignedLog(planned.store_url, planned.name, planned.folder)))
         site = Site(planned.name, begin, log)
-        service = create_service(planned, site, intake)
+        console = None
+        if intake is not None:
+            console = stack.enter_context(opened_console(planned, intake.state, publish_once))
+        service = create_service(planned, site, intake, console)
         options = uvicorn_options(limits, proxy) | {
             "http": streaming(limits, proxy),
             "lifespan": "on",
@@ -102,15 +109,22 @@ def serve(
         server.run(sockets=[listener])
 
 
-def create_service(planned: Planned, site: Site, intake: Intake | None) -> Service:
-    """The application: the public pages, and with an intake its API and the authors' pages."""
+def publish_once(plan: Path, directory: Path) -> None:
+    """Write or renew the pages and events of the contest of a file in a directory; raises as `follow`."""
+    follow(load_plan(plan), directory, once=True)
+
+
+def create_service(planned: Planned, site: Site, intake: Intake | None, console: Console | None = None) -> Service:
+    """The application: the public pages, and with an intake its API, the authors' pages, and the organisers'."""
     described = [] if intake is None else [intake.api]
     pages = PublicMiddleware(create_app(site, *described), planned.plan.broadcast.requests_per_minute)
-    return Service(pages, {} if intake is None else _parts(planned, site, intake))
-
-
-def _parts(planned: Planned, site: Site, intake: Intake) -> Mapping[str, Asgi]:
-    """The applications beside the public pages, by the first words of their paths."""
-    desk = Desk(intake.state, site.contest, planned.files)
-    authors = Middleware(create_authors_app(desk), intake.state.directory.intake, AUTHOR_HEADERS)
-    return dict.fromkeys(INTAKE_PATHS, intake.app) | dict.fromkeys(AUTHOR_PATHS, authors)
+    parts: dict[str, Asgi] = {}
+    if intake is not None:
+        limits = intake.state.directory.intake
+        desk = Desk(intake.state, site.contest, planned.files)
+        authors = Middleware(create_authors_app(desk), limits, AUTHOR_HEADERS)
+        parts = dict.fromkeys(INTAKE_PATHS, intake.app) | dict.fromkeys(AUTHOR_PATHS, authors)
+        if console is not None:
+            organisers = Middleware(create_organisers_app(console), limits, ORGANISER_HEADERS)
+            parts |= dict.fromkeys(ORGANISER_PATHS, organisers)
+    return Service(pages, parts)

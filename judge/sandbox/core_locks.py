@@ -7,7 +7,7 @@ variable JUDGE_LOCKS names another directory with an entry cpuN for each core, w
 """
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from textwrap import shorten
@@ -124,6 +124,16 @@ def is_free(core: Collection[int], tell: Tell) -> bool:
     is_so = locks.take_if_free()
     locks.__exit__()
     return is_so
+
+
+def holders(cores: Collection[int]) -> Mapping[int, str]:
+    """Who has which of these cores now, by the kernel's word; free ones are missing. Takes no lock. Raises InputError
+    if JUDGE_LOCKS has no such core."""
+    found = {}
+    for path in _paths(cores, lambda _: None):
+        if next(_holders(path), None) is not None:
+            found[int(path.name.removeprefix("cpu"))] = holder_of(path)
+    return found
 
 
 def _paths(cores: Collection[int], tell: Tell) -> list[Path]:

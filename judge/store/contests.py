@@ -6,7 +6,9 @@ Every method is one transaction, and its changes are on disk when it returns.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import asdict, replace
 from itertools import takewhile
 from typing import Any
@@ -18,6 +20,7 @@ from judge.games.types import Verdict
 from judge.matches import Match, MatchState, Outcome, Pairing, schedule_digest
 from judge.store.journal import now, tell
 from judge.store.lease import Lease
+from judge.store.orders import DoneOrder, OrganiserOrder, once
 from judge.store.queries import Reader, announced_row, contest_row, match_of, pairing_rows
 from judge.store.tables import attempts, contests, entries, journal, matches, pairings, results
 from judge.store.types import ANNOUNCED, FROZEN, AttemptState, EntryRow
@@ -30,6 +33,24 @@ class Store(Reader):
         """What whoever runs a contest holds, while it does: see `judge.store.lease`."""
         return Lease(self._engine, contest, holder)
 
+    def carry_out(self, contest: str, order: OrganiserOrder, do: Callable[["Store"], str]) -> DoneOrder:
+        """Carry out an order once: see `judge.store.orders`. `do` is given this store inside the transaction, uses it
+        alone, and returns what was done. Raises what it raises, and then nothing has changed."""
+        with self._writing() as connection:
+            contest_row(connection, contest, locked=True)
+            inner = copy(self)
+            inner._connection = connection
+            return once(connection, contest, order, lambda: do(inner))
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """One transaction: that of the order which is carried out, if there is one."""
+        if self._connection is not None:
+            yield self._connection
+            return
+        with self._engine.begin() as connection:
+            yield connection
+
     # --- a contest and its schedule ----------------------------------------------------------------------------------
 
     def announce(self, name: str, secret: str | None, commitment: str | None) -> None:
@@ -37,7 +58,7 @@ class Store(Reader):
 
         Nothing changes if it has a log or has begun. `secret` and `commitment` are None if the plan fixes a seed.
         """
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             if announced_row(connection, name, locked=True) is not None:
                 return
             values = {"document": "", "created_at": now(), "state": ANNOUNCED, "secret": secret}
@@ -56,7 +77,7 @@ class Store(Reader):
         The same entries can be frozen again, which changes nothing. Raises InputError for other ones: whoever could
         freeze twice could choose the draw.
         """
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             if announced_row(connection, name, locked=True) is None:
                 raise InputError(f"contest {name!r} was not announced")
             frozen = select(journal).where(journal.c.contest == name, journal.c.event == FROZEN)
@@ -76,7 +97,7 @@ class Store(Reader):
         `secret` is the secret of its chance, if the document has only a commitment to it.
         """
         values = {"document": document, "created_at": now(), "state": "open", "secret": secret}
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             announced = announced_row(connection, name, locked=True)
             if announced is None:
                 connection.execute(insert(contests).values(name=name, **values))
@@ -93,20 +114,20 @@ class Store(Reader):
 
     def set_state(self, contest: str, state: str, why: str) -> None:
         """Open, pause or stop a contest: only an open one issues matches."""
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             connection.execute(update(contests).where(contests.c.name == contest).values(state=state))
             tell(connection, contest, state, why)
 
     def remark(self, contest: str, event: str, text: str) -> None:
         """Write a line into the contest's log."""
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             tell(connection, contest, event, text)
 
     def disqualify(self, contest: str, agent: str, why: str) -> None:
         """Disqualify an agent: its results do not count, and its other matches are cancelled."""
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             changed = connection.execute(
                 update(entries).where(entries.c.contest == contest, entries.c.name == agent).values(disqualified=why)
@@ -118,7 +139,7 @@ class Store(Reader):
 
     def schedule(self, contest: str, new: Sequence[Match], pairs: Sequence[Pairing] = ()) -> None:
         """Add matches and the pairings that they are of; what is there already is left as it is."""
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             known = {(row.round, row.table) for row in pairing_rows(connection, contest)}
             pair_rows = [
@@ -141,7 +162,7 @@ class Store(Reader):
         Agents in `alone` play one match at a time, in the order of the schedule: no later match of theirs is given out
         before an earlier one.
         """
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             if not str(contest_row(connection, contest, locked=True).state).startswith("open"):
                 return None
             busy = _playing(connection, contest) & alone
@@ -171,7 +192,7 @@ class Store(Reader):
 
     def played_by(self, match: str, attempt: int, host: str) -> None:
         """Say which machine played an attempt, if that was not known when it was issued."""
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             of_attempt = (attempts.c.match == match, attempts.c.number == attempt)
             connection.execute(update(attempts).where(*of_attempt).values(host=host))
 
@@ -183,7 +204,7 @@ class Store(Reader):
         """
         if outcome.verdict == Verdict.VOID:
             raise ValueError("a void is no result: it is played again")
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             row = _match(connection, match)
             done = connection.execute(select(results).where(results.c.match == match)).first()
             if done is not None and done.attempt == attempt:
@@ -220,7 +241,7 @@ class Store(Reader):
         `record` and `public` are the digests of its record and of what is public of it. If the attempt is not the
         current one, only its own row changes.
         """
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             row = _match(connection, match)
             is_current = row.attempt == attempt and row.state == MatchState.RUNNING
             ended = AttemptState.VOID if is_current else AttemptState.SUPERSEDED
@@ -234,7 +255,7 @@ class Store(Reader):
 
     def roll_back(self, contest: str, why: str) -> int:
         """Abandon every running attempt after a crash, so that its match is pending again; returns how many."""
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             running = connection.execute(
                 select(matches).where(matches.c.contest == contest, matches.c.state == MatchState.RUNNING)
@@ -245,13 +266,19 @@ class Store(Reader):
             _cancel(connection, contest)
             return len(running)
 
-    def annul(self, match: str, why: str) -> MatchState:
+    def annul(self, match: str, why: str, attempt: int | None = None) -> MatchState:
         """Take back the result of a match: it is pending again, or cancelled if one of its agents is disqualified.
 
-        InputError if the match has no result and is not being played.
+        InputError if the match has no result and is not being played, or if `attempt` is given and is not the current
+        one.
         """
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             row = _match(connection, match)
+            if attempt not in (None, row.attempt):
+                raise InputError(
+                    f"game {row.number} has been played again since: attempt {row.attempt} is the current one, "
+                    f"not {attempt}; look at it again"
+                )
             if row.state not in (MatchState.DONE, MatchState.RUNNING):
                 raise InputError(f"match {match} is {row.state}: it has no result to be taken back")
             connection.execute(results.delete().where(results.c.match == match))
@@ -265,7 +292,7 @@ class Store(Reader):
 
         Earlier void attempts still count: one more, and the match is held again.
         """
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             released = connection.execute(
                 update(matches)

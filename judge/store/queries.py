@@ -11,7 +11,16 @@ from judge.errors import InputError
 from judge.matches import Match, MatchState, Pairing, ResultRow, result_row
 from judge.store.connection import connect, read_one_moment
 from judge.store.tables import attempts, contests, entries, journal, matches, pairings, results
-from judge.store.types import ANNOUNCED, Attempt, AttemptState, EntryRow, JournalLine, ScheduleRow
+from judge.store.types import (
+    ANNOUNCED,
+    Attempt,
+    AttemptState,
+    EntryRow,
+    JournalLine,
+    ListedMatch,
+    RunningMatch,
+    ScheduleRow,
+)
 
 _RESULT = (
     *(matches.c.first, matches.c.second),
@@ -147,6 +156,40 @@ class Reader:
         with self._connected() as connection:
             return [_attempt_of(row) for row in connection.execute(query)]
 
+    def running(self, contest: str) -> list[RunningMatch]:
+        """The games that are being played, in the order of the schedule."""
+        is_current = (attempts.c.match == matches.c.id) & (attempts.c.number == matches.c.attempt)
+        query = (
+            select(*(matches.c[name] for name in ("number", "first", "second", "attempt")))
+            .add_columns(attempts.c.host, attempts.c.started_at)
+            .join(attempts, is_current)
+            .where(matches.c.contest == contest, matches.c.state == MatchState.RUNNING)
+            .order_by(matches.c.number)
+        )
+        with self._connected() as connection:
+            return [RunningMatch(*row) for row in connection.execute(query)]
+
+    def listed(
+        self, contest: str, state: MatchState | None = None, after: int = 0, limit: int | None = None
+    ) -> list[ListedMatch]:
+        """Games with numbers above `after`, in the order of the schedule: of a state, at most `limit`."""
+        query = select(*(matches.c[name] for name in ListedMatch._fields)).where(
+            matches.c.contest == contest, matches.c.number > after
+        )
+        if state is not None:
+            query = query.where(matches.c.state == state)
+        with self._connected() as connection:
+            rows = connection.execute(query.order_by(matches.c.number).limit(limit))
+            return [ListedMatch(*row) for row in rows]
+
+    def last_lines(self, contest: str, limit: int, *events: str) -> list[JournalLine]:
+        """The last lines of the contest's log, newest first; only of these events, if any are named."""
+        query = select(journal).where(journal.c.contest == contest)
+        if events:
+            query = query.where(journal.c.event.in_(events))
+        with self._connected() as connection:
+            return [_line_of(row) for row in connection.execute(query.order_by(journal.c.id.desc()).limit(limit))]
+
     def counts(self, contest: str) -> Mapping[MatchState, int]:
         """The number of matches in each state."""
         query = select(matches.c.state, func.count()).where(matches.c.contest == contest).group_by(matches.c.state)
@@ -176,7 +219,7 @@ class Reader:
 
 
 def _line_of(row: Row[Any]) -> JournalLine:
-    return JournalLine(row.at, row.event, row.match, row.attempt, row.text, row.digest, row.number)
+    return JournalLine(row.at, row.event, row.match, row.attempt, row.text, row.digest, row.number, row.who)
 
 
 def contest_row(connection: Connection, name: str, *, locked: bool = False) -> Row[Any]:

@@ -18,6 +18,7 @@ class RegisterReader:
     def __init__(self, url: str, contest: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         """Connect and migrate; InputError or HostError as `connect`."""
         self._engine: Engine = connect(url)
+        self._connection: Connection | None = None
         self._contest = contest
         self._now = now
 

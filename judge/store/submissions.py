@@ -7,12 +7,14 @@ when and why. Every method is one transaction, and what it says has happened is 
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, insert, or_, select, update
 
 from judge.store.journal import tell
+from judge.store.orders import DoneOrder, OrganiserOrder, once
 from judge.store.queries import announced_row
 from judge.store.submission_queries import RegisterReader, stamp, submission_of
 from judge.store.submission_types import (
@@ -287,6 +289,16 @@ class Register(RegisterReader):
 
     # --- what people decide ------------------------------------------------------------------------------------------
 
+    def carry_out(self, order: OrganiserOrder, do: Callable[["Register"], str]) -> DoneOrder:
+        """Carry out an order once: see `judge.store.orders`. `do` is given this register inside the transaction, uses
+        it alone, and returns what was done. Raises what it raises, and then nothing has changed."""
+        with self._writing() as connection:
+            # Its journal is locked before lines are added to it.
+            announced_row(connection, self._contest, locked=True)
+            inner = copy(self)
+            inner._connection = connection
+            return once(connection, self._contest, order, lambda: do(inner))
+
     def withdraw(self, number: int, who: str, why: str, author: str | None = None) -> Submission:
         """It will not be an entry; what is being processed comes to nothing. Twice is once.
 
@@ -310,6 +322,15 @@ class Register(RegisterReader):
             self._change(connection, row, who, State.APPROVED, why)
             return submission_of(self._row(connection, number))
 
+    def refuse(self, number: int, who: str, why: str) -> Submission:
+        """The organiser refuses one that would play; NotNowError for any other. Its author sees the reason."""
+        with self._writing() as connection:
+            row = self._row(connection, number)
+            if row.state not in ENTERS:
+                raise NotNowError(f"submission {number} is {row.state}: only one that would play is refused")
+            self._change(connection, row, who, State.REFUSED, why)
+            return submission_of(self._row(connection, number))
+
     def retry(self, number: int, who: str, why: str) -> Submission:
         """Process a failed or refused one again, with nothing held against it; NotNowError for any other."""
         with self._writing() as connection:
@@ -323,6 +344,10 @@ class Register(RegisterReader):
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
+        """One transaction: that of the order which is carried out, if there is one."""
+        if self._connection is not None:
+            yield self._connection
+            return
         with self._engine.begin() as connection:
             # What is counted stays true until what follows from it is written. SQLite has one writer anyway.
             if connection.dialect.name == "postgresql":

@@ -12,7 +12,9 @@ journal     what happened, in order, in words; each line is a leaf of the contes
 submissions            a row an upload, never removed: received -> processing -> passed | refused | failed, and so on
 submission_steps       how far the processing of an upload got, as it was told
 submission_journal     every change of a submission's state: who, when, why
-tokens                 who may submit by HTTP; of the token itself only a hash is kept
+tokens                 who may submit by HTTP, and who may look after the contest; only a hash of the token is kept
+
+orders                 what organisers ordered, each carried out once
 """
 
 from sqlalchemy import (
@@ -134,6 +136,8 @@ journal = Table(
     Column("number", Integer),
     # SHA-256 of what the line is about: a published record, a document, an upload.
     Column("digest", String(64)),
+    # Whose order it tells of; not a part of the leaf, and not published.
+    Column("who", String(128)),
     Index("ix_journal_leaves", "contest", "number", unique=True),
 )
 
@@ -195,4 +199,20 @@ tokens = Table(
     Column("made_by", String(128), nullable=False),
     Column("revoked_at", String(32)),
     Column("revoked_by", String(128)),
+    # `author`, or what an organiser may do: `watch` or `act`; an organiser's name is in the column of authors.
+    Column("role", String(16), nullable=False, server_default="author"),
+)
+
+orders = Table(
+    "orders",
+    metadata,
+    # No foreign key: submissions are decided before the contest is created.
+    Column("contest", String(128), primary_key=True),
+    Column("id", String(64), primary_key=True),
+    Column("at", String(32), nullable=False),
+    Column("who", String(128), nullable=False),
+    Column("action", String(32), nullable=False),
+    Column("target", String(128), nullable=False),
+    Column("why", Text, nullable=False),
+    Column("done", Text, nullable=False),
 )

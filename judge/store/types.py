@@ -55,6 +55,8 @@ class JournalLine:
     """SHA-256 of what the line is about: the public part of a record, a document, an upload, a schedule."""
     number: int | None = None
     """Of the line's leaf in the contest's log, from 0; None if the contest has no log."""
+    who: str | None = None
+    """The organiser whose order it tells of; not published. None: nobody's, or a judge's that did not know."""
 
     @property
     def leaf(self) -> bytes:
@@ -87,3 +89,27 @@ class ScheduleRow(NamedTuple):
     table: int
     first: str
     second: str
+
+
+class RunningMatch(NamedTuple):
+    """A game that is being played: `host` is the machine, empty if it is not known yet."""
+
+    number: int
+    first: str
+    second: str
+    attempt: int
+    host: str
+    started_at: str
+
+
+class ListedMatch(NamedTuple):
+    """A match of the schedule with its state, and the reason for it."""
+
+    number: int
+    round: int
+    first: str
+    second: str
+    state: str
+    attempt: int
+    why: str
+    id: str

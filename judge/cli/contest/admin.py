@@ -6,14 +6,16 @@ from typing import Annotated
 import typer
 
 from judge.cli.contest.options import opened
-from judge.cli.options import HERE, ContestArgument, WhyOption, required_reason
+from judge.cli.options import HERE, ContestArgument, WhyOption, operator, required_reason
 from judge.cli.output import note
+from judge.contest import orders
 from judge.contest.contest import announce as announce_contest
 from judge.contest.contest import find_match, open_store
 from judge.contest.plan import load_plan
 from judge.errors import InputError
 from judge.matches import MatchState
 from judge.publish.log import KEY_FILE, ContestLog, organiser_key
+from judge.store.orders import OrganiserOrder
 from judge.store.types import ANNOUNCED
 
 EXAMPLES = {
@@ -48,17 +50,13 @@ def announce(contest: ContestArgument = HERE) -> None:
 def pause(contest: ContestArgument = HERE, why: WhyOption = "the organiser paused it") -> None:
     """Pause a contest: no game is started any more, and `run` ends when its running games are finished."""
     with opened(contest) as found:
-        found.store.set_state(found.name, "paused", required_reason(why))
-        running = found.store.counts(found.name)[MatchState.RUNNING]
-    print(f"{found.name} is paused; {running} games are being finished")
+        print(orders.pause(found, _order("pause", "", why)).done)
 
 
 def resume(contest: ContestArgument = HERE, why: WhyOption = "the organiser resumed it") -> None:
     """Resume a paused or stopped contest. Games that were stopped after too many voids are played again."""
     with opened(contest) as found:
-        released = found.store.release(found.name, required_reason(why))
-        found.store.set_state(found.name, "open", required_reason(why))
-    print(f"{found.name} is open{f', {released} held games are played again' if released else ''};")
+        print(f"{orders.resume(found, _order('resume', '', why)).done};")
     print(f"  judge contest run {found.planned.path}       goes on")
 
 
@@ -69,14 +67,11 @@ def void(
 ) -> None:
     """Withdraw the result of a game; it is played again when the contest runs."""
     with opened(contest) as found:
-        match = find_match(found, game)
-        state = found.store.annul(match.id, required_reason(why))
-    game_said = f"game {match.number}, {match.first} - {match.second}: void"
-    if state is MatchState.CANCELLED:
-        print(f"{game_said}, and not played again: one of the two is disqualified")
-        return
-    print(f"{game_said}, to be played again;")
-    print(f"  judge contest run {found.planned.path}       plays it")
+        done = orders.void(found, _order("void", game, why)).done
+        is_played_again = find_match(found, game).state is MatchState.PENDING
+    print(f"{done}{';' if is_played_again else ''}")
+    if is_played_again:
+        print(f"  judge contest run {found.planned.path}       plays it")
 
 
 def disqualify(
@@ -86,6 +81,8 @@ def disqualify(
 ) -> None:
     """Disqualify an agent: its games do not count, and its future games are not played."""
     with opened(contest) as found:
-        found.store.disqualify(found.name, agent, required_reason(why))
-        cancelled = found.store.counts(found.name)[MatchState.CANCELLED]
-    print(f"{agent} is disqualified; {cancelled} games of {found.name} are cancelled")
+        print(orders.disqualify(found, _order("disqualify", agent, why)).done)
+
+
+def _order(action: str, target: str, why: str) -> OrganiserOrder:
+    return OrganiserOrder(operator(), action, target, required_reason(why))

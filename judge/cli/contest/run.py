@@ -18,12 +18,12 @@ from judge.cli.options import HERE, SLOTS_HELP, ContestArgument, TlsOption, requ
 from judge.cli.output import note
 from judge.contest.contest import Contest, begin, has_begun, open_store
 from judge.contest.executor import Executor, LocalExecutor, slots_on_host
-from judge.contest.plan import Planned, load_plan
+from judge.contest.plan import load_plan
 from judge.contest.recorded import RecordedExecutor, forked_recorder
+from judge.contest.run_lock import alone
 from judge.contest.runner import ContestRunner, StopReason
 from judge.contest.snapshot import images_of
 from judge.errors import HostError, InputError
-from judge.locks import try_lock
 from judge.logs import redirected
 from judge.publish.model import chance_words
 from judge.referee.play import Slot
@@ -31,7 +31,6 @@ from judge.sandbox.reaper import reap
 from judge.text import printable
 
 LOG_FILE = "log.jsonl"
-LOCK_FILE = "lock"
 
 EXAMPLES = """
 Examples:
@@ -126,27 +125,6 @@ def _host() -> Mapping[str, Any]:
         "processors": os.cpu_count(),
         "python": platform.python_version(),
     }
-
-
-@contextmanager
-def alone(planned: Planned) -> Iterator[None]:
-    """Hold the lock of the contest's folder. Raises InputError if another judge runs it."""
-    path = planned.folder / LOCK_FILE
-    try:
-        file = path.open("a+", encoding="ascii")
-    except OSError as error:
-        raise HostError(f"{path}: {error.strerror}") from None
-    with file:
-        if not try_lock(file):
-            file.seek(0)
-            raise InputError(
-                f"another judge (process {file.read(20).strip() or 'unknown'}) runs {planned.name}; "
-                f"judge contest pause {planned.path} ends it politely"
-            )
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
-        yield
 
 
 @contextmanager

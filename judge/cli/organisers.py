@@ -1,0 +1,64 @@
+"""`judge organisers`: tokens with which organisers look after a contest on the pages of `judge serve`."""
+
+import re
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from judge.cli.options import HERE, ContestOption, operator
+from judge.cli.output import note
+from judge.cli.submit import open_intake
+from judge.errors import InputError
+from judge.store.tokens import ORGANISER_ROLES, TokenRole, Tokens
+from judge.text import printable, suggest
+
+app = typer.Typer(help="Give organisers tokens for the pages of judge serve.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The organiser's name, as the journal shows it.")]
+
+
+@contextmanager
+def _tokens(contest: Path) -> Iterator[Tokens]:
+    directory = open_intake(contest)
+    with closing(Tokens(directory.store_url, directory.contest)) as tokens:
+        yield tokens
+
+
+@app.command(epilog='Example: judge organisers token "Ada L." --role act --contest cup --url https://example.org/cup')
+def token(
+    name: Name,
+    role: Annotated[str, typer.Option(help="watch: see everything; act: give orders, too.")] = TokenRole.WATCH.value,
+    contest: ContestOption = HERE,
+    url: Annotated[str, typer.Option(help="The address of judge serve: print the link that signs in, too.")] = "",
+) -> None:
+    """Make a token with which NAME sees the organisers' pages, and with --role act gives orders there."""
+    if role not in ORGANISER_ROLES:
+        raise InputError(f"--role {printable(role, 20)}: {suggest(role, ORGANISER_ROLES)}")
+    if url and not re.fullmatch(r"https?://[!-~]{1,200}", url):
+        raise InputError(f"--url {printable(url, 60)}: not an address; write it as https://example.org/cup")
+    with _tokens(contest) as tokens:
+        made = tokens.make(name, operator(), TokenRole(role))
+    print(made)
+    if url:
+        # What stands behind the # is sent to no server by any browser.
+        print(f"{url.rstrip('/')}/organiser/index.html#{made}")
+    note("the token is shown only once: send it by a private channel; judge organisers revoke ends it")
+
+
+@app.command(epilog='Example: judge organisers revoke "Ada L." --contest cup')
+def revoke(name: Name, contest: ContestOption = HERE) -> None:
+    """Revoke every organiser's token of NAME. The orders stay in the journal."""
+    with _tokens(contest) as tokens:
+        print(f"{tokens.revoke_organiser(name, operator())} revoked")
+
+
+@app.command("list", epilog="Example: judge organisers list --contest cup")
+def list_organisers(contest: ContestOption = HERE) -> None:
+    """List the tokens that hold: whose they are, and what they are good for."""
+    with _tokens(contest) as tokens:
+        for holder in tokens.organisers():
+            made = f"made {holder.made_at[:16].replace('T', ' ')} by {printable(holder.made_by)}"
+            print(f"{holder.role.value:<6} {printable(holder.name)}  {made}")

@@ -1,0 +1,150 @@
+"""What an organiser may order of a contest that has begun, from a terminal or a page: each order happens once, or not
+at all, and stands in the journal with its reason.
+
+`Effect` says beforehand what an order changes: who changes places in the table as it is now.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from judge.contest.contest import Contest, find_match
+from judge.contest.schedule import Table
+from judge.errors import InputError
+from judge.matches import Match, MatchState
+from judge.store.contests import Store
+from judge.store.orders import DoneOrder, OrganiserOrder
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceChange:
+    """An agent whose line of the table changes: its place and points before and after."""
+
+    agent: str
+    places: tuple[int, int]
+    points: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What an order changes: in words, and who changes places or points."""
+
+    words: str
+    changes: Sequence[PlaceChange] = ()
+
+
+# --- what is ordered -------------------------------------------------------------------------------------------------
+
+
+def pause(contest: Contest, order: OrganiserOrder) -> DoneOrder:
+    """Pause a contest: no game is started any more."""
+
+    def do(store: Store) -> str:
+        store.set_state(contest.name, "paused", order.why)
+        return f"{contest.name} is paused; {store.counts(contest.name)[MatchState.RUNNING]} games are being finished"
+
+    return contest.store.carry_out(contest.name, order, do)
+
+
+def resume(contest: Contest, order: OrganiserOrder) -> DoneOrder:
+    """Open a contest that was paused or stopped, and play the games again that were stopped after too many voids."""
+
+    def do(store: Store) -> str:
+        released = store.release(contest.name, order.why)
+        store.set_state(contest.name, "open", order.why)
+        return f"{contest.name} is open{f', {released} held games are played again' if released else ''}"
+
+    return contest.store.carry_out(contest.name, order, do)
+
+
+def void(contest: Contest, order: OrganiserOrder, attempt: int | None = None) -> DoneOrder:
+    """Withdraw the result of the game that the order's target names, which is then played again.
+
+    Raises InputError if there is no such game, if it has no result and is not played, or if `attempt` is given and is
+    not its current one.
+    """
+    match = find_match(contest, order.target)
+
+    def do(store: Store) -> str:
+        state = store.annul(match.id, order.why, attempt)
+        said = f"game {match.number}, {match.first} - {match.second}: void"
+        if state is MatchState.CANCELLED:
+            return f"{said}, and not played again: one of the two is disqualified"
+        return f"{said}, to be played again"
+
+    return contest.store.carry_out(contest.name, order, do)
+
+
+def disqualify(contest: Contest, order: OrganiserOrder) -> DoneOrder:
+    """Disqualify the agent that the order's target names. Raises InputError if none is called so."""
+
+    def do(store: Store) -> str:
+        store.disqualify(contest.name, order.target, order.why)
+        cancelled = store.counts(contest.name)[MatchState.CANCELLED]
+        return f"{order.target} is disqualified; {cancelled} games of {contest.name} are cancelled"
+
+    return contest.store.carry_out(contest.name, order, do)
+
+
+# --- what it would change --------------------------------------------------------------------------------------------
+
+
+def effect_of_pause(contest: Contest) -> Effect:
+    """What `pause` would change now."""
+    counts = contest.store.counts(contest.name)
+    running, waiting = counts[MatchState.RUNNING], counts[MatchState.PENDING]
+    return Effect(f"{running} running games are finished, and {waiting} that wait are not started. No place changes.")
+
+
+def effect_of_resume(contest: Contest) -> Effect:
+    """What `resume` would change now."""
+    counts = contest.store.counts(contest.name)
+    waiting, held = counts[MatchState.PENDING], counts[MatchState.HELD]
+    return Effect(
+        f"{waiting} games that wait can be started, and {held} that were stopped after too many voids are played "
+        "again. No place changes."
+    )
+
+
+def effect_of_void(contest: Contest, word: str) -> tuple[Match, Effect]:
+    """The game of that number or id, and what `void` would change. Raises InputError if it cannot be void now."""
+    match = find_match(contest, word)
+    if match.state not in (MatchState.DONE, MatchState.RUNNING):
+        raise InputError(f"game {match.number} is {match.state}: it has no result to withdraw")
+    out = contest.out()
+    again = "is played again with the same opening and a new seed"
+    if {match.first, match.second} & out.keys():
+        again = "is not played again, because one of the two is disqualified"
+    what = "The result" if match.state is MatchState.DONE else "What is played now"
+    words = f"{what} of game {match.number}, {match.first} - {match.second}, counts no more; the game {again}."
+    return match, Effect(words, _changes(contest, out, without=match.id))
+
+
+def effect_of_disqualify(contest: Contest, agent: str) -> Effect:
+    """What `disqualify` would change now. Raises InputError if no agent is called so, or it is disqualified."""
+    out = contest.out()
+    if agent not in contest.snapshot.by_name():
+        raise InputError(f"no agent {agent!r} takes part in {contest.name!r}")
+    if agent in out:
+        raise InputError(f"{agent} is disqualified already: {out[agent]}")
+    matches = [match for match in contest.store.matches(contest.name) if agent in (match.first, match.second)]
+    played = sum(match.state is MatchState.DONE for match in matches)
+    waiting = sum(match.state in (MatchState.PENDING, MatchState.HELD) for match in matches)
+    words = f"{played} games of {agent} count for nobody, and {waiting} are not played."
+    return Effect(words, _changes(contest, {**out, agent: ""}))
+
+
+def _changes(contest: Contest, out: Mapping[str, str], without: str = "") -> Sequence[PlaceChange]:
+    """Who changes places or points if these agents are out and a match has no result; later rounds stay as drawn."""
+    now = contest.standing().table
+    left = [result for result in contest.results() if result.match != without]
+    played = contest.tournament.played(contest.store.pairings(contest.name), left)
+    then = _by_agent(contest.tournament.table(played, out))
+    return [
+        PlaceChange(agent, (place, then[agent][0]), (points, then[agent][1]))
+        for agent, (place, points) in _by_agent(now).items()
+        if (place, points) != then[agent]
+    ]
+
+
+def _by_agent(table: Table) -> Mapping[str, tuple[int, float]]:
+    return {line.agent: (line.place, line.points) for line in table.lines}

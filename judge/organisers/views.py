@@ -1,0 +1,161 @@
+"""What the organisers' pages show: plain values for their templates."""
+
+import shutil
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judge.authors.submissions import submission_values
+from judge.contest.run_lock import player_of
+from judge.errors import InputError
+from judge.host.doctor import SETTINGS, HostFinding, run_checks, worst_light
+from judge.host.host import read_host
+from judge.matches import MatchState
+from judge.organisers.console import Console
+from judge.sandbox.core_locks import holders
+from judge.sandbox.cores import available, core_of
+
+WAITING = 10
+"""Games of the queue that are shown."""
+LAST = 20
+"""Voids and orders that are shown on the first page."""
+GAMES = 200
+"""Games of a page."""
+SUBMISSIONS = 200
+ORDERS = 500
+CHECK_S = 60.0
+"""How long what `judge doctor` found is shown before it is looked for again."""
+
+
+def overview(console: Console) -> Mapping[str, Any]:
+    """The first page: what runs, what waits, what went wrong, and what is left of the machine."""
+    contest = console.contest()
+    values: dict[str, Any] = {
+        "room": _room(console.planned.folder),
+        "orders": console.orders.latest(LAST),
+        "submissions": _counts(console),
+        "begun": contest is not None,
+        "path": str(console.planned.path),
+    }
+    if contest is None:
+        return {**values, "state": "not begun", "entries": console.state.register.entries()}
+    store, name = contest.store, contest.name
+    state = store.state(name)
+    standing = contest.standing()
+    reasons = store.last_lines(name, 1, "paused", "stopped", "open")
+    return {
+        **values,
+        "state": state,
+        "reason": reasons[0].text if reasons and state != "open" else "",
+        "player": player_of(console.planned),
+        "counts": {each.value: count for each, count in store.counts(name).items() if count},
+        "running": store.running(name),
+        "waiting": store.listed(name, MatchState.PENDING, limit=WAITING),
+        "held": store.listed(name, MatchState.HELD, limit=LAST),
+        "voids": store.last_lines(name, LAST, "void"),
+        "lines": standing.table.lines,
+        "out": standing.out,
+    }
+
+
+def games(console: Console, after: int) -> Mapping[str, Any]:
+    """A page of the schedule."""
+    contest = console.begun()
+    found = contest.store.listed(contest.name, after=after, limit=GAMES)
+    return {"games": found, "next": found[-1].number if len(found) == GAMES else None, "after": after}
+
+
+def submissions(console: Console, before: int | None) -> Mapping[str, Any]:
+    """A page of the submissions, newest first."""
+    found = console.state.register.submissions(before=before, limit=SUBMISSIONS)
+    return {"submissions": found, "next": found[-1].id if len(found) == SUBMISSIONS else None}
+
+
+def submission(console: Console, number: int) -> Mapping[str, Any]:
+    """A submission as its author sees it, and its history. Raises UnknownSubmissionError."""
+    register = console.state.register
+    found = register.get(number)
+    return {**submission_values(console.state.directory, register, found), "history": register.journal(number)}
+
+
+def orders(console: Console) -> Mapping[str, Any]:
+    """What was ordered, newest first."""
+    return {"orders": console.orders.latest(ORDERS)}
+
+
+def _counts(console: Console) -> Mapping[str, int]:
+    counts: dict[str, int] = {}
+    for each in console.state.register.submissions():
+        counts[each.state.value] = counts.get(each.state.value, 0) + 1
+    return counts
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What is left: bytes of the disk that the contest's folder is on, and of the machine's memory."""
+
+    disk: int
+    disk_of: int
+    memory: int
+    memory_of: int
+
+
+def _room(folder: Path) -> Room:
+    disk = shutil.disk_usage(folder)
+    memory = {}
+    for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+        name, _, rest = line.partition(":")
+        memory[name] = int(rest.split()[0]) << 10
+    return Room(disk.free, disk.total, memory.get("MemAvailable", 0), memory.get("MemTotal", 0))
+
+
+class HealthCheck:
+    """What `judge doctor` finds, looked for again after a while, by one thread at a time.
+
+    It starts containers and keeps a core busy for a moment, so it does not look while games are played.
+    """
+
+    def __init__(self, look: Callable[[], Sequence[HostFinding]] | None = None) -> None:
+        """`look` finds it, in place of `judge doctor`'s own checks."""
+        self._look = look or look_at_host
+        self._lock = threading.Lock()
+        self._found: Sequence[HostFinding] = ()
+        self._at: float | None = None
+
+    def values(self, console: Console) -> Mapping[str, Any]:
+        """For the page."""
+        contest = console.contest()
+        is_playing = contest is not None and contest.store.counts(contest.name)[MatchState.RUNNING] > 0
+        with self._lock:
+            is_old = self._at is None or time.monotonic() - self._at > CHECK_S
+            if is_old and not is_playing:
+                self._found = self._look()
+                self._at = time.monotonic()
+            age = None if self._at is None else round(time.monotonic() - self._at)
+            found = self._found
+        return {
+            "findings": found,
+            "worst": worst_light(list(found)).value,
+            "age_s": age,
+            "is_playing": is_playing,
+            "cores": _cores(),
+            "room": _room(console.planned.folder),
+        }
+
+
+def look_at_host() -> Sequence[HostFinding]:
+    """What `judge doctor` finds."""
+    return run_checks(read_host([setting.name for setting in SETTINGS]))
+
+
+def _cores() -> Mapping[int, str]:
+    """Who has each core of this machine; empty for one that is free."""
+    own = sorted({core_of(each) for each in available()})
+    try:
+        found = holders(own)
+    except InputError:
+        return {}
+    return {core: found.get(core, "") for core in own}
