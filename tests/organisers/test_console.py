@@ -132,7 +132,12 @@ def test_submissions_are_decided(own: Office) -> None:
     assert b"only a refused one is approved" in refused[2]
 
 
-def test_an_export_and_the_pages_are_written_once(own: Office) -> None:
+def test_an_export_and_the_pages_are_written_once(tmp_path: Path) -> None:
+    with office(tmp_path / "cup", played=1) as own:
+        _exports_and_publishes(own)
+
+
+def _exports_and_publishes(own: Office) -> None:
     form = own.form("export")
     first, second = own.post(form), own.post(form)
     assert 303 == first[0] == second[0], first[2]
