@@ -26,6 +26,7 @@ from judge.broadcast.events import (
     TurnBegun,
     Unscored,
 )
+from judge.records.search_figures import SearchFigures, search_figures
 from judge.records.views import BoardView, Face, Mark, Square, Surface, Token
 
 MOST_NEXT = 12
@@ -55,6 +56,13 @@ class LiveGame:
     left_ms: Times = (None, None)
     search: dict[int, SearchTold] = field(default_factory=dict)
     """What each seat has said since its last move."""
+    _figures: list[SearchFigures] = field(default_factory=list)
+
+    def figures(self) -> Sequence[SearchFigures]:
+        """What was said of the search for each move, as numbers; each move is read once, when it is asked for."""
+        for move in self.moves[len(self._figures) :]:
+            self._figures.append(search_figures(move.search, move.messages, move.charged_ms))
+        return self._figures
 
     @property
     def stem(self) -> str:

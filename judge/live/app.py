@@ -21,7 +21,8 @@ import judge
 from judge.errors import HostError, InputError
 from judge.live.connections import stream_of
 from judge.live.hub import Hub, Topic
-from judge.live.pages import RUNNING, LivePage, LivePages, log_page, waiting_page
+from judge.live.page import LivePage
+from judge.live.pages import RUNNING, LivePages, log_page, waiting_page
 from judge.logs import get_logger
 from judge.publish.log import SignedLog
 from judge.publish.model import PublishedContest

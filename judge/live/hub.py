@@ -18,6 +18,7 @@ from judge.broadcast.events import read_event
 from judge.broadcast.log import LOG_FILE, LogReader, head_of
 from judge.broadcast.state import Live
 from judge.live.paint import Painter
+from judge.live.plots import as_sent, plots_of_game
 from judge.referee.policy import Policy
 
 LOOK_S = 0.008
@@ -29,6 +30,9 @@ LONGEST_ROUND_S = 0.25
 
 BEAT_S = 5.0
 """How often a viewer is told the time and the number of viewers, by which it knows that the stream is alive."""
+
+PLOTS_S, MOST_PLOTS = 2.0, 64
+"""How often the plots of a game are drawn for those who watch it, and of how many games in this time, at most."""
 
 MOST_UNSENT = 256 << 10
 """Bytes that a viewer has not taken; with more it is dropped."""
@@ -88,6 +92,9 @@ class Hub:
         self._viewers: set[Viewer] = set()
         self._round_at = 0.0
         self._beat_at = 0.0
+        self._plots_at = 0.0
+        self._plotted: dict[tuple[int, int], tuple[float, int]] = {}
+        """For each game that is watched when its plots may be drawn again, and how many moves they have."""
 
     @property
     def _last(self) -> int:
@@ -107,6 +114,9 @@ class Hub:
             if self._unsent and now >= self._round_at:
                 self._send_round()
                 self._round_at = now + min(LONGEST_ROUND_S, ROUND_S_PER_VIEWER * len(self._viewers))
+            if now >= self._plots_at:
+                self._plots_at = now + PLOTS_S / MOST_PLOTS
+                self._send_plots(now)
             if now >= self._beat_at:
                 self._beat_at = now + BEAT_S
                 self._write(self._viewers, self._beat())
@@ -181,6 +191,24 @@ class Hub:
             by_topic[viewer.topic].append(viewer)
         for topic, viewers in by_topic.items():
             self._write(viewers, b"".join(data for sent, data in framed if topic.has(sent)))
+
+    def _send_plots(self, now: float) -> None:
+        """Draw the plots of the game that waits longest among those that have gone on, once for all who watch it."""
+        numbers = {viewer.topic.game for viewer in self._viewers if viewer.topic.moves}
+        games = [game for number in numbers if (game := self.live.games.get(number)) is not None]
+        plotted = {key: self._plotted.get(key, (now, 0)) for key in ((game.game, game.attempt) for game in games)}
+        self._plotted = plotted
+        due = {
+            at: game
+            for game in games
+            for at, moves in (plotted[game.game, game.attempt],)
+            if at <= now and moves != len(game.moves)
+        }
+        if due:
+            game = due[min(due)]
+            plotted[game.game, game.attempt] = now + PLOTS_S, len(game.moves)
+            plots = {"game": game.game, "attempt": game.attempt, "plots": as_sent(plots_of_game(game))}
+            self._write([each for each in self._viewers if each.topic.game == game.game], _event("plots", plots))
 
     def _write(self, viewers: Iterable[Viewer], data: bytes) -> None:
         if not data:

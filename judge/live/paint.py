@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from judge.broadcast.events import AnyEvent, MarkedSquare, MoveMade, PieceShown
-from judge.broadcast.state import token_of
+from judge.broadcast.state import LiveGame, token_of
 from judge.catalog import game_entry
 from judge.records.views import Mark, Square, Surface, Token
 from judge.referee.policy import Policy
 from judge.render.board import BarePainter
 from judge.render.shapes import Disc, Item, Rectangle, Shape, Stroke, Text
-from judge.render.svg import FONT, content, write_items
+from judge.render.svg_player import write_still
 from judge.text import plain_text
 
 HIDDEN_FACES = {"#": "hidden", "unknown": "unknown"}
@@ -41,18 +41,11 @@ class Painter:
         pieces = [[piece.x, piece.y, _lists(self._token(piece)), self.words(token_of(piece))] for piece in event.pieces]
         return {"pieces": pieces, "marks": _lists(self._marks(event.marks))}
 
-    def svg(self, pieces: Mapping[Square, Token], marks: Iterable[MarkedSquare], title: str) -> str:
-        """The board as the script of a page continues it."""
-        drawn = "".join(
-            f'<g data-at="{x} {y}">{write_items(self._painter.token((x, y), token))}</g>'
-            for (x, y), token in pieces.items()
-        )
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="film" role="img" font-family="{FONT}" '
-            f'viewBox="0 0 {self._scene.width} {self._scene.height}"><title>{content(title)}</title>\n'
-            f'{write_items(self._scene.items)}\n<g class="pieces">{drawn}</g>\n'
-            f'<g class="marks">{write_items(self._marks(marks))}</g></svg>'
-        )
+    def svg(self, game: LiveGame) -> str:
+        """The board of a game as the script of a page continues it."""
+        view = game.view()
+        shown = self._view if view is None else view
+        return write_still(self._painter, self._scene, shown, " - ".join(game.names), f"g{game.game}")
 
     def table(self, pieces: Mapping[Square, Token]) -> Sequence[tuple[str, Sequence[str]]]:
         """The rows of a position in words: the name of each and its squares, empty where nothing stands."""

@@ -16,7 +16,8 @@ from pathlib import Path
 from judge.durable_files import PARTIAL
 from judge.errors import HostError, InputError
 from judge.live.hub import Hub, Topic
-from judge.live.pages import RUNNING, SEQ, LivePages
+from judge.live.page import SEQ
+from judge.live.pages import RUNNING, LivePages
 
 EVENTS_PER_FILE = 256
 

@@ -159,13 +159,14 @@ def _columns(replay: Stepped, figures: Sequence[SearchFigures]) -> Mapping[str, 
         "evaluation": any(figure.evaluation is not None for figure in figures),
         "depth": any(figure.depth is not None for figure in figures),
         "nodes": any(figure.nodes is not None for figure in figures),
-        "messages": bool(_room_for_messages(replay)) and any(step.search or step.messages for step in replay.steps),
+        "messages": bool(room_for_messages(len(replay.steps)))
+        and any(step.search or step.messages for step in replay.steps),
     }
 
 
 def _moves(replay: Stepped, figures: Sequence[SearchFigures], language: Language) -> Sequence[Mapping[str, Any]]:
     moves = []
-    room = _room_for_messages(replay)
+    room = room_for_messages(len(replay.steps))
     for at, (step, figure) in enumerate(zip(replay.steps, figures, strict=True)):
         if step.seat is None:
             continue
@@ -182,7 +183,7 @@ def _moves(replay: Stepped, figures: Sequence[SearchFigures], language: Language
                 "evaluation": language.measure(_evaluation_text(figure.evaluation)),
                 "depth": "" if figure.depth is None else number(figure.depth, 0),
                 "nodes": "" if figure.nodes is None else language.measure(count_text(figure.nodes)),
-                "messages": _fitted(" · ".join(words for words in (search, *step.messages[:3]) if words), room),
+                "messages": fitted(" · ".join(words for words in (search, *step.messages[:3]) if words), room),
             }
         )
     return moves
@@ -202,14 +203,16 @@ def _evaluation_text(evaluation: float | None) -> str:
     return number(evaluation, 2)
 
 
-def _room_for_messages(replay: Stepped) -> int:
-    """Bytes for the messages of a move."""
-    share = ALL_MESSAGES // len(replay.steps)
+def room_for_messages(steps: int) -> int:
+    """Bytes for the messages of a move in a game of so many steps."""
+    share = ALL_MESSAGES // max(1, steps)
     return min(LONGEST_MESSAGES, share) if share >= LEAST_MESSAGES else 0
 
 
-def _fitted(text: str, room: int) -> str:
+def fitted(text: str, room: int) -> str:
     """`text`, cut so that it takes at most about `room` bytes of a page."""
+    if not room:
+        return ""
     shown = plain_text(text, room)
     while len(escape(shown).encode()) > room + 2:
         shown = plain_text(shown, len(shown) * 3 // 4)

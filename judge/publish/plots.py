@@ -8,12 +8,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Protocol
 
 from markupsafe import Markup
 
 from judge.games.types import SEATS
 from judge.records.search_figures import SearchFigures
-from judge.records.steps import ReplayStep
 from judge.text import count_text, duration, number
 
 HEIGHT = 100
@@ -21,6 +21,22 @@ HEIGHT = 100
 
 EDGE = 4
 """Units above the largest value and below the smallest."""
+
+NAMES = ("evaluation", "depth", "nodes", "time")
+"""The plots, in the order of a page."""
+
+
+class Step(Protocol):
+    """A step of a game, as `judge.records.steps.ReplayStep`: whose answer it was, and the time charged for it."""
+
+    @property
+    def seat(self) -> int | None:
+        """None for the position before any answer."""
+
+    @property
+    def ms(self) -> float | None:
+        """Milliseconds; None where nobody knows."""
+
 
 Values = Sequence[tuple[int, int, float]]
 """The number of a move, its seat, and its value."""
@@ -41,7 +57,7 @@ class Plot:
     middle: float | None = None
 
 
-def plots_of(steps: Sequence[ReplayStep], figures: Sequence[SearchFigures]) -> Sequence[Plot]:
+def plots_of(steps: Sequence[Step], figures: Sequence[SearchFigures]) -> Sequence[Plot]:
     """The plots of a game that have a value; `figures` are those of each step."""
     width = max(len(steps), 2)
     plots = [
@@ -53,7 +69,12 @@ def plots_of(steps: Sequence[ReplayStep], figures: Sequence[SearchFigures]) -> S
     return [plot for plot in plots if plot is not None]
 
 
-def _values(steps: Sequence[ReplayStep], values: Sequence[float | None]) -> Values:
+def empty_plot(name: str) -> Plot:
+    """A plot without a value, to be filled while a game is played."""
+    return Plot(name, 2, (_path(""), _path("")), "", "", None if name in ("depth", "nodes") else HEIGHT / 2)
+
+
+def _values(steps: Sequence[Step], values: Sequence[float | None]) -> Values:
     return [
         (at, step.seat, value)
         for at, (step, value) in enumerate(zip(steps, values, strict=True))

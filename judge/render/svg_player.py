@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 
 from judge.records.views import BoardView, Mark, Square, Surface, Token
 from judge.render.board import BOARD_PIXELS, LABELS, BarePainter
-from judge.render.shapes import Item, Text, moved
+from judge.render.shapes import Item, Scene, Text, moved
 from judge.render.svg import FONT, content, middle_of_text, text_style, write_at_origin, write_items
 
 Thing = TypeVar("Thing", bound=Hashable)
@@ -78,11 +78,32 @@ def write_film(views: Sequence[BoardView], title: str = "", pixels: int = BOARD_
     return Film(svg, camera.painted)
 
 
-class _Camera:
-    """Paints each different piece once, at the top left of the board, and places it from there."""
+def write_still(painter: BarePainter, scene: Scene, view: BoardView, title: str, prefix: str) -> str:
+    """A position of which a script goes on: a piece has `data-at="X Y"` in place of its steps.
 
-    def __init__(self, painter: BarePainter, surface: Surface, last: int) -> None:
+    `painter` has painted the empty board as `scene`. `prefix` tells the names of its elements from those of other
+    boards in the same page.
+    """
+    camera = _Camera(painter, view.surface, 0, prefix)
+    pieces = "".join(camera.pieces(spans([view.tokens])))
+    marks = camera.marks(spans([view.marks]))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="film" role="img" font-family="{FONT}" '
+        f'viewBox="0 0 {scene.width} {scene.height}"><title>{content(title)}</title>\n'
+        f"<defs>{camera.definitions()}</defs>{write_items(scene.items)}\n"
+        f'<g class="pieces">{pieces}</g>\n{marks}</svg>'
+    )
+
+
+class _Camera:
+    """Paints each different piece once, at the top left of the board, and places it from there.
+
+    `prefix` is not empty for a position instead of a film.
+    """
+
+    def __init__(self, painter: BarePainter, surface: Surface, last: int, prefix: str = "") -> None:
         self.painted: dict[str, Token] = {}
+        self._prefix = prefix
         self._painter = painter
         self._has_fields = surface is Surface.CHEQUERED
         self._last = last
@@ -99,14 +120,20 @@ class _Camera:
             self.painted.setdefault(name, span.thing)
             right, down = _origin(text)
             x, y = (at * self._painter.cell + more for at, more in zip(span.square, (right, down), strict=True))
-            stays = f"{span.first}" if span.last == self._last else f"{span.first} {span.last}"
-            off = "" if span.last == self._last else ' class="off"'
-            place = f'transform="translate({x} {y})" data-s="{stays}"{off}'
+            place = f'transform="translate({x} {y})" {self._stay(span)}'
             use = f'<use href="#{name}"/>'
             group = groups.setdefault((name, "" if text is None else text_style(text)), [])
             group.append(f"<g {place}>{use}{'' if text is None else write_at_origin(text)}</g>")
         for (_, style), group in groups.items():
             yield f"<g{style}>{''.join(group)}</g>"
+
+    def _stay(self, span: Span[Token]) -> str:
+        """The attributes by which a script finds a piece."""
+        if self._prefix:
+            return f'data-at="{span.square[0]} {span.square[1]}"'
+        if span.last == self._last:
+            return f'data-s="{span.first}"'
+        return f'data-s="{span.first} {span.last}" class="off"'
 
     def marks(self, there: Sequence[Span[Mark]]) -> str:
         """The group of the marks."""
@@ -117,7 +144,8 @@ class _Camera:
             listed.append(f"{name} {x} {y} {span.first}{f' {span.last}' if span.last > span.first else ''}")
             if span.last == self._last:
                 shown.append(f'<use href="#{name}" x="{x * cell + LABELS}" y="{y * cell + LABELS}"/>')
-        return f'<g class="marks" data-marks="{";".join(listed)}">{"".join(shown)}</g>'
+        all_ = "" if self._prefix else f' data-marks="{";".join(listed)}"'
+        return f'<g class="marks"{all_}>{"".join(shown)}</g>'
 
     def definitions(self) -> str:
         """What was painted for all that was placed."""
@@ -133,7 +161,7 @@ class _Camera:
             text = texts[0] if len(texts) == 1 else None
             right, down = _origin(text)
             shapes = [moved(item, -right, -down) for item in items if item is not text]
-            name = self._names.setdefault(write_items(shapes), f"p{len(self._names)}")
+            name = self._names.setdefault(write_items(shapes), f"{self._prefix}p{len(self._names)}")
             known = self._looks[thing, field] = name, text
         return known
 

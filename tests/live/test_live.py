@@ -33,7 +33,7 @@ document.addEventListener("DOMContentLoaded", () => {
 MARKUP = "<img src=x onerror=alert(1)>"
 
 ROWS = "document.querySelectorAll('[data-moves] tr').length"
-STONES = "document.querySelectorAll('.film .pieces > g').length"
+STONES = "document.querySelectorAll('.film .pieces [data-at]').length"
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +70,20 @@ def test_a_games_page_goes_on_by_itself_and_ends_as_the_page_of_the_export(witne
         assert all(one.startswith(f"{notation} ") for one, notation in zip(said, rows[before:], strict=True))
         names = {node["name"]["value"] for node in witness.accessibility() if node.get("name", {}).get("value")}
         assert rows[-1] in names
+        # Its plots are drawn while it is played; a plot of which nothing is known is not shown.
+        plots = "[...document.querySelectorAll('.plot')].filter((plot) => !plot.closest('[hidden]'))"
+        drawn = (
+            f"{plots}.map((plot) => [plot.getAttribute('aria-label'), ...[...plot.querySelectorAll('[class^=seat]')]"
+        )
+        drawn += ".map((path) => path.getAttribute('d'))])"
+        witness.wait_for(f"{plots}[0]?.viewBox.baseVal.width == {plies + 1}")
+        while_played = witness.ask(drawn)
+        assert ["Evaluation", "Depth", "Time"] == [label.split(" ")[0] for label, *_ in while_played]
         contest.end(match, file)
         # The same address has the page of the export now, which steps through the game.
         witness.wait_for("document.querySelector('.controls input') !== null")
         assert witness.ask("location.pathname") == "/games/00001.html"
+        assert while_played == witness.ask(drawn)
         assert [] == witness.errors
         elsewhere = [url for url in witness.requests if not url.startswith((contest.url, "data:,", "about:"))]
         assert [] == elsewhere

@@ -57,6 +57,9 @@ def test_pages_go_on_from_any_file_server_until_the_contest_is_over(browser: Bro
             for _ in told:
                 pass
             browser.wait_for(f"{ROWS} == {len(file.record.plies)}")
+            browser.wait_for(
+                f"document.querySelector('.plot.time').viewBox.baseVal.width == {len(file.record.plies) + 1}"
+            )
             accept(cup, match, file)
             log.finish()
             # The page of the export is at the same address.

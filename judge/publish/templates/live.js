@@ -7,7 +7,7 @@
   const { root, log } = html.dataset;
   const game = Number(html.dataset.game ?? 0);
   const isStatic = "static" in html.dataset;
-  const SILENT_MS = 15000, POLL_MS = 2000, STREAM_AGAIN_MS = 30000, TICK_MS = 100, RENEW_MS = 1000;
+  const SILENT_MS = 15000, POLL_MS = 2000, STREAM_AGAIN_MS = 30000, TICK_MS = 100, RENEW_MS = 1000, PLOTS_MS = 4000;
   const connection = document.getElementById("connection");
   const topic = game ? `&game=${game}` : "renew" in html.dataset ? "&moves=false" : "";
   let seq = Number(html.dataset.seq), shownSeq = seq;
@@ -50,8 +50,13 @@
     const decimal = (value) => String(Number(value.toFixed(1))).replace(".", units["."]);
     if (ms < 1000) return `${ms >= 10 ? ms.toFixed(0) : decimal(ms)} ${units.ms}`;
     if (ms < 60000) return `${decimal(ms / 1000)} ${units.s}`;
-    return `${Math.floor(ms / 60000)} ${units.min} ${Math.floor((ms % 60000) / 1000)} ${units.s}`;
+    const two = (value, base, large, small) => `${Math.floor(value / base)} ${large}${value % base ? ` ${value % base} ${small}` : ""}`;
+    if (ms < 3600000) return two(Math.floor(ms / 1000), 60, units.min, units.s);
+    return two(Math.floor(ms / 60000), 60, units.h, units.min);
   }
+
+  // A number or a time that judge/text.py wrote, in the language of the page.
+  const measure = (text) => text.replace(/\b(?:ms|s|min|h)\b/g, (unit) => units[unit]).replaceAll(".", units["."]);
 
   const nameOf = (running, seat) => running.querySelector(`[data-seat="${seat}"] bdi`).textContent;
 
@@ -59,7 +64,8 @@
     const pieces = running.querySelector(".film .pieces");
     const known = JSON.parse(running.dataset.words ?? "{}");
     if (!pieces) return;
-    const at = (x, y) => [pieces.querySelector(`[data-at="${x} ${y}"]`), running.querySelector(`[data-square="${x} ${y}"]`)];
+    const rows = running.querySelectorAll(".squares tbody tr");
+    const at = (x, y) => [pieces.querySelector(`[data-at="${x} ${y}"]`), rows[y]?.cells[x + 1]];
     for (const [x, y] of event.emptied) {
       const [piece, square] = at(x, y);
       piece?.remove();
@@ -102,6 +108,7 @@
     link.textContent = String(event.ply);
     row.cells[0].append(link);
     moves.append(row);
+    if (!source) plotsSoon();
     if (isAtEnd) list.scrollTop = list.scrollHeight;
     tell(`${event.notation} ${name}, ${time}`);
   }
@@ -137,6 +144,42 @@
       row.append(place, head, points, games);
       return row;
     }));
+  }
+
+  // The service draws the plots, for all viewers at once.
+  function plots(event) {
+    if (event.game !== game || Number(document.querySelector(".running")?.dataset.attempt) !== event.attempt) return;
+    for (const { name, width, paths, low, high } of event.plots) {
+      const figure = document.querySelector(`[data-plot="${name}"]`);
+      if (!figure) continue;
+      const range = figure.querySelector("[data-range]"), plot = figure.querySelector("svg");
+      const said = (words) => words.replace("{low}", measure(low)).replace("{high}", measure(high));
+      range.textContent = said(range.dataset.range);
+      plot.setAttribute("aria-label", said(plot.dataset.label));
+      plot.setAttribute("viewBox", `0 0 ${width} 100`);
+      const zero = plot.querySelector(".zero");
+      zero?.setAttribute("d", `M0 50H${width}`);
+      paths.forEach((path, seat) => plot.querySelector(`.seat${seat}`).setAttribute("d", path));
+      figure.hidden = false;
+    }
+  }
+
+  // Without a stream they are taken from the page as it is now.
+  let plotTimer = 0;
+  function plotsSoon() {
+    if (!plotTimer) plotTimer = setTimeout(renewPlots, PLOTS_MS * (0.5 + Math.random()));
+  }
+
+  async function renewPlots() {
+    plotTimer = 0;
+    const shown = document.getElementById("plots");
+    if (!shown || source) return;
+    try {
+      const fresh = (await now()).getElementById("plots");
+      if (fresh) shown.replaceWith(document.importNode(fresh, true));
+    } catch {
+      plotsSoon();
+    }
   }
 
   // What it cannot continue by itself it takes from the page as it is now.
@@ -267,6 +310,7 @@
     });
     source.addEventListener("hello", met);
     source.addEventListener("beat", met);
+    source.addEventListener("plots", heard(plots));
     source.addEventListener("again", heard(leave));
     source.onmessage = heard(apply);
     source.onerror = () => {

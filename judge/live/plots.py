@@ -1,0 +1,29 @@
+"""The plots of a running game, drawn as those of a finished one."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from judge.broadcast.state import LiveGame
+from judge.publish.plots import NAMES, Plot, empty_plot, plots_of
+from judge.records.search_figures import SearchFigures
+
+
+class _Step(NamedTuple):
+    seat: int | None
+    ms: float | None
+
+
+def plots_of_game(game: LiveGame) -> Sequence[Plot]:
+    """All plots of a game so far; one that has no value yet is empty."""
+    steps = [_Step(None, None), *(_Step(move.seat, move.charged_ms) for move in game.moves)]
+    drawn = {plot.name: plot for plot in plots_of(steps, [SearchFigures(), *game.figures()])}
+    return [drawn.get(name) or empty_plot(name) for name in NAMES]
+
+
+def as_sent(plots: Iterable[Plot]) -> Sequence[Mapping[str, Any]]:
+    """What a page's script needs to show plots: our own numbers, and nothing that an agent wrote."""
+    return [
+        {"name": plot.name, "width": plot.width, "paths": plot.paths, "low": plot.low, "high": plot.high}
+        for plot in plots
+        if any(plot.paths)
+    ]

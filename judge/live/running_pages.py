@@ -1,0 +1,154 @@
+"""The pages of the games that are being played: all of them on one, and one for each."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from judge.broadcast.events import MoveMade
+from judge.broadcast.state import Live, LiveGame, last_words
+from judge.live.page import SEQ, LivePage, kind_of
+from judge.live.paint import Painter
+from judge.live.plots import plots_of_game
+from judge.publish.match_page import fitted, room_for_messages
+from judge.publish.model import Stream
+from judge.publish.pages import PagePlace, picture, render
+from judge.records.views import Surface
+from judge.text import duration
+from judge.translations.language import Language
+
+FRESH_S = 0.25
+"""A page of running games is rendered once in this time; its script goes on from what it shows."""
+
+_SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
+
+
+class RunningPages:
+    """Renders them, each once for all who ask at about the same time."""
+
+    def __init__(self, name: str, painter: Painter, *, is_static: bool = False, has_authors: bool = False) -> None:
+        """`name` is the contest's."""
+        self._name = name
+        self._painter = painter
+        self._is_static = is_static
+        self._has_authors = has_authors
+        self._running: dict[str, tuple[float, LivePage]] = {}
+
+    def all(self, live: Live, viewers: int, slots: int, place: PagePlace) -> LivePage:
+        """The page of all running games."""
+        return self._fresh(place, live, lambda: self._all_running(live, viewers, slots, place))
+
+    def one(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
+        """The page of a running game."""
+        return self._fresh(place, live, lambda: self._one_running(game, live, viewers, place))
+
+    def _fresh(self, place: PagePlace, live: Live, write: Callable[[], bytes]) -> LivePage:
+        """A page of running games, rendered a moment ago or now."""
+        now = time.monotonic()
+        at, page = self._running.get(place.file, (0.0, None))
+        if page is None or self._is_static or now - at > FRESH_S or page.seq is None or page.seq > live.seq:
+            self._running = {file: kept for file, kept in self._running.items() if now - kept[0] <= FRESH_S}
+            page = LivePage(write(), kind_of(".html"), seq=live.seq)
+            self._running[place.file] = now, page
+        return page
+
+    def _all_running(self, live: Live, viewers: int, slots: int, place: PagePlace) -> bytes:
+        values = {
+            "here": "live",
+            "contest_name": self._name,
+            "games": [self._shown(game, place.language) for _, game in sorted(live.games.items())],
+            "viewers": viewers,
+            "state": live.state,
+            "reason": live.reason,
+            "table": live.table,
+            "agents": live.agents,
+            "ended": live.ended,
+            "upcoming": list(live.next_games(slots)),
+        }
+        return render("live.html", place, values, self._stream(live))
+
+    def _one_running(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> bytes:
+        values = {
+            "here": "",
+            "contest_name": self._name,
+            "game": {**self._shown(game, place.language), **self._whole(game, place.language)},
+            "viewers": viewers,
+        }
+        return render("live_game.html", place, values, self._stream(live))
+
+    def _shown(self, game: LiveGame, language: Language) -> Mapping[str, Any]:
+        """What the templates show of a running game."""
+        painter, _ = self._painter, language.gettext
+        names = game.names
+        sides = [language.word(painter.sides[game.seats.index(seat)]) for seat in (0, 1)]
+        swatches = [_SWATCHES[painter.surface][game.seats.index(seat)] for seat in (0, 1)]
+        last = game.moves[-1] if game.moves else None
+        shown: dict[str, Any] = {
+            "number": game.game,
+            "attempt": game.attempt,
+            "stem": game.stem,
+            "names": names,
+            "is_playing": game.is_playing,
+            "sides": sides,
+            "swatches": swatches,
+            "clocks": _clocks(game),
+            "left": [language.measure(_left(game, seat)) for seat in (0, 1)],
+            "search": [" · ".join(last_words(game, seat)) for seat in (0, 1)],
+            "last": ""
+            if last is None
+            else f"{last.notation} {names[last.seat]} {language.measure(duration(last.charged_ms))}",
+            "why": _("The board is shown when the game is over.") if game.is_playing else _("The game is made ready."),
+            "svg": "",
+        }
+        if game.board is not None:
+            shown["svg"] = picture(painter.svg(game))
+        return shown
+
+    def _whole(self, game: LiveGame, language: Language) -> Mapping[str, Any]:
+        """What the page of a game shows besides."""
+        painter = self._painter
+        board = painter.table(game.tokens)
+        used = {word for _row, squares in board for words in squares for word in words.split(" ")}
+        room = room_for_messages(len(game.moves))
+        return {
+            "plots": plots_of_game(game),
+            "columns": painter.columns,
+            "board": [(row, [language.words(words) for words in squares]) for row, squares in board],
+            "words": {word: language.word(word) for word in sorted({*used, *painter.sides}) if not word.isdigit()},
+            "moves": [_row(game, move, room, language) for move in game.moves],
+        }
+
+    def _stream(self, live: Live) -> Stream:
+        return Stream(live.log, SEQ, self._is_static, self._has_authors)
+
+
+def _row(game: LiveGame, move: MoveMade, room: int, language: Language) -> Mapping[str, Any]:
+    """A line of the list of moves, with at most about `room` bytes of what the agent said."""
+    left = move.left_ms[move.seat]
+    said = " · ".join([*(f"{key} {value}" for key, value in move.search.items()), *move.messages])
+    return {
+        "number": move.ply,
+        "seat": move.seat,
+        "name": game.names[move.seat],
+        "said": move.notation,
+        "time": language.measure(duration(move.charged_ms)),
+        "left": "" if left is None else language.measure(duration(left)),
+        "search": fitted(said, room),
+    }
+
+
+def _clocks(game: LiveGame) -> str:
+    """The clocks for the script: `SEAT SINCE TURN LEFT0 LEFT1`, in milliseconds; `-` for what there is not."""
+    clock = game.clock
+    left = game.left_ms if clock is None else clock.left_ms
+    running = ("-", "-", "-") if clock is None else (clock.seat, clock.since_ms, _number(clock.turn_ms))
+    return " ".join(str(each) for each in (*running, *(_number(each) for each in left)))
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0f}"
+
+
+def _left(game: LiveGame, seat: int) -> str:
+    """What is left to a seat, or what it has used if nothing limits it."""
+    left = game.left_ms[seat]
+    return duration(game.charged_ms(seat) if left is None else left)
