@@ -23,6 +23,7 @@ from judge.live.connections import stream_of
 from judge.live.hub import Hub, Topic
 from judge.live.page import LivePage
 from judge.live.pages import RUNNING, LivePages, log_page, waiting_page
+from judge.live.plots import plots_path
 from judge.logs import get_logger
 from judge.publish.log import SignedLog
 from judge.publish.model import PublishedContest
@@ -258,10 +259,12 @@ def _add_pages(app: FastAPI, site: Site) -> None:
         place = pages.place(path)
         if place.path == RUNNING:
             return _answer(request, pages.running(hub.live, hub.viewers, watched.slots, place), hub.live.seq)
-        number = place.path.removeprefix("games/").removesuffix(".html")
-        if place.path == f"games/{number}.html" and number.isdigit():
-            running = hub.live.games.get(int(number))
-            if running is not None:
+        number = place.path.partition("/")[2].partition(".")[0]
+        running = hub.live.games.get(int(number)) if number.isascii() and number.isdigit() else None
+        if running is not None:
+            if path == plots_path(running):
+                return _answer(request, pages.plots(running), hub.live.seq)
+            if place.path == f"games/{number}.html":
                 return _answer(request, pages.running_game(running, hub.live, hub.viewers, place), hub.live.seq)
         seq = hub.live.seq
         get = partial(pages.get, path, hub.live, watched.version())

@@ -18,7 +18,7 @@ from judge.broadcast.events import read_event
 from judge.broadcast.log import LOG_FILE, LogReader, head_of
 from judge.broadcast.state import Live
 from judge.live.paint import Painter
-from judge.live.plots import as_sent, plots_of_game
+from judge.live.plots import as_sent
 from judge.referee.policy import Policy
 
 LOOK_S = 0.008
@@ -207,8 +207,8 @@ class Hub:
         if due:
             game = due[min(due)]
             plotted[game.game, game.attempt] = now + PLOTS_S, len(game.moves)
-            plots = {"game": game.game, "attempt": game.attempt, "plots": as_sent(plots_of_game(game))}
-            self._write([each for each in self._viewers if each.topic.game == game.game], _event("plots", plots))
+            watching = [each for each in self._viewers if each.topic.game == game.game and each.topic.moves]
+            self._write(watching, _event("plots", as_sent(game)))
 
     def _write(self, viewers: Iterable[Viewer], data: bytes) -> None:
         if not data:

@@ -47,9 +47,10 @@ MOST_STORED = 256
 
 @dataclass(slots=True)
 class _Edition:
-    """The contest as it was at one version."""
+    """The contest as it was at one version, with all that the events up to `seq` have told."""
 
     version: object
+    seq: int
     contest: PublishedContest
     writers: Mapping[str, Callable[[], bytes]]
     matches: Mapping[str, PublishedMatch]
@@ -92,8 +93,9 @@ class LivePages:
             if path.startswith(LOG):
                 return log_page(self.log, path)
             edition = self._read(live, version)
+            seq = None if edition.version == version else edition.seq
             if path in edition.written:
-                return LivePage(edition.written[path], kind_of(path))
+                return LivePage(edition.written[path], kind_of(path), seq=seq)
             if path.startswith("records/"):
                 return self._record(path, edition)
             if path.startswith("data/"):
@@ -101,7 +103,7 @@ class LivePages:
             elif path in edition.writers:
                 edition.written[path] = edition.writers[path]()
             data = edition.written.get(path)
-            return None if data is None else LivePage(data, kind_of(path))
+            return None if data is None else LivePage(data, kind_of(path), seq=seq)
 
     def paths(self, live: Live, version: object) -> list[str]:
         """The paths of all pages and files but those of games and records."""
@@ -119,6 +121,11 @@ class LivePages:
         with self._lock:
             return self._read(live, version).contest
 
+    def is_current(self, live: Live, version: object) -> bool:
+        """Whether they show the contest as it is at this version, and not as it was when it was read last."""
+        with self._lock:
+            return self._read(live, version).version == version
+
     def is_over(self, live: Live, version: object) -> bool:
         """Whether every game of the contest has its result and no round follows."""
         with self._lock:
@@ -135,6 +142,10 @@ class LivePages:
     def running(self, live: Live, viewers: int, slots: int, place: PagePlace) -> LivePage:
         """The page of all running games."""
         return self._games.all(live, viewers, slots, place)
+
+    def plots(self, game: LiveGame) -> LivePage:
+        """The plots of a running game, for who does not get them with its events."""
+        return self._games.plots(game)
 
     def running_game(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
         """The page of a running game."""
@@ -156,7 +167,7 @@ class LivePages:
         has_log = self.log.key is not None and contest.journal[0].number is not None
         writers |= {place.file: partial(_verify, contest, place, has_log) for place in self.places("verify.html")}
         matches = {match.stem: match for match in contest.matches}
-        self._edition = _Edition(version, contest, writers, matches)
+        self._edition = _Edition(version, live.seq, contest, writers, matches)
         self._load_at = time.monotonic() + max(LOAD_S, (time.monotonic() - now) / LOAD_SHARE)
         return self._edition
 

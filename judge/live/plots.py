@@ -1,6 +1,6 @@
 """The plots of a running game, drawn as those of a finished one."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from judge.broadcast.state import LiveGame
@@ -20,10 +20,16 @@ def plots_of_game(game: LiveGame) -> Sequence[Plot]:
     return [drawn.get(name) or empty_plot(name) for name in NAMES]
 
 
-def as_sent(plots: Iterable[Plot]) -> Sequence[Mapping[str, Any]]:
-    """What a page's script needs to show plots: our own numbers, and nothing that an agent wrote."""
-    return [
+def as_sent(game: LiveGame) -> Mapping[str, Any]:
+    """What a page's script needs to draw them: our own numbers, and nothing that an agent wrote."""
+    plots = [
         {"name": plot.name, "width": plot.width, "paths": plot.paths, "low": plot.low, "high": plot.high}
-        for plot in plots
+        for plot in plots_of_game(game)
         if any(plot.paths)
     ]
+    return {"game": game.game, "attempt": game.attempt, "moves": len(game.moves), "plots": plots}
+
+
+def plots_path(game: LiveGame) -> str:
+    """Where they are for those who do not get them with the events, from the top of the site."""
+    return f"plots/{game.stem}.json"

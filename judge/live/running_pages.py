@@ -1,5 +1,6 @@
 """The pages of the games that are being played: all of them on one, and one for each."""
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -8,7 +9,7 @@ from judge.broadcast.events import MoveMade
 from judge.broadcast.state import Live, LiveGame, last_words
 from judge.live.page import SEQ, LivePage, kind_of
 from judge.live.paint import Painter
-from judge.live.plots import plots_of_game
+from judge.live.plots import as_sent, plots_of_game, plots_path
 from judge.publish.match_page import fitted, room_for_messages
 from judge.publish.model import Stream
 from judge.publish.pages import PagePlace, picture, render
@@ -40,6 +41,16 @@ class RunningPages:
     def one(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
         """The page of a running game."""
         return self._fresh(place, live, lambda: self._one_running(game, live, viewers, place))
+
+    def plots(self, game: LiveGame) -> LivePage:
+        """The plots of a running game for a script."""
+        path = plots_path(game)
+        now = time.monotonic()
+        at, page = self._running.get(path, (0.0, None))
+        if page is None or self._is_static or now - at > FRESH_S:
+            page = LivePage(json.dumps(as_sent(game)).encode(), kind_of(path))
+            self._running[path] = now, page
+        return page
 
     def _fresh(self, place: PagePlace, live: Live, write: Callable[[], bytes]) -> LivePage:
         """A page of running games, rendered a moment ago or now."""

@@ -2,6 +2,7 @@
 
     feed/head.json        the log's name, the number of the last event, events a file, and the time
     feed/000000.ndjson    the first so many events, a line each; and so on
+    plots/00001.json      the plots of a game that is being played
     log/                  the log of the contest (`judge.publish.log`), if the organiser's key is in its folder
     everything else       the pages of `judge serve`, whose script asks for the files
 
@@ -15,9 +16,10 @@ from pathlib import Path
 
 from judge.durable_files import PARTIAL
 from judge.errors import HostError, InputError
-from judge.live.hub import Hub, Topic
+from judge.live.hub import PLOTS_S, Hub, Topic
 from judge.live.page import SEQ
 from judge.live.pages import RUNNING, LivePages
+from judge.live.plots import plots_path
 
 EVENTS_PER_FILE = 256
 
@@ -37,6 +39,7 @@ class StaticSite:
         self._version: object = None
         self._log = ""
         self._leaves = 0
+        self._plots_at = 0.0
         self._next_file = 0
         """The file of events that is written next, or goes on."""
 
@@ -56,12 +59,13 @@ class StaticSite:
             self._log, self._next_file = live.log, 0
             for old in self._directory.glob("feed/*.ndjson"):
                 old.unlink()
-        if (version, live.version) != self._version:
+        if (version, live.version) != self._version and self._pages.is_current(live, version):
             self._write_pages(version)
             self._version = (version, live.version)
         for number in range(self._next_file, live.seq // EVENTS_PER_FILE + 1):
             self._write_events(number)
         self._next_file = live.seq // EVENTS_PER_FILE
+        self._write_plots()
         self._write_log()
         head = {
             "log": live.log,
@@ -70,12 +74,24 @@ class StaticSite:
             "now_ms": round(time.time() * 1000),
         }
         self._put(HEAD, json.dumps(head).encode(), is_always=True)
-        return not live.games and self._pages.is_over(live, version)
+        return self._version == (version, live.version) and not live.games and self._pages.is_over(live, version)
 
     def _write_events(self, number: int) -> None:
         found = self._hub.since(number * EVENTS_PER_FILE, EVENTS_PER_FILE, Topic())
         if found:
             self._put(f"feed/{number:06d}.ndjson", b"".join(sent.line + b"\n" for sent in found))
+
+    def _write_plots(self) -> None:
+        """Those of the games that have gone on, now and then; those of games that are over are on their pages."""
+        if time.monotonic() < self._plots_at:
+            return
+        self._plots_at = time.monotonic() + PLOTS_S
+        games = self._hub.live.games
+        for game in games.values():
+            self._put(plots_path(game), self._pages.plots(game).data)
+        for old in self._directory.glob("plots/*.json"):
+            if int(old.stem) not in games:
+                old.unlink()
 
     def _write_log(self) -> None:
         self._leaves, files = self._pages.log.new_files(self._leaves)

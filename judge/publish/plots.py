@@ -26,7 +26,7 @@ NAMES = ("evaluation", "depth", "nodes", "time")
 """The plots, in the order of a page."""
 
 
-class Step(Protocol):
+class PlottedStep(Protocol):
     """A step of a game, as `judge.records.steps.ReplayStep`: whose answer it was, and the time charged for it."""
 
     @property
@@ -57,7 +57,7 @@ class Plot:
     middle: float | None = None
 
 
-def plots_of(steps: Sequence[Step], figures: Sequence[SearchFigures]) -> Sequence[Plot]:
+def plots_of(steps: Sequence[PlottedStep], figures: Sequence[SearchFigures]) -> Sequence[Plot]:
     """The plots of a game that have a value; `figures` are those of each step."""
     width = max(len(steps), 2)
     plots = [
@@ -74,7 +74,7 @@ def empty_plot(name: str) -> Plot:
     return Plot(name, 2, (_path(""), _path("")), "", "", None if name in ("depth", "nodes") else HEIGHT / 2)
 
 
-def _values(steps: Sequence[Step], values: Sequence[float | None]) -> Values:
+def _values(steps: Sequence[PlottedStep], values: Sequence[float | None]) -> Values:
     return [
         (at, step.seat, value)
         for at, (step, value) in enumerate(zip(steps, values, strict=True))

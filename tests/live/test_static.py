@@ -1,5 +1,6 @@
 """The same pages as files: any file server carries them, and they go on by asking it."""
 
+import math
 import sys
 import threading
 from collections.abc import Iterator
@@ -13,11 +14,11 @@ import pytest
 from judge.errors import InputError
 from judge.live.pages import LivePages
 from judge.live.serve import follow, hub_of
-from judge.live.static import EVENTS_PER_FILE
+from judge.live.static import EVENTS_PER_FILE, StaticSite
 from judge.publish.keys import make_key
 from judge.publish.log import KEY_FILE
 from judge.publish.witness import newest, reader_of, refusal
-from tests.broadcast.logs import PAIR, accept, events, recorder
+from tests.broadcast.logs import PAIR, accept, events, play_next, recorder
 from tests.faults.conftest import PATIENCE_S
 from tests.forked import ForkedProcess
 from tests.live.test_live import ROWS
@@ -114,3 +115,27 @@ def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
     with Cup(tmp_path / "cup", PAIR) as cup, pytest.raises(InputError):
         follow(cup.planned, tmp_path, once=True)
+
+
+def test_a_result_that_comes_while_the_contest_is_not_read_again_is_still_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading a contest takes a share of the time only: what comes in between is shown with the next reading."""
+    with Cup(tmp_path / "cup", PAIR) as cup, recorder(cup) as log:
+        log.look()
+        with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
+            site = StaticSite(hub, pages, tmp_path / "public")
+            assert not site.write(1)
+            before = hub.live.seq
+            monkeypatch.setattr(pages, "_load_at", math.inf)
+            accept(cup, *play_next(cup))
+            log.finish()
+            site.write(2)
+            page = pages.get("index.html", hub.live, 3)
+            assert page is not None
+            # A page that is not read again says so by its number: the script asks for it once more.
+            assert hub.live.seq > before
+            assert f'data-seq="{before}"' in page.numbered(hub.live.seq).decode()
+            monkeypatch.setattr(pages, "_load_at", 0.0)
+            site.write(2)
+            assert "controls" in (tmp_path / "public/games/00001.html").read_text()

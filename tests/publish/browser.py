@@ -3,8 +3,10 @@
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
@@ -12,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.faults.conftest import PATIENCE_S
 
 NAMES = ("chromium-headless-shell", "chromium", "google-chrome", "chrome")
 
@@ -98,8 +102,7 @@ class Browser:
         """Open a file, and wait until it is loaded with all that it asks for."""
         self._call("Page.navigate", url="about:blank")
         self._call("Page.navigate", url=page.absolute().as_uri() + fragment)
-        while self.ask("document.readyState + location.protocol") != "completefile:":
-            self._hear()
+        self.wait_for("document.readyState + location.protocol == 'completefile:'")
 
     def visit(self, url: str) -> None:
         """Open a page of a server, and wait until it is loaded with all that it asks for at once."""
@@ -113,14 +116,22 @@ class Browser:
         self.errors.clear()
 
     def wait_for(self, condition: str) -> Any:
-        """Hear what happens until an expression in the page is true; its value. The test runner ends what never is."""
+        """Hear what happens until an expression in the page is true; its value. Fails with what the page says."""
+        deadline = time.monotonic() + PATIENCE_S
         while True:
+            assert time.monotonic() < deadline, f"never true: {condition}\n{self.errors}\n{self._text()}"
             try:
                 if value := self.ask(condition):
                     return value
                 self.ask("new Promise((done) => setTimeout(done, 5))")
             except PageGoneError:
                 continue  # the next page is asked
+
+    def _text(self) -> str:
+        """What a page shows that was waited for in vain."""
+        with suppress(PageGoneError):
+            return str(self.ask("`${location.href} ${document.readyState}\\n${document.body?.innerText}`"))[:3000]
+        return "the page goes to another one"
 
     def run_first(self, script: str) -> None:
         """Run a script in every page from now on before anything else."""
@@ -215,6 +226,8 @@ class Browser:
     def _hear(self) -> Mapping[str, Any]:
         """The next message; errors and requests of a page are stored."""
         while b"\0" not in self._unread:
+            if not select.select([self._from], [], [], 2 * PATIENCE_S)[0]:
+                raise BrowserGoneError("the browser does not answer")
             data = os.read(self._from, 1 << 16)
             if not data:
                 raise BrowserGoneError("the browser is gone")

@@ -164,7 +164,7 @@
     }
   }
 
-  // Without a stream they are taken from the page as it is now.
+  // Without a stream they are asked for.
   let plotTimer = 0;
   function plotsSoon() {
     if (!plotTimer) plotTimer = setTimeout(renewPlots, PLOTS_MS * (0.5 + Math.random()));
@@ -172,11 +172,13 @@
 
   async function renewPlots() {
     plotTimer = 0;
-    const shown = document.getElementById("plots");
-    if (!shown || source) return;
+    if (source) return;
     try {
-      const fresh = (await now()).getElementById("plots");
-      if (fresh) shown.replaceWith(document.importNode(fresh, true));
+      const answer = await fetch(`${root}plots/${String(game).padStart(5, "0")}.json`, { cache: "no-store" });
+      if (!answer.ok) return;
+      const drawn = await answer.json();
+      plots(drawn);
+      if (drawn.moves < document.querySelectorAll("[data-moves] tr").length) plotsSoon();
     } catch {
       plotsSoon();
     }
