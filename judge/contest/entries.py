@@ -32,7 +32,12 @@ def intake_directory(planned: Planned) -> IntakeDirectory:
     from judge.submissions.service import IntakeDirectory
 
     return IntakeDirectory(
-        planned.name, planned.policy, planned.folder.resolve(), planned.store_url, planned.plan.intake
+        planned.name,
+        planned.policy,
+        planned.folder.resolve(),
+        planned.store_url,
+        planned.plan.intake,
+        planned.plan.windows,
     )
 
 

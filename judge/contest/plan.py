@@ -1,6 +1,8 @@
 """contest.toml, read: what an organiser plans, every mistake in it named with its line before anything is played."""
 
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -17,11 +19,15 @@ from judge.host.house_agents import house_agent_names
 from judge.referee.policy import Policy, load_policy
 from judge.sandbox.box import BoxKind
 from judge.submissions.intake import IntakePolicy
+from judge.submissions.windows import Windows, aware_moment, moment_text
 from judge.toml_files import parse, read_text, validated
 
 PLAN_FILE = "contest.toml"
 NAME = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"
 """What a contest may be called, as a regular expression."""
+
+
+StrictDatetime = Annotated[datetime, Field(strict=True)]
 
 
 class _Table(BaseModel):
@@ -87,6 +93,19 @@ class BroadcastPlan(_Table):
         return bool(self.delay_plies or self.delay_s)
 
 
+class SubmissionsPlan(_Table):
+    """From when to when authors may submit by HTTP, while a service runs."""
+
+    opens: StrictDatetime | None = None
+    closes: StrictDatetime | None = None
+
+
+class StartPlan(_Table):
+    """When a service starts the contest by itself."""
+
+    starts: StrictDatetime | None = None
+
+
 class SlotsPlan(_Table):
     """The machine's share in it."""
 
@@ -121,7 +140,43 @@ class Plan(_Table):
     broadcast: BroadcastPlan = BroadcastPlan()
     intake: IntakePolicy = IntakePolicy()
     """What authors may send, and how often."""
+    zone: str = ""
+    """The zone of times without an offset, such as Europe/Prague."""
+    submissions: SubmissionsPlan = SubmissionsPlan()
+    contest: StartPlan = StartPlan()
     agents: tuple[AgentPlan, ...] = ()
+
+    @property
+    def windows(self) -> Windows:
+        """The moments that it names, with their zones. Raises ValueError for one that does not say when it is."""
+
+        def moment(key: str, given: datetime | None) -> datetime | None:
+            return None if given is None else aware_moment(key, given, self.zone)
+
+        return Windows(
+            moment("submissions.opens", self.submissions.opens),
+            moment("submissions.closes", self.submissions.closes),
+            moment("contest.starts", self.contest.starts),
+        )
+
+    @model_validator(mode="after")
+    def _names_moments_in_their_order(self) -> Self:
+        windows = self.windows
+        named = [
+            (key, moment)
+            for key, moment in (
+                ("submissions.opens", windows.opens),
+                ("submissions.closes", windows.closes),
+                ("contest.starts", windows.starts),
+            )
+            if moment is not None
+        ]
+        for (first, early), (second, late) in pairwise(named):
+            if early > late or (early == late and second == "submissions.closes"):
+                raise ValueError(
+                    f"{second} is {moment_text(late)}, before {first}, {moment_text(early)}: bring them into order"
+                )
+        return self
 
     @model_validator(mode="after")
     def _refuses_what_a_contest_cannot_be(self) -> Self:

@@ -131,6 +131,9 @@ def _add_public(app: FastAPI, state: AppState) -> None:
                 per_hour=limits.uploads_per_hour,
                 waiting=limits.waiting_per_author,
             ),
+            opens=state.receiver.gate.windows.opens,
+            closes=state.receiver.gate.windows.closes,
+            starts=state.receiver.gate.windows.starts,
         )
 
 

@@ -1,6 +1,7 @@
 """The answers of the intake, as its OpenAPI describes them: JSON in printable ASCII."""
 
 import json
+from datetime import datetime
 from typing import Any
 
 from fastapi.responses import JSONResponse
@@ -115,6 +116,9 @@ class ContestInfo(_Answer):
     folders: dict[str, Any]
     runtimes: list[str]
     uploads: Uploads
+    opens: datetime | None = Field(None, description="Before it no submissions are taken.")
+    closes: datetime | None = Field(None, description="From it on no submissions are taken.")
+    starts: datetime | None = Field(None, description="When the contest begins by itself.")
 
 
 class Health(_Answer):

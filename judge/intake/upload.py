@@ -14,6 +14,7 @@ from judge.store.submission_types import Submission, TooMuchError, Upload
 from judge.store.submissions import Register
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.service import IntakeDirectory, check_filename, check_name
+from judge.submissions.windows import SubmissionGate
 
 
 class TooLargeError(InputError):
@@ -53,12 +54,15 @@ class Receiver:
         self._directory = directory
         self._register = register
         self._wake = wake
+        self.gate = SubmissionGate(directory.windows)
+        """Whether submissions are taken now."""
         self._at_once = ConcurrencyLimit(directory.intake.uploads_at_once)
 
     async def receive(self, request: Request, author: str, filename: str, name: str = "") -> Submission:
         """Take in the body of a request. Raises InputError, such as `TooMuchError`, and HostError."""
         check_filename(filename)
         check_name(name)
+        self.gate.check()
         limits = self._directory.intake
         with self._at_once.hold(author):
             length = check_length(request, limits)
@@ -69,6 +73,7 @@ class Receiver:
                 # Again, before the file is stored: its size is known now, and other uploads may have arrived.
                 may = (author, name, incoming.size, limits.allowance)
                 await run_in_threadpool(self._register.may_receive, *may)
+                self.gate.check()
                 digest = await run_in_threadpool(incoming.keep)
         upload = Upload(author, name, filename, digest, incoming.size)
         received = await run_in_threadpool(self._register.receive, upload, limits.allowance)

@@ -16,6 +16,7 @@ from judge.authors.app import create_app as create_authors_app
 from judge.contest.plan import Planned, load_plan
 from judge.contest.recorder_process import stamp_of
 from judge.contest.snapshot import read_snapshot
+from judge.contest.window_keeper import ContestProcess, WindowKeeper, remembered
 from judge.errors import InputError
 from judge.intake.app import PATHS as INTAKE_PATHS
 from judge.intake.connections import uvicorn_options
@@ -97,6 +98,11 @@ def serve(
         console = None
         if intake is not None:
             console = stack.enter_context(opened_console(planned, intake.state, publish_once))
+            gate = intake.state.receiver.gate
+            gate.remember(remembered(planned))
+            process = ContestProcess(planned.path)
+            keeper = WindowKeeper(planned, intake.state.register, gate, process.ensure, lambda: process.is_done)
+            stack.enter_context(keeper)
         service = create_service(planned, site, intake, console)
         options = uvicorn_options(limits, proxy) | {
             "http": streaming(limits, proxy),

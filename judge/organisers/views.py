@@ -39,6 +39,7 @@ def overview(console: Console) -> Mapping[str, Any]:
         "submissions": _counts(console),
         "begun": contest is not None,
         "path": str(console.planned.path),
+        "moments": console.state.receiver.gate.windows.words,
     }
     if contest is None:
         return {**values, "state": "not begun", "entries": console.state.register.entries()}

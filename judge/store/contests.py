@@ -125,6 +125,19 @@ class Store(Reader):
             contest_row(connection, contest, locked=True)
             tell(connection, contest, event, text)
 
+    def tell_once(self, name: str, event: str, text: str, who: str) -> bool:
+        """Write a line into the log of a contest that was announced, unless the last line of this event has the same
+        text; whether it was written. Raises InputError if it was not announced."""
+        with self._writing() as connection:
+            if announced_row(connection, name, locked=True) is None:
+                raise InputError(f"contest {name!r} was not announced")
+            told = select(journal).where(journal.c.contest == name, journal.c.event == event)
+            last = connection.execute(told.order_by(journal.c.id.desc()).limit(1)).first()
+            if last is not None and last.text == text:
+                return False
+            tell(connection, name, event, text, who=who)
+            return True
+
     def disqualify(self, contest: str, agent: str, why: str) -> None:
         """Disqualify an agent: its results do not count, and its other matches are cancelled."""
         with self._writing() as connection:

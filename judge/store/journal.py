@@ -20,6 +20,7 @@ def tell(
     match: str | None = None,
     attempt: int | None = None,
     digest: str | None = None,
+    who: str | None = None,
 ) -> int | None:
     """Add a line; the number of its leaf. The contest's row is locked (`announced_row`).
 
@@ -38,6 +39,7 @@ def tell(
             text=text,
             number=number,
             digest=digest,
+            who=who,
         )
     )
     return number

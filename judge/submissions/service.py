@@ -24,6 +24,7 @@ from judge.store.submission_types import Came, Submission, ToldStep, Upload
 from judge.store.submissions import Register
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.pipeline import OnStep, Processor, UploadJob, UploadOutcome, UploadStep
+from judge.submissions.windows import Windows
 from judge.text import is_printable
 
 FILENAME_CHARACTERS = 255
@@ -44,6 +45,7 @@ class IntakeDirectory:
     folder: Path
     store_url: str
     intake: IntakePolicy = field(default_factory=IntakePolicy)
+    windows: Windows = field(default_factory=Windows)
 
     @property
     def uploads(self) -> Path:

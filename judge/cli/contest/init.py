@@ -72,6 +72,14 @@ $options# ranking = ["points", "direct", "sonneborn-berger", "wins"]
 limit = 0.1      # 1: nobody is
 after = 20       # games that it must have played before the share means something
 
+# Moments at which a running judge serve opens and closes submissions and starts the contest. Times without an offset
+# (+01:00) are in the zone that a line zone = "Europe/Prague" before the first table names.
+# [submissions]
+# opens = 2027-03-01T08:00:00+01:00
+# closes = 2027-03-31T18:00:00+02:00
+# [contest]
+# starts = 2027-03-31T18:30:00+02:00
+
 [slots]
 cores = 1        # processors that a game has to itself; both agents share them, for one runs at a time
 

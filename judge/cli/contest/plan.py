@@ -44,6 +44,8 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     )
     print(f"  time     {longest}")
     print(f"  chance   {_chance(planned)}")
+    if words := planned.plan.windows.words:
+        print(f"  moments  {words}")
     if found.folders:
         print(f"  folders  {printable(found.folders, 2000)}")
     for sentence in found.missing:

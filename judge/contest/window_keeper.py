@@ -1,0 +1,212 @@
+"""Opens and closes submissions and starts a contest at the moments that its file names, while a service runs.
+
+What it does follows from the file, the clock and the journal alone, in which each of it is a line, once: so it goes on
+after a kill where it was. The file is read again when it changes; other moments are a line of the journal too.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event, Thread
+from types import TracebackType
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from judge.contest.contest import has_begun, open_store
+from judge.contest.plan import Planned, load_plan
+from judge.contest.run_lock import player_of
+from judge.errors import HostError, InputError
+from judge.logs import get_logger
+from judge.matches import MatchState
+from judge.store.submission_types import State
+from judge.store.submissions import Register
+from judge.submissions.windows import BEGINS, CLOSED, OPENED, WINDOW, SubmissionGate, moment_text
+
+WHO = "the clock"
+"""Whose order a line of the journal tells of, if nobody gave it."""
+
+LOOK_S = 1.0
+
+RUN_LOG = "run.log"
+"""In the contest's folder: what `judge contest run` says when a service has started it."""
+
+AGAIN_S, MOST_AGAIN_S = 30.0, 1800.0
+"""After a failure of `judge contest run` it is started again after this time, then twice as long, and so on."""
+
+log = get_logger()
+
+
+class ContestProcess:
+    """`judge contest run` as a process beside the service, which goes on when the service ends."""
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self._path = path.resolve()
+        self._clock = clock
+        self._process: subprocess.Popen[bytes] | None = None
+        self._not_before = 0.0
+        self._failures = 0
+        self.is_done = False
+        """Whether it ended well: the contest is over, or somebody ended the process politely."""
+
+    def ensure(self) -> bool:
+        """Start it unless it runs or has just failed; whether it was started now. Raises HostError."""
+        if self._process is not None:
+            code = self._process.poll()
+            if code is None:
+                return False
+            self._process = None
+            self.is_done = code == 0
+            self._failures = 0 if code == 0 else self._failures + 1
+            pause_s = min(AGAIN_S * 2 ** (self._failures - 1), MOST_AGAIN_S) if self._failures else 0
+            self._not_before = self._clock() + pause_s
+            log.log(20 if code == 0 else 40, "contest run ended", code=code, again_s=pause_s)
+            return False
+        if self._clock() < self._not_before:
+            return False
+        self.is_done = False
+        self._start()
+        return True
+
+    def _start(self) -> None:
+        place = self._path.parent / RUN_LOG
+        try:
+            with place.open("ab") as out:
+                command = [sys.executable, "-m", "judge.cli", "contest", "run", str(self._path)]
+                self._process = subprocess.Popen(
+                    command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+                )
+        except OSError as error:
+            raise HostError(f"{error.filename or place}: {error.strerror}: the contest was not started") from None
+        log.info("contest run started", process=self._process.pid)
+
+
+class WindowKeeper:
+    """Does what is due. Used as a context manager it looks again and again, in a thread."""
+
+    def __init__(
+        self,
+        planned: Planned,
+        register: Register,
+        gate: SubmissionGate,
+        ensure_run: Callable[[], bool],
+        is_done: Callable[[], bool] = lambda: False,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """`ensure_run` starts what plays the contest unless it runs; `is_done` says that it ended well."""
+        self._planned = planned
+        self._register = register
+        self._gate = gate
+        self._ensure_run = ensure_run
+        self._is_done = is_done
+        self._now = now
+        self._read_at = _changed_at(planned.path)
+        self._told: set[tuple[str, str]] = set()
+        self._end = Event()
+        self._thread: Thread | None = None
+        self._said = ""
+
+    def __enter__(self) -> "WindowKeeper":
+        self._thread = Thread(target=self._run, name="windows", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            try:
+                self.look()
+                self._said = ""
+            except (HostError, InputError, SQLAlchemyError, OSError) as error:
+                if str(error) != self._said:
+                    log.error("the moments of the contest's file were not looked at", error=str(error))  # noqa: TRY400
+                self._said = str(error)
+            if self._end.wait(LOOK_S):
+                return
+
+    def look(self) -> None:
+        """Do what is due now. Raises InputError, HostError; the next look goes on."""
+        self._read_file()
+        windows = self._gate.windows
+        self._tell(WINDOW, windows.words or "none")
+        for event, text in self._gate.happened().items():
+            self._tell(event, text)
+        if windows.starts is not None and (self._now() >= windows.starts or self._has_told(BEGINS, windows.starts)):
+            self._play(moment_text(windows.starts), windows.starts)
+
+    def _read_file(self) -> None:
+        """Read the file again if it was changed; one with a mistake changes nothing."""
+        changed_at = _changed_at(self._planned.path)
+        if changed_at == self._read_at:
+            return
+        self._read_at = changed_at
+        try:
+            windows = load_plan(self._planned.path).plan.windows
+        except InputError as error:
+            log.error("the contest's file has a mistake, and its moments hold as they were", error=str(error))  # noqa: TRY400
+            return
+        self._gate.change(windows)
+
+    def _tell(self, event: str, text: str) -> None:
+        if (event, text) in self._told:
+            return
+        with closing(open_store(self._planned)) as store:
+            if event == WINDOW and text == "none" and not store.last_lines(self._planned.name, 1, WINDOW):
+                return
+            if store.tell_once(self._planned.name, event, text, WHO):
+                log.info("window", kind=event, text=text)
+        self._told = {told for told in self._told if told[0] != event} | {(event, text)}
+
+    def _has_told(self, event: str, moment: datetime) -> bool:
+        """Whether the journal says that it has happened, also if the clock was set back since."""
+        if (event, moment_text(moment)) in self._told:
+            return True
+        with closing(open_store(self._planned)) as store:
+            lines = store.last_lines(self._planned.name, 1, event)
+        return bool(lines) and lines[0].text == moment_text(moment)
+
+    def _play(self, text: str, starts: datetime) -> None:
+        with closing(open_store(self._planned)) as store:
+            begun = has_begun(store, self._planned)
+            if not begun and (waits := self._underway(starts)):
+                log.info("the contest waits for submissions that came before its start", submissions=waits)
+                return
+            self._tell(BEGINS, text)
+            if begun:
+                if store.state(self._planned.name) != "open":
+                    return
+                counts = store.counts(self._planned.name)
+                if self._is_done() and not counts[MatchState.PENDING] and not counts[MatchState.RUNNING]:
+                    return
+        if player_of(self._planned) is None:
+            self._ensure_run()
+
+    def _underway(self, starts: datetime) -> int:
+        """The submissions that came before the start and are still processed."""
+        before = starts.astimezone(UTC).isoformat(timespec="milliseconds")
+        early = [each for each in self._register.submissions() if each.received_at < before]
+        is_tried_again = sum(each.state is State.FAILED and each.due_at is not None for each in early)
+        return is_tried_again + sum(each.state in (State.RECEIVED, State.PROCESSING) for each in early)
+
+
+def remembered(planned: Planned) -> dict[str, str]:
+    """What the journal says the clock has done, for the gate."""
+    with closing(open_store(planned)) as store:
+        found = {event: store.last_lines(planned.name, 1, event) for event in (OPENED, CLOSED)}
+    return {event: lines[0].text for event, lines in found.items() if lines}
+
+
+def _changed_at(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0

@@ -1,0 +1,192 @@
+"""The moments of a contest's file: read or refused, and what happens at them, once, whatever clocks do."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from judge.contest.contest import announce, open_store
+from judge.contest.plan import load_plan
+from judge.contest.window_keeper import WindowKeeper, remembered
+from judge.errors import InputError
+from judge.store.submission_types import Came, NotNowError, Upload
+from judge.store.submissions import Register
+from judge.submissions.windows import SubmissionGate
+from tests.contest.test_plan import HEAD, ROUND_ROBIN, plan
+
+SUBMISSIONS, CONTEST = "[submissions]\n", "[contest]\n"
+
+
+@pytest.mark.parametrize(
+    ("zone", "tables", "sentence"),
+    [
+        ("", SUBMISSIONS + "closes = 2026-11-22T18:00:00", "submissions.closes has no offset: write such"),
+        ("Europe/Prag", CONTEST + "starts = 2026-11-22T18:00:00", "is not known here"),
+        ("../../etc", CONTEST + "starts = 2026-11-22T18:00:00", "is not known here"),
+        (
+            "Europe/Prague",
+            SUBMISSIONS + "opens = 2026-10-25T02:30:00",
+            r"happens twice in Europe/Prague.* write 2026-10-25T02:30:00\+02:00 or 2026-10-25T02:30:00\+01:00",
+        ),
+        (
+            "Europe/Prague",
+            CONTEST + "starts = 2026-03-29T02:30:00",
+            "does not exist in Europe/Prague.* write 2026-03-29T03:30:00",
+        ),
+        (
+            "Europe/Prague",
+            SUBMISSIONS + "opens = 2026-11-22T18:00:00\ncloses = 2026-11-22T18:00:00+01:00",
+            r"submissions.closes is .*, before submissions.opens",
+        ),
+        (
+            "",
+            SUBMISSIONS + "closes = 2026-11-22T18:00:00Z\n" + CONTEST + "starts = 2026-11-22T17:00:00Z",
+            "contest.starts is 2026-11-22 17:00:00 UTC, before submissions.closes",
+        ),
+        ("", CONTEST + "starts = 1763827200", "line 7: contest.starts: Input should be a valid datetime"),
+        ("", CONTEST + "starts = 2026-11-22", "line 7: contest.starts: Input should be a valid datetime"),
+        ("", CONTEST + 'starts = "2026-11-22T18:00:00Z"', "line 7: contest.starts: "),
+        ("", SUBMISSIONS + "close = 2026-11-22T18:00:00Z", "line 7: unknown key .* did you mean 'closes'"),
+    ],
+)
+def test_a_moment_that_does_not_say_when_it_is_is_refused_with_the_fix(
+    tmp_path: Path, zone: str, tables: str, sentence: str
+) -> None:
+    with pytest.raises(InputError, match=sentence):
+        plan(tmp_path, f'{HEAD}zone = "{zone}"\n{ROUND_ROBIN}{tables}')
+
+
+def test_a_local_time_is_of_the_zone_that_the_file_names(tmp_path: Path) -> None:
+    text = SUBMISSIONS + "opens = 2026-07-01T08:00:00\ncloses = 2026-12-01T18:00:00-05:00\n"
+
+    windows = plan(tmp_path, HEAD + 'zone = "Europe/Prague"\n' + ROUND_ROBIN + text).plan.windows
+
+    assert windows.opens is not None
+    assert datetime(2026, 7, 1, 6, tzinfo=UTC) == windows.opens.astimezone(UTC)
+    said = "submissions open at 2026-07-01 08:00:00 CEST (Europe/Prague), close at 2026-12-01 18:00:00 UTC-05:00"
+    assert said == windows.words
+
+
+# --- what happens at them --------------------------------------------------------------------------------------------
+
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+def moments(opens: int, closes: int, starts: int) -> str:
+    """The tables, in minutes from noon."""
+    opened, closed, started = ((NOON + timedelta(minutes=m)).isoformat() for m in (opens, closes, starts))
+    return f"[submissions]\nopens = {opened}\ncloses = {closed}\n[contest]\nstarts = {started}\n"
+
+
+@dataclass
+class Desk:
+    """A contest that has been announced, with a clock that the test sets."""
+
+    folder: Path
+    register: Register
+    minute: float = -60
+    started: list[float] = field(default_factory=list)
+
+    def now(self) -> datetime:
+        return NOON + timedelta(minutes=self.minute)
+
+    def service(self) -> tuple[SubmissionGate, WindowKeeper]:
+        """A service that has just been started; the one before was killed."""
+        planned = load_plan(self.folder)
+        gate = SubmissionGate(planned.plan.windows, self.now)
+        gate.remember(remembered(planned))
+        return gate, WindowKeeper(planned, self.register, gate, self._start, now=self.now)
+
+    def _start(self) -> bool:
+        self.started.append(self.minute)
+        return True
+
+    def journal(self) -> Sequence[tuple[str, str | None]]:
+        planned = load_plan(self.folder)
+        with closing(open_store(planned)) as store:
+            return [(line.event, line.who) for line in store.leaves_since(planned.name, 1)]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    planned = plan(tmp_path, HEAD + ROUND_ROBIN + moments(0, 10, 20))
+    with closing(open_store(planned)) as store:
+        announce(store, planned)
+    with closing(Register(planned.store_url, planned.name, lambda: found.now())) as register:
+        found = Desk(tmp_path, register)
+        yield found
+
+
+def is_open(gate: SubmissionGate) -> bool:
+    try:
+        gate.check()
+    except NotNowError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("is_killed", [False, True], ids=["one service", "a new service at each look"])
+def test_everything_happens_once_at_its_moment_and_stays_when_the_clock_goes_back(desk: Desk, is_killed: bool) -> None:
+    gate, keeper = desk.service()
+    seen = []
+    for minute in (-1, 0, 5, -30, 9.99, 10, 3, 19, 20, 12, 25, -100, 30):
+        desk.minute = minute
+        if is_killed:
+            gate, keeper = desk.service()
+        keeper.look()
+        seen.append((minute, is_open(gate), bool(desk.started)))
+
+    assert [
+        (-1, False, False),
+        *((minute, True, False) for minute in (0, 5, -30, 9.99)),
+        *((minute, False, False) for minute in (10, 3, 19)),
+        *((minute, False, True) for minute in (20, 12, 25, -100, 30)),
+    ] == seen
+    assert [(event, "the clock") for event in ("window", "opened", "closed", "begins")] == desk.journal()
+
+
+def test_a_refusal_names_the_moment_and_the_zone(desk: Desk) -> None:
+    gate, _ = desk.service()
+    with pytest.raises(NotNowError, match=r"submissions open at 2026-11-22 12:00:00 UTC: send it again then"):
+        gate.check()
+    desk.minute = 10
+    with pytest.raises(NotNowError, match=r"submissions closed at 2026-11-22 12:10:00 UTC: ask the organiser"):
+        gate.check()
+
+
+def test_a_changed_window_holds_at_once_and_is_in_the_journal(desk: Desk) -> None:
+    gate, keeper = desk.service()
+    desk.minute = 15
+    keeper.look()
+    assert not is_open(gate)
+    path = desk.folder / "contest.toml"
+    path.write_text("nonsense")
+    keeper.look()
+    assert not is_open(gate)
+
+    path.write_text(HEAD + ROUND_ROBIN + moments(0, 30, 40))
+    keeper.look()
+    assert is_open(gate)
+    desk.minute = 30
+    keeper.look()
+    keeper.look()
+    assert not is_open(gate)
+
+    assert ["window", "opened", "closed", "window", "closed"] == [event for event, _ in desk.journal()]
+    assert [] == desk.started
+
+
+def test_the_start_waits_for_submissions_that_came_before_it(desk: Desk) -> None:
+    _, keeper = desk.service()
+    desk.minute = 5
+    taken = desk.register.receive(Upload("ada", "five", "five.zip", "0" * 64, 1), worker="0" * 32)
+    desk.minute = 20
+    keeper.look()
+    assert [] == desk.started
+    desk.minute = 21
+    desk.register.finish(taken.id, taken.attempt, Came("it is slow", "five", None, None, "0" * 64, None))
+    keeper.look()
+    assert [21] == desk.started
