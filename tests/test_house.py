@@ -66,11 +66,11 @@ MAY_IMPORT = {
         "records", "render", "store", "contest", "matches", "translations", "statistics", "transparency",
     },
     "intake": {
-        "errors", "parsing", "logs", "worker_processes", "store", "submissions", "publish", "transparency",
+        "errors", "parsing", "logs", "worker_processes", "matches", "store", "submissions", "publish", "transparency",
     },
     "authors": {
-        "text", "games", "catalog", "records", "referee", "store", "submissions", "publish", "intake", "translations",
-        "errors",
+        "text", "games", "catalog", "records", "referee", "matches", "store", "submissions", "publish", "intake",
+        "translations", "errors",
     },
     "organisers": {
         "errors", "logs", "worker_processes", "matches", "store", "host", "sandbox", "submissions", "contest",

@@ -17,16 +17,17 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from judge.authors.games import OwnGame, own_games, own_page, private_file
+from judge.authors.practice import practice_file, practice_page, practice_values
 from judge.authors.session import author_of, check_site, sent_token, sign_in, sign_out, signed_in
-from judge.authors.submissions import is_open, submission_values
-from judge.intake.app import AppState, stored_file
+from judge.authors.submissions import submission_values
+from judge.intake.app import LARGEST_ID, AppState, ask_practice, stored_file
 from judge.intake.authentication import UnauthorizedError
 from judge.intake.errors import handle_errors
 from judge.intake.middleware import HEADERS as INTAKE_HEADERS
 from judge.intake.schemas import AsciiJSON
 from judge.publish.model import PublishedContest
 from judge.publish.pages import AUTHOR_POLICY, PagePlace, render
-from judge.store.submission_types import Submission, UnknownSubmissionError
+from judge.store.submission_types import NotNowError, Submission, TooMuchError, UnknownSubmissionError
 from judge.submissions.service import AGENT_NAME, FILENAME, FILENAME_CHARACTERS
 from judge.translations.language import CODES, languages
 
@@ -44,6 +45,7 @@ MOST_GAMES = 500
 
 _SUBMISSION = re.compile(rf"{FOLDER}/submissions/(\d{{1,18}})\.(html|log|json)")
 _GAME = re.compile(rf"{FOLDER}/games/(\d{{5,18}})\.html")
+_PRACTICE = re.compile(rf"{FOLDER}/practice/(\d{{5,18}})(?:\.seat-([01]))?\.(html|json|stderr|debug)")
 _PRIVATE = re.compile(rf"{FOLDER}/games/(\d{{5,18}})\.seat-([01])\.(json|stderr|debug)")
 
 
@@ -61,6 +63,7 @@ def create_app(desk: Desk) -> FastAPI:
     app = FastAPI(title="judge authors", openapi_url=None, redirect_slashes=False)
     handle_errors(app)
     _add_forms(app, desk)
+    _add_practice(app, desk)
 
     @app.head("/{path:path}")
     @app.get("/{path:path}")
@@ -119,6 +122,25 @@ def _add_forms(app: FastAPI, desk: Desk) -> None:
         return AsciiJSON({"id": received.id}, 201)
 
 
+def _add_practice(app: FastAPI, desk: Desk) -> None:
+    @app.post(f"/{FOLDER}/submissions/{{number}}.html")
+    @app.post(f"/{{code}}/{FOLDER}/submissions/{{number}}.html")
+    def practise(request: Request, number: Annotated[int, PathPart(ge=1, le=LARGEST_ID)]) -> Response:
+        """Let a submission play practice games, and show it."""
+        check_site(request)
+        author = author_of(desk.state, request)
+        page = PagePlace(f"{FOLDER}/submissions/{number}.html", _place_of(request).language, languages(CODES))
+        if author is None:
+            return _sign_in_page(desk, page)
+        try:
+            ask_practice(desk.state, number, author)
+        except UnknownSubmissionError:
+            return _sign_in_page(desk, page)
+        except (NotNowError, TooMuchError) as error:
+            return _Own(desk, author, page).submission_page(number, str(error)) or _sign_in_page(desk, page)
+        return RedirectResponse(f"{number}.html", 303)
+
+
 def _place_of(request: Request) -> PagePlace:
     path = request.url.path.removeprefix(f"{request.scope.get('root_path', '')}/")
     return PagePlace.of_file(path, languages(CODES))
@@ -165,14 +187,16 @@ class _Own:
             return self._index()
         if found := _SUBMISSION.fullmatch(path):
             return self._submission(int(found[1]), found[2])
+        if found := _PRACTICE.fullmatch(path):
+            return self._practice(found[1], found[2], found[3])
         if found := _GAME.fullmatch(path):
             return self._game(found[1])
         if found := _PRIVATE.fullmatch(path):
             return self._private(found[1], int(found[2]), found[3])
         return None
 
-    def _page(self, template: str, values: dict[str, Any]) -> Response:
-        return _page(template, self._desk, self._place, {"author": self._author, **values})
+    def _page(self, template: str, values: dict[str, Any], status: int = 200) -> Response:
+        return _page(template, self._desk, self._place, {"author": self._author, **values}, status)
 
     def _index(self) -> Response:
         limits = self._desk.state.directory.intake
@@ -202,8 +226,38 @@ class _Own:
                 return _download(data, "application/json", f"submission-{number}.json")
         except UnknownSubmissionError:
             return None
+        return self.submission_page(number)
+
+    def submission_page(self, number: int, problem: str = "") -> Response | None:
+        """The page of a submission, with why something was not done; None if it is not this author's."""
+        directory, state = self._desk.state.directory, self._desk.state
+        try:
+            submission = self._register.get(number, self._author)
+        except UnknownSubmissionError:
+            return None
         values = submission_values(directory, self._register, submission)
-        return self._page("author_submission.html", {**values, "is_live": is_open(submission)})
+        practice = practice_values(directory, submission, state.practice.of(number, self._author))
+        is_live = values["is_open"] or practice["is_practising"]
+        status = 409 if problem else 200
+        more = {**values, **practice, "is_open": is_live, "problem": problem}
+        return self._page("author_submission.html", more, status)
+
+    def _practice(self, stem: str, seat: str | None, ending: str) -> Response | None:
+        directory = self._desk.state.directory
+        try:
+            game = self._desk.state.practice.get(int(stem), self._author)
+        except UnknownSubmissionError:
+            return None
+        if ending == "html":
+            page = None if seat else practice_page(directory, game, self._place, f"{self._place.root}{FOLDER}/")
+            return None if page is None else Response(page, media_type="text/html; charset=utf-8")
+        if seat is None and ending != "json":
+            return None
+        data = practice_file(directory, game, ending, None if seat is None else int(seat))
+        if data is None:
+            return None
+        kind = "application/json" if ending == "json" else "text/plain; charset=utf-8"
+        return _download(data, kind, f"practice-{stem}{f'.seat-{seat}' if seat else ''}.{ending}")
 
     def _game(self, stem: str) -> Response | None:
         contest = self._desk.contest()

@@ -60,7 +60,12 @@ def private_file(files: Path, game: OwnGame, seat: int, ending: str) -> bytes | 
     """A file of what was withheld of a seat; None if there is none. Raises InputError for a damaged record."""
     if seat not in game.seats or game.match.result is None:
         return None
-    part = private_part(read_stored(files, game.match.result.record), seat)
+    return private_bytes(read_stored(files, game.match.result.record), seat, ending)
+
+
+def private_bytes(file: RecordFile, seat: int, ending: str) -> bytes | None:
+    """What was withheld of a seat: all of it as `json`, or one of `KINDS`; None for any other ending."""
+    part = private_part(file, seat)
     if ending == "json":
         return part.model_dump_json(ensure_ascii=True).encode()
     kind = KINDS.get(ending)
@@ -73,16 +78,28 @@ def own_page(files: Path, contest: PublishedContest, game: OwnGame, place: PageP
     if match.result is None:
         raise ValueError("the game is not over")
     file = read_stored(files, match.result.record)
-    public = public_part(file)
     agents = (contest.by_name[match.first].stem, contest.by_name[match.second].stem)
-    values = {
-        "has_authors": True,
-        "game": game,
-        "own": [_private_values(file, seat) for seat in game.seats],
-        "faults": _faults(file, game.seats, match.record_path),
-    }
     context = MatchContext(contest.name, match, agents)
-    return match_page(steps_of(public), public.record, context, place, "author_game.html", values)
+    return page_of(file, game.seats, context, place, "author_game.html", {"has_authors": True})
+
+
+def page_of(
+    file: RecordFile,
+    seats: Sequence[int],
+    context: MatchContext,
+    place: PagePlace,
+    template: str,
+    more: Mapping[str, Any],
+) -> bytes:
+    """The page of a game by its record, with what only the author of the agents at these seats sees."""
+    public = public_part(file)
+    values = {
+        **more,
+        "stem": context.match.stem,
+        "own": [_private_values(file, seat) for seat in seats],
+        "faults": _faults(file, seats, context.match.record_path),
+    }
+    return match_page(steps_of(public), public.record, context, place, template, values)
 
 
 def _private_values(file: RecordFile, seat: int) -> Mapping[str, Any]:

@@ -90,7 +90,8 @@ class Questions:
 
 @dataclass(frozen=True, slots=True)
 class Partner:
-    """An agent for the games of `judge check`, as `judge match` would be given it, and words behind its command."""
+    """An agent for the games of `judge check` and for practice games, as `judge match` would be given it, and words
+    behind its command."""
 
     agent: str
     words: tuple[str, ...] = ()
@@ -101,6 +102,8 @@ class GameEntry(GameRules):
 
     partners: Sequence[Partner] = ()
     """The opponents in `judge check`: the first that can play under the policy. Without one there is no check."""
+    practice: Sequence[Partner] = ()
+    """The opponents in the practice games of a submission that passed, in turn; none: those of the check."""
     words_are_public: bool = False
     """Whether no agent of this game knows anything that the other may not: then what agents say is shown while they
     play, as far as it is public at all. Else it is shown when the game is over."""

@@ -23,6 +23,10 @@ class GomokuEntry(GameEntry):
     name = "gomoku"
     protocol = "gomocup"
     partners = (Partner("house-instant", ("centre",)), Partner("house-agi-instant"), Partner("house-agi"))
+    practice = (
+        *(Partner("house-instant", ("centre",)), Partner("house-strong"), Partner("house-renju")),
+        *(Partner("house-agi-instant"), Partner("house-agi")),
+    )
     words_are_public = True
 
     def new(self, options: Mapping[str, Any]) -> Gomoku:

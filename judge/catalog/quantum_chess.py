@@ -28,6 +28,7 @@ class QuantumChessEntry(GameEntry):
     name = "quantum-chess"
     protocol = "qchess"
     partners = (Partner("house-qchess-instant"),)
+    practice = (Partner("house-qchess"), Partner("house-qchess-instant"))
     words_are_public = True
 
     def new(self, options: Mapping[str, Any]) -> QuantumChess:

@@ -22,6 +22,7 @@ class StrategoEntry(GameEntry):
     name = "stratego"
     protocol = "stratego"
     partners = (Partner("house-stratego-instant"),)
+    practice = (Partner("house-stratego"), Partner("house-stratego-instant"))
 
     def new(self, options: Mapping[str, Any]) -> Stratego:
         """A game with these options."""

@@ -100,6 +100,18 @@ def slot_alone(kind: BoxKind, placement: CorePlacement | None = None, tell: Tell
         yield slot
 
 
+@contextmanager
+def free_slot(placement: CorePlacement, tell: Tell) -> Iterator[Slot | None]:
+    """Hold a slot in which no other judge of this host plays; None if there is none now. Raises as `slot_alone`."""
+    for cores in placement.slots:
+        locks = CoreLocks(cores, tell)
+        if locks.take_if_free():
+            with alone_on(locks):
+                yield Slot(cores, placement.judge)
+            return
+    yield None
+
+
 def _take_slot(placement: CorePlacement, tell: Tell) -> tuple[Slot, CoreLocks]:
     """A slot and its locks, which are taken: a free slot, or the first that becomes free."""
     once = cache(tell)

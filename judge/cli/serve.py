@@ -49,14 +49,14 @@ def serve(
     with listening(address, beyond_loopback=beyond_loopback) as listener, ExitStack() as stack:
         intake = None
         if not read_only:
-            from judge.cli.submit import open_intake, processor
+            from judge.cli.submit import hosting, open_intake
 
             directory = open_intake(contest)
             try:
-                process = processor(directory, log_wait)
+                process, practice = hosting(directory, log_wait)
             except HostError as error:
                 raise HostError(f"{error}; --read-only shows the pages alone") from None
-            intake = stack.enter_context(running_intake(directory, process))
+            intake = stack.enter_context(running_intake(directory, process, practice))
         place = ListenAddress(*listener.getsockname()[:2])
         serve_pages(
             planned,

@@ -2,7 +2,7 @@
 
 from judge.cli.options import HERE, BeyondLoopbackOption, ContestOption, ListenOption, ProxyOption
 from judge.cli.output import note
-from judge.cli.submit import open_intake, processor
+from judge.cli.submit import hosting, open_intake
 from judge.errors import InputError
 from judge.logs import get_logger
 
@@ -39,7 +39,8 @@ def serve_intake(
         def ready() -> None:
             say_where(f"intake of {directory.contest} on http://{place}", is_loopback=place.is_loopback)
 
-        serve(directory, processor(directory, log_wait), listener, proxy, ready)
+        process, practice = hosting(directory, log_wait)
+        serve(directory, process, listener, proxy, ready, practice)
 
 
 def say_where(what: str, *, is_loopback: bool) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from judge.cli.host_setup import build_missing_image, clean_up, place_on_host, slot_alone, tell_person
+from judge.cli.host_setup import build_missing_image, clean_up, free_slot, place_on_host, slot_alone, tell_person
 from judge.cli.options import CONTEST_HELP, JsonOption
 from judge.cli.output import SENTENCE_CHARACTERS, finding_lines, note, print_json
 from judge.contest.contest import announce, open_store
@@ -27,6 +27,7 @@ from judge.store.submissions import Register
 from judge.store.tokens import checked_author
 from judge.submissions.check import CheckReport, Grade
 from judge.submissions.pipeline import Processor, UploadStep, process_upload
+from judge.submissions.practice import PracticeHost
 from judge.submissions.service import (
     ORGANISER,
     IntakeDirectory,
@@ -111,14 +112,23 @@ def open_intake(contest: Path) -> IntakeDirectory:
     return intake_directory(planned)
 
 
-def processor(directory: IntakeDirectory, tell: Tell = tell_person) -> Processor:
+def processor(
+    directory: IntakeDirectory, tell: Tell = tell_person, placement: CorePlacement | None = None
+) -> Processor:
     """A function that processes uploads on this host, after what a killed judge left is removed.
 
     `tell` hears which process has a core; it must be importable by name. Raises HostError if no Engine answers.
     """
     clean_up()
-    workplace = UploadHost(place_on_host(), tell)
+    workplace = UploadHost(placement or place_on_host(), tell)
     return partial(process_upload, workplace=workplace, limits=directory.intake.limits, need=build_missing_image)
+
+
+def hosting(directory: IntakeDirectory, tell: Tell) -> tuple[Processor, PracticeHost]:
+    """As `processor`, and where practice games are played."""
+    placement = place_on_host()
+    host = PracticeHost(partial(free_slot, placement, tell), build_missing_image)
+    return processor(directory, tell, placement), host
 
 
 @dataclass(frozen=True, slots=True)

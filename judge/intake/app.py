@@ -19,15 +19,18 @@ from judge.intake.schemas import (
     Health,
     Log,
     Page,
+    PracticePage,
     Received,
     Summary,
     Uploads,
     detail,
+    practice_page,
     received,
     summary,
 )
 from judge.intake.upload import Receiver
-from judge.store.submission_types import UnknownSubmissionError
+from judge.store.practice_games import PracticeGame, PracticeGames
+from judge.store.submission_types import NotNowError, UnknownSubmissionError
 from judge.store.submissions import Register
 from judge.submissions.check import CheckReport
 from judge.submissions.service import (
@@ -61,6 +64,7 @@ class AppState:
     receiver: Receiver
     is_working: Callable[[], bool]
     receipt: Callable[[int], Receipt | None]
+    practice: PracticeGames
 
 
 _bearer = HTTPBearer(auto_error=False, description="A token from the organiser.")
@@ -201,10 +205,34 @@ def _add_own(app: FastAPI, state: AppState, author: Any) -> None:
         digest = register.get(id, author).report
         return CheckReport.model_validate_json(stored_file(state.directory, digest, "report"))
 
+    @app.get("/submissions/{id}/practice", responses=one, tags=["practice games"])
+    def practice(author: author, id: Number) -> PracticePage:  # noqa: A002 - the path's name
+        """List the practice games of one of your submissions, the last one first."""
+        register.get(id, author)
+        return practice_page(state.practice.of(id, author))
+
+    @app.post(
+        "/submissions/{id}/practice",
+        status_code=201,
+        responses=error_responses(401, 404, 409, 422, 429, 503),
+        tags=["practice games"],
+    )
+    def more_practice(author: author, id: Number) -> PracticePage:  # noqa: A002 - the path's name
+        """Let one of your submissions play more practice games against house agents, when a slot is free."""
+        return practice_page(ask_practice(state, id, author))
+
     @app.delete("/submissions/{id}", responses=one, tags=["submissions"])
     def withdraw(author: author, id: Number) -> Summary:  # noqa: A002 - the path's name
         """Withdraw one of your submissions: it will not be an entry. Games that were played stay in the records."""
         return summary(register.withdraw(id, author, "withdrawn by its author", author))
+
+
+def ask_practice(state: AppState, submission: int, author: str) -> list[PracticeGame]:
+    """Let a submission play more practice games; all of them. Raises as `PracticeGames.ask`."""
+    limits = state.directory.intake
+    if not limits.practice_games:
+        raise NotNowError("this contest has no practice games: ask the organiser")
+    return state.practice.ask(submission, author, limits.practice_games, limits.practice_games_per_day)
 
 
 def stored_file(directory: IntakeDirectory, digest: str | None, what: str) -> bytes:

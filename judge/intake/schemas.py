@@ -1,12 +1,15 @@
 """The answers of the intake, as its OpenAPI describes them: JSON in printable ASCII."""
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from judge.matches import MatchState
+from judge.store.practice_games import PracticeGame
 from judge.store.submission_types import Change, State, Submission, ToldStep
 from judge.transparency.receipt import Receipt
 
@@ -85,6 +88,27 @@ class Page(_Answer):
 
     submissions: list[Summary]
     before: int | None = Field(description="The value of `before` for the next page; null on the last page.")
+
+
+class PracticeInfo(_Answer):
+    """A practice game of a submission against a house agent; it counts for nothing."""
+
+    id: int
+    state: MatchState
+    why: str = Field(description="Why it is not played yet; the host's failures are in the organiser's log.")
+    agent: str
+    opponent: str = Field(description="Empty until it is over, as all that follows.")
+    seat: int = Field(description="The agent's: 0 moves first.")
+    verdict: str
+    winner: int | None = Field(description="A seat.")
+    reason: str
+    seconds: float | None
+
+
+class PracticePage(_Answer):
+    """The practice games of a submission, the last one first."""
+
+    games: list[PracticeInfo]
 
 
 class Log(_Answer):
@@ -169,3 +193,20 @@ def _fields(submission: Submission) -> dict[str, Any]:
 def shown_reason(state: State, why: str) -> str:
     """The reason of a state as an author sees it: causes and paths of host failures are only for the organiser."""
     return HOST_FAILED if state is State.FAILED else why
+
+
+def practice_page(games: Sequence[PracticeGame]) -> PracticePage:
+    """Practice games for their author."""
+    return PracticePage(games=[_practice_info(game) for game in games])
+
+
+def _practice_info(game: PracticeGame) -> PracticeInfo:
+    values = {name: getattr(game, name) for name in PracticeInfo.model_fields}
+    return PracticeInfo(**{**values, "why": practice_reason(game)})
+
+
+def practice_reason(game: PracticeGame) -> str:
+    """Why a game is not over; what failed on the host is the organiser's to know."""
+    if game.state is MatchState.CANCELLED or not game.failures:
+        return game.why
+    return HOST_FAILED

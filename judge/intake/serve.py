@@ -2,7 +2,7 @@
 
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from ipaddress import ip_address
 
@@ -15,12 +15,14 @@ from judge.intake.app import AppState, create_app
 from judge.intake.authentication import Authenticator
 from judge.intake.connections import uvicorn_options
 from judge.intake.middleware import Asgi, Middleware
+from judge.intake.practice import PracticePlayers
 from judge.intake.upload import Receiver
 from judge.intake.workers import Workers
 from judge.publish.log import SignedLog
 from judge.store.incoming import sweep
 from judge.store.tokens import Tokens
 from judge.submissions.pipeline import Processor
+from judge.submissions.practice import PracticeHost
 from judge.submissions.service import IntakeDirectory, working
 
 
@@ -86,8 +88,11 @@ class Intake:
 
 
 @contextmanager
-def running_intake(directory: IntakeDirectory, process: Processor) -> Iterator[Intake]:
-    """Process submissions in worker processes, and have the application that receives them.
+def running_intake(
+    directory: IntakeDirectory, process: Processor, practice: PracticeHost | None = None
+) -> Iterator[Intake]:
+    """Process submissions in worker processes, and have the application that receives them. What passes plays practice
+    games at the host for them; None: it plays none.
 
     Sets the log of this process. Raises HostError if the store or the folder cannot be used.
     """
@@ -97,9 +102,14 @@ def running_intake(directory: IntakeDirectory, process: Processor) -> Iterator[I
         closing(directory.register()) as register,
         closing(Tokens(directory.store_url, directory.contest)) as tokens,
         closing(SignedLog(directory.store_url, directory.contest, directory.folder)) as log,
+        ExitStack() as stack,
     ):
         sweep(directory.uploads)
-        workers = Workers(directory, process, register, worker)
+        played = directory.intake.practice_games if practice is not None else 0
+        workers = Workers(directory, process, register, worker, played)
+        games = stack.enter_context(closing(directory.practice_games()))
+        if practice is not None:
+            stack.enter_context(PracticePlayers(directory, practice, games))
         state = AppState(
             directory,
             register,
@@ -107,6 +117,7 @@ def running_intake(directory: IntakeDirectory, process: Processor) -> Iterator[I
             Receiver(directory, register, workers.wake),
             lambda: workers.is_alive,
             log.receipt,
+            games,
         )
         api = create_app(state)
         workers.start()
@@ -122,12 +133,13 @@ def serve(
     listener: socket.socket,
     proxy: str = "",
     ready: Callable[[], None] = lambda: None,
+    practice: PracticeHost | None = None,
 ) -> None:
     """Serve until a signal ends it; `proxy` is the one address whose X-Forwarded-For header is trusted.
 
     Raises HostError if the store or the folder cannot be used.
     """
-    with running_intake(directory, process) as intake:
+    with running_intake(directory, process, practice) as intake:
         server = uvicorn.Server(uvicorn.Config(intake.app, **uvicorn_options(directory.intake, proxy)))
         ready()
         server.run(sockets=[listener])

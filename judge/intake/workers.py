@@ -54,13 +54,17 @@ class Running:
 class Workers:
     """The workers of a service; `worker` is the name under which they take submissions."""
 
-    def __init__(self, directory: IntakeDirectory, process: Processor, register: Register, worker: str) -> None:
-        """`process` must be importable by name, because the workers are other processes."""
+    def __init__(
+        self, directory: IntakeDirectory, process: Processor, register: Register, worker: str, practice: int = 0
+    ) -> None:
+        """`process` must be importable by name, because the workers are other processes. What passes plays so many
+        `practice` games."""
+        self._practice = practice
         self._directory = directory
         self._process = process
         self._register = register
         self._worker = worker
-        self._idle: list[Worker[State]] = [Worker(_prepare) for _ in range(directory.intake.workers)]
+        self._idle: list[Worker[State]] = [Worker(prepare) for _ in range(directory.intake.workers)]
         self._running: dict[Worker[State], Running] = {}
         self._wake = Event()
         self._end = Event()
@@ -117,7 +121,7 @@ class Workers:
     def _give(self, taken: Submission) -> None:
         log.info("processing", submission=taken.id, attempt=taken.attempt, author=taken.author)
         worker = self._idle.pop()
-        worker.start(process_job, self._directory, self._process, taken)
+        worker.start(process_job, self._directory, self._process, taken, self._practice)
         self._running[worker] = Running(taken, worker, time.monotonic())
 
     def _settle(self, worker: Worker[State]) -> None:
@@ -151,13 +155,14 @@ class Workers:
             worker.close()
 
 
-def process_job(directory: IntakeDirectory, process: Processor, taken: Submission) -> State:
+def process_job(directory: IntakeDirectory, process: Processor, taken: Submission, practice: int) -> State:
     """In a worker: process a submission, and return its new state."""
     with closing(directory.register()) as register:
-        return process_taken(directory, register, taken, process).state
+        return process_taken(directory, register, taken, process, practice=practice).state
 
 
-def _prepare() -> None:
+def prepare() -> None:
+    """In a new worker process: log, and end on SIGTERM as after an error."""
     signal.signal(signal.SIGTERM, _terminate)
     logs.configure()
 

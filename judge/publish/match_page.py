@@ -224,7 +224,7 @@ def _facts(record: MatchRecord, match: PublishedMatch, language: Language) -> Se
     _ = language.gettext
     box = _(" and ").join(dict.fromkeys(record.placement.box))
     facts = [
-        (_("Round"), _("{round}, table {table}").format(round=match.round, table=match.table), False),
+        (_("Round"), _round_words(match, language), False),
         (_("Policy"), record.spec.policy.name, False),
         (_("Result line"), record.result, False),
         (_("Moves"), str(len(record.plies)), False),
@@ -237,6 +237,13 @@ def _facts(record: MatchRecord, match: PublishedMatch, language: Language) -> Se
         (_("Transcript"), record.transcript_sha256, True),
     ]
     return [fact for fact in facts if fact[1]]
+
+
+def _round_words(match: PublishedMatch, language: Language) -> str:
+    """Where a match is in the schedule; nothing for one that is in none."""
+    if not match.round:
+        return ""
+    return language.gettext("{round}, table {table}").format(round=match.round, table=match.table)
 
 
 def _seat(record: MatchRecord, number: int, language: Language) -> Mapping[str, Any]:

@@ -160,6 +160,14 @@ def waits(pid: int) -> bool:
     return any(words[1] == "->" and words[5] == str(pid) for words in _kernels_locks())
 
 
+def is_waited_for(pid: int) -> bool:
+    """Whether another process waits for a lock that a process has, a core's or another."""
+    # The kernel lists who waits behind the lock, under its number.
+    lines = list(_kernels_locks())
+    held = {words[0] for words in lines if words[1] == "FLOCK" and words[4] == str(pid)}
+    return any(words[0] in held and words[1] == "->" for words in lines)
+
+
 # --- who has a lock --------------------------------------------------------------------------------------------------
 
 

@@ -112,6 +112,10 @@ class UnknownSubmissionError(InputError):
     """No submission has this number."""
 
 
+class UnknownPracticeGameError(UnknownSubmissionError):
+    """No practice game has this number."""
+
+
 class NotNowError(InputError):
     """It cannot be done to a submission in its state."""
 

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Row, Select, func, insert, or_, select, updat
 
 from judge.store.journal import tell
 from judge.store.orders import DoneOrder, OrganiserOrder, once
+from judge.store.practice_games import add_practice_games
 from judge.store.queries import announced_row
 from judge.store.submission_queries import RegisterReader, stamp, submission_of
 from judge.store.submission_types import (
@@ -187,9 +188,9 @@ class Register(RegisterReader):
                 )
             )
 
-    def finish(self, number: int, attempt: int, came: Came) -> Submission:
+    def finish(self, number: int, attempt: int, came: Came, practice: int = 0) -> Submission:
         """Record that a submission passed, as the next version of its name, or was refused. Changes nothing if the
-        attempt is not current."""
+        attempt is not current. What passed plays so many `practice` games."""
         with self._writing() as connection:
             row = self._row(connection, number)
             if row.state != State.PROCESSING or row.attempt != attempt:
@@ -211,7 +212,10 @@ class Register(RegisterReader):
                 log=came.log,
                 report=came.report,
             )
-            return submission_of(self._row(connection, number))
+            finished = self._row(connection, number)
+            if not refusal:
+                add_practice_games(connection, finished, practice, self._stamp(), by_author=False)
+            return submission_of(finished)
 
     def _replaces(self, connection: Connection, row: Row[Any], name: str) -> str:
         """A note about an agent that replaces an earlier one; empty if it is the first of its name."""

@@ -13,8 +13,9 @@ submissions            a row an upload, never removed: received -> processing ->
 submission_steps       how far the processing of an upload got, as it was told
 submission_journal     every change of a submission's state: who, when, why
 tokens                 who may submit by HTTP, and who may look after the contest; only a hash of the token is kept
-
 orders                 what organisers ordered, each carried out once
+practice_games         games of what passed against house agents, which count for nothing: pending -> running
+                       (attempt n) -> done, or held, or cancelled
 """
 
 from sqlalchemy import (
@@ -215,4 +216,32 @@ orders = Table(
     Column("target", String(128), nullable=False),
     Column("why", Text, nullable=False),
     Column("done", Text, nullable=False),
+)
+
+practice_games = Table(
+    "practice_games",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("contest", String(128), nullable=False, index=True),
+    Column("submission", ForeignKey("submissions.id"), nullable=False, index=True),
+    Column("author", String(128), nullable=False),
+    Column("number", Integer, nullable=False),
+    # Asked for by the author, or played because the submission passed.
+    Column("by_author", Boolean, nullable=False),
+    Column("asked_at", String(32), nullable=False),
+    Column("state", String(16), nullable=False, index=True),
+    Column("attempt", Integer, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("worker", String(64), nullable=False),
+    Column("why", Text, nullable=False),
+    Column("agent", String(128), nullable=False),
+    Column("opponent", String(128), nullable=False),
+    Column("seat", Integer, nullable=False),
+    Column("verdict", String(16), nullable=False),
+    Column("winner", Integer),
+    Column("reason", Text, nullable=False),
+    Column("record", String(64)),
+    Column("seconds", Float),
+    Column("ended_at", String(32)),
+    UniqueConstraint("submission", "number"),
 )

@@ -56,6 +56,15 @@ class IntakePolicy(BaseModel):
     again_s: float = Field(default=60, ge=0)
     """How long the first retry waits; each further one twice as long as the one before."""
 
+    # Practice games: what passed plays them against house agents, and only its author sees them.
+    practice_games: int = Field(default=3, ge=0, le=100)
+    """How many a submission plays as soon as it has passed, and each time its author asks for more."""
+    practice_games_per_day: int = Field(default=12, ge=0)
+    """How many an author may ask for in 24 hours, beside those."""
+    practice_s: float = Field(default=10, gt=0)
+    """All turns of an agent in such a game, where the policy limits them together; its turns are shorter in the same
+    proportion."""
+
     # What an upload may be, unpacked and built, and what it may use on the way.
     tree: TreeLimits = TreeLimits()
     unpack: UnpackLimits = UnpackLimits()

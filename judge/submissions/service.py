@@ -20,6 +20,7 @@ from judge.referee.policy import Policy
 from judge.sandbox import core_locks
 from judge.store.files import Files
 from judge.store.incoming import Incoming
+from judge.store.practice_games import PracticeGames
 from judge.store.submission_types import Came, Submission, ToldStep, Upload
 from judge.store.submissions import Register
 from judge.submissions.intake import IntakePolicy
@@ -70,6 +71,10 @@ class IntakeDirectory:
     def register(self) -> Register:
         """The contest's register; the caller closes it. Raises as `Register`."""
         return Register(self.store_url, self.contest)
+
+    def practice_games(self) -> PracticeGames:
+        """The practice games of its submissions; the caller closes it. Raises as `PracticeGames`."""
+        return PracticeGames(self.store_url, self.contest)
 
 
 # --- in --------------------------------------------------------------------------------------------------------------
@@ -126,10 +131,11 @@ def process_taken(
     taken: Submission,
     process: Processor,
     tell: OnStep = lambda _: None,
+    practice: int = 0,
 ) -> Submission:
     """Process what a worker has taken, and register the result; the attempt ends also if the judge or its host fails.
 
-    `tell` is called with each step when it is stored.
+    `tell` is called with each step when it is stored. What passes plays so many `practice` games.
     """
 
     def keep(step: UploadStep) -> None:
@@ -146,7 +152,7 @@ def process_taken(
         upload = directory.files.path(taken.upload)
         job = UploadJob(upload, taken.filename, directory.policy, directory.agents, taken.name, author)
         outcome = process(job, keep)
-        return register.finish(taken.id, taken.attempt, _kept(directory.files, outcome))
+        return register.finish(taken.id, taken.attempt, _kept(directory.files, outcome), practice)
     except InputError as error:
         return register.finish(taken.id, taken.attempt, Came(str(error), "", *[None] * 4))
     except NotReadyError as error:
@@ -240,6 +246,11 @@ def is_worker_gone(directory: IntakeDirectory, worker: str) -> bool:
 def waits_for_a_core(pid: int) -> bool:
     """Whether a worker waits for a core: that time is not its submission's."""
     return core_locks.waits(pid)
+
+
+def is_in_the_way(pid: int) -> bool:
+    """Whether another process waits for a core that this process, or a child of it, has."""
+    return core_locks.is_waited_for(pid)
 
 
 def requeue_lost(directory: IntakeDirectory, register: Register) -> Sequence[int]:

@@ -19,18 +19,23 @@ from judge.live.app import Site, Watched
 from judge.live.pages import LivePages
 from judge.live.serve import create_service, hub_of
 from judge.live.service import Service
+from judge.referee.spec import MatchSpec, SeatSpec
+from judge.store.practice_games import PracticeResult
 from judge.store.submission_types import Came, ToldStep, Upload
 from judge.store.tokens import Tokens
 from judge.submissions.check import CheckReport, Finding, Grade
 from judge.submissions.service import IntakeDirectory
 from tests.broadcast.logs import accept, play_next, recorder
-from tests.publish.cups import SECRET, Cast, Cup, crasher, player
+from tests.publish.cups import SECRET, Cast, Cup, crasher, player, referee
 
 AUTHORS = {"ada": "anna", "eve": "crasher"}
 """The agents of the authors."""
 
 CAST: Cast = {"anna": player("anna", 0.95), "crasher": crasher("crasher", 1)}
 """One of them loses by a fault, which the pages of both explain."""
+
+HOUSE = "house"
+"""The opponent in practice games."""
 
 PATIENCE = """
 [intake]
@@ -130,9 +135,10 @@ def served(folder: Path, games: int = 2) -> Iterator[Served]:
             accept(cup, *play_next(cup))
         log.look()
         log.finish()
+        practice = stack.enter_context(closing(directory.practice_games()))
         authors = Authenticator(tokens, directory.intake)
         receiver = Receiver(directory, register, lambda: None)
-        state = AppState(directory, register, authors, receiver, lambda: True, lambda _: None)
+        state = AppState(directory, register, authors, receiver, lambda: True, lambda _: None, practice)
         api = create_app(state)
         hub = hub_of(cup.planned)
         hub.catch_up()
@@ -141,8 +147,30 @@ def served(folder: Path, games: int = 2) -> Iterator[Served]:
         watched = Watched(hub, pages, stamp_of(cup.planned))
         site = Site(cup.contest.name, lambda: watched)
         service = create_service(cup.planned, site, Intake(api, Middleware(api, directory.intake), state))
+        for author, agent in AUTHORS.items():
+            _practise(cup, directory, author, agent)
         made = {author: tokens.make(author, "organiser") for author in AUTHORS}
         yield Served(service, directory, made, {author: numbers[agent] for author, agent in AUTHORS.items()})
+
+
+def _practise(cup: Cup, directory: IntakeDirectory, author: str, agent: str) -> None:
+    """A submission that passed, and one practice game of it that is over, in which the agent had the second seat."""
+    with closing(directory.register()) as register, closing(directory.practice_games()) as games:
+        upload = Upload(author, "", f"{mark(author)}.tar", directory.files.put(b"y"), 10)
+        taken = register.receive(upload, worker="0" * 32)
+        register.finish(taken.id, taken.attempt, Came("", agent, None, "{}", None, None), practice=1)
+        game = games.take("0" * 32)
+        assert game is not None
+        seats = [
+            SeatSpec(name=name, digest="a" * 64, command=("./a",), runtime="native", protocol="gomocup")
+            for name in (HOUSE, agent)
+        ]
+        spec = MatchSpec(seats=(seats[0], seats[1]), policy=cup.planned.policy, seed=game.id)
+        record = referee(spec, [player(HOUSE, 1)(0), cup.cast[agent](0)])
+        digest = directory.files.put(record.to_json())
+        said = record.record
+        result = PracticeResult(agent, HOUSE, 1, said.verdict.value, said.winner, said.reason, digest, said.seconds)
+        games.finish(game.id, game.attempt, result)
 
 
 def _submit(directory: IntakeDirectory, author: str, agent: str) -> None:

@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.authors.desk import AUTHORS, Answer, Served, call, mark, secrets, served
+from judge.parsing import parse_json
+from judge.referee.spec import RecordFile
+from judge.referee.verify import verify
+from tests.authors.desk import AUTHORS, HOUSE, Answer, Served, call, mark, secrets, served
 from tests.examples import examples
 from tests.publish.cups import SECRET
 
@@ -30,6 +33,9 @@ OWN = (
     "/author/games/00001.seat-0.json",
     "/author/games/00001.seat-0.stderr",
     "/author/games/00001.seat-0.debug",
+    "/author/practice/00001.html",
+    "/author/practice/00001.json",
+    "/author/practice/00001.seat-1.stderr",
 )
 """What belongs to ada, or is of her seat."""
 
@@ -37,7 +43,7 @@ OWN = (
 def test_an_author_has_a_page_of_the_own_submissions_and_games(desk: Served) -> None:
     page = desk.page("/author/index.html", "ada")
 
-    assert ["1"] == re.findall(r'href="submissions/(\d+)\.html"', page)
+    assert ["3", "1"] == re.findall(r'href="submissions/(\d+)\.html"', page)
     assert ["00001"] == re.findall(r'href="games/(\d+)\.html"', page)
     assert "Signed in as <b><bdi>ada</bdi></b>" in page
     assert "Přihlášen: <b><bdi>ada</bdi></b>" in desk.page("/cs/author/index.html", "ada")
@@ -87,6 +93,45 @@ def test_an_own_game_has_its_page_with_stderr_and_debug_of_the_own_seat(desk: Se
     assert 401 == desk.ask("GET", f"/author/games/00001.seat-{1 - seat}.stderr", desk.tokens[author])[0]
 
 
+@pytest.mark.parametrize("author", AUTHORS)
+def test_a_practice_game_is_a_page_that_only_its_author_sees(desk: Served, author: str) -> None:
+    agent, other = AUTHORS[author], next(each for each in AUTHORS if each != author)
+    stem = f"{list(AUTHORS).index(author) + 1:05d}"
+    submission = desk.page(f"/author/submissions/{int(stem) + 2}.html", author)
+    page = desk.page(f"/cs/author/practice/{stem}.html", author)
+
+    assert [stem] == re.findall(r'href="../../author/practice/(\d+)\.html"', submission)
+    assert "Cvičná partie" in page
+    assert f"{SECRET} of {agent}: " in page
+    assert f"DEBUG {SECRET} {agent}" in page
+    assert f"{SECRET} {HOUSE}" not in page
+    assert 'class="plot' in page
+    record = desk.ask("GET", f"/author/practice/{stem}.json", desk.tokens[author])[2]
+    assert not verify(parse_json(RecordFile, record, "a record")).problems
+    assert SECRET.encode() not in record
+    stderr = desk.ask("GET", f"/author/practice/{stem}.seat-1.stderr", desk.tokens[author])[2]
+    assert stderr.startswith(f"{SECRET} of {agent}: ".encode())
+    for path in ("html", "json", "seat-0.stderr", "seat-1.stderr", "stderr"):
+        assert 401 == desk.ask("GET", f"/author/practice/{stem}.{path}", desk.tokens[other])[0]
+    for path in ("seat-0.stderr", "seat-0.json", "stderr", "seat-1.html"):
+        assert 401 == desk.ask("GET", f"/author/practice/{stem}.{path}", desk.tokens[author])[0]
+
+
+def test_an_author_lets_a_submission_play_again_and_no_other(desk: Served) -> None:
+    form = {"content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin"}
+    assert 401 == desk.ask("POST", "/author/submissions/3.html", desk.tokens["eve"], headers=form)[0]
+    assert 422 == desk.ask(
+        "POST", "/author/submissions/3.html", desk.tokens["ada"], headers={"sec-fetch-site": "cross-site"}
+    )[0]  # fmt: skip
+    asked = desk.ask("POST", "/author/submissions/3.html", desk.tokens["ada"], headers=form)
+    again = desk.ask("POST", "/author/submissions/3.html", desk.tokens["ada"], headers=form)
+
+    assert (303, "3.html") == (asked[0], asked[1]["location"])
+    assert 409 == again[0]
+    assert b"are still to be played: wait for them" in again[2]
+    assert 4 == desk.page("/author/submissions/3.html", "ada").count('<th scope="row" class="num">')
+
+
 def test_missing_wrong_and_others_tokens_get_the_same_answer_as_for_what_is_not_there(desk: Served) -> None:
     tokens = ["", "judge-" + "A" * 43, "nonsense", desk.tokens["eve"]]
     for path in ("/author/submissions/1.html", "/author/submissions/1.log", "/author/submissions/1.json"):
@@ -122,8 +167,8 @@ def test_a_token_is_exchanged_for_a_cookie_that_only_this_site_sends(desk: Serve
 
 def test_an_upload_from_the_page_is_received_and_counts_as_any_other(desk: Served) -> None:
     status, _, body = desk.ask("POST", "/author/submissions", desk.tokens["eve"], query="filename=a.zip", body=b"x")
-    assert (201, b'{"id":3}') == (status, body)
-    page = desk.page("/author/submissions/3.html", "eve")
+    assert (201, b'{"id":5}') == (status, body)
+    page = desk.page("/author/submissions/5.html", "eve")
     assert '<div id="progress" data-open>' in page
     stranger = desk.ask("POST", "/author/submissions", query="filename=a.zip", body=b"x")
     assert 401 == stranger[0]
@@ -157,9 +202,12 @@ WHOLE = (
     *("/author/submissions/2.html", "/author/submissions/2.log", "/author/submissions/2.json", "/submissions/2/report"),
     *("/author/games/00001.seat-0.json", "/author/games/00001.seat-1.json", "/author/games/00001.seat-1.stderr"),
     *("/author/games/00001.seat-0.stderr", "/author/games/00001.seat-1.debug", "/zh/author/submissions/2.html"),
+    *("/author/submissions/4.html", "/author/practice/00002.html", "/author/practice/00002.json"),
+    *("/author/practice/00002.seat-1.json", "/author/practice/00002.seat-1.stderr", "/submissions/4/practice"),
     *("/submissions", "/submissions/2", "/submissions/2/log", "/author/index.html"),
 )
 PIECES = (
+    *("practice", "00002.seat-1", "4"),
     *("author", "cs", "zh", "submissions", "games", "records", "data", "feed", "contest", "agents", "session", ".."),
     *("1", "2", "3", "00001", "00002", "index", "report", "log", "json", "html", "stderr", "debug", "seat-0", "seat-1"),
     *("/", "/", "/", "/", ".", ".", ".", "%2f", "%00", "\u202e", "-1", "contest.db", "files", "attempt-1", "live", " "),

@@ -25,6 +25,8 @@ PATHS = [
     ("/submissions/{id}", "DELETE"),
     ("/submissions/{id}/log", "GET"),
     ("/submissions/{id}/report", "GET"),
+    ("/submissions/{id}/practice", "GET"),
+    ("/submissions/{id}/practice", "POST"),
 ]
 
 

@@ -1,7 +1,7 @@
 """The agent under examination: it answers questions and plays, each time in a new box beside a house agent."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 from judge.agents.agents import WINE, Agent, stage_agent
 from judge.agents.pe_format import has_window
 from judge.catalog import game_entry
-from judge.catalog.entry import Question, Questions
+from judge.catalog.entry import Partner, Question, Questions
 from judge.errors import HostError, InputError, JudgeError
 from judge.games.types import Reply, Request, Verdict
 from judge.referee.clock import MS
@@ -348,14 +348,24 @@ def find_partner(agent: Agent, policy: Policy, box: BoxKind, staging: Path) -> A
         raise InputError(
             f"the game {policy.game.name} has no agent to play a check against; its package must name one in `partners`"
         )
+    partner = next(playable_partners(agent, policy, box, staging, partners), None)
+    if partner is not None:
+        return partner
+    raise InputError(
+        f"none of the built agents can play against it under {policy.name}, of "
+        f"{', '.join(named.agent for named in partners)}; run: judge images build"
+    )
+
+
+def playable_partners(
+    agent: Agent, policy: Policy, box: BoxKind, staging: Path, partners: Sequence[Partner]
+) -> Iterator[Agent]:
+    """Those of some house agents that are built and can play against an agent, staged."""
+    seat = agent.seat(policy)
     for named in partners:
         try:
             partner = _told(stage_agent(named.agent, staging), named.words)
             check_playable(MatchSpec(seats=(seat, partner.seat(policy)), policy=policy, box=box))
         except InputError:
             continue
-        return partner
-    raise InputError(
-        f"none of the built agents can play against it under {policy.name}, of "
-        f"{', '.join(named.agent for named in partners)}; run: judge images build"
-    )
+        yield partner

@@ -1,0 +1,122 @@
+"""Plays practice games: what passed meets house agents, in a slot that nothing else wants.
+
+A game of the contest and a check of a submission come first: a practice game begins only in a free slot, and whoever
+started its process ends it when somebody else waits for a core that it has (`judge.sandbox.core_locks`). It is played
+again then. Its record is beside the uploads, not among those of the contest.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge.agents.agents import Agent
+from judge.catalog import game_entry
+from judge.errors import HostError, InputError
+from judge.games.types import SEATS, Verdict
+from judge.referee.play import Slot, Venue, play_until_scored
+from judge.referee.policy import Policy
+from judge.referee.spec import MatchSpec, RecordFile
+from judge.sandbox.owner import owned_directory
+from judge.store.practice_games import PracticeGame, PracticeGames, PracticeResult
+from judge.store.submissions import Register
+from judge.submissions.check.runner import playable_partners
+from judge.submissions.service import IntakeDirectory, agent_of
+
+PracticePlace = Callable[[], AbstractContextManager[Slot | None]]
+"""A slot that nobody else uses, for as long as it is held; None if there is none now. It never waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class PracticeHost:
+    """Where practice games are played. `need` is called with each runtime before it is used, and may build it."""
+
+    place: PracticePlace
+    need: Callable[[str], None]
+
+
+def hastened(policy: Policy, seconds: float) -> Policy:
+    """The policy with at most so many seconds for all turns of an agent, where it limits them together.
+
+    Agents of such policies are told of their limits; those of others could not know of a shorter one.
+    """
+    clock = policy.clock
+    if not clock.match_ms or clock.match_ms <= seconds * 1000:
+        return policy
+    match_ms = int(seconds * 1000)
+    turn_ms = max(1, clock.turn_ms * match_ms // clock.match_ms) if clock.turn_ms else 0
+    shorter = clock.model_copy(update={"match_ms": match_ms, "turn_ms": turn_ms})
+    return policy.model_copy(update={"clock": shorter})
+
+
+def play_next(
+    directory: IntakeDirectory, games: PracticeGames, register: Register, host: PracticeHost, worker: str
+) -> PracticeGame | None:
+    """Play the next practice game in a free slot, and store its result; None if there is no game or no slot."""
+    with host.place() as slot:
+        taken = None if slot is None else games.take(worker)
+        if slot is None or taken is None:
+            return None
+        try:
+            games.finish(taken.id, taken.attempt, _played(directory, register, host, slot, taken))
+        except (InputError, HostError) as error:
+            games.fail(taken.id, taken.attempt, str(error), directory.intake.tries)
+        except OSError as error:
+            why = f"{error.filename or directory.folder}: {error.strerror}"
+            games.fail(taken.id, taken.attempt, why, directory.intake.tries)
+        except (SystemExit, KeyboardInterrupt):
+            games.give_up_slot(taken.id, taken.attempt)
+            raise
+        return taken
+
+
+def _played(
+    directory: IntakeDirectory, register: Register, host: PracticeHost, slot: Slot, taken: PracticeGame
+) -> PracticeResult:
+    agent = agent_of(directory, register.get(taken.submission))
+    policy = hastened(directory.policy, directory.intake.practice_s)
+    with owned_directory() as staging:
+        opponent, seat = _paired(agent, policy, staging, taken.number)
+        spec = _spec(policy, agent, opponent, seat, taken.id)
+        for each in spec.seats:
+            host.need(each.runtime)
+        programs = {each.digest: each.program for each in (agent, opponent)}
+        file = play_until_scored(spec, programs, Venue(slot))
+    return _result(file, seat, directory.files.put(file.to_json()))
+
+
+def _paired(agent: Agent, policy: Policy, staging: Path, number: int) -> tuple[Agent, int]:
+    """The opponent of a game, and the agent's seat: it meets each in turn, from one seat and then from the other."""
+    entry = game_entry(policy.game.name)
+    opponents: Sequence[Agent] = list(
+        playable_partners(agent, policy, "docker", staging, entry.practice or entry.partners)
+    )
+    if not opponents:
+        raise HostError("no house agent can play against it; run: judge images build")
+    turn, index = divmod(number, len(opponents))
+    return opponents[index], SEATS[(turn + index) % len(SEATS)]
+
+
+def _spec(policy: Policy, agent: Agent, opponent: Agent, seat: int, seed: int) -> MatchSpec:
+    own, other = agent.seat(policy), opponent.seat(policy)
+    if own.name == other.name:
+        other = other.model_copy(update={"name": f"house-{other.name}"[:64]})
+    seats = (own, other) if seat == 0 else (other, own)
+    return MatchSpec(seats=seats, policy=policy, seed=seed, box="docker")
+
+
+def _result(file: RecordFile, seat: int, digest: str) -> PracticeResult:
+    record = file.record
+    if record.verdict is Verdict.VOID:
+        raise HostError(record.reason)
+    names: Mapping[int, str] = {number: each.name for number, each in enumerate(record.seats)}
+    return PracticeResult(
+        agent=names[seat],
+        opponent=names[1 - seat],
+        seat=seat,
+        verdict=record.verdict.value,
+        winner=record.winner,
+        reason=record.reason,
+        record=digest,
+        seconds=record.seconds,
+    )

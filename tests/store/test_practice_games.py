@@ -1,0 +1,122 @@
+"""Practice games: made with the pass of a submission, taken one at a time, bounded by a day, never of a contest."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from judge.matches import MatchState
+from judge.store.practice_games import PracticeGame, PracticeGames, PracticeResult
+from judge.store.submission_types import NotNowError, TooMuchError, UnknownSubmissionError
+from judge.store.submissions import Register
+from tests.store.test_submissions import Clock, bad, good, upload
+
+WORKER = "1" * 32
+RESULT = PracticeResult("five", "house-instant", 0, "win", 0, "five in a row", "b" * 64, 1.5)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def register(url: str, clock: Clock) -> Iterator[Register]:
+    with closing(Register(url, "cup", clock)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def games(url: str, clock: Clock) -> Iterator[PracticeGames]:
+    with closing(PracticeGames(url, "cup", clock)) as opened:
+        yield opened
+
+
+def passed(register: Register, author: str = "ada", name: str = "five", practice: int = 3) -> int:
+    taken = register.receive(upload(author, name), worker=WORKER)
+    register.finish(taken.id, taken.attempt, good(name), practice)
+    return taken.id
+
+
+def taken(games: PracticeGames, worker: str = WORKER) -> PracticeGame:
+    game = games.take(worker)
+    assert game is not None
+    return game
+
+
+def test_what_passed_plays_and_what_was_refused_does_not(register: Register, games: PracticeGames) -> None:
+    refused = register.receive(upload("bob", "six"), worker=WORKER)
+    register.finish(refused.id, refused.attempt, bad(), 3)
+    number = passed(register)
+
+    assert [] == games.of(refused.id, "bob")
+    assert [2, 1, 0] == [game.number for game in games.of(number, "ada")]
+    assert [] == games.of(number, "bob")
+    assert games.is_due()
+
+
+def test_the_first_games_of_all_come_before_the_second_ones(register: Register, games: PracticeGames) -> None:
+    passed(register)
+    passed(register, "bob", "six", practice=1)
+
+    assert [("ada", 0), ("bob", 0), ("ada", 1)] == [
+        (game.author, game.number) for game in (taken(games) for _ in range(3))
+    ]
+
+
+def test_only_the_current_attempt_comes_to_an_end(register: Register, games: PracticeGames) -> None:
+    passed(register, practice=1)
+    late = taken(games)
+    assert [late.id] == games.give_back(lambda worker: worker == WORKER, 3)
+    again = taken(games, "2" * 32)
+    games.finish(late.id, late.attempt, RESULT)
+    games.give_up_slot(late.id, late.attempt)
+
+    assert MatchState.RUNNING is games.get(late.id, "ada").state
+    games.finish(again.id, again.attempt, RESULT)
+    found = games.get(again.id, "ada")
+    assert (MatchState.DONE, 2, "win", "b" * 64) == (found.state, found.attempt, found.verdict, found.record)
+    assert not games.is_due()
+
+
+def test_a_game_that_takes_its_worker_along_is_held_and_one_that_gave_up_its_slot_is_not(
+    register: Register, games: PracticeGames
+) -> None:
+    passed(register, practice=1)
+    for _ in range(5):
+        game = taken(games)
+        games.give_up_slot(game.id, game.attempt)
+    for _ in range(2):
+        game = taken(games)
+        games.fail(game.id, game.attempt, "no Engine", 2)
+
+    assert (MatchState.HELD, "no Engine") == (games.get(game.id, "ada").state, games.get(game.id, "ada").why)
+    assert games.take(WORKER) is None
+
+
+def test_the_games_of_a_withdrawn_submission_are_cancelled(register: Register, games: PracticeGames) -> None:
+    number = passed(register)
+    register.withdraw(number, "ada", "a mistake", "ada")
+
+    assert games.take(WORKER) is None
+    assert {MatchState.CANCELLED} == {game.state for game in games.of(number, "ada")}
+
+
+def test_an_author_may_ask_for_so_many_in_a_day(register: Register, games: PracticeGames, clock: Clock) -> None:
+    number, refused = passed(register, practice=0), register.receive(upload("ada", "six"), worker=WORKER)
+    register.finish(refused.id, refused.attempt, bad(), 3)
+
+    assert 3 == len(games.ask(number, "ada", 3, 5))
+    with pytest.raises(NotNowError, match="still to be played"):
+        games.ask(number, "ada", 3, 5)
+    while game := games.take(WORKER):
+        games.finish(game.id, game.attempt, RESULT)
+    with pytest.raises(TooMuchError, match="5 practice games in 24 hours"):
+        games.ask(number, "ada", 3, 5)
+    clock.passes(24 * 3600 + 1)
+    assert 6 == len(games.ask(number, "ada", 3, 5))
+    with pytest.raises(NotNowError, match="only an agent that passed"):
+        games.ask(refused.id, "ada", 1, 5)
+    for stranger in (number, 99):
+        with pytest.raises(UnknownSubmissionError):
+            games.ask(stranger, "eve", 1, 5)
