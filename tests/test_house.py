@@ -78,7 +78,7 @@ MAY_IMPORT = {
     },
     "live": {
         "errors", "text", "logs", "durable_files", "catalog", "records", "referee", "render", "broadcast", "contest",
-        "store", "submissions", "publish", "intake", "translations", "authors", "organisers",
+        "store", "submissions", "publish", "intake", "translations", "authors", "organisers", "matches", "statistics",
     },
     "attacks": {"errors", "resources", "games", "sandbox", "host", "referee", "catalog", "agents"},
     "cli": {

@@ -17,6 +17,7 @@ from judge.catalog.steps import steps_of
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import Planned
 from judge.errors import InputError
+from judge.live.certificate import Certificate
 from judge.live.page import SEQ, LivePage, kind_of
 from judge.live.paint import Painter
 from judge.live.running_pages import RunningPages
@@ -25,10 +26,11 @@ from judge.publish.log import LOG, SignedLog
 from judge.publish.match_files import read_stored
 from judge.publish.match_page import MatchContext, match_page
 from judge.publish.model import PublishedContest, PublishedMatch, Stream
-from judge.publish.pages import ASSETS, PagePlace, asset, render
+from judge.publish.pages import ASSETS, PagePlace, asset, render, render_for
 from judge.publish.site import pages
-from judge.publish.tables import tables
+from judge.publish.tables import CERTIFICATE, certificate_files, tables
 from judge.referee.spec import public_part
+from judge.statistics.fairness import TIME
 from judge.translations.language import CODES, languages
 
 SCRIPT, RUNNING = "live.js", "live.html"
@@ -73,6 +75,7 @@ class LivePages:
         self._stored: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
         self._lock = Lock()
         self._languages = languages(CODES)
+        self._certificate = Certificate(planned.files)
         self._games = RunningPages(self._contest.name, painter, is_static=is_static, has_authors=has_authors)
         self.log = SignedLog(planned.store_url, planned.name, planned.folder)
         """The log of the contest, whose files are among the pages."""
@@ -98,6 +101,12 @@ class LivePages:
                 return LivePage(edition.written[path], kind_of(path), seq=seq)
             if path.startswith("records/"):
                 return self._record(path, edition)
+            if path.startswith("data/fairness."):
+                # Not written for good: the tests are made again while records are still read.
+                data = certificate_files(self._certificate.tested(edition.contest)).get(path.removeprefix("data/"))
+                return None if data is None else LivePage(data, kind_of(path))
+            if place.path == "fairness.html":
+                return LivePage(self._fairness(edition.contest, place), kind_of(path), seq=seq)
             if path.startswith("data/"):
                 edition.written |= {f"data/{name}": data for name, data in tables(edition.contest).items()}
             elif path in edition.writers:
@@ -109,7 +118,9 @@ class LivePages:
         """The paths of all pages and files but those of games and records."""
         with self._lock:
             edition = self._read(live, version)
-            return [*ASSETS, SCRIPT, *edition.writers, *(f"data/{name}" for name in tables(edition.contest))]
+            names = [*tables(edition.contest), *CERTIFICATE]
+            fairness = [place.file for place in self.places("fairness.html")]
+            return [*ASSETS, SCRIPT, *edition.writers, *fairness, *(f"data/{name}" for name in names)]
 
     def played(self, live: Live, version: object) -> list[PublishedMatch]:
         """The games that have a result."""
@@ -170,6 +181,12 @@ class LivePages:
         self._edition = _Edition(version, live.seq, contest, writers, matches)
         self._load_at = time.monotonic() + max(LOAD_S, (time.monotonic() - now) / LOAD_SHARE)
         return self._edition
+
+    def _fairness(self, contest: PublishedContest, place: PagePlace) -> bytes:
+        tested = self._certificate.tested(contest)
+        known = sum(match.conditions is not None for match in tested.matches)
+        values = {"time": TIME, "known": known, "played": len(contest.played)}
+        return render_for(tested, "fairness.html", "fairness", place, values)
 
     def _match(self, place: PagePlace, live: Live, version: object) -> LivePage | None:
         path = place.path

@@ -207,9 +207,6 @@ def tables(contest: PublishedContest) -> Mapping[str, bytes]:
         ],
         "journal": [JournalRow(line.at, line.event, line.match, line.attempt, line.text) for line in contest.journal],
     }
-    if contest.stream is None:
-        # A running contest has not read its records, which have where and when each game was played.
-        rows_by_table["fairness"] = [_fairness(test) for test in contest.fairness]
     for name, rows in rows_by_table.items():
         columns = [column for column in COLUMNS[name] if column != CRITERION]
         values = [{column: getattr(row, column) for column in columns} for row in rows]
@@ -227,7 +224,16 @@ def tables(contest: PublishedContest) -> Mapping[str, bytes]:
     )
     files["crosstable.json"] = write_json({"agents": agents, "points": points})
     files[README] = _readme().encode()
-    return files
+    # A running contest has not read its records, which have where and when each game was played.
+    return files if contest.stream is not None else {**files, **certificate_files(contest)}
+
+
+def certificate_files(contest: PublishedContest) -> Mapping[str, bytes]:
+    """The table of the tests of the machines, as `CERTIFICATE`; the conditions of the games are known."""
+    columns = list(COLUMNS["fairness"])
+    rows = [_fairness(test) for test in contest.fairness]
+    values = [{column: getattr(row, column) for column in columns} for row in rows]
+    return dict(zip(CERTIFICATE, (write_csv(columns, values), write_json(values)), strict=True))
 
 
 README = "README.md"

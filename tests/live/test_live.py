@@ -273,7 +273,7 @@ def test_no_page_is_wider_than_a_phone(witness: Browser, tmp_path: Path, dark: b
         for _ in told:
             pass
         witness.look(360, dark)
-        for path in ("live.html", "games/00001.html", "index.html", "verify.html"):
+        for path in ("live.html", "games/00001.html", "index.html", "fairness.html", "verify.html"):
             witness.visit(f"{contest.url}/{path}")
             assert witness.ask("document.documentElement.scrollWidth") <= 360, path
             assert len(contest.get(path).content) < 150_000
@@ -287,7 +287,7 @@ def test_running_games_are_for_every_reader(witness: Browser, tmp_path: Path, da
         for _ in told:
             pass
         witness.look(1000, dark)
-        for path in ("live.html", "games/00001.html", "verify.html"):
+        for path in ("live.html", "games/00001.html", "fairness.html", "verify.html"):
             witness.visit(f"{contest.url}/{path}")
             assert [] == witness.violations(), path
         witness.look(1000)

@@ -24,7 +24,8 @@ CYCLES = int(os.environ.get("JUDGE_TEST_CYCLES", "60"))
 """How many viewers come and go."""
 
 PAGES = (
-    *("live.html", "index.html", "crosstable.html", "rounds.html", "rounds/001.html", "journal.html", "verify.html"),
+    *("live.html", "index.html", "crosstable.html", "rounds.html", "rounds/001.html", "journal.html", "fairness.html"),
+    "verify.html",
     *("agents/001.html", "games/00001.html", "games/00002.html"),
 )
 

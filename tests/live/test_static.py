@@ -1,10 +1,12 @@
 """The same pages as files: any file server carries them, and they go on by asking it."""
 
+import json
 import math
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,8 +17,12 @@ from judge.errors import InputError
 from judge.live.pages import LivePages
 from judge.live.serve import follow, hub_of
 from judge.live.static import EVENTS_PER_FILE, StaticSite
+from judge.publish.conditions import conditions_of
 from judge.publish.keys import make_key
+from judge.publish.load import load_store
 from judge.publish.log import KEY_FILE
+from judge.publish.match_files import read_stored
+from judge.publish.tables import tables
 from judge.publish.witness import newest, reader_of, refusal
 from tests.broadcast.logs import PAIR, accept, events, play_next, recorder
 from tests.faults.conftest import PATIENCE_S
@@ -90,6 +96,17 @@ def test_every_event_is_in_one_file_and_the_files_can_be_made_again(tmp_path: Pa
                 assert "p/7" in name or page.data == (public / name).read_bytes()
             for name in ("log/tile/0/000", "log/tile/9/000", "log/other", "log/../contest.toml"):
                 assert None is pages.get(name, hub.live, 0)
+        # The certificate is the one that an export of the same games has.
+        published = load_store(cup.contest)
+        matches = [
+            replace(match, conditions=conditions_of(read_stored(cup.planned.files, match.result.record).record))
+            for match in published.matches
+            if match.result is not None
+        ]
+        expected = tables(replace(published, matches=matches))["fairness.json"]
+        assert 40 == json.loads(expected)[0]["games"]
+        assert expected == (public / "data/fairness.json").read_bytes()
+        assert "40 of the 40 games" in (public / "fairness.html").read_text()
         count = events(cup)[-1]["seq"]
         assert count > EVENTS_PER_FILE
         for _ in range(2):
