@@ -50,8 +50,8 @@ def crowd(bench: Bench) -> Iterator[Figure]:
     sleeps = seat.model_copy(update={"command": (*seat.command, str(SLEEP_MS))})
     seats = tuple(sleeps.model_copy(update={"name": name}) for name in ("one", "two"))
     specs = [MatchSpec(seats=(seats[0], seats[1]), policy=policy, number=n).model_dump_json() for n in range(GAMES)]
-    barrier = multiprocessing.get_context("spawn").Barrier(GAMES)
-    workers: list[Worker[Seen]] = [Worker(_join, barrier) for _ in specs]
+    barrier = multiprocessing.get_context("fork").Barrier(GAMES)
+    workers: list[Worker[Seen]] = [Worker(_join, barrier, fork=True) for _ in specs]
     try:
         with _everywhere(bench.slot):
             for worker, spec in zip(workers, specs, strict=True):
