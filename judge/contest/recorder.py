@@ -8,9 +8,7 @@ for the same reason a log that was removed is made again from the store and the 
 
 import secrets
 import time
-from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -21,29 +19,23 @@ from judge.broadcast.events import (
     Entered,
     EnteredAgent,
     GameStarted,
-    MoveMade,
     Opened,
-    Playing,
     Scheduled,
     ScheduledGame,
     StandingLine,
     StateChanged,
     TableChanged,
-    TurnBegun,
     Unscored,
     read_event,
 )
 from judge.broadcast.log import EventLog
-from judge.broadcast.pipe import BEGIN, TRANSCRIPT, frames
-from judge.broadcast.running import RunningGame, events_of_record, moment
-from judge.broadcast.sender import Announced, sent_ms
+from judge.broadcast.running import events_of_record, moment
 from judge.contest.contest import Contest
+from judge.contest.moves_told import Key, MovesTold
 from judge.contest.plan import BroadcastPlan
 from judge.errors import InputError
 from judge.logs import get_logger
-from judge.parsing import parse_json
 from judge.records.outcome import outcome_sentence, score_text
-from judge.referee.transcript import unpack_entries
 from judge.store.types import JournalLine
 from judge.text import plain_text
 
@@ -57,29 +49,6 @@ LONGEST_REASON = 300
 
 log = get_logger()
 
-Key = tuple[int, int]
-"""A game's number, and the attempt."""
-
-
-@dataclass(slots=True)
-class Connection:
-    """What a worker sends of one attempt."""
-
-    read: bytearray = field(default_factory=bytearray)
-    key: Key | None = None
-    running: RunningGame | None = None
-    again: int = 0
-    """How many of its events the log has from an earlier connection."""
-
-
-@dataclass(slots=True)
-class _Held:
-    """An event that may not be known yet: until when, and after which answer."""
-
-    until_ms: float
-    ply: int
-    event: AnyEvent
-
 
 class Recorder:
     """The log of one contest, and what it has."""
@@ -87,7 +56,6 @@ class Recorder:
     def __init__(self, contest: Contest, path: Path, delay: BroadcastPlan | None = None) -> None:
         """Open the log at `path`, or begin it. Raises HostError and InputError as `EventLog`."""
         self._contest = contest
-        self._delay = BroadcastPlan() if delay is None else delay
         self._log = EventLog(path)
         self._lines: set[int] = set()
         self._last_line = 0
@@ -95,11 +63,8 @@ class Recorder:
         self._table: tuple[StandingLine, ...] | None = None
         self._table_at = 0.0
         self._is_table_due = True
-        self._told: dict[Key, int] = {}
-        """The games that are open, and how many of their moves the log has, with their beginning."""
-        self._held: dict[Key, deque[_Held]] = {}
-        self._heard: dict[Key, int] = {}
-        """How many answers of a game have come."""
+        self.moves = MovesTold(self._log.append, self.look, BroadcastPlan() if delay is None else delay)
+        """What the workers tell of the games that they play."""
         self._games: dict[str, ScheduledGame] = {}
         self._read()
         if self._log.seq == 0:
@@ -119,11 +84,11 @@ class Recorder:
             key = (head.game, head.attempt)
             match head.type:
                 case "started":
-                    self._told[key] = 0
+                    self.moves.begin(key)
                 case "playing" | "move":
-                    self._told[key] = self._told.get(key, 0) + 1
+                    self.moves.count(key)
                 case "ended" | "void":
-                    self._told.pop(key, None)
+                    self.moves.end(key)
                 case "scheduled":
                     event = read_event(line)
                     if isinstance(event, Scheduled):
@@ -160,6 +125,12 @@ class Recorder:
         if self._is_table_due and time.monotonic() >= self._table_at:
             self._tell_table()
 
+    def due_s(self) -> float | None:
+        """In how many seconds there is something to tell that comes from nobody; None: there is nothing."""
+        table_s = max(0.0, self._table_at - time.monotonic()) if self._is_table_due else None
+        due = [each for each in (self.moves.due_s(), table_s) if each is not None]
+        return min(due) if due else None
+
     def finish(self) -> None:
         """Tell all that is left, also standings that could still be late. Raises HostError as `look` does."""
         self._table_at = 0
@@ -192,7 +163,7 @@ class Recorder:
         key = (game.game, attempt)
         match event:
             case "started":
-                self._told[key] = 0
+                self.moves.begin(key)
                 yield GameStarted(
                     journal=number, game=game.game, attempt=attempt, at=at, first=game.first, second=game.second
                 )
@@ -212,14 +183,12 @@ class Recorder:
                 )
             case "annulled":
                 self._is_table_due = True
-                self._forget(key)
+                self.moves.end(key)
                 yield Unscored(journal=number, game=game.game, attempt=attempt, at=at, state="annulled", reason=reason)
 
     def _rest(self, key: Key, match: str) -> Iterator[AnyEvent]:
         """What the log does not have yet of an attempt that is over: what was held back, then what its record has."""
-        told = self._told.get(key, 0)
-        held = [each.event for each in self._held.get(key, ()) if isinstance(each.event, Playing | MoveMade)]
-        self._forget(key)
+        told, held = self.moves.end(key)
         attempt = self._contest.store.attempt(match, key[1])
         if attempt is None or attempt.record is None:
             yield from held
@@ -228,10 +197,6 @@ class Recorder:
             yield from events_of_record(self._contest.record(attempt.record), key[0])[told:]
         except InputError as error:
             log.warning("the moves of a game cannot be told", game=key[0], attempt=key[1], why=str(error))
-
-    def _forget(self, key: Key) -> None:
-        for kept in (self._told, self._held, self._heard):
-            kept.pop(key, None)
 
     def _ended(self, number: int, at: str, reason: str, key: Key, match: str) -> Ended:
         game, attempt = key
@@ -310,74 +275,3 @@ class Recorder:
         if lines != self._table:
             self._table = lines
             self._log.append([TableChanged(at=moment(time.time() * 1000), lines=lines)])
-
-    # --- games that are played ---------------------------------------------------------------------------------------
-
-    def hear(self, connection: Connection, data: bytes) -> None:
-        """Take bytes that a worker sent. Raises InputError or struct.error where they are none of a worker's."""
-        connection.read += data
-        for kind, frame in frames(connection.read):
-            match kind:
-                case _ if kind == BEGIN:
-                    self._begin(connection, parse_json(Announced, frame, "an announced game"))
-                case _ if kind == TRANSCRIPT and connection.running is not None:
-                    at_ms, packed = sent_ms(frame)
-                    self._tell(connection, connection.running.hear(list(unpack_entries(packed)), at_ms))
-
-    def _begin(self, connection: Connection, announced: Announced) -> None:
-        key = (announced.game, announced.attempt)
-        if key not in self._told:
-            self.look()
-        if key in self._told and connection.running is None:
-            connection.key, connection.again = key, self._told[key] + len(self._held.get(key, ()))
-            connection.running = RunningGame(announced.spec, *key)
-
-    def _tell(self, connection: Connection, events: Sequence[AnyEvent]) -> None:
-        """Log what the log does not have; a connection that was made again begins with what it had."""
-        key = connection.key
-        if key is None or key not in self._told or connection.running is None:
-            return
-        fresh: list[AnyEvent] = []
-        for event in events:
-            if connection.again == 0:
-                fresh.append(event)
-            elif isinstance(event, Playing | MoveMade):
-                connection.again -= 1
-        self._heard[key] = connection.running.plies
-        self._release(key, fresh)
-
-    def _release(self, key: Key, fresh: Sequence[AnyEvent]) -> None:
-        """Log events, or hold them as long as the contest's delay wants; and log those that were held long enough."""
-        if not self._delay.is_given:
-            self._write_moves(key, fresh)
-            return
-        now, plies = time.time() * 1000, self._heard[key]
-        held = self._held.setdefault(key, deque())
-        for event in fresh:
-            ply = event.ply if isinstance(event, MoveMade) else plies + 1
-            late = _delayed(event, self._delay)
-            if late is not None:
-                held.append(_Held(now + self._delay.delay_s * 1000, ply, late))
-        free: list[AnyEvent] = []
-        while held and held[0].until_ms <= now and held[0].ply + self._delay.delay_plies <= plies:
-            free.append(held.popleft().event)
-        self._write_moves(key, free)
-
-    def _write_moves(self, key: Key, events: Sequence[AnyEvent]) -> None:
-        self._log.append(events)
-        self._told[key] += sum(isinstance(event, Playing | MoveMade) for event in events)
-
-    def release(self) -> None:
-        """Log what was held back long enough."""
-        for key in list(self._held):
-            self._release(key, ())
-
-
-def _delayed(event: AnyEvent, delay: BroadcastPlan) -> AnyEvent | None:
-    """An event as it is told later: its clock runs so much later; after a delay by answers nobody knows how much."""
-    if not isinstance(event, MoveMade | TurnBegun) or event.clock is None:
-        return event
-    if delay.delay_plies:
-        return None if isinstance(event, TurnBegun) else event.model_copy(update={"clock": None})
-    since_ms = event.clock.since_ms + round(delay.delay_s * 1000)
-    return event.model_copy(update={"clock": event.clock.model_copy(update={"since_ms": since_ms})})

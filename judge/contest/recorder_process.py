@@ -1,6 +1,8 @@
 """The process that writes the log of a contest's events beside its judge, which never waits for it.
 
-It runs only while its core has nothing else to do.
+It runs only while its core has nothing else to do. It sleeps until a worker has sent something or the store has
+changed. After each round it rests for a moment in which nobody has to wake it: to wake a process costs the worker that
+sends a move some microseconds, and a game in which these count sends again before the rest is over.
 """
 
 import os
@@ -8,25 +10,25 @@ import selectors
 import socket
 import struct
 import time
-from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 from judge.broadcast.log import LOG_FILE
 from judge.broadcast.pipe import END
 from judge.contest.contest import Contest, open_store
+from judge.contest.moves_told import Connection
 from judge.contest.plan import Planned
-from judge.contest.recorder import Connection, Recorder
+from judge.contest.recorder import Recorder
+from judge.contest.store_changes import LOOK_S, StoreChanges, stamp_of
 from judge.errors import InputError
 from judge.logs import get_logger
 from judge.worker_processes import set_scheduling
 
-INTERVAL_S = 0.01
-"""How often it looks for moves while games are played. It does not wait for them: a worker that sends one must not have
-to wake it."""
+REST_S = 0.01
+"""How long it rests after each round."""
 
-LOOK_S = 1.0
-"""How often it looks at the store at least; it does so at once where it sees that the store's file has changed."""
+LONGEST_SLEEP_S = 1.0
+"""How long it sleeps at most, in case that it was not told of a change."""
 
 log = get_logger()
 
@@ -42,72 +44,71 @@ def record(planned: Planned, address: Path) -> None:
     listener.bind(str(address))
     listener.listen(256)
     listener.setblocking(False)
-    with closing(listener), closing(open_store(planned)) as store:
+    with closing(listener), closing(open_store(planned)) as store, closing(StoreChanges(planned)) as changes:
         recorder = Recorder(Contest(store, planned), planned.folder / LOG_FILE, planned.plan.broadcast)
         with closing(recorder):
-            _Loop(recorder, listener, stamp_of(planned)).run()
-
-
-def stamp_of(planned: Planned) -> Callable[[], object]:
-    """What changes whenever the store does; a few times a second if that cannot be seen from its files."""
-    start, name = "sqlite:///", planned.store_url.removeprefix("sqlite:///")
-    if not planned.store_url.startswith(start):
-        return lambda: int(time.monotonic() * 4)
-    paths = (Path(name), Path(f"{name}-wal"))
-
-    def stamp() -> object:
-        found = []
-        for path in paths:
-            with suppress(OSError):
-                status = path.stat()
-                found.append((status.st_mtime_ns, status.st_size))
-        return found
-
-    return stamp
+            _Loop(recorder, listener, planned, changes).run()
 
 
 class _Loop:
     """Reads what comes from workers and from the store."""
 
-    def __init__(self, recorder: Recorder, listener: socket.socket, stamp: Callable[[], object]) -> None:
+    def __init__(self, recorder: Recorder, listener: socket.socket, planned: Planned, changes: StoreChanges) -> None:
         self._recorder = recorder
         self._listener = listener
-        self._stamp = stamp
+        self._changes = changes
+        self._stamp = stamp_of(planned)
         self._stamped: object = None
         self._looked_at = 0.0
         self._ends = False
+        self._workers = 0
+        """How many are connected."""
         self._selector = selectors.DefaultSelector()
         self._selector.register(listener, selectors.EVENT_READ)
+        if changes.fileno() >= 0:
+            self._selector.register(changes, selectors.EVENT_READ)
 
     def run(self) -> None:
         """Until END has come, every worker has said all, and the store has been read once more."""
         with closing(self._selector):
             while True:
-                has_games = len(self._selector.get_map()) > 1
-                for key, _ in self._selector.select(0 if has_games or self._ends else INTERVAL_S * 5):
+                for key, _ in self._selector.select(self._sleep_s()):
                     self._hear(key)
-                if self._ends and len(self._selector.get_map()) == 1:
+                if self._ends and not self._workers:
                     self._recorder.finish()
                     return
                 self._look()
-                self._recorder.release()
-                if has_games:
-                    time.sleep(INTERVAL_S)
+                self._recorder.moves.release()
+                time.sleep(REST_S)
+
+    def _sleep_s(self) -> float:
+        """How long nothing has to be done if nothing happens."""
+        if self._ends:
+            return 0.0
+        longest = LONGEST_SLEEP_S if self._changes.fileno() >= 0 else LOOK_S
+        due = self._recorder.due_s()
+        return longest if due is None else min(longest, due)
 
     def _look(self) -> None:
         now, stamp = time.monotonic(), self._stamp()
-        if stamp != self._stamped or now - self._looked_at >= LOOK_S:
+        due = self._recorder.due_s()
+        if stamp != self._stamped or now - self._looked_at >= LONGEST_SLEEP_S or due == 0:
             self._stamped, self._looked_at = stamp, now
+            self._changes.watch()
             self._recorder.look()
 
     def _hear(self, key: selectors.SelectorKey) -> None:
         connection: Connection | None = key.data
+        stream = key.fileobj
+        if stream is self._changes:
+            self._changes.take()
+            return
         if connection is None:
             worker, _ = self._listener.accept()
             worker.setblocking(False)
             self._selector.register(worker, selectors.EVENT_READ, Connection())
+            self._workers += 1
             return
-        stream = key.fileobj
         if not isinstance(stream, socket.socket):
             raise TypeError("only sockets are registered")
         try:
@@ -115,11 +116,12 @@ class _Loop:
             if data == END + bytes(4):
                 self._ends, data = True, b""
             if data:
-                self._recorder.hear(connection, data)
+                self._recorder.moves.hear(connection, data)
                 return
         except (OSError, InputError, struct.error) as error:
             log.warning("what a worker sent cannot be read", why=str(error))
         self._selector.unregister(stream)
         stream.close()
+        self._workers -= 1
         if connection.running is not None:
             connection.running.close()

@@ -14,8 +14,8 @@ from judge.authors.app import PATHS as AUTHOR_PATHS
 from judge.authors.app import Desk
 from judge.authors.app import create_app as create_authors_app
 from judge.contest.plan import Planned, load_plan
-from judge.contest.recorder_process import stamp_of
 from judge.contest.snapshot import read_snapshot
+from judge.contest.store_changes import stamp_of
 from judge.contest.window_keeper import ContestProcess, WindowKeeper, remembered
 from judge.errors import InputError
 from judge.intake.app import PATHS as INTAKE_PATHS

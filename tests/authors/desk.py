@@ -9,7 +9,7 @@ from typing import Any
 
 from judge.contest.entries import intake_directory
 from judge.contest.plan import load_plan
-from judge.contest.recorder_process import stamp_of
+from judge.contest.store_changes import stamp_of
 from judge.intake.app import AppState, create_app
 from judge.intake.authentication import Authenticator
 from judge.intake.middleware import Middleware

@@ -2,11 +2,12 @@
 
 import os
 import random
+import select
 import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,10 @@ import pytest
 from judge.broadcast.log import LOG_FILE
 from judge.broadcast.pipe import END, Feed
 from judge.broadcast.sender import Announced, Sender
+from judge.contest.moves_told import Connection
 from judge.contest.plan import BroadcastPlan
-from judge.contest.recorder import Connection, Recorder
+from judge.contest.recorder import Recorder
+from judge.contest.store_changes import StoreChanges
 from judge.matches import Match
 from judge.referee.spec import RecordFile
 from tests.broadcast.logs import PAIR, accept, events, of_games, play_next, recorder, shares, whole
@@ -52,7 +55,7 @@ def tell(recorder: Recorder, match: Match, file: RecordFile, parts: int = 20, sh
     connection = Connection()
     sent = list(frames_of(match, file, parts))
     for data in sent[: round(len(sent) * share)]:
-        recorder.hear(connection, data)
+        recorder.moves.hear(connection, data)
     if connection.running is not None:
         connection.running.close()
 
@@ -143,7 +146,7 @@ def test_with_a_delay_a_move_is_told_after_so_many_more_and_the_end_at_once(cup:
         moves = len(file.record.plies)
         connection = Connection()
         for data in frames_of(match, file, 10_000):
-            log.hear(connection, data)
+            log.moves.hear(connection, data)
             told = of_games(events(cup)).get((1, 1), [])
             heard = connection.running.plies if connection.running else 0
             assert len([word for word in told if word.startswith("move")]) == max(0, heard - 3)
@@ -160,7 +163,7 @@ def test_with_a_delay_in_seconds_nothing_is_told_before(cup: Cup) -> None:
     with recorder(cup, BroadcastPlan(delay_s=3600)) as log:
         match, file = play_next(cup)
         tell(log, match, file)
-        log.release()
+        log.moves.release()
         assert {(1, 1): ["started"]} == of_games(events(cup))
         accept(cup, match, file)
         log.look()
@@ -248,3 +251,12 @@ def test_killed_at_any_moment_a_recorder_leaves_no_gap_no_repeat_and_no_half_lin
     assert {key: whole(moves) for key, moves in played.items()} == of_games(told)
     lines = [event["journal"] for event in told if "journal" in event]
     assert sorted(set(lines)) == lines
+
+
+def test_a_change_of_the_store_wakes_who_waits_for_it(cup: Cup) -> None:
+    with closing(StoreChanges(cup.planned)) as changes:
+        assert ([], [], []) == select.select([changes], [], [], 0)
+        cup.store.set_state(cup.contest.name, "paused", "lunch")
+        assert select.select([changes], [], [], PATIENCE_S)[0]
+        changes.take()
+        assert ([], [], []) == select.select([changes], [], [], 0)

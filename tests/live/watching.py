@@ -10,8 +10,9 @@ from pathlib import Path
 
 import httpx
 
+from judge.contest.moves_told import Connection
 from judge.contest.plan import BroadcastPlan
-from judge.contest.recorder import Connection, Recorder
+from judge.contest.recorder import Recorder
 from judge.matches import Match
 from judge.referee.spec import RecordFile
 from tests.broadcast.logs import accept, play_next, recorder
@@ -90,7 +91,7 @@ def told_by(cup: Cup, log: Recorder, parts: int = 20) -> tuple[Match, RecordFile
     def told() -> Iterator[None]:
         connection = Connection()
         for data in frames_of(match, file, parts):
-            log.hear(connection, data)
+            log.moves.hear(connection, data)
             yield
         assert connection.running is not None
         connection.running.close()
