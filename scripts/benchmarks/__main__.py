@@ -32,9 +32,10 @@ from judge.sandbox.box import Box, Tenant
 from judge.sandbox.container import KEPT
 from judge.sandbox.images import runtime_image
 from judge.sandbox.owner import owned_directory
+from scripts.benchmarks.against import compare, read_figures, show_changes
 from scripts.benchmarks.contest import contest
 from scripts.benchmarks.live import live
-from scripts.benchmarks.measuring import GOMOKU, RUNS, SHORT, Bench, Figure, clock_errors_ms, share_of
+from scripts.benchmarks.measuring import GOMOKU, RUNS, SHORT, Bench, Figure, clock_errors_ms, figure_of, share_of
 
 PINGS = 2000
 FREEZES = 500
@@ -80,7 +81,6 @@ def relay(bench: Bench) -> Iterator[Figure]:
         judged.append(_us_per_move(_game(bench, "house-instant")))
         loose.append(_us_per_move(_game(bench, "house-instant", "box.freeze=none")))
         attached.append(_us_per_move(_game(bench, "house-instant", "box.transport=attach")))
-    limit = statistics.median(bare)
     peer_s = bench.peer_game_s()
     peer_us = None if peer_s is None else peer_s * 1e6 / 400
     for name, values in (
@@ -88,14 +88,13 @@ def relay(bench: Bench) -> Iterator[Figure]:
         ("relay, pipes, not freezing", loose),
         ("relay, Engine attach, freezing", attached),
     ):
-        value = statistics.median(values)
-        yield Figure(name, value, "us/move", limit, value / limit, peer_us)
-    yield Figure("relay, pipes, freezing", 1e6 / statistics.median(judged), "moves/s")
-    stratego = statistics.median(
-        _us_per_move(_game(bench, "house-stratego-instant", "box.freeze=none", policy_name="stratego-2012"))
+        yield figure_of(name, values, "us/move", bare, peer=peer_us)
+    yield figure_of("moves a second, pipes, freezing", [1e6 / us for us in judged], "moves/s")
+    stratego = [
+        1e6 / _us_per_move(_game(bench, "house-stratego-instant", "box.freeze=none", policy_name="stratego-2012"))
         for _ in range(RUNS)
-    )
-    yield Figure("relay, Stratego, not freezing", 1e6 / stratego, "half-moves/s")
+    ]
+    yield figure_of("relay, Stratego, not freezing", stratego, "half-moves/s")
 
 
 def _bare_pipe_us(bench: Bench) -> float:
@@ -149,8 +148,7 @@ def start(bench: Bench) -> Iterator[Figure]:
     for _ in range(RUNS):
         bare.append(_bare_run_ms(bench))
         ours.append(_box_start_ms(bench))
-    value, limit = statistics.median(ours), statistics.median(bare)
-    yield Figure("start, created to OK", value, "ms", limit, value / limit)
+    yield figure_of("start, created to OK", ours, "ms", bare)
 
 
 def _box_start_ms(bench: Bench) -> float:
@@ -200,8 +198,7 @@ def reuse(bench: Bench) -> Iterator[Figure]:
             fresh.append(_games_a_minute(bench, agent, FRESH_GAMES, overrides))
             kept.append(_games_a_minute(bench, agent, KEPT_GAMES, (*overrides, "box.reuse=agent")))
             KEPT.close()
-        value, limit = statistics.median(kept), statistics.median(fresh)
-        yield Figure(f"games of {length}, boxes reused", value, "games/min", limit, value / limit)
+        yield figure_of(f"games of {length}, boxes reused", kept, "games/min", fresh)
 
 
 def _games_a_minute(bench: Bench, agent: Agent, games: int, overrides: tuple[str, ...]) -> float:
@@ -290,8 +287,12 @@ def bench(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     peer: Annotated[list[str] | None, typer.Option(help="c-gomoku-cli=PATH: run a peer too.")] = None,
+    against: Annotated[
+        Path | None, typer.Option(help="The output of --json of a former run: say what has become worse, and fail.")
+    ] = None,
 ) -> None:
     """Measure the judge on this host."""
+    before = None if against is None else read_figures(against)
     for name in names or []:
         if name not in MEASURES:
             raise InputError(f"there is no measurement {name!r}; there are {', '.join(MEASURES)}")
@@ -309,6 +310,11 @@ def bench(
         print(json.dumps([asdict(figure) for figure in figures], indent=2))
     else:
         _show(figures, slot)
+    if before is not None:
+        changes = list(compare(before, figures))
+        show_changes(changes)
+        if any(change.is_worse for change in changes):
+            raise typer.Exit(1)
 
 
 def _cpu_ticks() -> list[int]:

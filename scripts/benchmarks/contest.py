@@ -4,7 +4,6 @@ What is compared is measured by turns in one run, so that whatever else this hos
 """
 
 import logging
-import statistics
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -25,7 +24,7 @@ from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.types import AttemptState, EntryRow
 from scripts.benchmarks.crowd import crowd
-from scripts.benchmarks.measuring import GOMOKU, RUNS, SHORT, Bench, Figure, clock_errors_ms, share_of
+from scripts.benchmarks.measuring import GOMOKU, RUNS, SHORT, Bench, Figure, clock_errors_ms, figure_of, share_of
 from scripts.benchmarks.tables import large_tables
 
 GAMES = 12
@@ -56,9 +55,8 @@ def rate(bench: Bench) -> Iterator[Figure]:
         alone.append(_games_a_minute(_played(bench, agent, GAMES + 2, ahead=0)))
     peer_s = bench.peer_game_s()
     peer = None if peer_s is None else 60 / peer_s
-    value, limit = statistics.median(ready), statistics.median(alone)
-    yield Figure("contest, next game made ready", value, "games/min", limit, value / limit, peer)
-    yield Figure("contest, one game after the other", limit, "games/min", peer=peer)
+    yield figure_of("contest, next game made ready", ready, "games/min", alone, peer=peer)
+    yield figure_of("contest, one game after the other", alone, "games/min", peer=peer)
 
 
 def short_games(bench: Bench) -> Iterator[Figure]:
@@ -68,8 +66,7 @@ def short_games(bench: Bench) -> Iterator[Figure]:
     for _ in range(RUNS):
         kept.append(_games_a_minute(_played(bench, agent, KEPT_GAMES + 2, 1, *SHORT, "box.reuse=agent")))
         fresh.append(_games_a_minute(_played(bench, agent, GAMES + 2, 1, *SHORT)))
-    value, limit = statistics.median(kept), statistics.median(fresh)
-    yield Figure("contest of short games, boxes reused", value, "games/min", limit, value / limit)
+    yield figure_of("contest of short games, boxes reused", kept, "games/min", fresh)
 
 
 def _games_a_minute(games: list[tuple[float, RecordFile]]) -> float:

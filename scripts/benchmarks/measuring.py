@@ -4,7 +4,7 @@ import re
 import statistics
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,11 @@ _PEER_SCORE = re.compile(r"^Score of .* vs .*: (\d+) - (\d+) - (\d+) +\[[^]]*\] 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One line of the table: `ratio` is value / limit, `peer` the peer's value in the same unit."""
+    """One line of the table: `ratio` is value / limit, `peer` the peer's value in the same unit.
+
+    `runs` is what each run measured: the ratio to the limit of that run where there is a limit, else the value. It is
+    empty where a figure was not measured several times.
+    """
 
     name: str
     value: float
@@ -35,6 +39,19 @@ class Figure:
     limit: float | None = None
     ratio: float | None = None
     peer: float | None = None
+    runs: tuple[float, ...] = ()
+
+
+def figure_of(
+    name: str, values: Sequence[float], unit: str, limits: Sequence[float] = (), *, peer: float | None = None
+) -> Figure:
+    """The figure of several runs: medians. `limits` are those of the same runs, measured by turns with the values."""
+    value = statistics.median(values)
+    if not limits:
+        return Figure(name, value, unit, peer=peer, runs=tuple(values))
+    limit = statistics.median(limits)
+    runs = tuple(each / least for each, least in zip(values, limits, strict=True))
+    return Figure(name, value, unit, limit, value / limit, peer, runs)
 
 
 @dataclass(frozen=True, slots=True)

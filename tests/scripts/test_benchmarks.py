@@ -1,13 +1,16 @@
 """The measurements of a contest come to an end and say what they measured; how fast this host is says no test."""
 
+import json
 import os
+import re
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from judge.cli.host_setup import slot_alone
-from judge.errors import HostError
+from judge.errors import HostError, InputError
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot
@@ -15,7 +18,8 @@ from judge.sandbox.cores import available
 from scripts.benchmarks import contest as bench_contest
 from scripts.benchmarks import crowd as bench_crowd
 from scripts.benchmarks import tables as bench_tables
-from scripts.benchmarks.measuring import Bench
+from scripts.benchmarks.against import compare, read_figures
+from scripts.benchmarks.measuring import Bench, Figure, figure_of
 
 
 @pytest.fixture
@@ -119,3 +123,38 @@ def test_a_peer_that_played_all_games_is_timed(bench: Bench) -> None:
 def test_a_peer_that_did_not_play_them_is_not_timed(bench: Bench, does: str, why: str) -> None:
     with pytest.raises(HostError, match=f"^c-gomoku-cli {why}$"):
         a_peer(bench, does).peer_game_s()
+
+
+BEFORE = (
+    figure_of("start", [80.0, 82.0, 81.0], "ms", [160.0, 160.0, 160.0]),
+    figure_of("games", [300.0, 310.0, 305.0], "games/min"),
+    figure_of("noisy", [1.0, 9.0, 5.0], "us"),
+    Figure("once", 7.0, "ms"),
+)
+
+
+def test_what_became_worse_than_in_a_former_run_is_said(tmp_path: Path) -> None:
+    """Ratios where there is a limit: this host is twice as slow, and the start no worse."""
+    path = tmp_path / "before.json"
+    path.write_text(json.dumps([asdict(figure) for figure in BEFORE]))
+    now = (
+        figure_of("start", [160.0, 170.0, 162.0], "ms", [320.0, 320.0, 330.0]),
+        figure_of("games", [290.0, 280.0, 295.0], "games/min"),
+        figure_of("noisy", [8.0, 12.0, 11.0], "us"),
+        Figure("once", 9.0, "ms"),
+        figure_of("new", [1.0], "ms"),
+    )
+
+    changes = {change.name: change for change in compare(read_figures(path), now)}
+
+    assert {"start": False, "games": True, "noisy": False} == {name: each.is_worse for name, each in changes.items()}
+    assert not any(change.is_better for change in changes.values())
+
+
+@pytest.mark.parametrize("text", ["", "{}", '[{"name": "start"}]', '[{"name": "a", "value": "much", "unit": "ms"}]'])
+def test_what_no_run_has_printed_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "before.json"
+    path.write_text(text)
+
+    with pytest.raises(InputError, match=re.escape(str(path))):
+        read_figures(path)
