@@ -17,10 +17,13 @@ judge serve cup
 
 judge serve cup --listen 127.0.0.1:8000 --proxy 127.0.0.1 --root-path /cup
 
+judge serve cup --metrics 127.0.0.1:9100
+
 judge serve cup --read-only
 
 It runs before, beside and after judge contest run, and can be stopped and started again at any time. It listens on this
-machine only: put a server with TLS in front of it. /openapi.json describes the feed of events and the submissions.
+machine only: put a server with TLS in front of it. /openapi.json describes the feed of events and the submissions. The
+log is JSON on stderr, an event a line.
 """
 
 
@@ -30,6 +33,10 @@ def serve(
     beyond_loopback: BeyondLoopbackOption = False,
     proxy: ProxyOption = "",
     root_path: Annotated[str, typer.Option(help="The path under which the server in front has the pages.")] = "",
+    metrics: Annotated[
+        str,
+        typer.Option(metavar="ADDRESS:PORT", help="Serve /metrics for Prometheus at an address of its own, too."),
+    ] = "",
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Only the public pages: receive no submissions, and need no Engine.")
     ] = False,
@@ -39,6 +46,7 @@ def serve(
     It serves until a signal ends it.
     """
     try:
+        from judge.intake.logs import configure
         from judge.intake.serve import ListenAddress, checked_proxy, listening, parse_listen_address, running_intake
         from judge.live.serve import serve as serve_pages
     except ModuleNotFoundError as error:
@@ -47,7 +55,12 @@ def serve(
     address = parse_listen_address(listen)
     proxy = checked_proxy(proxy)
     with listening(address, beyond_loopback=beyond_loopback) as listener, ExitStack() as stack:
+        numbers = None
+        if metrics:
+            place = parse_listen_address(metrics, "--metrics")
+            numbers = stack.enter_context(listening(place, beyond_loopback=beyond_loopback, option="--metrics"))
         intake = None
+        configure()
         if not read_only:
             from judge.cli.submit import hosting, open_intake
 
@@ -64,5 +77,6 @@ def serve(
             intake=intake,
             proxy=proxy,
             root_path=root_path.rstrip("/"),
+            metrics=numbers,
             ready=lambda: say_where(f"{planned.name} on http://{place}{root_path}", is_loopback=place.is_loopback),
         )

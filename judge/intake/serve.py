@@ -42,7 +42,7 @@ class ListenAddress:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def parse_listen_address(text: str) -> ListenAddress:
+def parse_listen_address(text: str, option: str = "--listen") -> ListenAddress:
     """Parse `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`; port 0 means any free port. Raises InputError."""
     host, colon, port = text.rpartition(":")
     host = "127.0.0.1" if host == "localhost" else host.removeprefix("[").removesuffix("]")
@@ -52,7 +52,7 @@ def parse_listen_address(text: str) -> ListenAddress:
         if not colon or not 0 <= number < 1 << 16:
             raise ValueError
     except ValueError:
-        raise InputError(f"--listen {text!r}: use an IP address and a port, such as 127.0.0.1:8080") from None
+        raise InputError(f"{option} {text!r}: use an IP address and a port, such as 127.0.0.1:8080") from None
     return ListenAddress(host, number)
 
 
@@ -64,18 +64,18 @@ def checked_proxy(text: str) -> str:
         raise InputError(f"--proxy {text!r}: use one IP address, such as 127.0.0.1") from None
 
 
-def listening(address: ListenAddress, *, beyond_loopback: bool) -> socket.socket:
+def listening(address: ListenAddress, *, beyond_loopback: bool, option: str = "--listen") -> socket.socket:
     """A socket that listens there. Raises InputError if it cannot, or for an address that needs `beyond_loopback`."""
     if not address.is_loopback and not beyond_loopback:
         raise InputError(
-            f"--listen {address}: other machines could reach it, and would send tokens without encryption: "
+            f"{option} {address}: other machines could reach it, and would send tokens without encryption: "
             "listen on 127.0.0.1 behind a server with TLS, or use --beyond-loopback"
         )
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     try:
         return socket.create_server((address.host, address.port), family=family)
     except OSError as error:
-        raise InputError(f"--listen {address}: {error.strerror}") from None
+        raise InputError(f"{option} {address}: {error.strerror}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,10 @@ class Site:
         watched = self.watched
         return None if watched is None else watched.pages.contest(watched.hub.live, watched.version())
 
+    def viewers(self) -> int:
+        """How many watch."""
+        return 0 if self.watched is None else self.watched.hub.viewers
+
     async def run(self) -> None:
         """Follow the contest until it is cancelled."""
         while self.watched is None:
@@ -143,6 +147,8 @@ def create_app(site: Site, *others: FastAPI) -> FastAPI:
     async def _failed(_request: Request, _error: Exception) -> Response:
         return PlainTextResponse("this page cannot be shown now: the organiser's log says why", 503)
 
+    if not others:
+        _add_health(app, site)  # else the intake's, which knows more
     _add_feed(app, site)
     _add_pages(app, site)
     if others:
@@ -166,6 +172,15 @@ def _describe(app: FastAPI, others: Sequence[FastAPI]) -> None:
         return joined
 
     app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _add_health(app: FastAPI, site: Site) -> None:
+    @app.get("/health", tags=["public"])
+    def health() -> dict[str, bool]:
+        """Check that the service and its store answer."""
+        if site.watched is not None:
+            site.watched.version()
+        return {"ok": True}
 
 
 def _add_feed(app: FastAPI, site: Site) -> None:

@@ -9,7 +9,7 @@ import asyncio
 import json
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -89,6 +89,8 @@ class Hub:
         self._reader = LogReader(self._path)
         self._stored: deque[Sent] = deque(maxlen=STORED)
         self._unsent: list[Sent] = []
+        self.told: Callable[[Sequence[Sent]], None] = lambda _: None
+        """Is called with the events that were sent."""
         self._viewers: set[Viewer] = set()
         self._round_at = 0.0
         self._beat_at = 0.0
@@ -191,6 +193,7 @@ class Hub:
             by_topic[viewer.topic].append(viewer)
         for topic, viewers in by_topic.items():
             self._write(viewers, b"".join(data for sent, data in framed if topic.has(sent)))
+        self.told(new)
 
     def _send_plots(self, now: float) -> None:
         """Draw the plots of the game that waits longest among those that have gone on, once for all who watch it."""

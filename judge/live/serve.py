@@ -25,6 +25,7 @@ from judge.intake.serve import Intake
 from judge.live.app import Site, Watched, create_app
 from judge.live.connections import streaming
 from judge.live.hub import Hub
+from judge.live.metrics import Metrics, StoreNumbers, served_metrics
 from judge.live.middleware import PublicMiddleware
 from judge.live.pages import LivePages
 from judge.live.service import Service
@@ -70,12 +71,13 @@ def serve(
     proxy: str = "",
     root_path: str = "",
     slots: int = 1,
+    metrics: socket.socket | None = None,
     ready: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve until a signal ends it; `proxy` is the one address whose X-Forwarded-For header is trusted.
 
     With an `intake` it can be started before the contest begins. Raises InputError if the contest has not begun and
-    there is no intake, and HostError if its store cannot be read.
+    there is no intake, and HostError if its store cannot be read. `metrics` listens for Prometheus.
     """
     watching = planned.plan.broadcast
     limits = planned.plan.intake.model_copy(
@@ -88,13 +90,18 @@ def serve(
                 return None
             hub = hub_of(planned)
             hub.catch_up()
+            hub.told = counted.told
             pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=intake is not None)))
             return Watched(hub, pages, stamp_of(planned), slots)
 
         log = None
         if intake is not None:
             log = stack.enter_context(closing(SignedLog(planned.store_url, planned.name, planned.folder)))
+        counted = Metrics()
         site = Site(planned.name, begin, log)
+        if metrics is not None:
+            counted.registry.register(StoreNumbers(planned, site.viewers))
+            stack.enter_context(served_metrics(counted, metrics))
         console = None
         if intake is not None:
             console = stack.enter_context(opened_console(planned, intake.state, publish_once))
@@ -103,7 +110,7 @@ def serve(
             process = ContestProcess(planned.path)
             keeper = WindowKeeper(planned, intake.state.register, gate, process.ensure, lambda: process.is_done)
             stack.enter_context(keeper)
-        service = create_service(planned, site, intake, console)
+        service = create_service(planned, site, intake, console, counted)
         options = uvicorn_options(limits, proxy) | {
             "http": streaming(limits, proxy),
             "lifespan": "on",
@@ -120,17 +127,25 @@ def publish_once(plan: Path, directory: Path) -> None:
     follow(load_plan(plan), directory, once=True)
 
 
-def create_service(planned: Planned, site: Site, intake: Intake | None, console: Console | None = None) -> Service:
+def create_service(
+    planned: Planned,
+    site: Site,
+    intake: Intake | None,
+    console: Console | None = None,
+    metrics: Metrics | None = None,
+) -> Service:
     """The application: the public pages, and with an intake its API, the authors' pages, and the organisers'."""
     described = [] if intake is None else [intake.api]
-    pages = PublicMiddleware(create_app(site, *described), planned.plan.broadcast.requests_per_minute)
+    around = (metrics or Metrics()).around
+    public = PublicMiddleware(create_app(site, *described), planned.plan.broadcast.requests_per_minute)
     parts: dict[str, Asgi] = {}
     if intake is not None:
         limits = intake.state.directory.intake
         desk = Desk(intake.state, site.contest, planned.files)
         authors = Middleware(create_authors_app(desk), limits, AUTHOR_HEADERS)
-        parts = dict.fromkeys(INTAKE_PATHS, intake.app) | dict.fromkeys(AUTHOR_PATHS, authors)
+        parts = dict.fromkeys(INTAKE_PATHS, around(intake.app, "intake"))
+        parts |= dict.fromkeys(AUTHOR_PATHS, around(authors, "authors"))
         if console is not None:
             organisers = Middleware(create_organisers_app(console), limits, ORGANISER_HEADERS)
-            parts |= dict.fromkeys(ORGANISER_PATHS, organisers)
-    return Service(pages, parts)
+            parts |= dict.fromkeys(ORGANISER_PATHS, around(organisers, "organisers"))
+    return Service(around(public, "pages"), parts)

@@ -36,7 +36,7 @@ def overview(console: Console) -> Mapping[str, Any]:
     values: dict[str, Any] = {
         "room": _room(console.planned.folder),
         "orders": console.orders.latest(LAST),
-        "submissions": _counts(console),
+        "submissions": {state.value: count for state, count in console.state.register.counts().items() if count},
         "begun": contest is not None,
         "path": str(console.planned.path),
         "moments": console.state.receiver.gate.windows.words,
@@ -85,13 +85,6 @@ def submission(console: Console, number: int) -> Mapping[str, Any]:
 def orders(console: Console) -> Mapping[str, Any]:
     """What was ordered, newest first."""
     return {"orders": console.orders.latest(ORDERS)}
-
-
-def _counts(console: Console) -> Mapping[str, int]:
-    counts: dict[str, int] = {}
-    for each in console.state.register.submissions():
-        counts[each.state.value] = counts.get(each.state.value, 0) + 1
-    return counts
 
 
 @dataclass(frozen=True, slots=True)

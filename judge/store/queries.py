@@ -197,6 +197,18 @@ class Reader:
             found = {MatchState(state): count for state, count in connection.execute(query)}
         return {state: found.get(state, 0) for state in MatchState}
 
+    def attempt_counts(self, contest: str) -> Mapping[AttemptState, int]:
+        """The number of attempts in each state, of all matches."""
+        query = (
+            select(attempts.c.state, func.count())
+            .join(matches, attempts.c.match == matches.c.id)
+            .where(matches.c.contest == contest)
+            .group_by(attempts.c.state)
+        )
+        with self._connected() as connection:
+            found = {AttemptState(state): count for state, count in connection.execute(query)}
+        return {state: found.get(state, 0) for state in AttemptState}
+
     def journal(self, contest: str) -> list[JournalLine]:
         """The contest's log, oldest first."""
         return [line for _, line in self.journal_since(contest, 0)]

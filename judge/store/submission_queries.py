@@ -1,10 +1,10 @@
 """Queries of the register of submissions: of one contest, newest first, and of one author if one is named."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, Select, select
+from sqlalchemy import Connection, Engine, Row, Select, func, select
 
 from judge.store.connection import connect
 from judge.store.submission_types import ENTERS, Change, State, Submission, ToldStep, UnknownSubmissionError
@@ -50,6 +50,13 @@ class RegisterReader:
             for row in connection.execute(query):
                 latest[(row.author, row.name.lower())] = submission_of(row)
         return sorted(latest.values(), key=lambda entry: entry.name.lower())
+
+    def counts(self) -> Mapping[State, int]:
+        """The number of submissions in each state."""
+        query = select(submissions.c.state, func.count()).where(submissions.c.contest == self._contest)
+        with self._engine.connect() as connection:
+            found = {State(state): count for state, count in connection.execute(query.group_by(submissions.c.state))}
+        return {state: found.get(state, 0) for state in State}
 
     def steps(self, number: int) -> list[ToldStep]:
         """The steps of all attempts, in order."""

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from judge.cli import guarded
@@ -17,10 +18,10 @@ from tests.intake.standing_in import process
 
 
 @contextmanager
-def serving_all(folder: Path) -> Iterator[Service]:
+def serving_all(folder: Path, proxy: str = "", root_path: str = "") -> Iterator[Service]:
     """The pages, the intake and the authors' pages of a contest, until the test is through with it."""
     log = folder / "service.log"
-    words = [sys.executable, "-m", "tests.live.serving", str(folder)]
+    words = [sys.executable, "-m", "tests.live.serving", str(folder), proxy, root_path]
     with log.open("a") as stderr:
         running = ForkedProcess(words, stdout=subprocess.PIPE, stderr=stderr, text=True)
     assert running.stdout
@@ -34,13 +35,15 @@ def serving_all(folder: Path) -> Iterator[Service]:
         running.stdout.close()
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, proxy: str, root_path: str) -> None:
+    address = parse_listen_address("127.0.0.1:0")
     with (
-        listening(parse_listen_address("127.0.0.1:0"), beyond_loopback=False) as listener,
+        listening(address, beyond_loopback=False) as listener,
         running_intake(open_intake(folder), process) as intake,
     ):
         port = listener.getsockname()[1]
-        serve(load_plan(folder), listener, intake=intake, ready=lambda: _say(f"{port}\n"))
+        ready = partial(_say, f"{port}\n")
+        serve(load_plan(folder), listener, intake=intake, proxy=proxy, root_path=root_path, ready=ready)
 
 
 def _say(text: str) -> None:
@@ -49,4 +52,4 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    guarded(lambda: main(Path(sys.argv[1])))
+    guarded(lambda: main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))

@@ -188,7 +188,8 @@ def test_what_cannot_be_asked_is_refused(contest: Watched, query: str) -> None:
 def test_the_description_names_the_feed(contest: Watched) -> None:
     paths = contest.get("openapi.json").json()["paths"]
 
-    assert {"/feed", "/events"} == set(paths)
+    assert {"/feed", "/events", "/health"} == set(paths)
+    assert {"ok": True} == contest.get("health").json()
     assert "application/x-ndjson" in paths["/feed"]["get"]["responses"]["200"]["content"]
 
 
