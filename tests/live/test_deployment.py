@@ -87,7 +87,7 @@ def behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Behind]:
             process = started_nginx(nginx, folder, port, int(service.url.rpartition(":")[2]))
             try:
                 with httpx.Client(base_url=f"https://localhost:{port}/cup", verify=False, timeout=60) as client:  # noqa: S501
-                    until(lambda: answers(client), f"nginx: {(folder / 'error.log').read_text()}")
+                    until(lambda: answers(client), f"nginx does not answer: see {folder}/error.log")
                     yield Behind(service, client, make_token(directory, "ada"), organiser)
             finally:
                 process.terminate()
