@@ -28,6 +28,7 @@ from judge.cluster.messages import Broken, Lacks, Order, Played, Unfit, read_ans
 from judge.cluster.security import Address, parse_address, security_of
 from judge.cluster.tasks import SLOT, play
 from judge.contest.executor import JobEnd
+from judge.contest.hosts import WORKER, worker_barred, worker_joined, worker_lost
 from judge.contest.worker import Job
 from judge.errors import HostError, InputError
 from judge.logs import get_logger
@@ -204,13 +205,13 @@ class Cluster:
             for address, worker in workers.items()
         }
         for address in self._workers.keys() - found.keys():
-            self._note(f"worker {self._workers[address].name} is lost")
+            self._note(worker_lost(self._workers[address].name))
         for address in found.keys() - self._workers.keys():
             worker = found[address]
             if worker.slots:
-                self._note(f"worker {worker.name} plays: {worker.slots} slots")
+                self._note(worker_joined(worker.name, worker.slots))
             else:
-                self._note(f"worker {worker.name} is given no games: start it with --resources {SLOT}=1")
+                self._note(worker_barred(worker.name, f"start it with --resources {SLOT}=1"))
         self._workers = found
         self._unfit &= found.keys()
 
@@ -300,7 +301,7 @@ class Cluster:
                 return self._end(given, HostError(answer.why), name)
             if isinstance(answer, Unfit) and worker:
                 self._unfit.add(worker.address)
-                self._note(f"worker {name} is given no games: {answer.why}; then start it again")
+                self._note(worker_barred(name, f"{answer.why}; then start it again"))
                 self._give(given)
                 return []
             if isinstance(answer, Lacks):
@@ -322,11 +323,11 @@ class Cluster:
         match = given.job.match
         name = worker.name if worker else ""
         whose = f"worker {name}" if worker else "an unknown worker"
-        text = f"game {match.number}, attempt {match.attempt}: the answer of {whose} is refused: {why}"
+        refused = f"game {match.number}, attempt {match.attempt}: the answer of {whose} is refused: {why}"
+        self._note(refused)
         if worker and name not in self._liars:
             self._liars.add(name)
-            text += f"; worker {name} is given no games any more"
-        self._note(text)
+            self._note(worker_barred(name, refused))
         given.refused += 1
         if given.refused >= REFUSALS:
             return self._end(given, HostError(f"{given.refused} answers were refused: {why}"), name)
@@ -356,6 +357,6 @@ def open_cluster(address: str, keys: Path | None, store: Store, contest: str, ru
     security = security_of(where, keys)
     terms = Terms(
         images=image_contents(runtimes) if runtimes else {},
-        tell=lambda text: store.remark(contest, "worker", text),
+        tell=lambda text: store.remark(contest, WORKER, text),
     )
     return Cluster(where, security, terms)

@@ -80,3 +80,16 @@ def chi_square_shift(level: float, degrees: int, power: float) -> float:
     # threshold = degrees + shift - reach * sqrt(2 degrees + 4 shift), with the root as the unknown.
     root = 2 * reach + math.sqrt(4 * reach**2 + 4 * (threshold - degrees) + 2 * degrees)
     return max(0.0, (root**2 - 2 * degrees) / 4)
+
+
+def hypergeometric_tail(found: int, drawn: int, special: int, total: int) -> float:
+    """The probability that at least `found` of `special` ones are among `drawn` that chance draws from `total`, as in
+    Fisher's exact test (The Logic of Inductive Inference, 1935)."""
+
+    def log_ways(n: int, k: int) -> float:
+        return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+    all_ways = log_ways(total, drawn)
+    least, most = max(found, drawn + special - total, 0), min(drawn, special)
+    terms = (log_ways(special, k) + log_ways(total - special, drawn - k) - all_ways for k in range(least, most + 1))
+    return min(1.0, math.fsum(map(math.exp, terms)))

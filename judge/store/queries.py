@@ -156,6 +156,17 @@ class Reader:
         with self._connected() as connection:
             return [_attempt_of(row) for row in connection.execute(query)]
 
+    def attempts_by_host(self, contest: str) -> list[tuple[str, AttemptState, int]]:
+        """How many attempts each host has in each state."""
+        query = (
+            select(attempts.c.host, attempts.c.state, func.count())
+            .join(matches, attempts.c.match == matches.c.id)
+            .where(matches.c.contest == contest)
+            .group_by(attempts.c.host, attempts.c.state)
+        )
+        with self._connected() as connection:
+            return [(host, AttemptState(state), count) for host, state, count in connection.execute(query)]
+
     def running(self, contest: str) -> list[RunningMatch]:
         """The games that are being played, in the order of the schedule."""
         is_current = (attempts.c.match == matches.c.id) & (attempts.c.number == matches.c.attempt)

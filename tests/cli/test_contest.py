@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import platform
 import shutil
 import signal
 from contextlib import closing
@@ -76,7 +77,11 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     for more in ((), ("--cluster", "tls://127.0.0.1:9", "--tls", "nowhere")):
         again = judge("contest", "run", "cup", *more)
         assert (0, "", True) == (again.code, again.out, "judge: cup is over" in again.err), again.err
-    chance = document(judge("contest", "status", "cup", "--json"))["chance"]
+    status = document(judge("contest", "status", "cup", "--json", "--hosts"))
+    assert [(platform.node(), 2, 0, None)] == [
+        (host["name"], host["played"], host["voids"], host["lost_since"]) for host in status["hosts"]
+    ]
+    chance = status["chance"]
     assert chance["commitment"] == hashlib.sha256(bytes.fromhex(chance["secret"])).hexdigest()
     assert f"its SHA-256 is {chance['commitment']}" in ran.err
     told = ran.out + ran.err + (tmp_path / "cup/log.jsonl").read_text()

@@ -14,6 +14,7 @@ from distributed.core import rpc
 from distributed.protocol.pickle import dumps
 from distributed.protocol.serialize import ToPickle, to_serialize
 
+from judge.contest.hosts import contest_hosts
 from judge.contest.runner import StopReason
 from judge.logs import get_logger
 from judge.sandbox.core_locks import VARIABLE
@@ -127,9 +128,12 @@ def test_a_contest_is_played_by_a_plain_cluster_and_lies_of_a_worker_do_not_coun
 
         assert {(1, "accepted", "honest")} == {row[1:] for row in cup.attempts()}
         refused = [line.text for line in cup.store.journal("cup") if "is refused" in line.text]
-        assert 1 == len(refused)
+        assert 2 == len(refused)
         assert "the answer of worker liar is refused: the record does not replay" in refused[0]
-        assert refused[0].endswith("worker liar is given no games any more")
+        assert refused[1] == f"worker liar is given no games: {refused[0]}"
+        honest, liar = contest_hosts(cup.store, "cup")
+        assert ("honest", 1, 2, "") == (honest.name, honest.slots, honest.played, honest.barred)
+        assert ("liar", 1, 0, refused[0]) == (liar.name, liar.slots, liar.played, liar.barred)
         assert 1 == cluster.free
     finally:
         cluster.close()
@@ -149,7 +153,7 @@ machines = Machines(Path(sys.argv[1]))
 machines.host, machines.port = "127.0.0.1", int(sys.argv[3])
 cup.store.schedule("cup", cup.games(1, 2))
 cluster = cup.cluster(machines)
-while "is given no games any more" not in cup.journal():
+while "is given no games" not in cup.journal():
     cluster.wait(0.5)
     while cluster.free and (match := cup.store.issue("cup", "")):
         cluster.start(cup.job(match))

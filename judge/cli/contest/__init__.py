@@ -24,7 +24,7 @@ app = lazy_group(
         ),
         "status": (
             "judge.cli.contest.tables:status",
-            "Show the progress of a contest, agents that fail, and games that are void or stopped.",
+            "Show the progress of a contest, its hosts, agents that fail, and games that are void or stopped.",
         ),
         "standings": (
             "judge.cli.contest.tables:standings",

@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -16,9 +16,11 @@ from judge.cli.output import interval
 from judge.contest.contest import Contest, Standing
 from judge.contest.crosstable import Cell
 from judge.contest.formats.sequential import Sequential
+from judge.contest.hosts import contest_hosts
 from judge.contest.standings import TableLine
 from judge.matches import MatchState
 from judge.publish.model import chance_words
+from judge.statistics.fairness import FairnessTest, fairness_tests
 from judge.statistics.ratings import rate
 from judge.statistics.sprt import SprtState
 from judge.text import printable
@@ -27,11 +29,14 @@ from judge.text import printable
 def status(
     contest: ContestArgument = HERE,
     games: Annotated[bool, typer.Option("--games", help="List every game.")] = False,
+    hosts: Annotated[
+        bool, typer.Option("--hosts", help="Test whether times or results of a host stand out: reads every record.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the progress of a contest, agents that fail, and games that are void or stopped."""
+    """Show the progress of a contest, its hosts, agents that fail, and games that are void or stopped."""
     with opened(contest) as found:
-        document = _status(found, games)
+        document = _status(found, games, hosts)
     if as_json:
         print(json.dumps(document))
         return
@@ -42,6 +47,10 @@ def status(
     print(f"  chance        {document['chance']['words']}")
     if document["folders"]:
         print(f"  {printable(document['folders'], 2000)}")
+    for host in document["hosts"]:
+        print(f"  host          {printable(host['name'], 80)}: {_host_words(host)}")
+        for what in host["stands_out"]:
+            print(f"  stands out    {printable(host['name'], 80)}: {printable(what)}")
     for agent, why in document["disqualified"].items():
         print(f"  disqualified  {printable(agent)}: {printable(why)}")
     for agent, count in document["failures"].items():
@@ -53,7 +62,27 @@ def status(
         )
 
 
-def _status(contest: Contest, games: bool) -> dict[str, Any]:
+def _host_words(host: Mapping[str, Any]) -> str:
+    parts = [] if host["slots"] is None else [f"{host['slots']} slots"]
+    parts += [f"{host['running']} running", f"{host['played']} played", f"{host['voids']} void"]
+    if host["lost_since"] is not None:
+        parts.append(f"lost since {host['lost_since']}")
+    if host["barred"]:
+        parts.append(f"given no games: {printable(host['barred'])}")
+    return ", ".join(parts)
+
+
+def _fairness(contest: Contest) -> Sequence[FairnessTest]:
+    from judge.publish.conditions import conditions_of
+    from judge.publish.match_files import read_stored
+
+    results = contest.store.results(contest.name)
+    conditions = [conditions_of(read_stored(contest.planned.files, result.record).record) for result in results]
+    return fairness_tests(results, conditions)
+
+
+def _status(contest: Contest, games: bool, tested: bool) -> dict[str, Any]:
+    tests = _fairness(contest) if tested else ()
     standing = contest.standing()
     listed = contest.store.matches(contest.name)
     document: dict[str, Any] = {
@@ -62,6 +91,7 @@ def _status(contest: Contest, games: bool) -> dict[str, Any]:
         "games": {state.value: count for state, count in contest.store.counts(contest.name).items()},
         "chance": _chance(contest),
         "folders": contest.folders_said,
+        "hosts": [dataclasses.asdict(host) for host in contest_hosts(contest.store, contest.name, tests)],
         "disqualified": dict(standing.out),
         "failures": {line.agent: line.done.failures for line in standing.table.lines if line.done.failures},
     }

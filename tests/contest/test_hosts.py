@@ -1,0 +1,90 @@
+"""Which hosts a contest has: from its log and its attempts, and those that stand out by name."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, insert
+
+from judge.contest.hosts import WORKER, contest_hosts, worker_barred, worker_joined, worker_lost
+from judge.matches import Match
+from judge.statistics.fairness import FairnessTest
+from judge.statistics.significance import hypergeometric_tail
+from judge.store.contests import Store
+from judge.store.tables import attempts
+from judge.store.types import EntryRow
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with closing(Store(f"sqlite:///{tmp_path / 'cup.db'}")) as found:
+        found.create("cup", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
+        found.schedule("cup", [Match("m1", 1, 1, 1, 0, "one", "two", "{}")])
+        yield found
+
+
+def add_attempts(path: Path, first: int, host: str, *states: str) -> None:
+    engine = create_engine(f"sqlite:///{path / 'cup.db'}")
+    rows = [
+        {"match": "m1", "number": number, "state": state, "host": host, "why": "", "started_at": "2026"}
+        for number, state in enumerate(states, first)
+    ]
+    with engine.begin() as connection:
+        connection.execute(insert(attempts), rows)
+    engine.dispose()
+
+
+def test_a_host_is_told_with_its_slots_its_games_and_since_when_it_is_lost(store: Store, tmp_path: Path) -> None:
+    for text in (
+        worker_joined("w1", 3),
+        worker_joined("w2", 2),
+        worker_lost("w1"),
+        worker_joined("a worker is lost", 1),  # names are what hosts call themselves
+        worker_barred("w2", "it has no image"),
+        "game 1, attempt 1: the answer of worker w1 is refused: it lies",
+    ):
+        store.remark("cup", WORKER, text)
+    add_attempts(tmp_path, 1, "w1", "accepted", "superseded", "abandoned", "void")
+    add_attempts(tmp_path, 11, "", "running")
+    add_attempts(tmp_path, 12, "here", "running", "annulled")
+    lost_at = [line.at for line in store.journal("cup") if line.text == "worker w1 is lost"]
+
+    named, here, w1, w2 = contest_hosts(store, "cup")
+
+    assert ("a worker is lost", 1, None) == (named.name, named.slots, named.lost_since)
+    assert ("here", None, 1, 1) == (here.name, here.slots, here.running, here.played)
+    assert (3, lost_at[0], 0, 2, 1) == (w1.slots, w1.lost_since, w1.running, w1.played, w1.voids)
+    assert (2, None, "it has no image") == (w2.slots, w2.lost_since, w2.barred)
+
+
+def test_a_worker_that_comes_back_is_lost_no_more(store: Store) -> None:
+    for text in (worker_joined("w1", 3), worker_lost("w1"), worker_barred("w1", "x"), worker_joined("w1", 4)):
+        store.remark("cup", WORKER, text)
+
+    (found,) = contest_hosts(store, "cup")
+
+    assert (4, None, "") == (found.slots, found.lost_since, found.barred)
+
+
+def test_a_host_whose_voids_times_or_results_stand_out_is_named(store: Store, tmp_path: Path) -> None:
+    for at, host in enumerate(("w1", "w2", "w3")):
+        add_attempts(tmp_path, 100 * at + 1, host, *["accepted"] * 30, *["void"] * (12 if host == "w2" else 1))
+    tests = [
+        FairnessTest("host", "time a move", 3, 90, 0.001, 0.01, "w3", 0.12, 0.01),
+        FairnessTest("host", "score", 3, 90, 0.5, 1.0, "w1", 0.1, 0.2),
+        FairnessTest("slot", "score", 3, 90, 0.001, 0.01, "w1 2", 0.1, 0.2),
+    ]
+
+    said = {host.name: host.stands_out for host in contest_hosts(store, "cup", tests)}
+
+    assert [] == said["w1"]
+    assert ["+12.0 % of time a move, p = 0.01"] == said["w3"]
+    assert 1 == len(said["w2"])
+    assert said["w2"][0].startswith("12 of its 42 games are void, p = 0.000")
+
+
+def test_the_tail_of_fishers_test_is_that_of_the_lady_who_tastes_tea() -> None:
+    assert pytest.approx(1 / 70) == hypergeometric_tail(4, 4, 4, 8)
+    assert pytest.approx(17 / 70) == hypergeometric_tail(3, 4, 4, 8)
+    assert pytest.approx(1.0) == hypergeometric_tail(0, 4, 4, 8)
