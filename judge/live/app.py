@@ -190,7 +190,6 @@ def _add_feed(app: FastAPI, site: Site) -> None:
         "Judge-Now-Ms": {"schema": {"type": "integer"}, "description": "Milliseconds of Unix time at the judge."},
     }
 
-    @app.head("/feed", include_in_schema=False)
     @app.get(
         "/feed",
         response_class=Response,
@@ -254,13 +253,11 @@ def _add_pages(app: FastAPI, site: Site) -> None:
     # Pages are rendered one at a time: those that wait must not take the threads that uploads need.
     one_at_a_time = CapacityLimiter(1)
 
-    @app.head("/", include_in_schema=False)
     @app.get("/", include_in_schema=False)
     async def top(request: Request) -> Response:
         """The page of running games."""
         return RedirectResponse(f"{request.scope.get('root_path', '')}/{RUNNING}", 307)
 
-    @app.head("/{path:path}", include_in_schema=False)
     @app.get("/{path:path}", include_in_schema=False)
     async def page(request: Request, path: Annotated[str, Path(max_length=200)]) -> Response:
         """A page or a file of the contest."""

@@ -4,10 +4,14 @@ from collections.abc import Mapping
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+EVENTS = "events"
+"""The path of the stream, which has no end: it answers a request for its head itself."""
+
 
 class Service:
     """An ASGI application: a request goes to the one of `parts` with whose words its path begins, else to `pages`.
 
+    A request for the head of what can be read is answered as one for the whole.
     The lifespan is that of `pages`.
     """
 
@@ -21,5 +25,8 @@ class Service:
         if scope["type"] == "http":
             path: str = scope["path"].removeprefix(scope.get("root_path", ""))
             words = path.lstrip("/").split("/")
+            if scope["method"] == "HEAD" and words != [EVENTS]:
+                # The server sends no body for it.
+                scope = {**scope, "method": "GET"}
             app = self._parts.get(words[0]) or self._parts.get("/".join(words[:2])) or self._pages
         await app(scope, receive, send)

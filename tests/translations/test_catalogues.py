@@ -97,7 +97,7 @@ SENTENCES = [
     ),
     (
         outcome_sentence(Verdict.FOUL, 1, ("anna", "bert"), "double three at h8"),
-        "vítězí bert (faul): zakázaný tah h8: dvojitá trojka (3×3)",
+        "vítězí bert (zakázaný tah): dvojitá trojka (3×3) na h8",
         "bert 胜（禁手）：h8 为三三禁手",
     ),
     (
