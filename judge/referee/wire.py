@@ -33,6 +33,12 @@ transcript to disk."""
 _AT_ONCE_NS = 1_000_000
 """A box that is frozen within this time is frozen at once: an honest one takes some microseconds."""
 
+_SPIN_NS = 60_000
+"""How long a box is checked without a pause: enough where its processor has nothing else to do."""
+
+_SHORT_NAP_S = 0.00005
+"""How often it is checked after that: where many games share a processor, the judge must not take it from them."""
+
 _NAP_S = 0.0005
 """How often a box that is not frozen at once is checked."""
 
@@ -247,7 +253,15 @@ class LiveWire:
         """Check until the box is still: at first without a pause, which is enough for an honest one."""
         if self._stands[seat] is None and not self._replaced[seat]:
             return None
-        if self._stands_within(seat, min(_AT_ONCE_NS, bound_ns), os.sched_yield):
+        spin_until = time.monotonic_ns() + _SPIN_NS
+
+        def pause() -> None:
+            if time.monotonic_ns() < spin_until:
+                os.sched_yield()
+            else:
+                time.sleep(_SHORT_NAP_S)
+
+        if self._stands_within(seat, min(_AT_ONCE_NS, bound_ns), pause):
             return None
         began, cpu = time.monotonic_ns(), self._cpu(seat)
         stands = self._stands_within(seat, bound_ns, lambda: time.sleep(_NAP_S))
