@@ -49,8 +49,10 @@ MAY_IMPORT = {
         "errors", "logs", "parsing", "resources", "text", "durable_files", "locks", "games", "protocols", "sandbox",
         "referee", "tree_tar", "host",
     },
+    "notices": {"errors", "locks", "logs", "store", "text"},
     "submissions": {
         "errors", "text", "locks", "games", "protocols", "sandbox", "referee", "catalog", "store", "agents", "tree_tar",
+        "notices",
     },
     "contest": {
         "errors", "toml_files", "text", "parsing", "durable_files", "locks", "logs", "worker_processes", "games",
@@ -66,11 +68,12 @@ MAY_IMPORT = {
         "records", "render", "store", "contest", "matches", "translations", "statistics", "transparency",
     },
     "intake": {
-        "errors", "parsing", "logs", "worker_processes", "matches", "store", "submissions", "publish", "transparency",
+        "errors", "parsing", "logs", "worker_processes", "matches", "notices", "store", "submissions", "publish",
+        "transparency",
     },
     "authors": {
         "text", "games", "catalog", "records", "referee", "matches", "store", "submissions", "publish", "intake",
-        "translations", "errors",
+        "translations", "errors", "notices",
     },
     "organisers": {
         "errors", "logs", "worker_processes", "matches", "store", "host", "sandbox", "submissions", "contest",

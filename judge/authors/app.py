@@ -18,13 +18,16 @@ from starlette.concurrency import run_in_threadpool
 
 from judge.authors.games import OwnGame, own_games, own_page, private_file
 from judge.authors.practice import practice_file, practice_page, practice_values
-from judge.authors.session import author_of, check_site, sent_token, sign_in, sign_out, signed_in
+from judge.authors.session import author_of, check_site, sent_form, sent_token, sign_in, sign_out, signed_in
 from judge.authors.submissions import submission_values
+from judge.errors import InputError
 from judge.intake.app import LARGEST_ID, AppState, ask_practice, stored_file
 from judge.intake.authentication import UnauthorizedError
 from judge.intake.errors import handle_errors
 from judge.intake.middleware import HEADERS as INTAKE_HEADERS
 from judge.intake.schemas import AsciiJSON
+from judge.notices.targets import parse_target
+from judge.notices.webhook import new_secret
 from judge.publish.model import PublishedContest
 from judge.publish.pages import AUTHOR_POLICY, PagePlace, render
 from judge.store.submission_types import NotNowError, Submission, TooMuchError, UnknownSubmissionError
@@ -42,6 +45,7 @@ HEADERS = {**INTAKE_HEADERS, "content-security-policy": f"{AUTHOR_POLICY}; frame
 SCRIPT = "author.js"
 MOST_SUBMISSIONS = 100
 MOST_GAMES = 500
+MOST_NOTICES = 50
 
 _SUBMISSION = re.compile(rf"{FOLDER}/submissions/(\d{{1,18}})\.(html|log|json)")
 _GAME = re.compile(rf"{FOLDER}/games/(\d{{5,18}})\.html")
@@ -64,6 +68,7 @@ def create_app(desk: Desk) -> FastAPI:
     handle_errors(app)
     _add_forms(app, desk)
     _add_practice(app, desk)
+    _add_notices(app, desk)
 
     @app.head("/{path:path}")
     @app.get("/{path:path}")
@@ -141,6 +146,26 @@ def _add_practice(app: FastAPI, desk: Desk) -> None:
         return RedirectResponse(f"{number}.html", 303)
 
 
+def _add_notices(app: FastAPI, desk: Desk) -> None:
+    @app.post(f"/{FOLDER}/notices.html")
+    @app.post(f"/{{code}}/{FOLDER}/notices.html")
+    async def set_webhook(request: Request) -> Response:
+        """Set where the author is told, or nowhere."""
+        check_site(request)
+        author = await run_in_threadpool(author_of, desk.state, request)
+        place = PagePlace(f"{FOLDER}/notices.html", _place_of(request).language, languages(CODES))
+        if author is None:
+            return _sign_in_page(desk, place)
+        url = (await sent_form(request)).get("webhook", "").strip()
+        try:
+            if url:
+                parse_target(url, desk.state.directory.intake.notices)
+        except InputError as error:
+            return await run_in_threadpool(_Own(desk, author, place).notices_page, str(error))
+        await run_in_threadpool(desk.state.notices.set_webhook, author, url, new_secret())
+        return RedirectResponse("notices.html", 303)
+
+
 def _place_of(request: Request) -> PagePlace:
     path = request.url.path.removeprefix(f"{request.scope.get('root_path', '')}/")
     return PagePlace.of_file(path, languages(CODES))
@@ -185,6 +210,8 @@ class _Own:
         path = self._place.path
         if path == f"{FOLDER}/index.html":
             return self._index()
+        if path == f"{FOLDER}/notices.html":
+            return self.notices_page()
         if found := _SUBMISSION.fullmatch(path):
             return self._submission(int(found[1]), found[2])
         if found := _PRACTICE.fullmatch(path):
@@ -210,6 +237,16 @@ class _Own:
             "most_bytes": limits.upload_bytes,
         }
         return self._page("author.html", values)
+
+    def notices_page(self, problem: str = "") -> Response:
+        """Where the author is told, and what became of the last notices."""
+        notices = self._desk.state.notices
+        values = {
+            "targets": notices.targets(self._author),
+            "notices": notices.of(self._author, MOST_NOTICES),
+            "problem": problem,
+        }
+        return self._page("author_notices.html", values, 422 if problem else 200)
 
     def _games(self, contest: PublishedContest) -> Sequence[OwnGame]:
         return own_games(contest, self._register, self._author)

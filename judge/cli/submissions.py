@@ -27,7 +27,7 @@ from judge.logs import set_level
 from judge.store.orders import OrganiserOrder
 from judge.store.submission_types import ENTERS, Submission
 from judge.store.submissions import Register
-from judge.store.tokens import Tokens
+from judge.store.tokens import Tokens, checked_author
 from judge.submissions.decisions import decide, state_line
 from judge.submissions.service import IntakeDirectory, process_taken, working
 from judge.text import printable
@@ -130,6 +130,22 @@ def show_log(number: Id, contest: ContestOption = HERE) -> None:
             raise InputError(f"submission {number} is {submission.state.value}: it has no log yet")
         for line in directory.files.get(submission.log).decode("utf-8", "replace").split("\n"):
             print(printable(line.removesuffix("\r"), 4000))
+
+
+@app.command(epilog='Example: judge submissions email "Ada L." ada@example.org --contest cup')
+def email(
+    author: Author,
+    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="Where notices go; '' for nowhere.")],
+    contest: ContestOption = HERE,
+) -> None:
+    """Tell an author by e-mail of results, failures, disqualification and refusals."""
+    if address and not re.fullmatch(r"[^\s@<>,;:\"]{1,64}@[^\s@<>,;:\"]{1,190}", address):
+        raise InputError(f"address {address[:80]!r}: one address, such as ada@example.org")
+    directory = open_intake(contest)
+    with closing(directory.notices()) as notices:
+        notices.set_email(checked_author(author), address)
+    if address and not directory.intake.notices.smtp:
+        note("no mail server is named yet: [intake.notices] smtp in the contest's file")
 
 
 @app.command(epilog='Example: judge submissions withdraw 3 --why "the author asked" --contest cup')

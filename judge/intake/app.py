@@ -29,6 +29,7 @@ from judge.intake.schemas import (
     summary,
 )
 from judge.intake.upload import Receiver
+from judge.store.notices import Notices
 from judge.store.practice_games import PracticeGame, PracticeGames
 from judge.store.submission_types import NotNowError, UnknownSubmissionError
 from judge.store.submissions import Register
@@ -65,6 +66,7 @@ class AppState:
     is_working: Callable[[], bool]
     receipt: Callable[[int], Receipt | None]
     practice: PracticeGames
+    notices: Notices
 
 
 _bearer = HTTPBearer(auto_error=False, description="A token from the organiser.")

@@ -18,6 +18,7 @@ from judge.intake.middleware import Asgi, Middleware
 from judge.intake.practice import PracticePlayers
 from judge.intake.upload import Receiver
 from judge.intake.workers import Workers
+from judge.notices.sender import NoticeSender
 from judge.publish.log import SignedLog
 from judge.store.incoming import sweep
 from judge.store.tokens import Tokens
@@ -108,6 +109,10 @@ def running_intake(
         played = directory.intake.practice_games if practice is not None else 0
         workers = Workers(directory, process, register, worker, played)
         games = stack.enter_context(closing(directory.practice_games()))
+        notices = stack.enter_context(closing(directory.notices()))
+        locks = directory.uploads / "notices"
+        policy = directory.intake.notices
+        stack.enter_context(NoticeSender(notices, directory.contest, policy, directory.folder, locks))
         if practice is not None:
             stack.enter_context(PracticePlayers(directory, practice, games))
         state = AppState(
@@ -118,6 +123,7 @@ def running_intake(
             lambda: workers.is_alive,
             log.receipt,
             games,
+            notices,
         )
         api = create_app(state)
         workers.start()

@@ -16,6 +16,9 @@ tokens                 who may submit by HTTP, and who may look after the contes
 orders                 what organisers ordered, each carried out once
 practice_games         games of what passed against house agents, which count for nothing: pending -> running
                        (attempt n) -> done, or held, or cancelled
+notice_targets         where authors are told what happens
+notice_readings        how far the journals were read for notices
+notices                what is told to an author, at one target each: waiting -> sent, or given up
 """
 
 from sqlalchemy import (
@@ -244,4 +247,41 @@ practice_games = Table(
     Column("seconds", Float),
     Column("ended_at", String(32)),
     UniqueConstraint("submission", "number"),
+)
+
+notice_targets = Table(
+    "notice_targets",
+    metadata,
+    Column("contest", String(128), primary_key=True),
+    Column("author", String(128), primary_key=True),
+    Column("webhook", Text, nullable=False),
+    # Signs what goes to the webhook, so it cannot be kept as a hash.
+    Column("secret", String(128), nullable=False),
+    Column("email", Text, nullable=False),
+)
+
+notice_readings = Table(
+    "notice_readings",
+    metadata,
+    Column("contest", String(128), primary_key=True),
+    # The last lines of the two journals that were read.
+    Column("journal", BigInteger, nullable=False),
+    Column("submission_journal", BigInteger, nullable=False),
+)
+
+notices = Table(
+    "notices",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("contest", String(128), nullable=False, index=True),
+    Column("author", String(128), nullable=False),
+    Column("channel", String(16), nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("at", String(32), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("state", String(16), nullable=False, index=True),
+    Column("tries", Integer, nullable=False),
+    Column("due_at", String(32), nullable=False),
+    Column("why", Text, nullable=False),
 )

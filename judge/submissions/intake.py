@@ -2,6 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from judge.notices.policy import NoticePolicy
 from judge.store.submission_types import Allowance
 from judge.submissions.limits import BuildLimits, IntakeLimits, TreeLimits, UnpackLimits
 
@@ -64,6 +65,9 @@ class IntakePolicy(BaseModel):
     practice_s: float = Field(default=10, gt=0)
     """All turns of an agent in such a game, where the policy limits them together; its turns are shorter in the same
     proportion."""
+
+    notices: NoticePolicy = NoticePolicy()
+    """How authors are told what happens."""
 
     # What an upload may be, unpacked and built, and what it may use on the way.
     tree: TreeLimits = TreeLimits()

@@ -20,6 +20,7 @@ from judge.referee.policy import Policy
 from judge.sandbox import core_locks
 from judge.store.files import Files
 from judge.store.incoming import Incoming
+from judge.store.notices import Notices
 from judge.store.practice_games import PracticeGames
 from judge.store.submission_types import Came, Submission, ToldStep, Upload
 from judge.store.submissions import Register
@@ -71,6 +72,10 @@ class IntakeDirectory:
     def register(self) -> Register:
         """The contest's register; the caller closes it. Raises as `Register`."""
         return Register(self.store_url, self.contest)
+
+    def notices(self) -> Notices:
+        """The notices to its authors; the caller closes it. Raises as `Notices`."""
+        return Notices(self.store_url, self.contest)
 
     def practice_games(self) -> PracticeGames:
         """The practice games of its submissions; the caller closes it. Raises as `PracticeGames`."""

@@ -19,6 +19,7 @@ from judge.live.app import Site, Watched
 from judge.live.pages import LivePages
 from judge.live.serve import create_service, hub_of
 from judge.live.service import Service
+from judge.notices.webhook import new_secret
 from judge.referee.spec import MatchSpec, SeatSpec
 from judge.store.practice_games import PracticeResult
 from judge.store.submission_types import Came, ToldStep, Upload
@@ -127,6 +128,10 @@ def served(folder: Path, games: int = 2) -> Iterator[Served]:
         cup = stack.enter_context(Cup(folder, CAST, form=form, more=PATIENCE, submissions=numbers))
         directory = intake_directory(load_plan(folder))
         register = stack.enter_context(closing(directory.register()))
+        notices = stack.enter_context(closing(directory.notices()))
+        notices.derive()
+        for author in AUTHORS:
+            notices.set_webhook(author, f"https://{mark(author)}.example.org/", new_secret())
         for author, agent in AUTHORS.items():
             _submit(directory, author, agent)
         tokens = stack.enter_context(closing(Tokens(directory.store_url, directory.contest)))
@@ -138,7 +143,7 @@ def served(folder: Path, games: int = 2) -> Iterator[Served]:
         practice = stack.enter_context(closing(directory.practice_games()))
         authors = Authenticator(tokens, directory.intake)
         receiver = Receiver(directory, register, lambda: None)
-        state = AppState(directory, register, authors, receiver, lambda: True, lambda _: None, practice)
+        state = AppState(directory, register, authors, receiver, lambda: True, lambda _: None, practice, notices)
         api = create_app(state)
         hub = hub_of(cup.planned)
         hub.catch_up()
@@ -149,6 +154,7 @@ def served(folder: Path, games: int = 2) -> Iterator[Served]:
         service = create_service(cup.planned, site, Intake(api, Middleware(api, directory.intake), state))
         for author, agent in AUTHORS.items():
             _practise(cup, directory, author, agent)
+        notices.derive()
         made = {author: tokens.make(author, "organiser") for author in AUTHORS}
         yield Served(service, directory, made, {author: numbers[agent] for author, agent in AUTHORS.items()})
 

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from urllib.parse import quote
 
 import pytest
@@ -33,6 +34,7 @@ OWN = (
     "/author/games/00001.seat-0.json",
     "/author/games/00001.seat-0.stderr",
     "/author/games/00001.seat-0.debug",
+    "/author/notices.html",
     "/author/practice/00001.html",
     "/author/practice/00001.json",
     "/author/practice/00001.seat-1.stderr",
@@ -132,6 +134,40 @@ def test_an_author_lets_a_submission_play_again_and_no_other(desk: Served) -> No
     assert 4 == desk.page("/author/submissions/3.html", "ada").count('<th scope="row" class="num">')
 
 
+def test_an_author_is_told_of_what_is_the_own(desk: Served) -> None:
+    with closing(desk.directory.notices()) as notices:
+        told = {author: [each.kind for each in notices.of(author, 99)] for author in AUTHORS}
+        assert 0 == notices.derive()
+    page = desk.page("/author/notices.html", "eve")
+
+    assert {author: ["refused", "result", "test"] for author in AUTHORS} == {a: sorted(k) for a, k in told.items()}
+    assert f"was refused: it failed: {mark('eve')}" in page
+    assert f'value="https://{mark("eve")}.example.org/"' in page
+    assert mark("ada") not in page
+    assert re.search(r"<pre[^>]*>whsec_[A-Za-z0-9+/=]{44}</pre>", page)
+
+
+def test_a_webhook_is_set_on_the_page_and_refused_with_the_fix(desk: Served) -> None:
+    form = {"content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin"}
+
+    def post(url: str, author: str = "ada", **headers: str) -> Answer:
+        body = f"webhook={quote(url, safe='')}".encode()
+        return desk.ask("POST", "/author/notices.html", desk.tokens[author], headers={**form, **headers}, body=body)
+
+    with closing(desk.directory.notices()) as notices:
+        before = notices.targets("ada")
+        assert 422 == post("http://example.org/")[0]
+        assert b"it begins with https://" in post("http://example.org/")[2]
+        assert 422 == post("https://example.org/", **{"sec-fetch-site": "cross-site"})[0]
+        assert before == notices.targets("ada")
+        assert 303 == post(f"https://{mark('ada')}.example.org/new")[0]
+        after = notices.targets("ada")
+        assert f"https://{mark('ada')}.example.org/new" == after.webhook
+        assert before.secret != after.secret
+        assert ["given up"] == [each.state for each in notices.of("ada", 99) if each.kind == "refused"]
+        assert {"waiting"} == {each.state for each in notices.of("eve", 99)}
+
+
 def test_missing_wrong_and_others_tokens_get_the_same_answer_as_for_what_is_not_there(desk: Served) -> None:
     tokens = ["", "judge-" + "A" * 43, "nonsense", desk.tokens["eve"]]
     for path in ("/author/submissions/1.html", "/author/submissions/1.log", "/author/submissions/1.json"):
@@ -202,12 +238,18 @@ WHOLE = (
     *("/author/submissions/2.html", "/author/submissions/2.log", "/author/submissions/2.json", "/submissions/2/report"),
     *("/author/games/00001.seat-0.json", "/author/games/00001.seat-1.json", "/author/games/00001.seat-1.stderr"),
     *("/author/games/00001.seat-0.stderr", "/author/games/00001.seat-1.debug", "/zh/author/submissions/2.html"),
-    *("/author/submissions/4.html", "/author/practice/00002.html", "/author/practice/00002.json"),
+    *(
+        "/author/notices.html",
+        "/zh/author/notices.html",
+        "/author/submissions/4.html",
+        "/author/practice/00002.html",
+        "/author/practice/00002.json",
+    ),
     *("/author/practice/00002.seat-1.json", "/author/practice/00002.seat-1.stderr", "/submissions/4/practice"),
     *("/submissions", "/submissions/2", "/submissions/2/log", "/author/index.html"),
 )
 PIECES = (
-    *("practice", "00002.seat-1", "4"),
+    *("practice", "00002.seat-1", "4", "notices"),
     *("author", "cs", "zh", "submissions", "games", "records", "data", "feed", "contest", "agents", "session", ".."),
     *("1", "2", "3", "00001", "00002", "index", "report", "log", "json", "html", "stderr", "debug", "seat-0", "seat-1"),
     *("/", "/", "/", "/", ".", ".", ".", "%2f", "%00", "\u202e", "-1", "contest.db", "files", "attempt-1", "live", " "),

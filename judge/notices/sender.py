@@ -1,0 +1,108 @@
+"""Sends notices while a service runs: a thread looks for them, and others call the receivers, each author's one by one.
+
+A notice counts as sent when its receiver has taken it, so one that was killed in between is sent again, with its id.
+"""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from threading import Event, Thread
+from types import TracebackType
+from typing import IO
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from judge.errors import JudgeError
+from judge.locks import try_lock_directory
+from judge.logs import get_logger
+from judge.notices.mail import read_password, send_mail
+from judge.notices.policy import NoticePolicy
+from judge.notices.webhook import NotDeliveredError, call_webhook
+from judge.store.notices import GIVEN_UP, MAIL, WEBHOOK, Notice, Notices
+from judge.text import printable
+
+LOOK_S = 0.5
+"""How often it looks for what has happened."""
+MAILS_AT_ONCE = 2
+SUBJECT_CHARACTERS, TEXT_CHARACTERS = 120, 2000
+
+log = get_logger()
+
+
+class NoticeSender:
+    """Sends the notices of a contest, as a context manager. Of several on a host one does."""
+
+    def __init__(self, notices: Notices, contest: str, policy: NoticePolicy, folder: Path, locks: Path) -> None:
+        """`folder` is the contest's; the one that sends locks the directory `locks`. Raises InputError for a password
+        that others may read."""
+        self._notices = notices
+        self._contest = contest
+        self._policy = policy
+        self._password = read_password(policy, folder)
+        self._locks = locks
+        self._end = Event()
+        # Mail has threads of its own: a mail server that does not answer delays no webhook.
+        self._pools = {WEBHOOK: ThreadPoolExecutor(policy.at_once), MAIL: ThreadPoolExecutor(MAILS_AT_ONCE)}
+        self._busy: dict[tuple[str, str], Future[None]] = {}
+        self._thread = Thread(target=self._run, name="notices")
+
+    def __enter__(self) -> "NoticeSender":
+        # What happens from now on is told, also if another process sends.
+        self._notices.derive()
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """End; what is being sent may be sent again by the next one."""
+        self._end.set()
+        self._thread.join()
+        for pool in self._pools.values():
+            pool.shutdown(cancel_futures=True)
+
+    def _run(self) -> None:
+        lock: IO[bytes] | None = None
+        while not self._end.is_set():
+            try:
+                lock = lock or try_lock_directory(self._locks)
+                if lock is not None:
+                    self._look()
+            except (JudgeError, SQLAlchemyError, OSError) as error:
+                log.error("notices cannot be sent now", error=str(error))  # noqa: TRY400 - a sentence
+            self._end.wait(LOOK_S)
+        if lock is not None:
+            lock.close()
+
+    def _look(self) -> None:
+        self._notices.derive()
+        self._busy = {key: future for key, future in self._busy.items() if not future.done()}
+        for notice in self._notices.due(self._busy.keys()):
+            self._busy[(notice.author, notice.channel)] = self._pools[notice.channel].submit(self._send, notice)
+
+    def _send(self, notice: Notice) -> None:
+        try:
+            self._carry(notice)
+            self._notices.sent(notice.id)
+        except NotDeliveredError as error:
+            state = self._notices.failed(notice.id, str(error), self._policy.tries, self._policy.again_s)
+            log.warning(
+                "a notice was given up" if state == GIVEN_UP else "a notice was not taken",
+                notice=notice.id,
+                author=notice.author,
+                channel=notice.channel,
+                why=str(error),
+            )
+        except Exception as error:  # noqa: BLE001 nothing a receiver does ends the others' notices
+            log.error("a notice could not be sent", notice=notice.id, error=repr(error))  # noqa: TRY400
+            self._notices.failed(notice.id, "the judge failed", self._policy.tries, self._policy.again_s)
+
+    def _carry(self, notice: Notice) -> None:
+        targets = self._notices.targets(notice.author)
+        if notice.channel == WEBHOOK:
+            if not targets.webhook:
+                raise NotDeliveredError("its target was removed")
+            call_webhook(targets.webhook, targets.secret, notice.id, notice.body.encode(), self._policy)
+            return
+        if not self._policy.smtp or not targets.email:
+            raise NotDeliveredError("there is no mail server, or no address")
+        subject = f"[{self._contest}] {printable(notice.text, SUBJECT_CHARACTERS)}"
+        text = f"{printable(notice.text, TEXT_CHARACTERS)}\n\nat {notice.at}\n"
+        send_mail(self._policy, self._password, targets.email, subject, text, notice.id)

@@ -1,0 +1,344 @@
+"""Notices to authors: what they are told of, where to, and what became of it.
+
+Nothing is queued where it happens. `derive` reads what the journals have had since it was last called, and adds notices
+in the same transaction in which it notes how far it read; so each event is told of once, whatever was killed when.
+A notice has an id of its own, which a receiver gets again when it is sent again.
+"""
+
+import json
+import secrets
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, delete, func, insert, or_, select, update
+
+from judge.store.connection import connect
+from judge.store.submission_queries import stamp
+from judge.store.submission_types import State
+from judge.store.tables import (
+    entries,
+    journal,
+    matches,
+    notice_readings,
+    notice_targets,
+    notices,
+    results,
+    submission_journal,
+    submissions,
+)
+from judge.store.types import AttemptState
+
+WEBHOOK, MAIL = "webhook", "mail"
+WAITING, SENT, GIVEN_UP = "waiting", "sent", "given up"
+FAILURES_IN_A_ROW = 3
+"""After so many own failures one after the other an author is told of it."""
+_READ_AT_ONCE = 500
+NOTICES_KEY = 5003114
+"""The first key of PostgreSQL's advisory lock, beside a hash of the contest: one process derives at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeTargets:
+    """Where an author is told; empty: not there. `secret` signs what goes to the webhook."""
+
+    webhook: str = ""
+    secret: str = ""
+    email: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A notice to one target; `text` is a sentence, `body` the JSON of the webhook."""
+
+    id: str
+    author: str
+    channel: str
+    kind: str
+    at: str
+    text: str
+    body: str
+    state: str
+    tries: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    author: str
+    kind: str
+    at: str
+    text: str
+    details: Mapping[str, Any]
+
+
+class Notices:
+    """The notices of one contest. Safe to use from several processes at once."""
+
+    def __init__(self, url: str, contest: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        """Connect and migrate; InputError or HostError as `connect`."""
+        self._engine: Engine = connect(url)
+        self._contest = contest
+        self._now = now
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._engine.dispose()
+
+    # --- targets -----------------------------------------------------------------------------------------------------
+
+    def targets(self, author: str) -> NoticeTargets:
+        """Where an author is told."""
+        with self._engine.connect() as connection:
+            return self._targets(connection, author)
+
+    def set_webhook(self, author: str, url: str, secret: str) -> None:
+        """Tell an author at this address from now on, and first that it is so; empty: nowhere. What still waits for the
+        former one is given up."""
+        self._set(author, WEBHOOK, url, webhook=url, secret=secret if url else "")
+
+    def set_email(self, author: str, address: str) -> None:
+        """Tell an author by e-mail from now on, and first that it is so; empty: do not."""
+        self._set(author, MAIL, address, email=address)
+
+    def _set(self, author: str, channel: str, target: str, **values: str) -> None:
+        with self._engine.begin() as connection:
+            before = self._targets(connection, author)
+            kept = {"webhook": before.webhook, "secret": before.secret, "email": before.email, **values}
+            own = (notice_targets.c.contest == self._contest, notice_targets.c.author == author)
+            connection.execute(delete(notice_targets).where(*own))
+            connection.execute(insert(notice_targets).values(contest=self._contest, author=author, **kept))
+            waiting = (notices.c.contest == self._contest, notices.c.author == author, notices.c.channel == channel)
+            connection.execute(
+                update(notices)
+                .where(*waiting, notices.c.state == WAITING)
+                .values(state=GIVEN_UP, why="its target was changed")
+            )
+            if target:
+                text = f"notices of {self._contest} for {author} come here from now on"
+                event = _Event(author, "test", stamp(self._now()), text, {"author": author})
+                self._insert(connection, event, channel)
+
+    def _targets(self, connection: Connection, author: str) -> NoticeTargets:
+        query = select(notice_targets).where(
+            notice_targets.c.contest == self._contest, notice_targets.c.author == author
+        )
+        row = connection.execute(query).first()
+        return NoticeTargets() if row is None else NoticeTargets(row.webhook, row.secret, row.email)
+
+    # --- what happened -----------------------------------------------------------------------------------------------
+
+    def derive(self) -> int:
+        """Add the notices of what has happened since the last time; how many. The first time nothing has happened."""
+        with self._engine.begin() as connection:
+            if connection.dialect.name == "postgresql":
+                lock = func.pg_advisory_xact_lock(NOTICES_KEY, func.hashtext(self._contest))
+                connection.execute(select(lock))
+            query = select(notice_readings).where(notice_readings.c.contest == self._contest)
+            before = connection.execute(query).first()
+            if before is None:
+                read = (self._last(connection, journal.c.id), self._last(connection, submission_journal.c.id))
+                values = {"contest": self._contest, "journal": read[0], "submission_journal": read[1]}
+                connection.execute(insert(notice_readings).values(values))
+                return 0
+            matches_read, events = self._of_matches(connection, before.journal)
+            submissions_read, more = self._of_submissions(connection, before.submission_journal)
+            if (matches_read, submissions_read) == (before.journal, before.submission_journal):
+                return 0
+            connection.execute(
+                update(notice_readings)
+                .where(notice_readings.c.contest == self._contest)
+                .values(journal=matches_read, submission_journal=submissions_read)
+            )
+            return sum(self._add(connection, event) for event in (*events, *more))
+
+    @staticmethod
+    def _last(connection: Connection, column: Any) -> int:
+        return connection.scalar(select(func.max(column))) or 0
+
+    def _of_matches(self, connection: Connection, read: int) -> tuple[int, Sequence[_Event]]:
+        """What the journal of the contest has after line `read`; the last line of it."""
+        query = select(journal).where(journal.c.contest == self._contest, journal.c.id > read).order_by(journal.c.id)
+        lines = connection.execute(query.limit(_READ_AT_ONCE)).all()
+        wanted = [line for line in lines if line.event in (AttemptState.ACCEPTED, "disqualified")]
+        if not wanted:
+            return (lines[-1].id if lines else read), ()
+        authors = self._authors(connection)
+        events: list[_Event] = []
+        for line in wanted:
+            if line.event == "disqualified":
+                agent, _, why = line.text.partition(": ")
+                if agent in authors:
+                    text = f"{agent} is disqualified: {why}"
+                    events.append(_Event(authors[agent], "disqualified", line.at, text, {"agent": agent, "why": why}))
+            else:
+                events += self._of_result(connection, line, authors)
+        return lines[-1].id, events
+
+    def _authors(self, connection: Connection) -> Mapping[str, str]:
+        """The authors of those agents that were submitted."""
+        numbers: dict[int, str] = {}
+        rows = connection.execute(select(entries.c.name, entries.c.entry).where(entries.c.contest == self._contest))
+        for row in rows:
+            number = json.loads(row.entry).get("submission")
+            if number is not None:
+                numbers[number] = row.name
+        query = select(submissions.c.id, submissions.c.author).where(submissions.c.contest == self._contest)
+        return {numbers[row.id]: row.author for row in connection.execute(query) if row.id in numbers}
+
+    def _of_result(self, connection: Connection, line: Row[Any], authors: Mapping[str, str]) -> Sequence[_Event]:
+        query = (
+            select(matches.c.first, matches.c.second, matches.c.number, results)
+            .join(results, results.c.match == matches.c.id)
+            .where(matches.c.id == line.match, results.c.attempt == line.attempt)
+        )
+        row = connection.execute(query).first()
+        if row is None:
+            return ()  # it was annulled meanwhile
+        found = []
+        names = (row.first, row.second)
+        for seat, agent in enumerate(names):
+            if agent not in authors:
+                continue
+            score = "drawn" if row.winner is None else "won" if row.winner == seat else "lost"
+            details = {
+                "agent": agent,
+                "opponent": names[1 - seat],
+                "game": row.number,
+                "score": "none" if row.winner is None and row.verdict != "draw" else score,
+                "verdict": row.verdict,
+                "fault": (row.fault_0, row.fault_1)[seat],
+                "reason": row.reason,
+            }
+            text = f"game {row.number}: {agent} {score if details['score'] != 'none' else 'and its opponent lost'} "
+            text += f"against {names[1 - seat]}: {row.reason}"
+            found.append(_Event(authors[agent], "result", line.at, text, details))
+            if self._is_third_failure(connection, agent, line.id):
+                told = {"agent": agent, "game": row.number, "failures": FAILURES_IN_A_ROW, "reason": row.reason}
+                text = f"{agent} has failed by itself in {FAILURES_IN_A_ROW} games in a row, last in game {row.number}"
+                found.append(_Event(authors[agent], "failures", line.at, text, told))
+        return found
+
+    def _is_third_failure(self, connection: Connection, agent: str, line: int) -> bool:
+        """Whether the last results of an agent up to a line of the journal end with just so many failures of its own,
+        or with a multiple of that."""
+        query = (
+            select(matches.c.first, results.c.fault_0, results.c.fault_1)
+            .join(matches, journal.c.match == matches.c.id)
+            .join(results, (results.c.match == matches.c.id) & (results.c.attempt == journal.c.attempt))
+            .where(
+                journal.c.contest == self._contest,
+                journal.c.id <= line,
+                journal.c.event == AttemptState.ACCEPTED,
+                or_(matches.c.first == agent, matches.c.second == agent),
+            )
+            .order_by(journal.c.id.desc())
+            .limit(FAILURES_IN_A_ROW + 1)
+        )
+        faults = [(row.fault_0 if row.first == agent else row.fault_1) is not None for row in connection.execute(query)]
+        return faults[:FAILURES_IN_A_ROW] == [True] * FAILURES_IN_A_ROW and faults[FAILURES_IN_A_ROW:] != [True]
+
+    def _of_submissions(self, connection: Connection, read: int) -> tuple[int, Sequence[_Event]]:
+        query = (
+            select(submission_journal, submissions.c.author, submissions.c.filename, submissions.c.contest)
+            .join(submissions, submission_journal.c.submission == submissions.c.id)
+            .where(submission_journal.c.id > read, submissions.c.contest == self._contest)
+            .order_by(submission_journal.c.id)
+        )
+        lines = connection.execute(query.limit(_READ_AT_ONCE)).all()
+        events = [
+            _Event(
+                line.author,
+                "refused",
+                line.at,
+                f"submission {line.submission} ({line.filename}) was refused: {line.why}",
+                {"submission": line.submission, "filename": line.filename, "why": line.why},
+            )
+            for line in lines
+            if line.state == State.REFUSED
+        ]
+        return (lines[-1].id if lines else read), events
+
+    def _add(self, connection: Connection, event: _Event) -> int:
+        targets = self._targets(connection, event.author)
+        channels = [name for name, to in ((WEBHOOK, targets.webhook), (MAIL, targets.email)) if to]
+        for channel in channels:
+            self._insert(connection, event, channel)
+        return len(channels)
+
+    def _insert(self, connection: Connection, event: _Event, channel: str) -> None:
+        data = {"contest": self._contest, "text": event.text, **event.details}
+        connection.execute(
+            insert(notices).values(
+                id=f"msg_{secrets.token_hex(16)}",
+                contest=self._contest,
+                author=event.author,
+                channel=channel,
+                kind=event.kind,
+                at=event.at,
+                text=event.text,
+                body=json.dumps({"type": event.kind, "timestamp": event.at, "data": data}),
+                state=WAITING,
+                tries=0,
+                due_at=stamp(self._now()),
+                why="",
+            )
+        )
+
+    # --- what becomes of it ------------------------------------------------------------------------------------------
+
+    def due(self, busy: Collection[tuple[str, str]] = ()) -> list[Notice]:
+        """The next notice that is due of each author and channel that is not `busy`."""
+        is_due = (
+            notices.c.contest == self._contest,
+            notices.c.state == WAITING,
+            notices.c.due_at <= stamp(self._now()),
+        )
+        found = []
+        with self._engine.connect() as connection:
+            waiting = connection.execute(select(notices.c.author, notices.c.channel).where(*is_due).distinct()).all()
+            for author, channel in waiting:
+                if (author, channel) in busy:
+                    continue
+                own = select(notices).where(*is_due, notices.c.author == author, notices.c.channel == channel)
+                row = connection.execute(own.order_by(notices.c.due_at, notices.c.id).limit(1)).first()
+                if row is not None:
+                    found.append(_notice_of(row))
+        return found
+
+    def sent(self, notice: str) -> None:
+        """It was taken."""
+        self._change(notice, state=SENT, why="")
+
+    def failed(self, notice: str, why: str, tries: int, again_s: float) -> str:
+        """It was not taken: due again in `again_s` seconds, then three times as long, or given up after so many
+        tries. The new state."""
+        with self._engine.begin() as connection:
+            query = select(notices).where(notices.c.contest == self._contest, notices.c.id == notice)
+            row = connection.execute(query).one()
+            state = GIVEN_UP if row.tries + 1 >= tries else WAITING
+            due = stamp(self._now() + timedelta(seconds=again_s * 3**row.tries))
+            connection.execute(
+                update(notices)
+                .where(notices.c.id == notice, notices.c.state == WAITING)
+                .values(tries=row.tries + 1, state=state, why=why, due_at=due)
+            )
+        return state
+
+    def of(self, author: str, limit: int) -> list[Notice]:
+        """The last notices to an author, newest first."""
+        query = select(notices).where(notices.c.contest == self._contest, notices.c.author == author)
+        with self._engine.connect() as connection:
+            rows = connection.execute(query.order_by(notices.c.at.desc(), notices.c.id).limit(limit))
+            return [_notice_of(row) for row in rows]
+
+    def _change(self, notice: str, **values: Any) -> None:
+        with self._engine.begin() as connection:
+            connection.execute(
+                update(notices).where(notices.c.contest == self._contest, notices.c.id == notice).values(values)
+            )
+
+
+def _notice_of(row: Row[Any]) -> Notice:
+    return Notice(**{field: getattr(row, field) for field in Notice.__dataclass_fields__})

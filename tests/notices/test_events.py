@@ -1,0 +1,43 @@
+"""What authors are told of in a contest: results, the third failure in a row, and a disqualification."""
+
+from contextlib import closing
+from pathlib import Path
+
+from judge.contest.entries import intake_directory
+from judge.contest.plan import load_plan
+from judge.notices.webhook import new_secret
+from judge.store.submission_types import Came, Upload
+from tests.authors.desk import AUTHORS, CAST
+from tests.broadcast.logs import accept, play_next
+from tests.publish.cups import Cup
+
+
+def test_authors_are_told_of_results_of_the_third_failure_and_of_a_disqualification(tmp_path: Path) -> None:
+    numbers = {agent: number for number, agent in enumerate(AUTHORS.values(), 1)}
+    form = 'name = "round-robin"\ngames = 4'
+    with Cup(tmp_path, CAST, form=form, submissions=numbers) as cup:
+        directory = intake_directory(load_plan(tmp_path))
+        with closing(directory.register()) as register, closing(directory.notices()) as notices:
+            notices.derive()
+            for author, agent in AUTHORS.items():
+                taken = register.receive(Upload(author, agent, "a.zip", "a" * 64, 1), worker="w")
+                register.finish(taken.id, taken.attempt, Came("", agent, None, "{}", None, None))
+                notices.set_webhook(author, "https://example.org/", new_secret())
+
+            def told(author: str) -> list[str]:
+                notices.derive()
+                return [each.kind for each in notices.of(author, 99) if each.kind != "test"]
+
+            accept(cup, *play_next(cup))
+            accept(cup, *play_next(cup))
+            assert ["result"] * 2 == told("eve")
+            accept(cup, *play_next(cup))
+            assert ["failures", "result", "result", "result"] == sorted(told("eve"))
+            accept(cup, *play_next(cup))
+            cup.store.disqualify("spring-cup", "crasher", "it only crashes")
+            assert ["disqualified", "failures", *["result"] * 4] == sorted(told("eve"))
+            assert ["result"] * 4 == told("ada")
+            texts = [each.text for each in notices.of("eve", 99)]
+            assert any(text.startswith("game 1: crasher lost against anna: ") for text in texts)
+            assert "crasher has failed by itself in 3 games in a row, last in game 3" in texts
+            assert "crasher is disqualified: it only crashes" in texts

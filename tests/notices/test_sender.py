@@ -1,0 +1,154 @@
+"""Notices reach their receivers, by webhook and by mail, at least once and with the same id; nobody delays another."""
+
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from email import message_from_bytes
+from email.policy import default
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiosmtpd.controller import Controller
+
+from judge.errors import InputError
+from judge.notices.policy import NoticePolicy
+from judge.notices.sender import NoticeSender
+from judge.notices.webhook import new_secret
+from judge.store.notices import Notice, Notices
+from judge.store.submission_types import Came, Upload
+from judge.store.submissions import Register
+from tests.notices.receiving import ERROR, LOOPBACK, OK, receiving, says
+from tests.notices.test_webhook import never
+
+LOOK_S = 0.02
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'cup.db'}"
+
+
+@pytest.fixture
+def notices(store: str) -> Iterator[Notices]:
+    with closing(Notices(store, "cup")) as opened:
+        yield opened
+
+
+def refuse(store: str, author: str, why: str = "it loses on time") -> None:
+    with closing(Register(store, "cup")) as register:
+        taken = register.receive(Upload(author, "", "a.zip", "a" * 64, 1), worker="w")
+        register.finish(taken.id, taken.attempt, Came(why, "", None, None, None, None))
+
+
+@contextmanager
+def sending(notices: Notices, folder: Path, **policy: Any) -> Iterator[None]:
+    chosen = NoticePolicy(permit=LOOPBACK, plain=True, **{"receiver_s": 5, "again_s": 0.01, **policy})
+    with NoticeSender(notices, "cup", chosen, folder, folder / "lock"):
+        yield
+
+
+def ended(notices: Notices, author: str, count: int) -> list[Notice]:
+    """The notices to an author, the first one first, once so many of them wait no more."""
+    while True:
+        found = notices.of(author, 99)[::-1]
+        if count == sum(each.state != "waiting" for each in found):
+            return found
+        time.sleep(LOOK_S)
+
+
+def test_a_notice_is_sent_again_with_its_id_until_it_is_taken(notices: Notices, store: str, tmp_path: Path) -> None:
+    with receiving(says(OK, ERROR, b"", OK)) as receiver, sending(notices, tmp_path):
+        notices.set_webhook("ada", receiver.url, new_secret())
+        ended(notices, "ada", 1)
+        refuse(store, "ada")
+        found = ended(notices, "ada", 2)
+    assert [("test", "sent", 0), ("refused", "sent", 2)] == [(each.kind, each.state, each.tries) for each in found]
+    first, *others = receiver.ids()
+    assert first != others[0]
+    assert 1 == len(set(others))
+    assert b'"type": "refused"' in receiver.requests[-1]
+
+
+def test_a_notice_is_given_up_in_sight_of_its_author(notices: Notices, tmp_path: Path) -> None:
+    with receiving(says(ERROR)) as receiver, sending(notices, tmp_path, tries=3):
+        notices.set_webhook("ada", receiver.url, new_secret())
+        (found,) = ended(notices, "ada", 1)
+    assert ("given up", 3, "the receiver answered 500") == (found.state, found.tries, found.why)
+    assert 3 == len(receiver.requests)
+
+
+def test_a_receiver_that_hangs_delays_nobody_else(notices: Notices, tmp_path: Path) -> None:
+    with (
+        receiving(never) as hanging,
+        receiving(says(OK)) as receiver,
+        sending(notices, tmp_path, at_once=2, receiver_s=2, tries=1),
+    ):
+        notices.set_webhook("eve", hanging.url, new_secret())
+        while not hanging.requests:
+            time.sleep(LOOK_S)
+        notices.set_webhook("ada", receiver.url, new_secret())
+        assert ["sent"] == [each.state for each in ended(notices, "ada", 1)]
+        assert ["waiting"] == [each.state for each in notices.of("eve", 99)]
+        assert ["given up"] == [each.state for each in ended(notices, "eve", 1)]
+
+
+def test_what_happens_while_nobody_sends_is_told_later_and_once(notices: Notices, store: str, tmp_path: Path) -> None:
+    refuse(store, "ada", "before anybody sent")
+    with receiving(says(OK)) as receiver:
+        with sending(notices, tmp_path):
+            notices.set_webhook("ada", receiver.url, new_secret())
+            ended(notices, "ada", 1)
+        refuse(store, "ada", "meanwhile")
+        for _ in range(2):
+            with sending(notices, tmp_path):
+                found = ended(notices, "ada", 2)
+    assert ["test", "refused"] == [each.kind for each in found]
+    assert "was refused: meanwhile" in found[1].text
+    assert 2 == len(receiver.requests)
+
+
+class Mailbox:
+    """Keeps the mails that a server takes."""
+
+    def __init__(self) -> None:
+        self.mails: list[tuple[list[str], bytes]] = []
+
+    async def handle_DATA(self, _server: Any, _session: Any, envelope: Any) -> str:  # noqa: N802 aiosmtpd's name
+        self.mails.append((envelope.rcpt_tos, envelope.content))
+        return "451 later" if len(self.mails) == 1 else "250 OK"
+
+
+def test_an_author_is_told_by_mail(notices: Notices, store: str, tmp_path: Path) -> None:
+    mailbox = Mailbox()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    controller = Controller(mailbox, hostname="127.0.0.1", port=port)
+    controller.start()
+    try:
+        with sending(notices, tmp_path, smtp=f"127.0.0.1:{port}", security="none", sender="judge@example.org"):
+            notices.set_email("ada", "ada@example.org")
+            ended(notices, "ada", 1)
+            refuse(store, "ada", "it is slow\r\nBcc: eve@example.org\x1b[31m")
+            found = ended(notices, "ada", 2)
+    finally:
+        controller.stop()
+    assert ["sent", "sent"] == [each.state for each in found]
+    assert [["ada@example.org"]] * 3 == [to for to, _ in mailbox.mails]
+    mails = [message_from_bytes(data, policy=default) for _, data in mailbox.mails]
+    assert mails[0]["Message-ID"] == mails[1]["Message-ID"] != mails[2]["Message-ID"]
+    assert mails[2]["Subject"].startswith("[cup] submission 1 (a.zip) was refused: it is slow")
+    assert mails[2]["Bcc"] is None
+    assert "\x1b" not in mails[2].get_content()
+
+
+def test_a_password_that_others_may_read_is_refused(notices: Notices, tmp_path: Path) -> None:
+    path = tmp_path / "password"
+    path.write_text("secret\n")
+    path.chmod(0o644)
+    with pytest.raises(InputError, match="chmod 600"), sending(notices, tmp_path, password_file="password"):
+        pass
+    path.chmod(0o600)
+    with sending(notices, tmp_path, password_file="password"):
+        pass
