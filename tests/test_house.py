@@ -85,7 +85,7 @@ MAY_IMPORT = {
     },
     "attacks": {"errors", "resources", "games", "sandbox", "host", "referee", "catalog", "agents"},
     "cli": {
-        "errors", "resources", "durable_files", "logs", "games", "protocols", "sandbox", "host",
+        "errors", "resources", "durable_files", "locks", "logs", "games", "protocols", "sandbox", "host",
         "referee", "records", "catalog", "render", "store", "agents", "submissions", "contest", "cluster",
         "publish", "intake", "attacks", "text", "parsing", "matches", "statistics", "translations",
         "broadcast", "worker_processes", "live", "toml_files", "transparency",

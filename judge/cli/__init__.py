@@ -48,6 +48,10 @@ app = lazy_group(
             "judge.cli.stats:stats",
             "Print what contests say of strength: ratings on one scale, their histories, rings, candidates.",
         ),
+        "evaluate": (
+            "judge.cli.evaluate:evaluate",
+            "Play CANDIDATE against a frozen pool until it is known whether it is stronger, and sign the verdict.",
+        ),
         "sprt": (
             "judge.cli.sprt:sprt",
             "Compute Elo, normalized Elo and a sequential test from counts of games or of pairs.",

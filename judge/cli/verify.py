@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from judge.catalog.steps import replayed_log
+from judge.contest.evaluation import is_evaluation
 from judge.errors import InputError
 from judge.records.outcome import outcome_text
 from judge.referee.spec import MatchRecord, read_record
@@ -17,11 +18,14 @@ EXAMPLES = "Example: judge verify records/*.json"
 
 
 def verify_records(
-    records: Annotated[list[Path], typer.Argument(help="Records (.json), or logs of the UCC contests.")],
+    records: Annotated[
+        list[Path], typer.Argument(help="Records (.json), logs of the UCC contests, or files of judge evaluate.")
+    ],
 ) -> None:
     """Replay records: same result from the rules, same verdict from the evidence, chain intact.
 
-    A log of the UCC contests' own managers is replayed by the rules, chance answered from the log.
+    A log of the UCC contests' own managers is replayed by the rules, chance answered from the log. Of an evaluation the
+    signature, every record, and the verdict that follows from them are checked.
     """
     failed = 0
     for path in records:
@@ -39,6 +43,11 @@ def verify_records(
 
 def _checked(path: Path) -> tuple[Sequence[str], str]:
     """The problems of a file, and what to say of it if there are none."""
+    if is_evaluation(path):
+        from judge.publish.evaluation_file import verify_evaluation
+
+        problems, said = verify_evaluation(path)
+        return problems, printable(said, 400)
     game = replayed_log(path)
     if game is not None:
         return [], game

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from judge.catalog.entry import Opening, Openings, Turn
+from judge.catalog import game_entry
+from judge.catalog.entry import NOT_TURNED, Opening, Openings, Turn
 from judge.errors import InputError
+from judge.referee.policy import Policy
 from judge.referee.seeds import Seed, numbers
 
 
@@ -44,6 +46,12 @@ def schedule(openings: Sequence[Opening], pair: int, seed: Seed | None, turns: S
         numbers(seed, number).shuffle(order)
     turn = turns[number % len(turns)]
     return tuple(turn(x, y) for x, y in openings[order[place]])
+
+
+def turns_of(policy: Policy) -> Sequence[Turn]:
+    """The symmetries in which the openings of a policy's game may come again."""
+    written = game_entry(policy.game.name).openings(policy.game.options)
+    return NOT_TURNED if written is None else written.turns
 
 
 def _read_text(path: Path) -> str:

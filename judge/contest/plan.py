@@ -1,5 +1,6 @@
 """contest.toml, read: what an organiser plans, every mistake in it named with its line before anything is played."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -230,14 +231,7 @@ class Planned:
 
     def openings(self) -> list[Opening]:
         """The openings of the file, or the empty one; InputError that names its line."""
-        chosen = self.plan.openings
-        if not chosen.file and not chosen.transform:
-            return [()]
-        game = self.policy.game
-        written = game_entry(game.name).openings(game.options)
-        if written is None:
-            raise InputError(f"{self.path}: [openings]: {game.name} has no openings of stones; leave the table out")
-        return read_openings(self.folder / chosen.file, written) if chosen.file else [()]
+        return openings_of(self.path, self.plan.openings, self.policy)
 
     def lacks_agents(self, count: int) -> str | None:
         """The reason why the format cannot be played with so many agents; None if it can."""
@@ -249,9 +243,35 @@ class Planned:
 
     def locate(self, agent: AgentPlan) -> str:
         """The agent's path from here, or the name of a house agent; nothing else is looked for anywhere else."""
-        path = self.folder / agent.path
-        is_name = agent.path in (*house_agent_names(), *PERSONS) and not path.exists()
-        return agent.path if is_name else str(path)
+        return located(self.folder, agent)
+
+
+def openings_of(path: Path, chosen: OpeningsPlan, policy: Policy) -> list[Opening]:
+    """The openings that an `[openings]` of the file at `path` names, or the empty one; InputError that names a line."""
+    if not chosen.file and not chosen.transform:
+        return [()]
+    game = policy.game
+    written = game_entry(game.name).openings(game.options)
+    if written is None:
+        raise InputError(f"{path}: [openings]: {game.name} has no openings of stones; leave the table out")
+    return read_openings(path.parent / chosen.file, written) if chosen.file else [()]
+
+
+def located(folder: Path, agent: AgentPlan) -> str:
+    """The path of an `[[agents]]` of a file in `folder`, or the name of a house agent."""
+    path = folder / agent.path
+    is_name = agent.path in (*house_agent_names(), *PERSONS) and not path.exists()
+    return agent.path if is_name else str(path)
+
+
+def policy_of(path: Path, name: str, changes: Sequence[str]) -> Policy:
+    """The policy that the file at `path` names, which may lie beside it, with its `change`; InputError names both."""
+    own = path.parent / name.partition(":")[0]
+    named = f"{path.parent}/{name}" if own.suffix == ".toml" else name
+    try:
+        return load_policy(named, changes, "change")
+    except InputError as error:
+        raise InputError(f"{path}: policy: {error}") from None
 
 
 def load_plan(path: Path) -> Planned:
@@ -260,10 +280,4 @@ def load_plan(path: Path) -> Planned:
         path /= PLAN_FILE
     text = read_text(path, "a contest file; judge contest init NAME --policy POLICY makes one")
     plan = validated(Plan, parse(path, text), path, text)
-    own = path.parent / plan.policy.partition(":")[0]
-    named = f"{path.parent}/{plan.policy}" if own.suffix == ".toml" else plan.policy
-    try:
-        policy = load_policy(named, plan.change, "change")
-    except InputError as error:
-        raise InputError(f"{path}: policy: {error}") from None
-    return Planned(path, text, plan, policy)
+    return Planned(path, text, plan, policy_of(path, plan.policy, plan.change))

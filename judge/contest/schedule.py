@@ -8,11 +8,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from judge.catalog import game_entry
-from judge.catalog.entry import NOT_TURNED, Opening, Turn
+from judge.catalog.entry import NOT_TURNED, Opening
 from judge.contest.crosstable import Cell, crosstable
 from judge.contest.formats import all_rounds
-from judge.contest.openings import schedule
+from judge.contest.openings import schedule, turns_of
 from judge.contest.pairings import Competitor, opening_number, seats
 from judge.contest.points import Scoring, points_table, score
 from judge.contest.results import PlayedPairing, failure_shares, without
@@ -62,7 +61,7 @@ class Tournament:
         )
         """The seed of all chance of the contest; None if it is not known."""
         self._scoring = Scoring(points_table(snapshot.policy), snapshot.duel)
-        self._turns = _turns(snapshot)
+        self._turns = turns_of(snapshot.policy) if snapshot.transform else NOT_TURNED
         self._entries = snapshot.by_name()
 
     # --- what comes ---------------------------------------------------------------------------------
@@ -192,14 +191,6 @@ def bare(spec: MatchSpec) -> MatchSpec:
     """The part of a played spec that its schedule has: without chance, the states of folders, and the id."""
     seats = tuple(seat.model_copy(update={"folders": None}) for seat in spec.seats)
     return spec.model_copy(update={"seats": seats, "seed": 0, "opening": (), "scheduled_as": None})
-
-
-def _turns(snapshot: Snapshot) -> Sequence[Turn]:
-    if not snapshot.transform:
-        return NOT_TURNED
-    game = snapshot.policy.game
-    openings = game_entry(game.name).openings(game.options)
-    return NOT_TURNED if openings is None else openings.turns
 
 
 def _fixed_seed(snapshot: Snapshot, round_number: int, table: int, game: int) -> int:

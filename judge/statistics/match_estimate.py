@@ -13,6 +13,7 @@ compatible with any superiority: Elo has no value and its interval no upper end.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judge.statistics.match_counts import MatchCounts
@@ -55,7 +56,7 @@ def estimate_match(counts: MatchCounts) -> MatchEstimate | None:
     games = n * (2 if counts.are_pairs else 1)
     draws = None if counts.games is None else counts.games[1] / sum(counts.games)
     if max(counts.counts) == n:
-        low, high = _ends_of_one_kind(score, n)
+        low, high = _ends_of_one_kind(score, n, 0, 1)
         normalized = Interval(0.0 if score == 0.5 else None, None, None)
         los = _los_of_one_kind(score, n)
     else:
@@ -69,10 +70,21 @@ def estimate_match(counts: MatchCounts) -> MatchEstimate | None:
     return MatchEstimate(games, score, elo, normalized, los, draws)
 
 
-def _ends_of_one_kind(score: float, n: int) -> tuple[float, float]:
+def interval_of_mean(counts: Sequence[int], scores: Sequence[float]) -> tuple[float, float, float]:
+    """The mean score of some results with its 95 % interval, as above; `scores` ascend. There is at least one."""
+    n = sum(counts)
+    mean = sum(count * of for count, of in zip(counts, scores, strict=True)) / n
+    if max(counts) == n:
+        return mean, *_ends_of_one_kind(mean, n, scores[0], scores[-1])
+    variance = sum(count * (of - mean) ** 2 for count, of in zip(counts, scores, strict=True)) / n
+    reach = CONFIDENCE_95 * math.sqrt(variance / n)
+    return mean, max(mean - reach, scores[0]), min(mean + reach, scores[-1])
+
+
+def _ends_of_one_kind(score: float, n: int, worst: float, best: float) -> tuple[float, float]:
     """The ends of the interval of the score if all n results scored the same."""
     certain = _TAIL ** (1 / n)
-    return certain * score, 1 - certain * (1 - score)
+    return certain * score + (1 - certain) * worst, certain * score + (1 - certain) * best
 
 
 def _los_of_one_kind(score: float, n: int) -> float:

@@ -89,7 +89,19 @@ class Sprt(BaseModel):
 
         InputError if the model is bayesian and the counts of pairs do not tell how many games were drawn.
         """
-        ratio = self._ratio(counts)
+        return self._held(self._ratio(counts))
+
+    def state_of_means(self, counts: Sequence[int], scores: Sequence[float], mean0: float, mean1: float) -> SprtState:
+        """The state after results of any kinds, of which H0 and H1 fix the mean score; `scores` ascend."""
+        import numpy as np
+
+        from judge.statistics.likelihood_ratio import ratio_of_means, seen
+
+        means = (np.array([mean0]), np.array([mean1]))
+        return self._held(float(ratio_of_means(seen([counts]), np.array(scores), *means)[0]) if any(counts) else 0.0)
+
+    def _held(self, ratio: float) -> SprtState:
+        """The ratio, held against the bounds."""
         if ratio >= self.upper:
             decision = SprtDecision.H1
         elif ratio <= self.lower:

@@ -1,0 +1,229 @@
+"""`judge evaluate`: is a candidate stronger than its parent, or than a pool of opponents?"""
+
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from judge import __version__
+from judge.agents.agents import Agent, stage_agent
+from judge.cli.host_setup import box_kind, make_ready, make_venue
+from judge.cli.options import JsonOption, complete_agent
+from judge.cli.output import note, print_json
+from judge.contest.evaluation import (
+    FROZEN_FILE,
+    POOL_FILE,
+    RECORDS,
+    PlayedGame,
+    Pool,
+    PoolPlan,
+    StopRule,
+    evaluation_of,
+    seat_of_version,
+)
+from judge.contest.evaluation import (
+    evaluate as evaluated,
+)
+from judge.contest.plan import located, openings_of, policy_of
+from judge.durable_files import write_durably
+from judge.errors import HostError, InputError
+from judge.games.types import Verdict
+from judge.locks import locked
+from judge.parsing import parse as parse_values
+from judge.publish.evaluation_file import played_game, read_pool, record_path, write_evaluation
+from judge.publish.keys import load_key
+from judge.referee.play import Venue, play_until_scored
+from judge.referee.policy import Policy
+from judge.referee.setup import check_playable
+from judge.referee.spec import MatchSpec, SeatSpec, write_record
+from judge.sandbox.owner import owned_directory
+from judge.statistics.paired_scores import PairedScores
+from judge.text import printable
+from judge.toml_files import parse, read_text, validated
+
+EVALUATIONS = "evaluations"
+
+EXAMPLES = """
+Examples:
+
+judge contest key author.key
+
+judge evaluate ./mine --parent ./mine-before --against pool --key author.key
+
+judge evaluate ./mine --against pool --width 0.05 --key author.key
+
+judge verify pool/evaluations/*.json
+
+Exit codes: 0 the evaluation is over, 2 something in the command was wrong, 1 the judge or its host failed.
+"""
+
+
+def evaluate(
+    candidate: Annotated[
+        str, typer.Argument(help="House agent, executable, or directory.", autocompletion=complete_agent)
+    ],
+    against: Annotated[Path, typer.Option(metavar="POOL", help="The pool.toml, or the folder that contains it.")],
+    key: Annotated[Path, typer.Option(help="Your private key; make one with judge contest key.")],
+    parent: Annotated[
+        str, typer.Option(help="The agent that it is compared with.", autocompletion=complete_agent)
+    ] = "",
+    elo0: Annotated[float, typer.Option(help="H0: the candidate is so much stronger.")] = 0,
+    elo1: Annotated[float, typer.Option(help="H1: the candidate is so much stronger.")] = 50,
+    alpha: Annotated[float, typer.Option(help="The probability that H1 is accepted if H0 is true.")] = 0.05,
+    beta: Annotated[float, typer.Option(help="The probability that H0 is accepted if H1 is true.")] = 0.05,
+    width: Annotated[
+        float | None,
+        typer.Option(help="No test: stop when the 95 % interval of the score is so narrow, such as 0.05."),
+    ] = None,
+    games: Annotated[int, typer.Option(min=2, help="Stop after so many games of the candidate.")] = 2000,
+    as_json: JsonOption = False,
+) -> None:
+    """Play CANDIDATE against a frozen pool until it is known whether it is stronger, and sign the verdict.
+
+    All candidates play the same games. With --parent both play them, and are compared pair by pair; without, the
+    candidate is compared with the pool. The same command continues after any interruption.
+    """
+    signing = load_key(key)
+    test = None if width is not None else {"elo0": elo0, "elo1": elo1, "alpha": alpha, "beta": beta}
+    rule = parse_values(StopRule, {"test": test, "width": width, "pairs": games // 2}, "judge evaluate")
+    path = against / POOL_FILE if against.is_dir() else against
+    with owned_directory() as staging:
+        pool, programs = _pool(path, staging)
+        kind = box_kind(pool.box)
+        seats = (
+            _version(candidate, staging, pool.policy, programs),
+            (_version(parent, staging, pool.policy, programs) if parent else None),
+        )
+        if parent and seats[1] is not None and seats[1].digest == seats[0].digest:
+            raise InputError(f"--parent {parent}: the same files as {candidate}; give the version before")
+        for seat in filter(None, seats):
+            check_playable(pool.pair(0, seat)[0])
+        make_ready(kind, pool.policy, [seat.runtime for seat in (*filter(None, seats), *pool.agents)])
+        if rule.pairs > pool.different_pairs:
+            note(
+                f"judge: after {2 * pool.different_pairs} games of an agent openings come again: agents without chance "
+                "of their own then repeat games, which prove nothing; give the pool more openings"
+            )
+        player = _Player(path.parent / RECORDS, programs, make_venue(kind))
+        scores, played = PairedScores(()), list[str]()
+        for scores, played in evaluated(pool, *seats, rule, player.game):
+            note(f"{len(played):>6} games  {_so_far(scores, rule)}")
+    found = evaluation_of(__version__, pool, seats, rule, scores, played)
+    file = path.parent / EVALUATIONS / f"{_file_name(seats)}.json"
+    try:
+        file.parent.mkdir(exist_ok=True)
+        write_evaluation(file, found, signing)
+    except OSError as error:
+        raise HostError(f"{file}: the evaluation could not be written: {error.strerror}") from None
+    if as_json:
+        print_json({"evaluation": found.model_dump(mode="json"), "file": str(file)})
+        return
+    print(f"{printable(seats[0].name, 80)}: {found.verdict}")
+    print(f"  {_so_far(scores, rule)}")
+    print(f"  {len(played)} games, pool {found.pool[:16]}, signed in {file}")
+
+
+def _so_far(scores: PairedScores, rule: StopRule) -> str:
+    """`more than its parent +4.1 % (-0.2 to +8.4), LLR 1.20 (-2.94 to 2.94)`."""
+    score, low, high = (100 * each for each in scores.interval)
+    if scores.are_differences:
+        text = f"{score:+.1f} % of the points more than its parent ({low:+.1f} to {high:+.1f})"
+    else:
+        text = f"{score:.1f} % of the points ({low:.1f} to {high:.1f})"
+    if rule.test is None:
+        return text
+    state = scores.state(rule.test)
+    return f"{text}, LLR {state.llr:.2f} ({state.lower:.2f} to {state.upper:.2f})"
+
+
+def _file_name(seats: tuple[SeatSpec, SeatSpec | None]) -> str:
+    return "-against-".join(seat.name.replace("@", "-") for seat in seats if seat is not None)
+
+
+def _pool(path: Path, staging: Path) -> tuple[Pool, dict[str, Path]]:
+    """The pool of a pool.toml, frozen now if it was not before, and the staged files of its agents by digest."""
+    text = read_text(path, "a pool file, such as docs/authors.md has one")
+    plan = validated(PoolPlan, parse(path, text), path, text)
+    policy = policy_of(path, plan.policy, plan.change)
+    agents = [stage_agent(located(path.parent, each), staging) for each in plan.agents]
+    seats = tuple(
+        agent.seat(policy).model_copy(update={"name": each.name or agent.manifest.name})
+        for each, agent in zip(plan.agents, agents, strict=True)
+    )
+    if len({seat.name for seat in seats}) < len(seats):
+        raise InputError(f"{path}: two agents have one name; give one of them a `name`")
+    pool = Pool(
+        policy=policy,
+        box=plan.box,
+        openings=tuple(openings_of(path, plan.openings, policy)),
+        shuffle=plan.openings.shuffle,
+        transform=plan.openings.transform,
+        seed=secrets.token_hex(32),
+        agents=seats,
+    )
+    return _frozen(path.with_name(FROZEN_FILE), pool), {agent.digest: agent.program for agent in agents}
+
+
+def _frozen(path: Path, pool: Pool) -> Pool:
+    """The pool as it was frozen; now, if it was not."""
+    try:
+        with locked(path.with_suffix(".lock")):
+            if not path.exists():
+                write_durably(path, pool.encoded())
+                note(f"judge: {path}: the pool is frozen")
+            frozen = read_pool(path)
+    except OSError as error:
+        raise HostError(f"{path}: {error.strerror}: the pool is not frozen") from None
+    changed = [
+        *(f"agent {seat.name}" for seat in _changed(frozen.agents, pool.agents)),
+        *(
+            name
+            for name in ("policy", "box", "openings", "shuffle", "transform")
+            if getattr(frozen, name) != getattr(pool, name)
+        ),
+    ]
+    if changed or [seat.name for seat in frozen.agents] != [seat.name for seat in pool.agents]:
+        what = ", ".join(changed) or "the order of its agents"
+        raise InputError(
+            f"{path.with_name(POOL_FILE)}: not as it was frozen ({printable(what, 300)}): bring that back, "
+            "or begin another pool in another folder"
+        )
+    return frozen
+
+
+def _changed(frozen: Sequence[SeatSpec], now: Sequence[SeatSpec]) -> list[SeatSpec]:
+    return [seat for seat in (*frozen, *now) if (seat in frozen) != (seat in now)]
+
+
+def _version(named: str, staging: Path, policy: Policy, programs: dict[str, Path]) -> SeatSpec:
+    agent: Agent = stage_agent(named, staging)
+    programs[agent.digest] = agent.program
+    return seat_of_version(agent.seat(policy))
+
+
+class _Player:
+    """Plays the games that have no record yet."""
+
+    def __init__(self, records: Path, programs: dict[str, Path], venue: Venue) -> None:
+        self._records = records
+        self._programs = programs
+        self._venue = venue
+        try:
+            records.mkdir(exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{records}: {error.strerror}: the pool's folder must be writable") from None
+
+    def game(self, spec: MatchSpec) -> PlayedGame:
+        """The game of a spec; HostError if it stays void."""
+        path = record_path(self._records, spec)
+        if not path.exists():
+            file = play_until_scored(spec, self._programs, self._venue)
+            if file.record.verdict is Verdict.VOID:
+                raise HostError(f"a game stayed void: {printable(file.record.reason, 300)}; the same command goes on")
+            try:
+                write_record(path, file)
+            except OSError as error:
+                raise HostError(f"{path}: the record could not be written: {error.strerror}") from None
+        return played_game(path, spec)
