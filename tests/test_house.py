@@ -72,8 +72,8 @@ MAY_IMPORT = {
         "transparency",
     },
     "authors": {
-        "text", "games", "catalog", "records", "referee", "matches", "store", "submissions", "publish", "intake",
-        "translations", "errors", "notices",
+        "text", "catalog", "records", "referee", "matches", "store", "submissions", "publish", "intake", "translations",
+        "errors", "notices", "contest",
     },
     "organisers": {
         "errors", "logs", "worker_processes", "matches", "store", "host", "sandbox", "submissions", "contest",

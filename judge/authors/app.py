@@ -5,8 +5,6 @@ missing, wrong or another author's.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,10 +14,11 @@ from fastapi import Path as PathPart
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from judge.authors.games import OwnGame, own_games, own_page, private_file
+from judge.authors.games import own_game, own_games, own_page, private_file
 from judge.authors.practice import practice_file, practice_page, practice_values
 from judge.authors.session import author_of, check_site, sent_form, sent_token, sign_in, sign_out, signed_in
 from judge.authors.submissions import submission_values
+from judge.contest.snapshot import Snapshot, read_snapshot
 from judge.errors import InputError
 from judge.intake.app import LARGEST_ID, AppState, ask_practice, stored_file
 from judge.intake.authentication import UnauthorizedError
@@ -28,7 +27,6 @@ from judge.intake.middleware import HEADERS as INTAKE_HEADERS
 from judge.intake.schemas import AsciiJSON
 from judge.notices.targets import parse_target
 from judge.notices.webhook import new_secret
-from judge.publish.model import PublishedContest
 from judge.publish.pages import AUTHOR_POLICY, PagePlace, render
 from judge.store.submission_types import NotNowError, Submission, TooMuchError, UnknownSubmissionError
 from judge.submissions.service import AGENT_NAME, FILENAME, FILENAME_CHARACTERS
@@ -48,18 +46,25 @@ MOST_GAMES = 500
 MOST_NOTICES = 50
 
 _SUBMISSION = re.compile(rf"{FOLDER}/submissions/(\d{{1,18}})\.(html|log|json)")
-_GAME = re.compile(rf"{FOLDER}/games/(\d{{5,18}})\.html")
+_GAME = re.compile(rf"{FOLDER}/games/(\d{{5,18}})(?:\.attempt-(\d{{1,9}}))?\.html")
 _PRACTICE = re.compile(rf"{FOLDER}/practice/(\d{{5,18}})(?:\.seat-([01]))?\.(html|json|stderr|debug)")
-_PRIVATE = re.compile(rf"{FOLDER}/games/(\d{{5,18}})\.seat-([01])\.(json|stderr|debug)")
+_PRIVATE = re.compile(rf"{FOLDER}/games/(\d{{5,18}})(?:\.attempt-(\d{{1,9}}))?\.seat-([01])\.(json|stderr|debug)")
 
 
-@dataclass(frozen=True, slots=True)
 class Desk:
-    """What the paths share: the intake's, the contest as it is now (None: it has not begun), and where records are."""
+    """What the paths share: `state` is the intake's, `files` is where the contest's records are."""
 
-    state: AppState
-    contest: Callable[[], PublishedContest | None]
-    files: Path
+    def __init__(self, state: AppState, files: Path) -> None:
+        self.state = state
+        self.files = files
+        self._snapshot: Snapshot | None = None
+
+    def snapshot(self) -> Snapshot | None:
+        """What the contest was frozen with; None: it has not begun."""
+        if self._snapshot is None:
+            document = self.state.register.document()
+            self._snapshot = None if document is None else read_snapshot(document)
+        return self._snapshot
 
 
 def create_app(desk: Desk) -> FastAPI:
@@ -217,9 +222,9 @@ class _Own:
         if found := _PRACTICE.fullmatch(path):
             return self._practice(found[1], found[2], found[3])
         if found := _GAME.fullmatch(path):
-            return self._game(found[1])
+            return self._game(found[1], found[2])
         if found := _PRIVATE.fullmatch(path):
-            return self._private(found[1], int(found[2]), found[3])
+            return self._private(found[1], found[2], int(found[3]), found[4])
         return None
 
     def _page(self, template: str, values: dict[str, Any], status: int = 200) -> Response:
@@ -227,13 +232,12 @@ class _Own:
 
     def _index(self) -> Response:
         limits = self._desk.state.directory.intake
-        contest = self._desk.contest()
-        games = [] if contest is None else self._games(contest)
+        games = own_games(self._register, self._author, MOST_GAMES + 1)
         values = {
             "submissions": self._register.submissions(self._author, limit=MOST_SUBMISSIONS),
             "games": games[:MOST_GAMES],
-            "more_games": max(0, len(games) - MOST_GAMES),
-            "has_begun": contest is not None,
+            "more_games": len(games) > MOST_GAMES,
+            "has_begun": self._register.has_begun(),
             "most_bytes": limits.upload_bytes,
         }
         return self._page("author.html", values)
@@ -247,9 +251,6 @@ class _Own:
             "problem": problem,
         }
         return self._page("author_notices.html", values, 422 if problem else 200)
-
-    def _games(self, contest: PublishedContest) -> Sequence[OwnGame]:
-        return own_games(contest, self._register, self._author)
 
     def _submission(self, number: int, ending: str) -> Response | None:
         directory = self._desk.state.directory
@@ -296,22 +297,21 @@ class _Own:
         kind = "application/json" if ending == "json" else "text/plain; charset=utf-8"
         return _download(data, kind, f"practice-{stem}{f'.seat-{seat}' if seat else ''}.{ending}")
 
-    def _game(self, stem: str) -> Response | None:
-        contest = self._desk.contest()
-        game = None if contest is None else self._own_game(contest, stem)
-        if contest is None or game is None:
+    def _game(self, stem: str, attempt: str | None) -> Response | None:
+        contest = self._desk.snapshot()
+        game = own_game(self._register, self._author, int(stem))
+        if contest is None or game is None or stem != game.match.stem:
             return None
-        page = own_page(self._desk.files, contest, game, self._place)
-        return Response(page, media_type="text/html; charset=utf-8")
+        page = own_page(self._desk.files, contest, game, None if attempt is None else int(attempt), self._place)
+        return None if page is None else Response(page, media_type="text/html; charset=utf-8")
 
-    def _private(self, stem: str, seat: int, ending: str) -> Response | None:
-        contest = self._desk.contest()
-        game = None if contest is None else self._own_game(contest, stem)
-        data = None if game is None else private_file(self._desk.files, game, seat, ending)
+    def _private(self, stem: str, attempt: str | None, seat: int, ending: str) -> Response | None:
+        game = own_game(self._register, self._author, int(stem))
+        if game is None or stem != game.match.stem:
+            return None
+        data = private_file(self._desk.files, game, None if attempt is None else int(attempt), seat, ending)
         if data is None:
             return None
         kind = "application/json" if ending == "json" else "text/plain; charset=utf-8"
-        return _download(data, kind, f"game-{stem}.seat-{seat}.{ending}")
-
-    def _own_game(self, contest: PublishedContest, stem: str) -> OwnGame | None:
-        return next((game for game in self._games(contest) if game.match.stem == stem), None)
+        tried = "" if attempt is None else f".attempt-{attempt}"
+        return _download(data, kind, f"game-{stem}{tried}.seat-{seat}.{ending}")

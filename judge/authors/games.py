@@ -13,16 +13,17 @@ from typing import Any
 from markupsafe import Markup
 
 from judge.catalog.steps import steps_of
-from judge.games.types import SEATS
+from judge.contest.snapshot import Snapshot
 from judge.publish.match_files import read_stored
 from judge.publish.match_page import MatchContext, match_page
-from judge.publish.model import PublishedContest, PublishedMatch
+from judge.publish.model import PublishedMatch, UncountedAttempt
 from judge.publish.pages import PagePlace
 from judge.publish.redaction import entries_for, private_part
 from judge.records.evidence import cases_of
 from judge.records.fault_report import case_lines
 from judge.referee.spec import RecordFile, public_part
 from judge.referee.transcript import EntryKind
+from judge.store.submission_queries import OwnMatch
 from judge.store.submissions import Register
 from judge.text import decode, printable
 
@@ -37,30 +38,39 @@ LINE_CHARACTERS = 400
 
 @dataclass(frozen=True, slots=True)
 class OwnGame:
-    """A game that is over, and the seats of the author's agents in it."""
+    """A game with a record, and the seats of the author's agents in it."""
 
     match: PublishedMatch
     seats: Sequence[int]
 
+    def record(self, attempt: int | None) -> str | None:
+        """The digest of the record of the result, or of an `attempt` that does not count; None if there is none."""
+        if attempt is None:
+            return None if self.match.result is None else self.match.result.record
+        return next((each.record for each in self.match.uncounted if each.number == attempt), None)
 
-def own_games(contest: PublishedContest, register: Register, author: str) -> Sequence[OwnGame]:
+
+def own_games(register: Register, author: str, limit: int) -> Sequence[OwnGame]:
     """The games of an author's agents, the last one first."""
-    sent = {submission.id for submission in register.submissions(author)}
-    names = {entry.name for entry in contest.snapshot.entries if entry.submission in sent}
-    found = []
-    for match in reversed(contest.played):
-        players = (match.first, match.second)
-        seats = [seat for seat in SEATS if players[seat] in names]
-        if seats:
-            found.append(OwnGame(match, seats))
-    return found
+    return [_game_of(own) for own in register.own_matches(author, limit)]
 
 
-def private_file(files: Path, game: OwnGame, seat: int, ending: str) -> bytes | None:
+def own_game(register: Register, author: str, number: int) -> OwnGame | None:
+    """The game of this number; None if no agent of the author plays in it, or it has no record yet."""
+    return next((_game_of(own) for own in register.own_matches(author, 1, number)), None)
+
+
+def _game_of(own: OwnMatch) -> OwnGame:
+    others = [UncountedAttempt(each.number, each.state.value, each.why, each.record or "") for each in own.others]
+    return OwnGame(PublishedMatch.of(own.match, own.result, others), own.seats)
+
+
+def private_file(files: Path, game: OwnGame, attempt: int | None, seat: int, ending: str) -> bytes | None:
     """A file of what was withheld of a seat; None if there is none. Raises InputError for a damaged record."""
-    if seat not in game.seats or game.match.result is None:
+    record = game.record(attempt)
+    if seat not in game.seats or record is None:
         return None
-    return private_bytes(read_stored(files, game.match.result.record), seat, ending)
+    return private_bytes(read_stored(files, record), seat, ending)
 
 
 def private_bytes(file: RecordFile, seat: int, ending: str) -> bytes | None:
@@ -72,15 +82,17 @@ def private_bytes(file: RecordFile, seat: int, ending: str) -> bytes | None:
     return None if kind is None else part.bytes_of(kind)
 
 
-def own_page(files: Path, contest: PublishedContest, game: OwnGame, place: PagePlace) -> bytes:
-    """The page of a game. Raises InputError for a damaged record."""
+def own_page(files: Path, contest: Snapshot, game: OwnGame, attempt: int | None, place: PagePlace) -> bytes | None:
+    """The page of a game, or of an attempt that does not count; None if there is none. Raises InputError for a damaged
+    record."""
+    record = game.record(attempt)
+    if record is None:
+        return None
     match = game.match
-    if match.result is None:
-        raise ValueError("the game is not over")
-    file = read_stored(files, match.result.record)
-    agents = (contest.by_name[match.first].stem, contest.by_name[match.second].stem)
-    context = MatchContext(contest.name, match, agents)
-    return page_of(file, game.seats, context, place, "author_game.html", {"has_authors": True})
+    stems = {entry.name: f"{number:03d}" for number, entry in enumerate(contest.entries, 1)}
+    context = MatchContext(contest.name, match, (stems[match.first], stems[match.second]))
+    values = {"has_authors": True, "attempt": attempt, "others": match.uncounted}
+    return page_of(read_stored(files, record), game.seats, context, place, "author_game.html", values)
 
 
 def page_of(
@@ -93,9 +105,12 @@ def page_of(
 ) -> bytes:
     """The page of a game by its record, with what only the author of the agents at these seats sees."""
     public = public_part(file)
+    attempt = more.get("attempt")
     values = {
+        "attempt": None,
+        "others": (),
         **more,
-        "stem": context.match.stem,
+        "stem": context.match.stem + ("" if attempt is None else f".attempt-{attempt}"),
         "own": [_private_values(file, seat) for seat in seats],
         "faults": _faults(file, seats, context.match.record_path),
     }

@@ -26,7 +26,6 @@ from judge.live.pages import RUNNING, LivePages, log_page, waiting_page
 from judge.live.plots import plots_path
 from judge.logs import get_logger
 from judge.publish.log import SignedLog
-from judge.publish.model import PublishedContest
 
 ABOUT = """
 Watch a contest while it is played. `GET /feed` and `GET /events` have the same events, which docs/live.md describes;
@@ -71,11 +70,6 @@ class Site:
         self.log = log
         self.watched = begin()
         self._begin = begin
-
-    def contest(self) -> PublishedContest | None:
-        """The contest as it is now; None if it has not begun. Called in a thread."""
-        watched = self.watched
-        return None if watched is None else watched.pages.contest(watched.hub.live, watched.version())
 
     def viewers(self) -> int:
         """How many watch."""

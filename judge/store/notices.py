@@ -15,10 +15,9 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, or_, select, update
 
 from judge.store.connection import connect
-from judge.store.submission_queries import stamp
+from judge.store.submission_queries import authors_of, stamp
 from judge.store.submission_types import State
 from judge.store.tables import (
-    entries,
     journal,
     matches,
     notice_readings,
@@ -164,7 +163,7 @@ class Notices:
         wanted = [line for line in lines if line.event in (AttemptState.ACCEPTED, "disqualified")]
         if not wanted:
             return (lines[-1].id if lines else read), ()
-        authors = self._authors(connection)
+        authors = authors_of(connection, self._contest)
         events: list[_Event] = []
         for line in wanted:
             if line.event == "disqualified":
@@ -175,17 +174,6 @@ class Notices:
             else:
                 events += self._of_result(connection, line, authors)
         return lines[-1].id, events
-
-    def _authors(self, connection: Connection) -> Mapping[str, str]:
-        """The authors of those agents that were submitted."""
-        numbers: dict[int, str] = {}
-        rows = connection.execute(select(entries.c.name, entries.c.entry).where(entries.c.contest == self._contest))
-        for row in rows:
-            number = json.loads(row.entry).get("submission")
-            if number is not None:
-                numbers[number] = row.name
-        query = select(submissions.c.id, submissions.c.author).where(submissions.c.contest == self._contest)
-        return {numbers[row.id]: row.author for row in connection.execute(query) if row.id in numbers}
 
     def _of_result(self, connection: Connection, line: Row[Any], authors: Mapping[str, str]) -> Sequence[_Event]:
         query = (

@@ -22,7 +22,7 @@ from judge.store.types import (
     ScheduleRow,
 )
 
-_RESULT = (
+RESULT_COLUMNS = (
     *(matches.c.first, matches.c.second),
     *(results.c[name] for name in ("winner", "verdict", "reason", "result", "fault_0", "fault_1")),
     *(results.c[name] for name in ("replies_0", "replies_1", "charged_ms_0", "charged_ms_1")),
@@ -117,7 +117,7 @@ class Reader:
     def results(self, contest: str) -> list[ResultRow]:
         """The results so far, in the order of the schedule; there may be a hundred thousand, so no spec is read."""
         query = (
-            select(*_RESULT)
+            select(*RESULT_COLUMNS)
             .join(results, results.c.match == matches.c.id)
             .where(matches.c.contest == contest)
             .order_by(matches.c.number)
@@ -143,7 +143,7 @@ class Reader:
         query = select(attempts).where(attempts.c.match == match, attempts.c.number == number)
         with self._connected() as connection:
             row = connection.execute(query).first()
-        return None if row is None else _attempt_of(row)
+        return None if row is None else attempt_of(row)
 
     def attempts(self, contest: str) -> list[Attempt]:
         """Every attempt of every match, in the order of the schedule."""
@@ -154,7 +154,7 @@ class Reader:
             .order_by(matches.c.number, attempts.c.number)
         )
         with self._connected() as connection:
-            return [_attempt_of(row) for row in connection.execute(query)]
+            return [attempt_of(row) for row in connection.execute(query)]
 
     def attempts_by_host(self, contest: str) -> list[tuple[str, AttemptState, int]]:
         """How many attempts each host has in each state."""
@@ -271,7 +271,8 @@ def pairing_rows(connection: Connection, contest: str) -> Sequence[Row[Any]]:
     ).all()
 
 
-def _attempt_of(row: Row[Any]) -> Attempt:
+def attempt_of(row: Row[Any]) -> Attempt:
+    """The attempt of a row."""
     return Attempt(row.match, row.number, AttemptState(row.state), row.why, row.record)
 
 

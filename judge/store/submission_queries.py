@@ -1,15 +1,41 @@
 """Queries of the register of submissions: of one contest, newest first, and of one author if one is named."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Select, func, select
 
+from judge.matches import Match, ResultRow, result_row
 from judge.store.connection import connect
+from judge.store.queries import RESULT_COLUMNS, attempt_of
 from judge.store.submission_types import ENTERS, Change, State, Submission, ToldStep, UnknownSubmissionError
-from judge.store.tables import contests, submission_journal, submission_steps, submissions
-from judge.store.types import ANNOUNCED
+from judge.store.tables import (
+    attempts,
+    contests,
+    entries,
+    matches,
+    results,
+    submission_journal,
+    submission_steps,
+    submissions,
+)
+from judge.store.types import ANNOUNCED, Attempt
+
+_WITHOUT_SPEC = [column for column in matches.c if column.name != "spec"]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnMatch:
+    """A match of an author's agents, which sit at `seats`; `others` are its attempts that have a record and do not
+    count."""
+
+    match: Match
+    seats: Sequence[int]
+    result: ResultRow | None
+    others: Sequence[Attempt]
 
 
 class RegisterReader:
@@ -86,6 +112,39 @@ class RegisterReader:
             query = select(contests.c.name).where(contests.c.name == self._contest, contests.c.state != ANNOUNCED)
             return connection.scalar(query) is not None
 
+    def document(self) -> str | None:
+        """The document of the contest; None if it has not begun."""
+        query = select(contests.c.document).where(contests.c.name == self._contest, contests.c.state != ANNOUNCED)
+        with self._engine.connect() as connection:
+            return connection.scalar(query)
+
+    def own_matches(self, author: str, limit: int, number: int | None = None) -> list[OwnMatch]:
+        """The matches of an author's agents that have a result or a record of an attempt, the last one first; only the
+        one with this `number` of the schedule, if it is given. The specs are left out."""
+        with self._engine.connect() as connection:
+            agents = [agent for agent, whose in authors_of(connection, self._contest).items() if whose == author]
+            recorded = select(attempts.c.match).where(attempts.c.match == matches.c.id, attempts.c.record.is_not(None))
+            query = select(*_WITHOUT_SPEC).where(
+                matches.c.contest == self._contest,
+                matches.c.first.in_(agents) | matches.c.second.in_(agents),
+                recorded.exists(),
+            )
+            if number is not None:
+                query = query.where(matches.c.number == number)
+            rows = connection.execute(query.order_by(matches.c.number.desc()).limit(limit)).all()
+            numbers = [row.number for row in rows]
+            found = {
+                result.match: result
+                for result in map(result_row, connection.execute(_results(self._contest, numbers)).all())
+            }
+            tried = select(attempts).where(
+                attempts.c.match.in_([row.id for row in rows]), attempts.c.record.is_not(None)
+            )
+            kept: dict[str, list[Attempt]] = {}
+            for row in connection.execute(tried.order_by(attempts.c.number)):
+                kept.setdefault(row.match, []).append(attempt_of(row))
+        return [_own_match(row, agents, found.get(row.id), kept.get(row.id, [])) for row in rows]
+
     def _all(self) -> Select[Any]:
         return select(submissions).where(submissions.c.contest == self._contest)
 
@@ -102,6 +161,31 @@ class RegisterReader:
 
     def _stamp(self) -> str:
         return stamp(self._now())
+
+
+def authors_of(connection: Connection, contest: str) -> Mapping[str, str]:
+    """The author of each agent of a contest that was submitted, by the agent's name in the contest."""
+    numbers: dict[int, str] = {}
+    for row in connection.execute(select(entries.c.name, entries.c.entry).where(entries.c.contest == contest)):
+        number = json.loads(row.entry).get("submission")
+        if number is not None:
+            numbers[number] = row.name
+    query = select(submissions.c.id, submissions.c.author).where(submissions.c.contest == contest)
+    return {numbers[row.id]: row.author for row in connection.execute(query) if row.id in numbers}
+
+
+def _results(contest: str, numbers: Sequence[int]) -> Select[Any]:
+    chosen = (matches.c.contest == contest, matches.c.number.in_(numbers))
+    return select(*RESULT_COLUMNS).join(results, results.c.match == matches.c.id).where(*chosen)
+
+
+def _own_match(row: Row[Any], agents: Sequence[str], result: ResultRow | None, tried: Sequence[Attempt]) -> OwnMatch:
+    match = Match(
+        row.id, row.number, row.round, row.table, row.game, row.first, row.second, "", row.state, row.attempt, row.why
+    )
+    seats = tuple(seat for seat, agent in enumerate((row.first, row.second)) if agent in agents)
+    counted = None if result is None else result.attempt
+    return OwnMatch(match, seats, result, tuple(attempt for attempt in tried if attempt.number != counted))
 
 
 def stamp(time: datetime) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from judge.contest.entries import intake_directory
 from judge.contest.plan import load_plan
 from judge.contest.store_changes import stamp_of
+from judge.contest.worker import job_result
 from judge.intake.app import AppState, create_app
 from judge.intake.authentication import Authenticator
 from judge.intake.middleware import Middleware
@@ -19,8 +20,9 @@ from judge.live.app import Site, Watched
 from judge.live.pages import LivePages
 from judge.live.serve import create_service, hub_of
 from judge.live.service import Service
+from judge.matches import Match
 from judge.notices.webhook import new_secret
-from judge.referee.spec import MatchSpec, SeatSpec
+from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
 from judge.store.practice_games import PracticeResult
 from judge.store.submission_types import Came, ToldStep, Upload
 from judge.store.tokens import Tokens
@@ -138,6 +140,7 @@ def served(folder: Path, games: int = 2) -> Iterator[Served]:
         log = stack.enter_context(recorder(cup))
         for _ in range(games - 1):
             accept(cup, *play_next(cup))
+        spoil(cup, *play_next(cup))
         log.look()
         log.finish()
         practice = stack.enter_context(closing(directory.practice_games()))
@@ -157,6 +160,13 @@ def served(folder: Path, games: int = 2) -> Iterator[Served]:
         notices.derive()
         made = {author: tokens.make(author, "organiser") for author in AUTHORS}
         yield Served(service, directory, made, {author: numbers[agent] for author, agent in AUTHORS.items()})
+
+
+def spoil(cup: Cup, match: Match, file: RecordFile) -> None:
+    """Let a game be void, which is to be played again."""
+    result = job_result(file, {})
+    cup.contest.files.put(result.record)
+    cup.store.void(match.id, match.attempt, "others used its core", result.outcome.record, 3, result.outcome.public)
 
 
 def _practise(cup: Cup, directory: IntakeDirectory, author: str, agent: str) -> None:

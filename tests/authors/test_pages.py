@@ -168,6 +168,24 @@ def test_a_webhook_is_set_on_the_page_and_refused_with_the_fix(desk: Served) -> 
         assert {"waiting"} == {each.state for each in notices.of("eve", 99)}
 
 
+@pytest.mark.parametrize("author", AUTHORS)
+def test_an_author_sees_what_the_own_agent_said_in_a_void_attempt(desk: Served, author: str) -> None:
+    agent, other = AUTHORS[author], next(each for each in AUTHORS if each != author)
+    assert 'href="games/00002.attempt-1.html"' in desk.page("/author/index.html", author)
+    page = desk.page("/author/games/00002.attempt-1.html", author)
+    found = re.search(r'href="(00002\.attempt-1\.seat-[01]\.stderr)"', page)
+
+    assert "This is attempt 1, which does not count." in page
+    assert f"DEBUG {SECRET} {agent}" in page
+    assert f"{SECRET} {AUTHORS[other]}" not in page
+    assert found is not None
+    path = f"/author/games/{found[1]}"
+    assert desk.ask("GET", path, desk.tokens[author])[2].startswith(f"{SECRET} of {agent}: ".encode())
+    assert 401 == desk.ask("GET", path, desk.tokens[other])[0]
+    for missing in ("00002.html", "00002.attempt-2.html", "00001.attempt-1.html", "2.attempt-1.html"):
+        assert 401 == desk.ask("GET", f"/author/games/{missing}", desk.tokens[author])[0]
+
+
 def test_missing_wrong_and_others_tokens_get_the_same_answer_as_for_what_is_not_there(desk: Served) -> None:
     tokens = ["", "judge-" + "A" * 43, "nonsense", desk.tokens["eve"]]
     for path in ("/author/submissions/1.html", "/author/submissions/1.log", "/author/submissions/1.json"):
@@ -237,6 +255,8 @@ METHODS = ("GET", "GET", "GET", "HEAD", "POST", "DELETE", "PUT", "OPTIONS")
 WHOLE = (
     *("/author/submissions/2.html", "/author/submissions/2.log", "/author/submissions/2.json", "/submissions/2/report"),
     *("/author/games/00001.seat-0.json", "/author/games/00001.seat-1.json", "/author/games/00001.seat-1.stderr"),
+    *("/author/games/00002.attempt-1.html", "/author/games/00002.attempt-1.seat-0.stderr"),
+    *("/author/games/00002.attempt-1.seat-1.stderr", "/author/games/00002.attempt-1.seat-1.json"),
     *("/author/games/00001.seat-0.stderr", "/author/games/00001.seat-1.debug", "/zh/author/submissions/2.html"),
     *(
         "/author/notices.html",
