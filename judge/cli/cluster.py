@@ -31,9 +31,29 @@ def keys(
 ) -> None:
     """Make a key and a certificate for each host in FOLDER, and the authority that signs them.
 
-    Copy FOLDER/HOST to that host, and nothing else. Anyone who has one of these folders can use all workers.
+    They are for the hosts of the scheduler and of contests. Copy FOLDER/HOST to that host, and nothing else. Anyone who
+    has one of these folders can use all workers. Machines that play get a file of judge cluster invite instead.
     """
     for made in make_keys(folder, hosts, days):
+        print(made)
+
+
+@app.command()
+def invite(
+    folder: Annotated[Path, typer.Argument(help="The folder of the authority, from judge cluster keys.")],
+    hosts: Annotated[list[str], typer.Argument(help="Host names or IP addresses of the machines that play.")],
+    scheduler: Annotated[str, typer.Option(help="The address of the scheduler: tls://10.0.0.1:8786.")],
+    days: Annotated[int, typer.Option(min=1, help="Days for which the certificates are valid.")] = 365,
+) -> None:
+    """Make a file FOLDER/HOST.join for each machine that plays, which joins with judge worker --join.
+
+    Its key is good for a worker of that name only.
+    """
+    require_dask()
+    from judge.cluster.join_file import invite as invite_workers
+    from judge.cluster.security import parse_address
+
+    for made in invite_workers(folder, hosts, parse_address(scheduler), days):
         print(made)
 
 
@@ -50,11 +70,11 @@ def scheduler(
     from judge.cluster.security import parse_address, security_of
 
     address = parse_address(listen)
-    run_scheduler(address, security_of(address, tls), lost_after)
+    run_scheduler(address, security_of(address, tls, takes_workers=True), lost_after)
 
 
 def worker(
-    scheduler: Annotated[str, typer.Option(help="The address of the scheduler: tls://10.0.0.1:8786.")],
+    scheduler: Annotated[str, typer.Option(help="The address of the scheduler: tls://10.0.0.1:8786.")] = "",
     tls: TlsOption = None,
     slots: Annotated[int, typer.Option(min=0, help=SLOTS_HELP)] = 0,
     cores: Annotated[int, typer.Option(min=1, help="Cores for each game.")] = 1,
@@ -63,6 +83,9 @@ def worker(
     listen: Annotated[
         str, typer.Option(help="The address to listen on; default: the one that reaches the scheduler, any port.")
     ] = "",
+    join: Annotated[
+        Path | None, typer.Option(help="This machine's file from judge cluster invite; no other option is needed.")
+    ] = None,
     allow_processes: Annotated[
         bool, typer.Option("--allow-processes", hidden=True, help="For tests: run agents without containers, too.")
     ] = False,
@@ -70,14 +93,19 @@ def worker(
     """Play games of contests on this machine."""
     require_dask()
     from judge.cluster.daemons import run_worker
+    from judge.cluster.join_file import read_join_file
     from judge.cluster.machine import Machine
     from judge.cluster.security import parse_address, security_of
 
-    address = parse_address(scheduler)
+    if (join is None) == (not scheduler) or (join is not None and (tls is not None or name)):
+        raise InputError("give --join with this machine's file, or --scheduler with its --tls and --name")
+    joined = None if join is None else read_join_file(join)
+    address = parse_address(scheduler) if joined is None else joined.address
     listen_address = parse_address(listen, 0) if listen else None
     if listen_address is not None and listen_address.scheme != address.scheme:
         raise InputError(f"--listen {listen}: use {address.scheme}://, as for the scheduler")
-    security = security_of(address, tls)
+    security = security_of(address, tls) if joined is None else joined.security()
+    name = name if joined is None else joined.name
     worker_slots = slots_on_host(cores, slots)
     try:
         clean_up()  # what a killed worker left would use the cores of the slots

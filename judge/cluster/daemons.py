@@ -5,10 +5,11 @@ import signal
 import socket
 from pathlib import Path
 
-from distributed import Scheduler, Worker
+from distributed import Worker
 from distributed.core import Server
 from distributed.security import Security
 
+from judge.cluster.bound_scheduler import BoundScheduler
 from judge.cluster.dask_config import NO_PAGES, settle
 from judge.cluster.machine import Machine
 from judge.cluster.security import Address
@@ -54,7 +55,7 @@ def run_worker(machine: Machine, scheduler: Address, listen: Address | None, sec
 
 async def _scheduler(listen: Address, security: Security, lost_after_s: float) -> None:
     stopped = _stopped()
-    scheduler = Scheduler(
+    scheduler = BoundScheduler(
         host=listen.host,
         port=listen.port,
         protocol=f"{listen.scheme}://",

@@ -1,4 +1,8 @@
-"""The contest's own certificate authority, and one key and certificate a host: a folder each, to be carried there."""
+"""The contest's own certificate authorities, and one key and certificate a host.
+
+One authority signs the hosts of schedulers and contests, which everybody trusts; the other signs workers, which only
+schedulers trust. So TLS itself refuses a worker that passes for a scheduler or speaks with another worker.
+"""
 
 import ipaddress
 import re
@@ -16,7 +20,9 @@ from judge.durable_files import create_private
 from judge.errors import InputError
 
 AUTHORITY = "ca.pem"
-AUTHORITY_KEY = "ca-key.pem"
+WORKERS = "workers-ca.pem"
+WORKERS_NAME = "judge workers"
+_NAMES = {AUTHORITY: "judge cluster", WORKERS: WORKERS_NAME}
 CERTIFICATE = "cert.pem"
 KEY = "key.pem"
 
@@ -31,20 +37,26 @@ def make_keys(folder: Path, hosts: Sequence[str], days: int) -> list[Path]:
     The authority is made with the first and used again for later ones. InputError for a host that has keys already.
     """
     for host in hosts:
-        if not _HOST.fullmatch(host):
-            raise InputError(f"{host!r} is neither the name of a host nor an IP address")
-        if (folder / host).exists():
+        if (folder / check_host(host)).exists():
             raise InputError(f"{folder / host} is there already: remove it to make new keys")
     try:
-        authority, key = _authority(folder, days)
-        return [_make_host(folder / host, host, authority, key, days) for host in hosts]
+        authority, key = load_authority(folder, AUTHORITY, days)
+        load_authority(folder, WORKERS, days)
+        return [_make_host(folder, host, authority, key, days) for host in hosts]
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}") from None
 
 
-def _authority(folder: Path, days: int) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
-    """The key pair in `folder`, which is made if it is missing; the private key never leaves `folder`."""
-    certificate_file, key_file = folder / AUTHORITY, folder / AUTHORITY_KEY
+def check_host(host: str) -> str:
+    """The name or IP address of a host. Raises InputError if it is neither."""
+    if not _HOST.fullmatch(host):
+        raise InputError(f"{host!r} is neither the name of a host nor an IP address")
+    return host
+
+
+def load_authority(folder: Path, name: str, days: int) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+    """The key pair of `AUTHORITY` or `WORKERS` in `folder`, made if it is missing; the private key never leaves it."""
+    certificate_file, key_file = folder / name, folder / name.replace(".pem", "-key.pem")
     if certificate_file.exists():
         key = load_pem_private_key(key_file.read_bytes(), None)
         if not isinstance(key, ec.EllipticCurvePrivateKey):
@@ -52,22 +64,23 @@ def _authority(folder: Path, days: int) -> tuple[x509.Certificate, ec.EllipticCu
         return x509.load_pem_x509_certificate(certificate_file.read_bytes()), key
     folder.mkdir(parents=True, exist_ok=True)
     key = ec.generate_private_key(ec.SECP256R1())
-    name = _name("judge cluster")
+    subject = _name(_NAMES[name])
     certificate = (
-        _begun(name, name, key, days)
+        _begun(subject, subject, key, days)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(_usage(signs_certificates=True), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .sign(key, hashes.SHA256())
     )
-    _write_key(key_file, key)
+    create_private(key_file, private_pem(key))
     certificate_file.write_bytes(certificate.public_bytes(Encoding.PEM))
     return certificate, key
 
 
-def _make_host(
-    folder: Path, host: str, authority: x509.Certificate, authority_key: ec.EllipticCurvePrivateKey, days: int
-) -> Path:
+def issue(
+    host: str, authority: x509.Certificate, authority_key: ec.EllipticCurvePrivateKey, days: int
+) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+    """A new key, and its certificate in the name of a host."""
     key = ec.generate_private_key(ec.SECP256R1())
     # Workers and schedulers both call and are called.
     both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
@@ -81,10 +94,19 @@ def _make_host(
         .add_extension(issuer, critical=False)
         .sign(authority_key, hashes.SHA256())
     )
+    return certificate, key
+
+
+def _make_host(
+    authorities: Path, host: str, authority: x509.Certificate, authority_key: ec.EllipticCurvePrivateKey, days: int
+) -> Path:
+    certificate, key = issue(host, authority, authority_key, days)
+    folder = authorities / host
     folder.mkdir(mode=0o700)
-    _write_key(folder / KEY, key)
+    create_private(folder / KEY, private_pem(key))
     (folder / CERTIFICATE).write_bytes(certificate.public_bytes(Encoding.PEM))
-    (folder / AUTHORITY).write_bytes(authority.public_bytes(Encoding.PEM))
+    for name in (AUTHORITY, WORKERS):
+        (folder / name).write_bytes((authorities / name).read_bytes())
     return folder
 
 
@@ -127,5 +149,6 @@ def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
     )
 
 
-def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
-    create_private(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+def private_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+    """A private key as PEM, not encrypted."""
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())

@@ -1,7 +1,7 @@
 """Who may speak with whom: beyond one machine only TLS, both sides with certificates of the contest's own authority.
 
-Whoever reaches a worker's port may run code beside its Engine's socket, so plain TCP is for loopback alone. dask checks
-that a certificate is of our authority, not whose it is: every host that has one is trusted with all others.
+Whoever reaches a worker's port may run code beside its Engine's socket, so plain TCP is for loopback alone. Of the
+workers' authority only schedulers take certificates, and hold their owners to their names (`BoundScheduler`).
 """
 
 import ipaddress
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from distributed import Security
 
-from judge.cluster.keys import AUTHORITY, CERTIFICATE, KEY
+from judge.cluster.keys import AUTHORITY, CERTIFICATE, KEY, WORKERS
 from judge.errors import InputError
 
 PORT = 8786
@@ -54,22 +54,31 @@ def parse_address(text: str, port: int = PORT) -> Address:
     return address
 
 
-def security_of(address: Address, keys: Path | None) -> Security:
-    """What dask needs to use an address; `keys` is this host's folder of `judge cluster keys`. Raises InputError if TLS
-    has no keys, or if others can read a key."""
+def security_of(address: Address, keys: Path | None, *, takes_workers: bool = False) -> Security:
+    """What dask needs to use an address; `keys` is this host's folder of `judge cluster keys`. Certificates of workers
+    are trusted if it `takes_workers`. Raises InputError if TLS has no keys, or if others can read a key."""
     if address.scheme == "tcp":
         return Security(require_encryption=False)
     if keys is None:
         raise InputError(
             f"{address} needs this host's keys: make them with judge cluster keys, and give their folder with --tls"
         )
-    authority, certificate, key = (str(_file(keys / n)) for n in (AUTHORITY, CERTIFICATE, KEY))
-    if Path(key).stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+    authority, certificate, key = (_file(keys / n) for n in (AUTHORITY, CERTIFICATE, KEY))
+    if key.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise InputError(f"{key} can be read by others than its owner: chmod 600 {key}")
+    trusted = authority.read_text()
+    # Keys of an earlier judge have no such file.
+    if takes_workers and (keys / WORKERS).is_file():
+        trusted += (keys / WORKERS).read_text()
+    return tls_security(trusted, str(certificate), str(key))
+
+
+def tls_security(authorities: str, certificate: str, key: str) -> Security:
+    """TLS with both sides' certificates: `authorities` as PEM, the others as PEM or as paths."""
     roles = ("client", "scheduler", "worker")
     return Security(
         require_encryption=True,
-        tls_ca_file=authority,
+        tls_ca_file=authorities,
         **{f"tls_{role}_cert": certificate for role in roles},
         **{f"tls_{role}_key": key for role in roles},
     )

@@ -77,6 +77,11 @@ class Machines:
         call = ("--scheduler", address or self.address, "--name", name, "--folder", name)
         self.workers[name] = self._judge(name, prefix, "worker", *call, "--slots", str(slots), "--allow-processes")
 
+    def join(self, name: str, file: Path, prefix: Sequence[str] = ()) -> None:
+        """Start a worker with its file from `judge cluster invite`."""
+        words = ("--join", str(file), "--folder", name, "--slots", "1", "--allow-processes")
+        self.workers[name] = self._command(name, prefix, "worker", *words)
+
     def wait_for_scheduler(self) -> None:
         assert self.scheduler
         process = self.scheduler
@@ -109,8 +114,10 @@ class Machines:
             process.wait()
 
     def _judge(self, name: str, prefix: Sequence[str], *words: str) -> subprocess.Popen[bytes]:
-        tls = ("--tls", str(self.keys)) if self.keys else ()
-        command = [*prefix, sys.executable, "-m", "judge.cli", *words, *tls]
+        return self._command(name, prefix, *words, *(("--tls", str(self.keys)) if self.keys else ()))
+
+    def _command(self, name: str, prefix: Sequence[str], *words: str) -> subprocess.Popen[bytes]:
+        command = [*prefix, sys.executable, "-m", "judge.cli", *words]
         environment = os.environ | {VARIABLE: str(self._locks(name))}
         with (self.folder / f"{name}.log").open("ab") as log:
             return subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log, env=environment)

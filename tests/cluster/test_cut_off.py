@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from judge.cluster.join_file import invite
 from judge.cluster.keys import make_keys
+from judge.cluster.security import parse_address
 from tests.cluster.machines import Cup, Machines
 
 PREFIX = "judge-t"
@@ -87,7 +89,8 @@ def machines(cables: list[Cable], tmp_path: Path) -> Iterator[Machines]:
         found.start_scheduler()
         for name, cable in zip(WORKERS, cables, strict=True):
             inside = ("nsenter", f"--net=/run/netns/{cable.name}")
-            found.start_worker(name, inside, f"tls://{cable.here}:{found.port}")
+            (file,) = invite(tmp_path / "keys", [name], parse_address(f"tls://{cable.here}:{found.port}"), 1)
+            found.join(name, file, inside)
         found.wait_for_scheduler()
         yield found
     finally:

@@ -1,5 +1,6 @@
 """Who is let in: nobody over plain TCP but this machine itself, and over TLS only who has keys of our authority."""
 
+import asyncio
 import re
 import socket
 import ssl
@@ -7,13 +8,17 @@ import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography import x509
+from distributed.comm.core import CommClosedError, connect
 
 from judge.cli import cluster as commands
 from judge.cluster import cluster
+from judge.cluster.bound_scheduler import own_message
 from judge.cluster.cluster import open_cluster
+from judge.cluster.join_file import invite, read_join_file
 from judge.cluster.keys import make_keys
 from judge.cluster.security import parse_address, security_of
 from judge.errors import HostError, InputError
@@ -70,7 +75,7 @@ def test_keys_are_for_their_owner_and_say_whose_they_are(tmp_path: Path) -> None
     assert ["worker-2.example"] == names[1].get_values_for_type(x509.DNSName)
     private = [tmp_path / "keys" / "ca-key.pem", *(folder / "key.pem" for folder in folders)]
     assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in private}
-    assert {"ca.pem", "cert.pem", "key.pem"} == {path.name for path in folders[0].iterdir()}
+    assert {"ca.pem", "workers-ca.pem", "cert.pem", "key.pem"} == {path.name for path in folders[0].iterdir()}
 
 
 def test_a_later_host_gets_keys_of_the_same_authority_and_an_earlier_one_keeps_its(
@@ -95,14 +100,20 @@ def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[str, int]]]:
-    """Where a scheduler and a worker listen with TLS."""
-    folder = tmp_path_factory.mktemp("tls")
-    (keys,) = make_keys(folder / "keys", ["127.0.0.1"], 1)
-    machines = Machines(folder, scheme="tls", keys=keys)
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With the keys of 127.0.0.1, and as soon as there are `doors` with the files of two workers."""
+    return tmp_path_factory.mktemp("tls") / "keys"
+
+
+@pytest.fixture(scope="module")
+def doors(folder: Path) -> Iterator[list[tuple[str, int]]]:
+    """Where a scheduler and a worker, which joined by its file, listen with TLS."""
+    (keys,) = make_keys(folder, ["127.0.0.1"], 1)
+    machines = Machines(folder.parent, scheme="tls", keys=keys)
     try:
         machines.start_scheduler()
-        machines.start_worker("w1")
+        (file, _) = invite(folder, ["127.0.0.1", "other"], parse_address(machines.address), 1)
+        machines.join("w1", file)
         machines.wait_for_scheduler()
         until(lambda: "worker serves" in machines.says("w1"), "a worker")
         found = re.search(r"worker serves.*at=tls://127\.0\.0\.1:(\d+)", machines.says("w1"))
@@ -128,6 +139,106 @@ def test_a_peer_without_our_certificate_is_not_heard(doors: list[tuple[str, int]
     for certificate in (None, strangers):
         with pytest.raises((ssl.SSLError, ConnectionResetError)):
             speak_tls(doors[which], certificate)
+
+
+def test_a_worker_does_not_hear_another_worker_and_takes_none_for_its_scheduler(
+    doors: list[tuple[str, int]], folder: Path
+) -> None:
+    """The authority of workers is trusted by schedulers alone."""
+    other = read_join_file(folder / "other.join")
+    (folder / "cert.pem").write_text(other.certificate)
+    (folder / "key.pem").write_text(other.key)
+    with pytest.raises((ssl.SSLError, ConnectionResetError)):
+        speak_tls(doors[1], folder)
+
+    passing_for_scheduler = other.security().get_listen_args("scheduler")["ssl_context"]
+    for security in (
+        read_join_file(folder / "127.0.0.1.join").security(),
+        security_of(parse_address("tls://127.0.0.1"), folder / "127.0.0.1"),
+    ):
+        caller = security.get_connection_args("client")["ssl_context"]
+        with pytest.raises(ssl.SSLCertVerificationError):
+            shake_hands(caller, passing_for_scheduler)
+
+
+def shake_hands(caller: ssl.SSLContext, called: ssl.SSLContext) -> None:
+    """In memory."""
+    there, back = ssl.MemoryBIO(), ssl.MemoryBIO()
+    sides = [caller.wrap_bio(back, there), called.wrap_bio(there, back, server_side=True)]
+    for _ in range(3):
+        for side in sides:
+            with suppress(ssl.SSLWantReadError):
+                side.do_handshake()
+
+
+ADDRESS = "tls://127.0.0.1:1"
+REGISTER = {"op": "register-worker", "status": "init", "server_id": "x", "nthreads": 1, "now": 0.0, "resources": {}}
+REGISTER |= {"memory_limit": 0, "metrics": {}, "services": {}, "local_directory": "", "versions": {}, "nanny": ""}
+REGISTER |= {"extra": {}, "stimulus_id": "x", "reply": False}
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        ({"op": "register-client", "client": "x", "versions": {}}, "asks what is not for workers"),
+        ({"op": "gather", "keys": ["x"]}, "asks what is not for workers"),
+        (REGISTER | {"name": "127.0.0.1", "address": ADDRESS}, "certificate is not of 127.0.0.1"),
+        (REGISTER | {"name": "other", "address": "tls://10.0.0.9:1"}, "calls from 127.0.0.1"),
+        ({"op": "unregister", "address": "THE WORKER", "stimulus_id": "x"}, "speaks for another worker"),
+        ({"op": "heartbeat_worker", "address": "THE WORKER", "metrics": {}}, "speaks for another worker"),
+    ],
+    ids=lambda value: value["op"] if isinstance(value, dict) else "",
+)
+def test_a_worker_can_speak_to_the_scheduler_for_itself_only(
+    doors: list[tuple[str, int]], folder: Path, message: dict[str, Any], why: str
+) -> None:
+    host, port = doors[0]
+    at = f"tls://{host}:{doors[1][1]}"
+    message = {key: at if value == "THE WORKER" else value for key, value in message.items()}
+    before = (folder.parent / "scheduler.log").read_text().count(why)
+
+    assert asyncio.run(is_hung_up(f"tls://{host}:{port}", folder / "other.join", message))
+
+    assert before + 1 == (folder.parent / "scheduler.log").read_text().count(why)
+
+
+async def is_hung_up(address: str, file: Path, message: dict[str, Any]) -> bool:
+    """Whether the scheduler ends the connection upon a message of a worker."""
+    comm = await connect(address, 20, **read_join_file(file).security().get_connection_args("worker"))
+    try:
+        await comm.write(message)
+        await asyncio.wait_for(comm.read(), 20)
+    except CommClosedError:
+        return True
+    finally:
+        comm.abort()
+    return False
+
+
+def test_a_registered_worker_gives_out_no_tasks_and_tells_of_itself_only() -> None:
+    """Its stream reaches, in dask, what clients may say too."""
+    told = [{"op": "task-finished", "key": "x", "worker": "tls://of.another:1"}, {"op": "update-graph"}, "OK", None]
+
+    assert [{"op": "task-finished", "key": "x"}, None, "OK", None] == [own_message(each) for each in told]
+
+
+def test_a_join_file_is_private_and_made_once(tmp_path: Path) -> None:
+    address = parse_address("tls://10.0.0.1")
+    (file,) = invite(tmp_path, ["10.0.0.2"], address, 30)
+
+    assert ("10.0.0.2", address) == (read_join_file(file).name, read_join_file(file).address)
+    assert 0o600 == stat.S_IMODE(file.stat().st_mode)
+    with pytest.raises(InputError, match="is there already"):
+        invite(tmp_path, ["10.0.0.2"], address, 30)
+    with pytest.raises(InputError, match="no file is needed"):
+        invite(tmp_path, ["10.0.0.3"], parse_address("tcp://127.0.0.1"), 30)
+    file.chmod(0o644)
+    with pytest.raises(InputError, match="chmod 600"):
+        read_join_file(file)
+    with pytest.raises(InputError, match="judge cluster invite"):
+        read_join_file(tmp_path / "none.join")
+    with pytest.raises(InputError, match="give --join"):
+        commands.worker("tls://10.0.0.1", join=file)
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["scheduler", "worker"])

@@ -1,0 +1,106 @@
+"""A scheduler in which a worker speaks for itself only.
+
+dask lets whoever is connected do everything: a worker may register under any name, end other workers, and give out
+tasks. Here a connection with a certificate of the workers' authority may be used for what a worker needs, under the
+name of its certificate.
+"""
+
+import ipaddress
+from typing import Any
+
+from distributed import Scheduler
+from distributed.comm.addressing import get_address_host
+from distributed.comm.core import Comm, CommClosedError
+
+from judge.cluster.keys import WORKERS_NAME
+from judge.logs import get_logger
+from judge.text import printable
+
+ASKED_BY_WORKERS = frozenset({"register-worker", "heartbeat_worker", "unregister"})
+TOLD_BY_WORKERS = frozenset(
+    {"task-finished", "task-erred", "release-worker-data", "keep-alive", "worker-status-change", "close-stream"}
+)
+"""In the stream of a worker that is registered; others are dropped, such as those by which clients give out tasks."""
+
+log = get_logger()
+
+
+class BoundScheduler(Scheduler):
+    """See above."""
+
+    async def _handle_comm(self, comm: Comm) -> None:
+        worker = _worker_of(comm)
+        if worker is not None:
+            self._bind(comm, worker)
+        await super()._handle_comm(comm)
+
+    def _bind(self, comm: Comm, worker: str) -> None:
+        """From now on messages of another name, or that are not for workers, are not read from this connection."""
+        read = comm.read
+        registered = False
+
+        async def checked(deserializers: Any = None) -> Any:
+            nonlocal registered
+            message = await read(deserializers=deserializers)  # type: ignore[no-untyped-call]
+            if registered:
+                return [each for each in map(own_message, _listed(message)) if each is not None]
+            why = self._refusal(comm, worker, message)
+            if why:
+                log.warning("a worker is refused", worker=printable(worker, 80), why=why)
+                comm.abort()
+                raise CommClosedError(why)
+            registered = isinstance(message, dict) and message.get("op") == "register-worker"
+            return message
+
+        setattr(comm, "read", checked)  # noqa: B010 - a method
+
+    def _refusal(self, comm: Comm, worker: str, message: object) -> str:
+        """Why a worker may not ask this; empty if it may."""
+        if not isinstance(message, dict) or message.get("op") not in ASKED_BY_WORKERS:
+            return "it asks what is not for workers"
+        address, source = str(message.get("address")), get_address_host(comm.peer_address)
+        if message["op"] == "register-worker":
+            if message.get("name") != worker:
+                return f"its certificate is not of {printable(str(message.get('name')), 80)}"
+            if get_address_host(address) != source or (_is_ip(worker) and not _is_same(worker, source)):
+                return f"it calls from {source}"
+        elif (found := self.workers.get(address)) is not None and found.name != worker:
+            return "it speaks for another worker"
+        return ""
+
+
+def _listed(message: Any) -> Any:
+    return message if isinstance(message, list | tuple) else (message,)
+
+
+def own_message(message: Any) -> Any:
+    """A message of a registered worker, about itself; None if it is not one that a worker needs."""
+    if message == "OK":
+        return message
+    if not isinstance(message, dict) or message.get("op") not in TOLD_BY_WORKERS:
+        return None
+    return {key: value for key, value in message.items() if key != "worker"}  # dask adds whose connection it is
+
+
+def _worker_of(comm: Comm) -> str | None:
+    """The name in the certificate of a worker; None if it is another's, or there is none."""
+    certificate = comm.extra_info.get("peercert")
+    if not certificate:
+        return None
+    issuer = {key: value for part in certificate.get("issuer", ()) for key, value in part}
+    if issuer.get("commonName") != WORKERS_NAME:
+        return None
+    names = certificate.get("subjectAltName", ())
+    return str(names[0][1]) if names else ""
+
+
+def _is_ip(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_same(one: str, other: str) -> bool:
+    return _is_ip(other) and ipaddress.ip_address(one) == ipaddress.ip_address(other)

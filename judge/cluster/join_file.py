@@ -1,0 +1,86 @@
+"""The one file with which a machine joins a cluster: where the scheduler is, who this worker is, and its key.
+
+Its certificate is of the workers' authority, which only schedulers trust, so it opens no worker and passes for no
+scheduler.
+"""
+
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from cryptography.hazmat.primitives.serialization import Encoding
+from distributed.security import Security
+from pydantic import BaseModel, ConfigDict, Field
+
+from judge.cluster.keys import AUTHORITY, WORKERS, check_host, issue, load_authority, private_pem
+from judge.cluster.security import Address, parse_address, tls_security
+from judge.durable_files import create_private
+from judge.errors import InputError
+from judge.parsing import parse_json
+
+SUFFIX = ".join"
+LARGEST = 1 << 16
+"""Bytes."""
+
+
+class JoinFile(BaseModel):
+    """What the file says. Keys and certificates are PEM."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    document: Literal["judge-worker-1"] = "judge-worker-1"
+    scheduler: str
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]*$", max_length=254)
+    """Of the worker; the scheduler takes it under no other."""
+    authority: str
+    """Who signs schedulers and contests."""
+    certificate: str
+    key: str
+
+    @property
+    def address(self) -> Address:
+        """Of the scheduler. Raises InputError if it is none."""
+        return parse_address(self.scheduler)
+
+    def security(self) -> Security:
+        """What dask needs to be this worker."""
+        return tls_security(self.authority, self.certificate, self.key)
+
+
+def invite(folder: Path, hosts: Sequence[str], scheduler: Address, days: int) -> list[Path]:
+    """A file below `folder`, the authority's, for each host; returns them. InputError for a host that has one."""
+    paths = [folder / f"{check_host(host)}{SUFFIX}" for host in hosts]
+    if scheduler.scheme != "tls":
+        raise InputError(f"{scheduler}: workers join with tls://; on loopback no file is needed")
+    for path in paths:
+        if path.exists():
+            raise InputError(f"{path} is there already: remove it to make another")
+    try:
+        authority, _ = load_authority(folder, AUTHORITY, days)
+        workers, key = load_authority(folder, WORKERS, days)
+        for host, path in zip(hosts, paths, strict=True):
+            certificate, own = issue(host, workers, key, days)
+            made = JoinFile(
+                scheduler=str(scheduler),
+                name=host,
+                authority=authority.public_bytes(Encoding.PEM).decode(),
+                certificate=certificate.public_bytes(Encoding.PEM).decode(),
+                key=private_pem(own).decode(),
+            )
+            create_private(path, made.model_dump_json(indent=2).encode() + b"\n")
+    except OSError as error:
+        raise InputError(f"{folder}: {error.strerror}") from None
+    return paths
+
+
+def read_join_file(path: Path) -> JoinFile:
+    """The file of this machine. Raises InputError if it is none, or if others can read it."""
+    try:
+        if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise InputError(f"{path} can be read by others than its owner: chmod 600 {path}")
+        with path.open("rb") as file:
+            data = file.read(LARGEST)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}: judge cluster invite makes such a file") from None
+    return parse_json(JoinFile, data, f"{path}: not a file that judge cluster invite makes")
