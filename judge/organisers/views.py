@@ -16,7 +16,7 @@ from judge.host.host import read_host
 from judge.matches import MatchState
 from judge.organisers.console import Console
 from judge.sandbox.core_locks import holders
-from judge.sandbox.cores import available, core_of
+from judge.sandbox.cores import available, core_of, on_all_given
 
 WAITING = 10
 """Games of the queue that are shown."""
@@ -52,6 +52,7 @@ def overview(console: Console) -> Mapping[str, Any]:
         "state": state,
         "reason": reasons[0].text if reasons and state != "open" else "",
         "player": player_of(console.planned),
+        "is_over": contest.is_over(),
         "counts": {each.value: count for each, count in store.counts(name).items() if count},
         "running": store.running(name),
         "waiting": store.listed(name, MatchState.PENDING, limit=WAITING),
@@ -142,12 +143,14 @@ class HealthCheck:
 
 def look_at_host() -> Sequence[HostFinding]:
     """What `judge doctor` finds."""
-    return run_checks(read_host([setting.name for setting in SETTINGS]))
+    with on_all_given():
+        return run_checks(read_host([setting.name for setting in SETTINGS]))
 
 
 def _cores() -> Mapping[int, str]:
     """Who has each core of this machine; empty for one that is free."""
-    own = sorted({core_of(each) for each in available()})
+    with on_all_given():
+        own = sorted({core_of(each) for each in available()})
     try:
         found = holders(own)
     except InputError:

@@ -3,7 +3,8 @@
 import functools
 import os
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -72,6 +73,20 @@ def place_slots(
 def available() -> frozenset[int]:
     """The processors that this process may use."""
     return frozenset(os.sched_getaffinity(0))
+
+
+_GIVEN = available()
+
+
+@contextmanager
+def on_all_given() -> Iterator[None]:
+    """Let this thread use all processors that this process had at its start; it may have moved to a few of them."""
+    before = available()
+    os.sched_setaffinity(0, _GIVEN)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def whole_cores() -> tuple[Core, ...]:

@@ -201,7 +201,7 @@ def test_there_is_no_way_in_without_an_organisers_token(seen: Office, kind: str)
         status, headers, body = seen.ask(method, path, token, urlencode(form).encode(), **FORM)
         assert 401 == status, (method, path)
         assert "set-cookie" not in headers
-        assert b"" == body or b"Nobody is signed in, or the token is not valid any more." in body
+        assert b"" == body or b"You are not signed in, or your token is not valid any more." in body
         assert b"spring-cup" in body or method == "HEAD"
         assert b"anna" not in body
         header = {"authorization": f"Bearer {seen.tokens['act']}"}

@@ -1,5 +1,6 @@
 """Who runs on which core, and how busy cores were."""
 
+import os
 import time
 
 import pytest
@@ -11,6 +12,7 @@ from judge.sandbox.cores import (
     available,
     busy_ns,
     group_cores,
+    on_all_given,
     parse_ns,
     parse_processors,
     place_slots,
@@ -118,3 +120,14 @@ def test_busy_grows_by_no_more_than_time_passes() -> None:
     grown, passed = busy_ns(cores) - before, time.monotonic_ns() - began
     coarse = TICK_NS * len(cores)
     assert 50_000_000 - coarse <= grown <= passed * len(cores) + coarse
+
+
+def test_who_has_moved_to_a_processor_can_look_at_all_that_it_was_given() -> None:
+    given = available()
+    os.sched_setaffinity(0, {min(given)})
+    try:
+        with on_all_given():
+            assert given == available()
+        assert {min(given)} == available()
+    finally:
+        os.sched_setaffinity(0, given)
