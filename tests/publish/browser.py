@@ -1,30 +1,17 @@
-"""A real browser without a window, spoken to through two pipes (DevTools protocol); no port, no driver, no library."""
+"""The browser of the tests, which also checks pages with axe-core."""
 
-import base64
 import json
-import os
-import select
-import shutil
-import subprocess
-import time
-from collections.abc import Mapping
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.faults.conftest import PATIENCE_S
-
-NAMES = ("chromium-headless-shell", "chromium", "google-chrome", "chrome")
+from scripts import browser
+from scripts.browser import find_browser
 
 _AXE = Path(__file__).parents[2] / ".build/axe/node_modules/axe-core/axe.min.js"
 _EVERY_RULE = {"rules": [{"id": "target-size", "enabled": True}]}
 """Of the rules for WCAG 2.2 AA, the one that axe-core does not run unless it is asked to."""
-
-_KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), " ": (32, " "), "ArrowRight": (39, ""), "ArrowLeft": (37, "")}
-"""Numbers and texts of keys that do something by themselves."""
 
 
 @cache
@@ -35,167 +22,8 @@ def axe_source() -> str:
     return _AXE.read_text()
 
 
-def find_browser() -> str | None:
-    """The first one that is installed."""
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
-
-
-class BrowserGoneError(Exception):
-    """The browser has ended."""
-
-
-class PageGoneError(Exception):
-    """The page has gone to another one before it has answered."""
-
-
-_GONE = ("navigated", "context was destroyed", "Cannot find context", "Promise was collected")
-"""What the browser says of a page that went to another one."""
-
-
-class Browser:
-    """One page of one browser. `errors` and `requests` are of all pages so far."""
-
-    def __init__(self, program: str, profile: Path) -> None:
-        to_read, self._to = os.pipe()
-        self._from, to_write = os.pipe()
-        arguments = [
-            program,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--no-first-run",
-            "--hide-scrollbars",
-            "--disable-background-networking",
-            f"--user-data-dir={profile}",
-            "--remote-debugging-pipe",
-        ]
-        self._process = subprocess.Popen(
-            ["bash", "-c", f'exec "$@" 3<&{to_read} 4>&{to_write}', "bash", *arguments],
-            pass_fds=(to_read, to_write),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        os.close(to_read)
-        os.close(to_write)
-        self._unread = b""
-        self._number = 0
-        self._session = ""
-        self.errors: list[str] = []
-        self.requests: list[str] = []
-        target = self._call("Target.createTarget", url="about:blank")["targetId"]
-        attached = self._call("Target.attachToTarget", targetId=target, flatten=True)
-        self._session = attached["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self._call(f"{domain}.enable")
-
-    def close(self) -> None:
-        """Ask it to end, so that it sees to its own processes."""
-        self._session = ""
-        with suppress(BrowserGoneError):  # it may be gone before it has answered
-            self._call("Browser.close")
-        self._process.wait()
-        os.close(self._to)
-        os.close(self._from)
-
-    def open(self, page: Path, fragment: str = "") -> None:
-        """Open a file, and wait until it is loaded with all that it asks for."""
-        self._call("Page.navigate", url="about:blank")
-        self._call("Page.navigate", url=page.absolute().as_uri() + fragment)
-        self.wait_for("document.readyState + location.protocol == 'completefile:'")
-
-    def visit(self, url: str) -> None:
-        """Open a page of a server, and wait until it is loaded with all that it asks for at once."""
-        self._call("Page.navigate", url="about:blank")
-        self._call("Page.navigate", url=url)
-        self.wait_for("document.readyState == 'complete' && location.protocol == 'http:'")
-
-    def leave(self) -> None:
-        """Leave the page, whose server may end now, and forget all errors so far."""
-        self._call("Page.navigate", url="about:blank")
-        self.errors.clear()
-
-    def wait_for(self, condition: str) -> Any:
-        """Hear what happens until an expression in the page is true; its value. Fails with what the page says."""
-        deadline = time.monotonic() + PATIENCE_S
-        while True:
-            assert time.monotonic() < deadline, f"never true: {condition}\n{self.errors}\n{self._text()}"
-            try:
-                if value := self.ask(condition):
-                    return value
-                self.ask("new Promise((done) => setTimeout(done, 5))")
-            except PageGoneError:
-                continue  # the next page is asked
-
-    def _text(self) -> str:
-        """What a page shows that was waited for in vain."""
-        with suppress(PageGoneError):
-            return str(self.ask("`${location.href} ${document.readyState}\\n${document.body?.innerText}`"))[:3000]
-        return "the page goes to another one"
-
-    def run_first(self, script: str) -> None:
-        """Run a script in every page from now on before anything else."""
-        self._call("Page.addScriptToEvaluateOnNewDocument", source=script)
-
-    def set_hidden(self, hidden: bool) -> None:
-        """As if another tab were in front."""
-        state = "hidden" if hidden else "visible"
-        self.ask(
-            f"Object.defineProperty(document, 'hidden', {{configurable: true, get: () => {json.dumps(hidden)}}});"
-            f"Object.defineProperty(document, 'visibilityState', {{configurable: true, get: () => '{state}'}});"
-            "document.dispatchEvent(new Event('visibilitychange'))"
-        )
-
-    def accessibility(self, *, whole: bool = False) -> list[Mapping[str, Any]]:
-        """The nodes of the accessibility tree that are not ignored, or the whole tree."""
-        self._call("Accessibility.enable")
-        nodes = self._call("Accessibility.getFullAXTree")["nodes"]
-        return [node for node in nodes if whole or not node["ignored"]]
-
-    def ask(self, expression: str) -> Any:
-        """The value of an expression in the page; of a promise what it becomes."""
-        answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in answer, answer
-        return answer["result"].get("value")
-
-    def press(self, key: str) -> None:
-        """A key goes down and up."""
-        number, text = _KEYS.get(key, (0, ""))
-        for kind in ("keyDown", "keyUp"):
-            typed = {"text": text} if text and kind == "keyDown" else {}
-            self._call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=number, **typed)
-
-    def choose(self, field: str, path: Path) -> None:
-        """Choose a file, or a directory where the field takes one, as a person would in its dialog."""
-        found = self._call("Runtime.evaluate", expression=f"document.getElementById({json.dumps(field)})")
-        self._call("DOM.setFileInputFiles", files=[str(path)], objectId=found["result"]["objectId"])
-        # The files of a directory are listed in the background.
-        self.ask(f"""new Promise((resolve) => {{
-          const field = document.getElementById({json.dumps(field)});
-          if (field.files.length) resolve();
-          else field.addEventListener("change", resolve, {{once: true}});
-        }}).then(() => null)""")
-
-    def look(self, width: int, dark: bool = False, media: str = "screen") -> None:
-        """Make the window so wide, in a scheme of colours, for the screen or for print."""
-        self._call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=900,
-            deviceScaleFactor=1,
-            mobile=False,
-        )
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self._call("Emulation.setEmulatedMedia", media=media, features=[scheme])
-
-    def block_scripts(self, blocked: bool) -> None:
-        """As a careful reader has it."""
-        self._call("Emulation.setScriptExecutionDisabled", value=blocked)
-
-    def picture(self) -> bytes:
-        """The whole page as PNG."""
-        answer = self._call("Page.captureScreenshot", captureBeyondViewport=True)
-        return base64.b64decode(answer["data"])
+class Browser(browser.Browser):
+    """A browser that knows what is wrong with a page."""
 
     def violations(self, *rules: str) -> list[str]:
         """What axe-core finds wrong with the page, by these rules or by all of them: a line for each element."""
@@ -208,35 +36,5 @@ class Browser:
         assert isinstance(found, list)
         return found
 
-    def _call(self, method: str, **params: Any) -> Mapping[str, Any]:
-        self._number += 1
-        message: dict[str, Any] = {"id": self._number, "method": method, "params": params}
-        if self._session:
-            message["sessionId"] = self._session
-        os.write(self._to, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self._hear()
-            if answer.get("id") == self._number:
-                if any(word in answer.get("error", {}).get("message", "") for word in _GONE):
-                    raise PageGoneError(answer["error"]["message"])
-                assert "error" not in answer, (method, answer)
-                result: Mapping[str, Any] = answer["result"]
-                return result
 
-    def _hear(self) -> Mapping[str, Any]:
-        """The next message; errors and requests of a page are stored."""
-        while b"\0" not in self._unread:
-            if not select.select([self._from], [], [], 2 * PATIENCE_S)[0]:
-                raise BrowserGoneError("the browser does not answer")
-            data = os.read(self._from, 1 << 16)
-            if not data:
-                raise BrowserGoneError("the browser is gone")
-            self._unread += data
-        line, self._unread = self._unread.split(b"\0", 1)
-        message: Mapping[str, Any] = json.loads(line)
-        match message.get("method"):
-            case "Runtime.consoleAPICalled" | "Runtime.exceptionThrown" | "Log.entryAdded":
-                self.errors.append(json.dumps(message["params"])[:500])
-            case "Network.requestWillBeSent":
-                self.requests.append(message["params"]["request"]["url"])
-        return message
+__all__ = ["Browser", "find_browser"]
