@@ -96,7 +96,9 @@ class Browser:
         """Open a file, and wait until it is loaded with all that it asks for."""
         self._call("Page.navigate", url="about:blank")
         self._call("Page.navigate", url=page.absolute().as_uri() + fragment)
-        self.wait_for("document.readyState + location.protocol == 'completefile:'")
+        # Not by `wait_for`, which needs scripts: they may be blocked.
+        while self.ask("document.readyState + location.protocol") != "completefile:":
+            self._hear()
 
     def visit(self, url: str) -> None:
         """Open a page of a server, and wait until it is loaded with all that it asks for at once."""
