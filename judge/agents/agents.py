@@ -154,7 +154,7 @@ def no_agent(named: str) -> InputError:
     near = nearest(named, house_agent_names()) or ["house-strong"]
     return InputError(
         f"there is no agent {named!r}: give the path of an executable, a directory with "
-        f"an {MANIFEST}, or a house agent such as {near[0]}"
+        f"an {MANIFEST}, or a house agent such as {near[0]} (judge agents list)"
     )
 
 
