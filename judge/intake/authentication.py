@@ -26,7 +26,8 @@ class Authenticator:
 
         Raises UnauthorizedError, and TooMuchError if the author or the address sends too many requests.
         """
-        name = self._tokens.author_of(token) if token else None
+        # A missing token is looked for as a wrong one is.
+        name = self._tokens.author_of(token)
         if name is None:
             self.refuse(address)
         self.count(name)

@@ -86,9 +86,15 @@ class Served:
 
 
 async def call(
-    service: Service, method: str, path: str, headers: Mapping[str, str], query: str = "", body: bytes = b""
+    service: Service,
+    method: str,
+    path: str,
+    headers: Mapping[str, str] | Sequence[tuple[str, str]],
+    query: str = "",
+    body: bytes = b"",
 ) -> Answer:
-    """One request to an ASGI application, as a server would give it."""
+    """One request to an ASGI application, as a server would give it; a header may come twice."""
+    pairs = list(headers.items()) if isinstance(headers, Mapping) else headers
     sent: list[Any] = []
     asked = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -108,9 +114,7 @@ async def call(
         "raw_path": path.encode("utf-8", "replace"),
         "query_string": query.encode("utf-8", "replace"),
         "root_path": "",
-        "headers": [
-            (k.lower().encode("latin-1", "replace"), v.encode("latin-1", "replace")) for k, v in headers.items()
-        ],
+        "headers": [(k.lower().encode("latin-1", "replace"), v.encode("latin-1", "replace")) for k, v in pairs],
         "client": ("127.0.0.1", 1000),
         "server": ("127.0.0.1", 80),
         "state": {},

@@ -1,6 +1,7 @@
 """What an author sees, and that nobody else sees it."""
 
 import asyncio
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from judge.parsing import parse_json
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
+from judge.store.tokens import TokenRole, Tokens
 from tests.authors.desk import AUTHORS, HOUSE, Answer, Served, call, mark, secrets, served
 from tests.examples import examples
 from tests.publish.cups import SECRET
@@ -243,7 +245,107 @@ def test_every_answer_forbids_what_it_can(desk: Served, path: str) -> None:
         assert not re.search(rb"<script(?![^>]*\bsrc=)|<[^>]+\s(on\w+|style)=", body)
 
 
+# --- no way in -------------------------------------------------------------------------------------------------------
+
+THEIRS = (
+    *("/author/submissions/2.html", "/author/submissions/2.log", "/author/submissions/2.json"),
+    *("/author/submissions/4.html", "/cs/author/submissions/2.html", "/author/games/00001.seat-{eve}.stderr"),
+    *("/author/games/00001.seat-{eve}.debug", "/author/games/00001.seat-{eve}.json", "/author/practice/00002.html"),
+    *("/author/games/00002.attempt-1.seat-{other}.json", "/author/practice/00002.json"),
+    *("/author/practice/00002.seat-1.stderr", "/author/practice/00002.seat-1.debug"),
+)
+"""Pages and files that are eve's, or of her seat."""
+
+BENT = (
+    *("/author/./submissions/2.html", "/author//submissions/2.html", "/author/submissions/../submissions/2.html"),
+    *("/author/submissions/%32.html", "/author/submissions/2.html/", "/author/submissions/2.html%00.css"),
+    *("/author/submissions/2.log;a=b", "/author/submissions/02.log.json", "/author/submissions/2.HTML"),
+    *("/author/submissions/\u0662.html", "/author/submissions/-2.html", "/author/submissions/2e0.html"),
+    *("/author/games/1.seat-1.stderr", "/author/games/00001.seat-2.stderr", "/author/games/00001.seat-1.stderr.gz"),
+    *(
+        "/author/../submissions/2/log",
+        "/author/files/contest.db",
+        "/author/..%2f..%2fcontest.db",
+        "/author/contest.toml",
+    ),
+    *(
+        "/author/submissions/9223372036854775808.html",
+        "/author/practice/999999999999999999.html",
+        "/author/submissions",
+    ),
+)
+"""Ways of writing addresses that lead nowhere."""
+
+API = ("/submissions", "/submissions/2", "/submissions/2/log", "/submissions/2/report", "/submissions/2/practice")
+
+
+def test_there_is_no_way_in_without_the_token_of_the_author(desk: Served) -> None:
+    """Each way with each kind of token: the same status, headers and words, whatever is wrong; and nothing changes."""
+    with closing(Tokens(desk.directory.store_url, desk.directory.contest)) as tokens:
+        revoked, organiser = tokens.make("rita", "o"), tokens.make("olga", "o", TokenRole.ACT)
+        tokens.revoke("rita", "o")
+    eve = next(seat for seat in (0, 1) if 200 == desk.ask("GET", f"/author/games/00001.seat-{seat}.json",
+               desk.tokens["eve"])[0])  # fmt: skip
+    other = next(seat for seat in (0, 1) if 200 == desk.ask("GET", f"/author/games/00002.attempt-1.seat-{seat}.json",
+                 desk.tokens["eve"])[0])  # fmt: skip
+    theirs = [path.format(eve=eve, other=other) for path in THEIRS]
+    bad = ["judge-" + "A" * 43, revoked, organiser, desk.tokens["eve"][:-1], f"{desk.tokens['eve']}A", "x" * 5000, "\0"]
+    with closing(desk.directory.notices()) as notices:
+        before = notices.targets("eve")
+
+    own, there = desk.tokens["ada"], desk.tokens["eve"]
+
+    def cookie(token: str) -> tuple[str, str]:
+        return ("cookie", f"judge-author={token}")
+
+    def bearer(token: str) -> tuple[str, str]:
+        return ("authorization", f"Bearer {token}")
+
+    # The right token in a place where none is looked for, or before another one.
+    misplaced = [[bearer(there)], [("x-token", there)], [("cookie", f"token={there}")], [cookie(there), cookie(own)]]
+    every = [[], *([cookie(token)] for token in (*bad, own)), *misplaced, [("x-original-url", theirs[0])]]
+    few = [[], [cookie(own)], [cookie(bad[0])], [bearer(there)]]
+    ways = [(method, path) for path in (*theirs, *BENT) for method in ("GET", "HEAD")]
+
+    async def all_of_them() -> list[list[Answer]]:
+        found = []
+        for method, path in ways:
+            chosen = every if method == "GET" and path in theirs else few
+            answers = [await call(desk.service, method, path, headers) for headers in chosen]
+            answers.append(await call(desk.service, method, path, [], f"token={there}"))
+            found.append(answers)
+        return found
+
+    def ask(method: str, path: str, *headers: tuple[str, str]) -> Answer:
+        return asyncio.run(call(desk.service, method, path, headers))
+
+    words = set()
+    for way, answers in zip(ways, asyncio.run(all_of_them()), strict=True):
+        assert {(401, answers[0][2])} == {(status, body) for status, _, body in answers}, way
+        assert 1 == len({tuple(sorted(headers.items())) for _, headers, _ in answers}), way
+        words.update(re.findall(rb"<main[^>]*>(.*?)<form", answers[0][2], re.DOTALL))
+    assert 2 == len(words), "one text in each of the two languages"
+    for path in API:
+        for headers in ((), *((bearer(token),) for token in bad), (cookie(own),), (("authorization", f"Basic {own}"),)):
+            status, _, body = ask("GET", path, *headers)
+            assert 401 == status
+            assert b'{"error":"the token is missing or not valid: send Authorization: Bearer TOKEN"}' == body
+    numbers = [ask("GET", path, bearer(own)) for path in API[1:4]]
+    missing = [ask("GET", path.replace("/2", "/7"), bearer(own)) for path in API[1:4]]
+    assert [(404, body.replace(b" 7 ", b" 2 ")) for _, _, body in missing] == [(s, body) for s, _, body in numbers]
+    for path in ("/author/notices.html", "/author/submissions/2.html", "/author/submissions/4.html"):
+        for token in ("", *bad):
+            assert 401 == ask("POST", path, cookie(token))[0]
+        for method in ("PUT", "PATCH", "DELETE"):
+            assert 405 == ask(method, path, cookie(own))[0]
+    with closing(desk.directory.notices()) as notices:
+        assert before == notices.targets("eve")
+
+
 # --- nobody else's bytes --------------------------------------------------------------------------------------------
+
+ALL_REQUESTS = int(os.environ.get("JUDGE_TEST_REQUESTS", "500"))
+"""How many requests are tried."""
 
 REQUESTS = 100
 """Requests of one example."""
@@ -291,10 +393,12 @@ def request_of(drawn: bytes) -> tuple[str, str, str, bool, bool, dict[str, str]]
     return one_of(METHODS, 0), path, one_of(QUERIES, 1), has_cookie, has_header, {one_of(NAMES, 3): one_of(VALUES, 15)}
 
 
-@settings(max_examples=examples(30), deadline=None)
+@settings(max_examples=max(1, examples(ALL_REQUESTS) // REQUESTS), deadline=None)
 @given(st.binary(min_size=REQUESTS * DRAWN, max_size=REQUESTS * DRAWN))
 def test_no_request_of_one_author_gets_a_private_byte_of_another(desk: Served, drawn: bytes) -> None:
     token = desk.tokens["ada"]
+    with closing(desk.directory.notices()) as notices:
+        theirs = [*secrets("eve"), notices.targets("eve").secret.encode(), desk.tokens["eve"].encode()]
 
     async def all_of_them() -> list[Answer]:
         found = []
@@ -312,7 +416,7 @@ def test_no_request_of_one_author_gets_a_private_byte_of_another(desk: Served, d
     for answer in asyncio.run(all_of_them()):
         text = repr(answer).encode()
         assert answer[0] < 500, answer[:2]
-        for secret in secrets("eve"):
+        for secret in theirs:
             assert secret not in answer[2], answer[:2]
             assert secret not in text
 
