@@ -41,6 +41,8 @@ HEADERS = {**INTAKE_HEADERS, "content-security-policy": f"{AUTHOR_POLICY}; frame
 REASON_CHARACTERS = 1000
 TARGET_CHARACTERS = 128
 
+METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
 _ORDER_ID = re.compile(r"[0-9a-f]{32}")
 
 log = get_logger()
@@ -86,8 +88,8 @@ class _Pages:
         data = render(template, place, {**common, **values})
         return Response(data, status, media_type="text/html; charset=utf-8")
 
-    def sign_in(self, request: Request, status: int = 401) -> Response:
-        """The one answer to everybody who is no organiser."""
+    def sign_in(self, request: Request, status: int) -> Response:
+        """The one answer to everybody who is no organiser; the first page is for everybody."""
         return self.page("organiser_sign_in.html", _path_of(request), None, {}, status)
 
     def refused(self, request: Request, visitor: Visitor | None, error: InputError, status: int) -> Response:
@@ -109,7 +111,8 @@ def create_app(console: Console, health: views.HealthCheck | None = None) -> Fas
 
     @app.exception_handler(UnauthorizedError)
     async def _stranger(request: Request, _error: UnauthorizedError) -> Response:
-        return pages.sign_in(request)
+        is_first = request.method == "GET" and _path_of(request) == "index.html"
+        return pages.sign_in(request, 200 if is_first else 401)
 
     @app.exception_handler(InputError)
     async def _refused(request: Request, error: InputError) -> Response:
@@ -121,13 +124,17 @@ def create_app(console: Console, health: views.HealthCheck | None = None) -> Fas
     _add_pages(app, console, pages, visitor, health or views.HealthCheck())
     _add_orders(app, console, pages, visitor)
 
-    @app.get(f"/{FOLDER}")
-    @app.get(f"/{FOLDER}/")
+    @app.get(f"/{FOLDER}", include_in_schema=False)
+    @app.get(f"/{FOLDER}/", include_in_schema=False)
     def top(request: Request) -> Response:
         """The first page."""
         return RedirectResponse(f"{request.scope.get('root_path', '')}/{FOLDER}/index.html", 307)
 
-    @app.api_route(f"/{FOLDER}/{{path:path}}", methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+    @app.api_route(
+        f"/{FOLDER}/{{path:path}}",
+        methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
+        include_in_schema=False,
+    )
     def nothing(_: Annotated[Visitor, Depends(visitor)]) -> Response:
         """Whatever is not there."""
         raise UnknownSubmissionError("there is no such page")

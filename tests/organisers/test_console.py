@@ -60,6 +60,21 @@ def test_the_schedule_has_pages(seen: Office) -> None:
     assert 2 == len(re.findall(r'<tr><th scope="row" class="num">', seen.page("games.html?after=4")))
 
 
+@pytest.mark.docker
+def test_the_host_is_looked_at_when_no_game_is_played(own: Office) -> None:
+    store, name = own.cup.store, own.cup.contest.name
+    issued = store.issue(name, "here")
+    assert issued is not None
+    assert "so it is not run while games are played" in own.page("health.html")
+    store.annul(issued.id, "to look at the host")
+
+    page = own.page("health.html", "watch")
+
+    assert re.search(r"The worst is <b>(green|yellow|red)</b>", page)
+    assert "engine" in re.findall(r'<dt><span class="verdict[^>]*>\w+</span> (\w+)</dt>', page)
+    assert re.search(r"<li>core \d+: ", page)
+
+
 # --- what is ordered -------------------------------------------------------------------------------------------------
 
 
@@ -180,7 +195,7 @@ def test_a_form_that_is_wrong_changes_nothing(seen: Office, change: dict[str, st
 # --- nobody else -----------------------------------------------------------------------------------------------------
 
 WAYS = [
-    *(("GET", f"/organiser/{path}") for path in ("index.html", "games.html", "orders.html", "health.html", "nothing")),
+    *(("GET", f"/organiser/{path}") for path in ("games.html", "orders.html", "health.html", "nothing", "index")),
     *(("GET", f"/organiser/{path}") for path in ("submissions.html", "submissions/1.html", "submissions/1.log")),
     *(("GET", f"/organiser/{path}") for path in ("submissions/1.json", "orders/1.html", "submissions/x.html")),
     *(("GET", f"/organiser/order.html?action={action}") for action in ("pause", "void", "export", "x")),
@@ -207,6 +222,10 @@ def test_there_is_no_way_in_without_an_organisers_token(seen: Office, kind: str)
         header = {"authorization": f"Bearer {seen.tokens['act']}"}
         bearer = seen.ask(method, path, "", urlencode(form).encode(), **FORM, **header)
         assert (status, body) == (bearer[0], bearer[2])
+    first = seen.ask("GET", "/organiser/index.html", token)
+    assert 200 == first[0]
+    assert b"Nobody is signed in, or the token is not valid any more." in first[2]
+    assert b"anna" not in first[2]
     assert before == seen.dump()
 
 
@@ -259,7 +278,7 @@ def test_a_token_becomes_a_cookie_of_these_pages_alone(seen: Office) -> None:
 
 def test_whoever_guesses_tokens_is_told_to_wait(tmp_path: Path) -> None:
     with office(tmp_path / "cup", played=0, strangers=3) as found:
-        answers = [found.ask("GET", "/organiser/index.html", f"judge-{n}")[0] for n in range(5)]
+        answers = [found.ask("GET", "/organiser/games.html", f"judge-{n}")[0] for n in range(5)]
         assert [401, 401, 401, 429, 429] == answers
         assert 200 == found.ask("GET", "/organiser/index.html", found.tokens["watch"])[0]
 
