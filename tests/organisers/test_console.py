@@ -154,10 +154,17 @@ def test_an_export_and_the_pages_are_written_once(tmp_path: Path) -> None:
 
 def _exports_and_publishes(own: Office) -> None:
     form = own.form("export")
+    # What a kill leaves: a private part with its name, and a public one that is not complete.
+    left = own.cup.folder / "exports" / form["id"]
+    (left / "private").mkdir(parents=True)
+    (left / "private" / "anna").write_text("half")
+    (left / ".public.partial").mkdir()
     first, second = own.post(form), own.post(form)
     assert 303 == first[0] == second[0], first[2]
     exports = list((own.cup.folder / "exports").iterdir())
-    assert [own.cup.folder / "exports" / form["id"]] == exports
+    assert [left] == exports
+    assert ["private", "public"] == sorted(path.name for path in left.iterdir())
+    assert not (left / "private" / "anna").is_file()
     public_key = own.cup.folder / "organiser.pem"
     public_key.write_bytes(public_pem(load_key(own.cup.folder / "organiser.key").public_key()))
     report = verify_export(exports[0] / "public", public_key)

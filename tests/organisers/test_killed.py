@@ -14,7 +14,6 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from judge.matches import MatchState
-from judge.organisers.files import write_export
 from judge.organisers.session import proof_of
 from judge.store.orders import new_order_id
 from tests.forked import ForkedProcess
@@ -121,18 +120,3 @@ def test_no_order_is_half_done_and_none_is_done_twice(tmp_path: Path) -> None:
             assert (lines if is_noted else 0) == told(found, why), (action, is_noted)
             last = (why, action, form, lines)
         assert KILLS == len(found.console.orders.latest(KILLS + 1))
-
-
-def test_an_export_that_was_killed_is_written_again(tmp_path: Path) -> None:
-    """What a kill leaves: a private part with its name, and a public one that is not complete."""
-    with office(tmp_path / "cup", played=1) as found:
-        left = found.cup.folder / "exports" / new_order_id()
-        (left / "private").mkdir(parents=True)
-        (left / "private" / "anna").write_text("half")
-        (left / ".public.partial").mkdir()
-
-        done = write_export(str(found.cup.planned.path), str(left))
-
-        assert ["private", "public"] == sorted(path.name for path in left.iterdir())
-        assert not (left / "private" / "anna").is_file()
-        assert done == write_export(str(found.cup.planned.path), str(left))
