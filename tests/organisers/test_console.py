@@ -231,7 +231,7 @@ def test_there_is_no_way_in_without_an_organisers_token(seen: Office, kind: str)
         assert (status, body) == (bearer[0], bearer[2])
     first = seen.ask("GET", "/organiser/index.html", token)
     assert 200 == first[0]
-    assert b"Nobody is signed in, or the token is not valid any more." in first[2]
+    assert b"You are not signed in, or your token is not valid any more." in first[2]
     assert b"anna" not in first[2]
     assert before == seen.dump()
 
