@@ -93,6 +93,8 @@ def _said(found: Any, kind: object, keys: Sequence[str] | None = None) -> str:
     where = [str(key) for key in found["loc"]]
     field = ".".join(where if keys is None else keys)
     message = found["msg"].removeprefix("Value error, ")
+    if found["type"] == "model_type":
+        message = f"it should have keys of its own: {', '.join(_known_keys(kind, where))}"
     if not where:
         said = message
     elif found["type"] == "extra_forbidden":

@@ -45,7 +45,8 @@ class Table(BaseModel):
         ),
         ({"name": "x", "\x1b[2J": 1}, "unknown key '\\x1b[2J'; there are clock, colour, name"),
         ({"name": ""}, "a table has a name"),
-        ([], "Input should be a valid dictionary or instance of Table"),
+        ([], "it should have keys of its own: name, colour, clock"),
+        ({"name": "x", "clock": 5}, "clock: it should have keys of its own: turn_ms"),
     ],
 )
 def test_the_first_thing_that_is_wrong_is_said(data: object, said: str) -> None:
