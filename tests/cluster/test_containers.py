@@ -16,17 +16,22 @@ from tests.cli.conftest import Judge
 from tests.cluster.machines import Cup, Machines, until
 
 
-@pytest.fixture
-def machines(tmp_path: Path) -> Iterator[Machines]:
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
+    """Starting them takes seconds of a core; each test starts what the one before it has killed."""
     build_images(["native", "python"])
-    found = Machines(tmp_path)
+    found = Machines(tmp_path_factory.mktemp("machines"))
     try:
-        found.start_scheduler()
-        found.start_worker("w1")
-        found.wait_for_scheduler()
         yield found
     finally:
         found.stop()
+
+
+@pytest.fixture
+def machines(room: Machines) -> Machines:
+    room.fix("w1")
+    room.wait_for_scheduler()
+    return room
 
 
 def boxes(match: str) -> list[str]:
