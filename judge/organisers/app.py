@@ -130,11 +130,7 @@ def create_app(console: Console, health: views.HealthCheck | None = None) -> Fas
         """The first page."""
         return RedirectResponse(f"{request.scope.get('root_path', '')}/{FOLDER}/index.html", 307)
 
-    @app.api_route(
-        f"/{FOLDER}/{{path:path}}",
-        methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
-        include_in_schema=False,
-    )
+    @app.api_route(f"/{FOLDER}/{{path:path}}", methods=METHODS, include_in_schema=False)
     def nothing(_: Annotated[Visitor, Depends(visitor)]) -> Response:
         """Whatever is not there."""
         raise UnknownSubmissionError("there is no such page")

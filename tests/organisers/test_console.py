@@ -208,7 +208,7 @@ WAYS = [
     *(("GET", f"/organiser/order.html?action={action}") for action in ("pause", "void", "export", "x")),
     *((method, "/organiser/orders") for method in ("POST", "PUT", "DELETE", "PATCH", "GET")),
     *(("POST", f"/organiser/{path}") for path in ("order.html", "index.html", "orders/1.html", "nothing")),
-    ("HEAD", "/organiser/index.html"),
+    ("HEAD", "/organiser/games.html"),
 ]
 """With each of the tokens that open nothing: more than a hundred ways in."""
 
