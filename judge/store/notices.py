@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, or_, select, update
 
-from judge.store.connection import connect
+from judge.store.connection import connect, read_one_moment
 from judge.store.submission_queries import authors_of, stamp
 from judge.store.submission_types import State
 from judge.store.tables import (
@@ -130,6 +130,8 @@ class Notices:
 
     def derive(self) -> int:
         """Add the notices of what has happened since the last time; how many. The first time nothing has happened."""
+        if not self._has_news():
+            return 0
         with self._engine.begin() as connection:
             if connection.dialect.name == "postgresql":
                 lock = func.pg_advisory_xact_lock(NOTICES_KEY, func.hashtext(self._contest))
@@ -151,6 +153,18 @@ class Notices:
                 .values(journal=matches_read, submission_journal=submissions_read)
             )
             return sum(self._add(connection, event) for event in (*events, *more))
+
+    def _has_news(self) -> bool:
+        """Whether there is something to read; a look does not keep the contest's judge from writing."""
+        with self._engine.connect() as connected:
+            connection = read_one_moment(connected)
+            query = select(notice_readings).where(notice_readings.c.contest == self._contest)
+            before = connection.execute(query).first()
+            if before is None:
+                return True
+            last = connection.scalar(select(func.max(journal.c.id)).where(journal.c.contest == self._contest)) or 0
+            is_new = last > before.journal
+            return bool(is_new or self._last(connection, submission_journal.c.id) > before.submission_journal)
 
     @staticmethod
     def _last(connection: Connection, column: Any) -> int:
@@ -284,7 +298,8 @@ class Notices:
             notices.c.due_at <= stamp(self._now()),
         )
         found = []
-        with self._engine.connect() as connection:
+        with self._engine.connect() as connected:
+            connection = read_one_moment(connected)
             waiting = connection.execute(select(notices.c.author, notices.c.channel).where(*is_due).distinct()).all()
             for author, channel in waiting:
                 if (author, channel) in busy:

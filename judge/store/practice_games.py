@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, Select, func, insert, select, update
 
 from judge.matches import MatchState
-from judge.store.connection import connect
+from judge.store.connection import connect, read_one_moment
 from judge.store.submission_queries import stamp
 from judge.store.submission_types import (
     ENTERS,
@@ -123,9 +123,9 @@ class PracticeGames:
         return _game_of(row)
 
     def is_due(self) -> bool:
-        """Whether a game waits for a slot."""
+        """Whether a game waits for a slot; it is asked again and again, and keeps nobody from writing."""
         with self._engine.connect() as connection:
-            return connection.execute(self._all().where(_is_pending()).limit(1)).first() is not None
+            return read_one_moment(connection).execute(self._all().where(_is_pending()).limit(1)).first() is not None
 
     def take(self, worker: str) -> PracticeGame | None:
         """Give a worker the next game, as a new attempt; None if there is none.
