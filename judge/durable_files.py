@@ -1,11 +1,18 @@
-"""Files are on the disk whole or not at all, also after a kill or a loss of power: write new, fsync, rename."""
+"""Files are on the disk whole or not at all, also after a kill or a loss of power: write new, fsync, rename.
+
+Files from outside are read within bounds: `read_bounded`.
+"""
 
 import ctypes
+import errno
 import os
 import shutil
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
+
+from judge.errors import InputError
 
 PARTIAL = ".partial"
 """How the name of a file ends that is not whole yet."""
@@ -86,3 +93,25 @@ def sync(path: Path) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
+
+
+def read_bounded(path: Path, most: int, fix: str = "", *, links: bool = False) -> bytes:
+    """The content of a regular file of at most `most` bytes; `links`: one that a link leads to will do.
+
+    Raises InputError if it is larger, a link, a special file (which is not opened for reading: a named pipe would wait
+    for ever), or cannot be read; `fix` says what to do then.
+    """
+    try:
+        # A device or a pipe is not waited for.
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW)
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise InputError(f"{path}: a directory or a special file, which is not read; copy a file in its place")
+            data = file.read(most + 1)
+    except OSError as error:
+        if error.errno == errno.ELOOP and not links:
+            raise InputError(f"{path}: a link, which is not followed; copy a file in its place") from None
+        raise InputError(f"{path}: {error.strerror}{fix and '; '}{fix}") from None
+    if len(data) > most:
+        raise InputError(f"{path}: it has more than {most} bytes, and no file of this kind has")
+    return data

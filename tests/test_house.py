@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "text": set(),
     "parsing": {"errors", "text"},
     "toml_files": {"errors", "parsing"},
-    "durable_files": set(),
+    "durable_files": {"errors"},
     "resources": set(),
     "locks": set(),
     "logs": set(),
@@ -35,7 +35,7 @@ MAY_IMPORT = {
         "errors", "logs", "toml_files", "resources", "text", "parsing", "durable_files", "games", "protocols",
         "sandbox",
     },
-    "records": {"errors", "parsing", "text", "games", "referee"},
+    "records": {"errors", "parsing", "text", "durable_files", "games", "referee"},
     "catalog": {"errors", "text", "durable_files", "registry", "games", "referee", "records"},
     "broadcast": {
         "errors", "text", "durable_files", "locks", "logs", "games", "protocols", "referee", "records", "catalog",

@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 
 from judge.cli.output import note
-from judge.durable_files import write_durably
+from judge.durable_files import read_bounded, write_durably
 from judge.errors import HostError, InputError
 from judge.publish.keys import load_key, load_public_key
-from judge.publish.manifest import read_bounded
 from judge.publish.witness import newest, reader_of, refusal
 from judge.text import is_printable, printable
 from judge.transparency.checkpoint import COSIGNATURE, LARGEST_CHECKPOINT, Checkpoint, read_checkpoint, verifier_key

@@ -19,11 +19,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import BaseModel, ConfigDict, Field
 
 from judge.contest.evaluation import FROZEN_FILE, RECORDS, Evaluation, PlayedGame, Pool, evaluate, evaluation_of
-from judge.durable_files import write_durably
+from judge.durable_files import read_bounded, write_durably
 from judge.errors import InputError
 from judge.parsing import parse_json, refuse_repeated_keys
 from judge.publish.keys import fingerprint, public_pem, read_public_key
-from judge.publish.manifest import read_bounded
 from judge.referee.spec import MatchSpec, read_record
 from judge.referee.verify import verify
 from judge.transparency.checkpoint import is_signed

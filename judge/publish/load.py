@@ -16,11 +16,11 @@ from judge.contest.contest import Contest
 from judge.contest.schedule import Tournament
 from judge.contest.seeds import commitment_to
 from judge.contest.snapshot import Snapshot, read_snapshot
+from judge.durable_files import read_bounded
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.matches import Pairing, ResultRow
 from judge.parsing import parse_json, refuse_repeated_keys
-from judge.publish.manifest import read_bounded
 from judge.publish.model import PublishedContest, PublishedMatch, UncountedAttempt
 from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
 from judge.referee.seeds import Key

@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import re
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Literal
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from pydantic import BaseModel, ConfigDict, Field
 
+from judge.durable_files import read_bounded
 from judge.errors import InputError
 from judge.parsing import parse_json
 from judge.publish.keys import fingerprint, load_public_key, public_pem, read_public_key
@@ -197,17 +197,3 @@ def _digest(path: Path) -> str:
         while chunk := stream.read(_CHUNK):
             digest.update(chunk)
     return digest.hexdigest()
-
-
-def read_bounded(path: Path, most: int) -> bytes:
-    """A regular file of at most `most` bytes. Raises InputError if it is larger, a link, or missing."""
-    try:
-        if not stat.S_ISREG(path.lstat().st_mode):
-            raise InputError(f"{path}: a link or a special file; an export has none")
-        with path.open("rb") as stream:
-            data = stream.read(most + 1)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}; give a directory that judge contest export wrote") from None
-    if len(data) > most:
-        raise InputError(f"{path}: larger than {most} bytes; a judge writes no such file")
-    return data

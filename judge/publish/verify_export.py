@@ -18,11 +18,12 @@ from pathlib import Path
 
 from judge.contest.seeds import Freeze
 from judge.contest.snapshot import ranks_of
+from judge.durable_files import read_bounded
 from judge.errors import InputError
 from judge.matches import MatchState, Pairing
 from judge.parsing import refuse_repeated_keys
 from judge.publish.load import CHANCE, LARGEST_TABLE, load_export
-from judge.publish.manifest import ManifestCheck, check_manifest, read_bounded
+from judge.publish.manifest import ManifestCheck, check_manifest
 from judge.publish.model import OPEN, PublishedContest, PublishedMatch, chance_words
 from judge.publish.tables import CERTIFICATE, README, tables
 from judge.publish.verify_log import (

@@ -14,11 +14,11 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from judge.contest.snapshot import terms_digest
+from judge.durable_files import read_bounded
 from judge.errors import InputError
 from judge.matches import MatchState, schedule_digest
 from judge.publish.load import DOCUMENT
 from judge.publish.log import LOG
-from judge.publish.manifest import read_bounded
 from judge.publish.model import PublishedContest, PublishedMatch
 from judge.store.submission_types import ENTERS, State
 from judge.store.types import ANNOUNCED, FROZEN, AttemptState, JournalLine

@@ -8,12 +8,12 @@ from pathlib import Path
 from judge.catalog.entry import Opening
 from judge.contest.schedule import bare
 from judge.contest.worker import outcome_of
+from judge.durable_files import read_bounded
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.matches import GameConditions, Outcome
 from judge.parsing import parse_json, refuse_repeated_keys
 from judge.publish.conditions import conditions_of
-from judge.publish.manifest import read_bounded
 from judge.referee.bounds import LARGEST_RECORD
 from judge.referee.seeds import Seed
 from judge.referee.spec import KeptFolders, MatchRecord, MatchSpec, RecordFile

@@ -12,9 +12,9 @@ from urllib.error import URLError
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from judge.durable_files import read_bounded
 from judge.errors import HostError, InputError
 from judge.publish.log import LOG
-from judge.publish.manifest import read_bounded
 from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, read_checkpoint
 from judge.transparency.merkle import Tree
 from judge.transparency.tiles import CHECKPOINT, WIDTH, read_hashes

@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.durable_files import write_durably
-from judge.errors import InputError
+from judge.durable_files import read_bounded, write_durably
 from judge.games.types import Verdict
 from judge.parsing import parse_json
 from judge.referee.blame import Evidence
@@ -221,11 +220,5 @@ def write_record(path: Path, file: RecordFile) -> None:
 
 def read_record(path: Path) -> RecordFile:
     """Read a record file; InputError that names the file and the field when it is none."""
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(LARGEST_RECORD + 1)
-        if len(data) > LARGEST_RECORD:
-            raise InputError(f"{path}: larger than any record ({LARGEST_RECORD} bytes)")
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+    data = read_bounded(path, LARGEST_RECORD, links=True)
     return parse_json(RecordFile, data, f"{path}: not a record of a match")

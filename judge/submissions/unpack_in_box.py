@@ -152,23 +152,21 @@ def members_of_zip(file: BinaryIO, bounds: Bounds) -> Iterator[Member]:
         for info in infos:
             mode = info.external_attr >> 16
             if info.is_dir():
-                yield Member(info.orig_filename, 0, True, None)
+                yield Member(name_in_zip(info), 0, True, None)
             elif stat.S_IFMT(mode) == stat.S_IFLNK:
                 with archive.open(info) as content:
                     target = content.read(LINK_BYTES).decode("utf-8", "surrogateescape")
-                yield Member(info.orig_filename, 0, False, None, target)
+                yield Member(name_in_zip(info), 0, False, None, target)
             else:
                 with archive.open(info) as content:
-                    yield Member(info.orig_filename, info.file_size, bool(mode & 0o100), content)
+                    yield Member(name_in_zip(info), info.file_size, bool(mode & 0o100), content)
 
 
 def refuse_info(info: zipfile.ZipInfo) -> None:
     """Refuse what a zip file's directory says of a member that is no plain file or directory."""
-    name, mode = info.orig_filename, info.external_attr >> 16
-    if not name.isascii() and not info.flag_bits & UTF8:
-        raise RefusedError(f"{shown(name)} has a name that is no UTF-8; rename it, or pack with UTF-8")
+    name, mode = name_in_zip(info), info.external_attr >> 16
     refuse_encoding(name)
-    if info.filename != name:
+    if info.filename != info.orig_filename:
         raise RefusedError(f"{shown(name)} has two names")
     kind = stat.S_IFMT(mode)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK):
@@ -182,6 +180,17 @@ def refuse_info(info: zipfile.ZipInfo) -> None:
         raise RefusedError(f"{shown(name)} is packed by method {info.compress_type}; use deflate")
     if name.endswith("/") and info.file_size:
         raise RefusedError(f"{shown(name)} is a directory with {info.file_size} bytes")
+
+
+def name_in_zip(info: zipfile.ZipInfo) -> str:
+    """The name of a zip file's member. Many programs pack UTF-8 without saying so, which zipfile reads as CP437."""
+    name = info.orig_filename
+    if name.isascii() or info.flag_bits & UTF8:
+        return name
+    try:
+        return name.encode("cp437").decode()
+    except UnicodeDecodeError:
+        raise RefusedError(f"{shown(name)} has a name that is no UTF-8; rename it, or pack with UTF-8") from None
 
 
 def refuse_overlap(file: BinaryIO, infos: list[zipfile.ZipInfo], end: int) -> None:

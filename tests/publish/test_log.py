@@ -302,6 +302,7 @@ def test_a_draw_that_was_chosen_is_found(forgery: str, copy: Public) -> None:
     forge(copy)
 
     assert problem in verify_export(copy.directory, copy.public_key).problems
+    assert problem in problems_by_node(copy.directory, copy.public_key)
 
 
 def test_an_entry_that_passed_and_was_dropped_is_found(true: Public, tmp_path: Path) -> None:
@@ -319,6 +320,7 @@ def test_an_entry_that_passed_and_was_dropped_is_found(true: Public, tmp_path: P
     public = held(tmp_path, true.key, between=submit)
     report = verify_export(public.directory, public.public_key)
     assert ["submission 2 passed before the entries were frozen, and does not take part"] == list(report.problems)
+    assert list(report.problems) == problems_by_node(public.directory, public.public_key)
     assert ["submission 5 was received and not decided when the entries were frozen"] == list(report.decisions)
 
 

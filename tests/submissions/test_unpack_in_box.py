@@ -285,6 +285,13 @@ def test_two_names_for_one_place_are_refused(kind: str, pair: tuple[str, str], t
     assert PAIRS[pair] in refusal(data, tmp_path)
 
 
+def test_a_name_in_utf_8_that_does_not_say_so_is_a_name(tmp_path: Path) -> None:
+    """As zip packs it under the C locale; the two names of a member are still compared."""
+    packed = archives.renamed(zipped({"abcd": b"x"}), b"abcd", "\u4ecbz".encode())
+
+    assert ["\u4ecbz"] == list(extracted(packed, tmp_path))
+
+
 def test_bytes_that_are_no_text_are_no_name(tmp_path: Path) -> None:
     tar = archives.renamed(tarred(("abcd", b""), format=tarfile.USTAR_FORMAT), b"abcd", b"ab\xffd")
     zip_ = archives.renamed(zipped({"abcd": b""}), b"abcd", b"ab\xffd")

@@ -443,6 +443,60 @@
     return leaves;
   }
 
+  /** The SHA-256 of what a contest.json says without the draw, in Python's words: numbers stay as they are written. */
+  async function termsDigest(data) {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(data);
+    if (text.includes("\\u0000")) throw new Error("contest.json: it has a NUL");
+    const token = /"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*/g;
+    const terms = JSON.parse(text.replace(token, (found) => found[0] === '"' ? found : `"\\u0000${found}"`));
+    for (const key of ["judge", "frozen_at", "freeze", "images", "host"]) delete terms[key];
+    for (const entry of terms.entries) delete entry.rank;
+    return sha256(utf8(canonical(terms).replace(/"\\u0000([^"]*)"/g, "$1")));
+  }
+
+  /** Whether the draw could be chosen: it follows from the log, whose first leaf is the commitment. */
+  async function checkDraw(files, contest, leaves, hashes, journal, report) {
+    const bad = (text) => report.problems.push(text);
+    const digests = leaves.map((leaf, number) => parse(leaf, `leaf ${number}`).digest);
+    const { freeze } = contest;
+    const frozen = journal.flatMap(({ event }, number) => event === "frozen" ? [number + 1] : []);
+    if (freeze == null) {
+      if (frozen.length || journal.some(({ event }) => event === "announced")) {
+        bad("the log freezes the entries, and contest.json does not draw from it");
+      }
+      return void report.unchecked.push("the draw: it does not follow from the log");
+    }
+    if (journal[0]?.event !== "announced" || digests[0] !== contest.commitment) {
+      bad("the log does not begin with the commitment of contest.json");
+    }
+    const terms = await termsDigest(await files.read("contest.json"));
+    const created = journal.findIndex(({ event }) => event === "created");
+    if (frozen.length !== 1 || frozen[0] !== freeze.leaves || created < freeze.leaves) {
+      bad(`the log does not freeze the entries once, as leaf ${freeze.leaves}, before the contest is created`);
+    } else if (terms !== freeze.entries || terms !== digests[freeze.leaves - 1]) {
+      bad("the entries and terms that the log froze are not those of contest.json");
+    } else if ((await rootOf(hashes.slice(0, freeze.leaves))) !== freeze.root) {
+      bad(`the draw follows from another log: the root of its first ${freeze.leaves} leaves is another one`);
+    }
+    const ends = new Map(), latest = new Map();
+    for (const [number, { event, text }] of journal.slice(0, freeze.leaves).entries()) {
+      const found = /^submission ([0-9]{1,18})(?:$|: ([^]*))/.exec(text);
+      if (found) ends.set(Number(found[1]), { event, name: (found[2] ?? "").toLowerCase(), digest: digests[number] });
+    }
+    for (const [number, { event }] of ends) if (event !== "passed" && event !== "approved") ends.delete(number);
+    for (const number of [...ends.keys()].sort((a, b) => a - b)) latest.set(ends.get(number).name, number);
+    const entries = new Map(contest.entries.map((entry) => [entry.submission, entry]));
+    for (const [number, { name, digest }] of ends) {
+      const entry = entries.get(number);
+      if (entry === undefined && latest.get(name) === number) {
+        bad(`submission ${number} passed before the entries were frozen, and does not take part`);
+      } else if (entry !== undefined && entry.seat.digest !== digest) {
+        bad(`submission ${number} takes part with other files than it passed with`);
+      }
+    }
+    report.checked.push(`that the draw was fixed by the commitment, the entries and ${freeze.leaves} leaves of the log`);
+  }
+
   /** What the log says of each attempt that ended: its event and the digest of its record, by match and attempt. */
   async function readStory(leaves, journal, document, report) {
     const ended = new Map();
@@ -469,7 +523,7 @@
     return ended;
   }
 
-  async function checkLog(files, tables, key, since, report) {
+  async function checkLog(files, contest, tables, key, since, report) {
     if (!files.names.includes("log/checkpoint")) {
       if (since !== null) report.problems.push("the export has no log");
       return void report.unchecked.push("the log: the export has none");
@@ -498,6 +552,7 @@
     for (const [attempt, { event, digest }] of ended) {
       if (digest !== null) report.problems.push(`match and attempt ${attempt}: ${event} in the log, and in no table`);
     }
+    await checkDraw(files, contest, leaves, hashes, tables.journal, report);
     report.checked.push(`${log.size} leaves of the log against its checkpoint, the journal and the results`);
     if (since === null) return void report.unchecked.push("that the log was never rewritten: give an old checkpoint");
     const old = await readCheckpoint(since, key, "the old checkpoint");
@@ -553,7 +608,7 @@
       await checkRecords(files, contest, tables.games, report);
       checkTables(contest, tables, report);
       await checkChance(files, contest, report);
-      await checkLog(files, tables, key, since, report);
+      await checkLog(files, contest, tables, key, since, report);
     } catch (error) {
       report.problems.push(`not an export that can be checked: ${error.message}`);
     }

@@ -6,11 +6,11 @@ link is followed, and sizes are limited.
 """
 
 import re
-import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from judge.durable_files import read_bounded
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.records.gomoku.gomocup_result_files import BY_FAILURE, BY_ILLEGAL, BY_RULES, STATE
@@ -59,7 +59,7 @@ def read_played(directory: Path) -> Sequence[TheirGame]:
 
 
 def _read_game(path: Path, ends: Mapping[Place, int]) -> TheirGame:
-    data = _read(path, LARGEST_GAME)
+    data = read_bounded(path, LARGEST_GAME)
     record = read_psq(data, str(path))
     if record.names is None or not record.outcome:
         raise InputError(
@@ -98,7 +98,7 @@ def _read_state(path: Path) -> Mapping[Place, int]:
     if not path.is_symlink() and not path.exists():
         return {}
     ends: dict[Place, int] = {}
-    for number, line in enumerate(_read(path, LARGEST_STATE).decode("latin-1").splitlines(), 1):
+    for number, line in enumerate(read_bounded(path, LARGEST_STATE).decode("latin-1").splitlines(), 1):
         match = _STATE.fullmatch(line.strip())
         if match is None:
             raise InputError(
@@ -108,18 +108,3 @@ def _read_state(path: Path) -> Mapping[Place, int]:
         if match[4] != "None":
             ends[int(match[1]), int(match[2]), int(match[3])] = int(match[4])
     return ends
-
-
-def _read(path: Path, most: int) -> bytes:
-    try:
-        mode = path.lstat().st_mode
-        if not stat.S_ISREG(mode):
-            kind = "a link, which is not followed" if stat.S_ISLNK(mode) else "a special file, which is not read"
-            raise InputError(f"{path}: {kind}; copy a file in its place")
-        with path.open("rb") as file:
-            data = file.read(most + 1)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
-    if len(data) > most:
-        raise InputError(f"{path}: larger than {most} bytes")
-    return data

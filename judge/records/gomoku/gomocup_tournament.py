@@ -18,6 +18,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
+from judge.durable_files import read_bounded
 from judge.errors import InputError
 from judge.games.gomoku import Rule
 from judge.games.gomoku.opening_text import parse_opening
@@ -163,13 +164,7 @@ def _fields(path: Path) -> Mapping[str, _Field]:
 
 
 def _lines(path: Path, what: str) -> Sequence[str]:
-    try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}: give the path of {what}") from None
-    if len(data) > LARGEST_FILE:
-        raise InputError(f"{path}: it has more than {LARGEST_FILE} bytes, so it is no {what.removeprefix('a ')}")
+    data = read_bounded(path, LARGEST_FILE, f"give the path of {what}", links=True)
     return decode_text(data).split("\n")
 
 

@@ -1,5 +1,6 @@
 """Tournament files of GomocupJudge: what they plan in our words, and every mistake with its line and the fix."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,14 @@ def test_twice_the_same_field_no_field_and_a_large_file_are_refused(tmp_path: Pa
     assert "line 14: 'board 15' is no field; write key = value" in refused(path)
     path.write_text(text + "#" * LARGEST_FILE)
     assert f"more than {LARGEST_FILE} bytes" in refused(path)
+
+
+def test_a_named_pipe_in_place_of_the_tournament_is_not_waited_for(tmp_path: Path) -> None:
+    path = write_tournament(tmp_path)
+    path.unlink()
+    os.mkfifo(path)
+
+    assert "a special file, which is not read" in refused(path)
 
 
 def test_no_link_is_followed(tmp_path: Path) -> None:
