@@ -106,7 +106,7 @@ def check_manifest(directory: Path, public_key: Path | None) -> ManifestCheck:
     `public_key` None takes the key in the directory. A key from there never proves who signed, also if it is given by
     name. Raises InputError if the directory, the manifest or the key is missing.
     """
-    data = read_bounded(directory / MANIFEST, LARGEST_MANIFEST)
+    data = read_bounded(directory / MANIFEST, LARGEST_MANIFEST, "give a directory that judge contest export wrote")
     signature = read_bounded(directory / SIGNATURE, _SIGNATURE_BYTES)
     if public_key is not None:
         key = load_public_key(public_key)
