@@ -78,7 +78,10 @@ def test_a_contest_is_told_from_its_entries_to_its_table(cup: Cup) -> None:
     moves = {event["game"]: event["moves"] for event in told if event["type"] == "ended"}
     assert {(game, 1): whole(count) for game, count in moves.items()} == of_games(told)
     tables = [event for event in told if event["type"] == "table"]
-    assert [0, 2] == [table["lines"][0]["games"] for table in tables]
+    # On a slow host there is one between them, after the first game.
+    games = [table["lines"][0]["games"] for table in tables]
+    assert (0, 2) == (games[0], games[-1])
+    assert sorted(set(games)) == games
 
 
 @pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
