@@ -430,6 +430,13 @@ run_step() {
 
 # prepare: from a bare machine to images that are built; what is there already is left alone.
 prepare() {
+    prepare_environment
+    build_images
+    step_done
+}
+
+# prepare_environment: all that the images are built with.
+prepare_environment() {
     cd "$ROOT" || exit 1
     step "packages"
     ensure_tools
@@ -437,6 +444,8 @@ prepare() {
     ensure_engine
     step "Python environment (.venv)"
     ensure_venv
+}
+
+build_images() {
     run_step "images and house agents" env PYTHONUNBUFFERED=1 .venv/bin/judge images build
-    step_done
 }
