@@ -81,6 +81,8 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     assert [(platform.node(), 2, 0, None)] == [
         (host["name"], host["played"], host["voids"], host["lost_since"]) for host in status["hosts"]
     ]
+    assert (status["state"], status["is_over"]) == ("open", True)
+    assert judge("contest", "status", "cup").out.startswith("cup: over, 2 of 2 scheduled games done\n")
     chance = status["chance"]
     assert chance["commitment"] == hashlib.sha256(bytes.fromhex(chance["secret"])).hexdigest()
     assert f"its SHA-256 is {chance['commitment']}" in ran.err
@@ -91,7 +93,8 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     voided = judge("contest", "void", "1", "cup", "--why", "the wrong board")
     assert (0, True) == (voided.code, "to be played again" in voided.out)
     assert {"done": 1, "pending": 1} == _counts(judge)
-    assert document(judge("contest", "status", "cup", "--json"))["chance"]["secret"] is None
+    status = document(judge("contest", "status", "cup", "--json"))
+    assert (None, False) == (status["chance"]["secret"], status["is_over"])
     ran = judge("contest", "run", "cup")
     assert [(1, 2)] == [(each["game"], each["attempt"]) for each in lines(ran)]
 

@@ -186,7 +186,9 @@ def _fairness_lines(report: VerificationReport) -> Iterator[str]:
         if test.has_effect and test.effect is not None:
             of = f"{100 * test.effect:+.1f} %" if test.response == TIME else f"{test.effect:+.3f} points"
             yield f"{test.factor} {printable(test.level, 60)}: {of} of {test.response}, p = {test.adjusted:.2g} of all"
-    if not any(test.has_effect for test in made):
+    if not made:
+        yield "too few games, or no two slots, hosts, hours, orders or neighbours, to test anything"
+    elif not any(test.has_effect for test in made):
         yield f"{len(made)} tests of slots, hosts, hours, order, neighbours and seats found nothing"
 
 

@@ -42,7 +42,8 @@ def status(
         return
     counts = document["games"]
     total = sum(counts.values())
-    print(f"{document['contest']}: {document['state']}, {counts['done']} of {total} scheduled games done")
+    state = "over" if document["is_over"] else document["state"]
+    print(f"{document['contest']}: {state}, {counts['done']} of {total} scheduled games done")
     print("  " + ", ".join(f"{count} {state}" for state, count in counts.items() if count))
     print(f"  chance        {document['chance']['words']}")
     if document["folders"]:
@@ -88,6 +89,7 @@ def _status(contest: Contest, games: bool, tested: bool) -> dict[str, Any]:
     document: dict[str, Any] = {
         "contest": contest.name,
         "state": contest.store.state(contest.name),
+        "is_over": contest.is_over(),
         "games": {state.value: count for state, count in contest.store.counts(contest.name).items()},
         "chance": _chance(contest),
         "folders": contest.folders_said,
