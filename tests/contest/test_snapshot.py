@@ -145,7 +145,7 @@ def test_nothing_is_begun_by_a_contest_that_cannot_be_played(planned: Planned) -
 
 
 def test_what_is_no_contest_is_refused() -> None:
-    with pytest.raises(InputError, match="not a contest of this judge: Input should be an object"):
+    with pytest.raises(InputError, match="not a contest of this judge: it should have keys of its own: document"):
         read_snapshot("[]")
     with pytest.raises(InputError, match="not a contest of this judge: the key 'judge' is missing"):
         read_snapshot('{"document": "judge-contest-1"}')

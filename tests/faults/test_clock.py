@@ -27,7 +27,9 @@ WALL = {
 ALLOWED = {
     "cluster/keys.py: now": "from when to when a host's certificate holds",
     "contest/snapshot.py: now": "the date in the document of a contest",
-    "contest/recorder.py: time": "the moments in the log of events, and how much later moves are told",
+    "contest/recorder.py: time": "the moments in the log of events",
+    "contest/moves_told.py: time": "how much later moves are told",
+    "contest/window_keeper.py: now": "when a contest opens, closes and starts by its file, which names moments of it",
     "referee/play.py: now": "the date in a record, which nothing is decided by",
     "sandbox/reaper.py: time": "how old rubbish of unknown owners is, in hours",
     "sandbox/docker_box.py: time": "until when the Engine is asked for its events; only others can make one",
