@@ -389,12 +389,12 @@ ensure_venv() {
 
 # The builder goes in first and is used from there: no second, hidden environment is downloaded for the build, whose
 # pip would know neither our pins nor all of the host's settings. uv installs in seconds what takes pip most of a minute;
-# it does not read pip's settings, so where it finds no packages pip installs them.
+# it does not read pip's settings, so where it finds no packages pip installs them. It leaves a lock in TMPDIR.
 install_pins() {
     local pins=(-c "$ROOT/constraints.txt") us=(--no-build-isolation -e "${ROOT}[test]")
     local pip=("$ROOT/.venv/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check "${pins[@]}")
     "${pip[@]}" setuptools uv || return
-    "$ROOT/.venv/bin/uv" pip install --quiet --no-cache --python "$ROOT/.venv" "${pins[@]}" "${us[@]}" && return
+    TMPDIR=$ROOT/.build "$ROOT/.venv/bin/uv" pip install --quiet --no-cache --python "$ROOT/.venv" "${pins[@]}" "${us[@]}" && return
     note "uv could not install the packages; pip tries it with its own settings"
     "${pip[@]}" "${us[@]}"
 }
