@@ -222,6 +222,8 @@ class MoveMade(_OfGame):
     notation: str
     """The move in the game's own words, else as it was said."""
     charged_ms: float
+    memory_bytes: int | None = None
+    """What the agent's box used after it, where that is known."""
     left_ms: Times
     search: dict[str, str] = Field(default_factory=dict)
     messages: tuple[str, ...] = ()

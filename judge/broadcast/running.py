@@ -164,6 +164,7 @@ class RunningGame:
                 said=plain_text(said if is_public else caption, LONGEST_SAID),
                 notation=plain_text(caption or (said if is_public else ""), LONGEST_SAID),
                 charged_ms=round(ply.charged_ns / MS, 3),
+                memory_bytes=ply.memory_bytes,
                 left_ms=left_ms,
                 search=_keywords(ply.search) if is_public else {},
                 messages=messages if is_public else (),

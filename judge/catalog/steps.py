@@ -97,8 +97,9 @@ class _Collector:
         if self._ply is None:
             self.steps.append(ReplayStep(view, left_ms=self._left_ms))
             return
-        seat, said, charged_ns, search = self._ply
-        self.steps.append(ReplayStep(view, seat, said, charged_ns / 1e6, search, self._messages, self._left_ms))
+        seat, said, charged_ns, search, memory_bytes = self._ply
+        step = ReplayStep(view, seat, said, charged_ns / 1e6, search, self._messages, self._left_ms, memory_bytes)
+        self.steps.append(step)
 
     def _left(self) -> tuple[int | None, int | None]:
         first, second = (side.clock.left_ns() for side in self._spectator.referee.sides)

@@ -11,11 +11,12 @@ from judge.records.search_figures import SearchFigures
 class _Step(NamedTuple):
     seat: int | None
     ms: float | None
+    memory_bytes: int | None = None
 
 
 def plots_of_game(game: LiveGame) -> Sequence[Plot]:
     """All plots of a game so far; one that has no value yet is empty."""
-    steps = [_Step(None, None), *(_Step(move.seat, move.charged_ms) for move in game.moves)]
+    steps = [_Step(None, None), *(_Step(move.seat, move.charged_ms, move.memory_bytes) for move in game.moves)]
     drawn = {plot.name: plot for plot in plots_of(steps, [SearchFigures(), *game.figures()])}
     return [drawn.get(name) or empty_plot(name) for name in NAMES]
 

@@ -14,7 +14,7 @@ from judge.publish.match_page import fitted, room_for_messages
 from judge.publish.model import Stream
 from judge.publish.pages import PagePlace, picture, render
 from judge.records.views import Surface
-from judge.text import duration
+from judge.text import duration, mib
 from judge.translations.language import Language
 
 FRESH_S = 0.25
@@ -143,6 +143,7 @@ def _row(game: LiveGame, move: MoveMade, room: int, language: Language) -> Mappi
         "said": move.notation,
         "time": language.measure(duration(move.charged_ms)),
         "left": "" if left is None else language.measure(duration(left)),
+        "memory": language.measure(mib(move.memory_bytes, "")),
         "search": fitted(said, room),
     }
 

@@ -156,6 +156,7 @@ def _columns(replay: Stepped, figures: Sequence[SearchFigures]) -> Mapping[str, 
     """Which columns the list of moves has."""
     return {
         "left": any(left is not None for step in replay.steps for left in step.left_ms),
+        "memory": any(step.memory_bytes is not None for step in replay.steps),
         "evaluation": any(figure.evaluation is not None for figure in figures),
         "depth": any(figure.depth is not None for figure in figures),
         "nodes": any(figure.nodes is not None for figure in figures),
@@ -180,6 +181,7 @@ def _moves(replay: Stepped, figures: Sequence[SearchFigures], language: Language
                 "said": _notation(step, replay.steps[at - 1]),
                 "time": "" if step.ms is None else language.measure(duration(step.ms)),
                 "left": "" if left is None else language.measure(duration(left)),
+                "memory": language.measure(mib(step.memory_bytes, "")),
                 "evaluation": language.measure(_evaluation_text(figure.evaluation)),
                 "depth": "" if figure.depth is None else number(figure.depth, 0),
                 "nodes": "" if figure.nodes is None else language.measure(count_text(figure.nodes)),

@@ -1,4 +1,4 @@
-"""Plots over a game, a curve for each seat: evaluation, depth, nodes and time, each against the number of the move.
+"""Plots over a game, a curve for each seat: evaluation, depth, nodes, time and memory against the number of the move.
 
 A plot is as wide as the game has moves and `HEIGHT` high; a page stretches it. The curves differ by colour and by
 dashes. The list of moves has every value, so a plot is one picture to a screen reader, with its range as a name.
@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from judge.games.types import SEATS
 from judge.records.search_figures import SearchFigures
-from judge.text import count_text, duration, number
+from judge.text import count_text, duration, mib, number
 
 HEIGHT = 100
 """Units from the top of a plot to its bottom."""
@@ -22,7 +22,7 @@ HEIGHT = 100
 EDGE = 4
 """Units above the largest value and below the smallest."""
 
-NAMES = ("evaluation", "depth", "nodes", "time")
+NAMES = ("evaluation", "depth", "nodes", "time", "memory")
 """The plots, in the order of a page."""
 
 
@@ -36,6 +36,10 @@ class PlottedStep(Protocol):
     @property
     def ms(self) -> float | None:
         """Milliseconds; None where nobody knows."""
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """What its box used after the answer; None where nobody knows."""
 
 
 Values = Sequence[tuple[int, int, float]]
@@ -65,13 +69,14 @@ def plots_of(steps: Sequence[PlottedStep], figures: Sequence[SearchFigures]) -> 
         _curve("depth", _values(steps, [figure.depth for figure in figures]), width, count_text),
         _curve("nodes", _values(steps, [figure.nodes for figure in figures]), width, count_text, math.log1p),
         _times(_values(steps, [step.ms for step in steps]), width),
+        _curve("memory", _values(steps, [step.memory_bytes for step in steps]), width, _size),
     ]
     return [plot for plot in plots if plot is not None]
 
 
 def empty_plot(name: str) -> Plot:
     """A plot without a value, to be filled while a game is played."""
-    return Plot(name, 2, (_path(""), _path("")), "", "", None if name in ("depth", "nodes") else HEIGHT / 2)
+    return Plot(name, 2, (_path(""), _path("")), "", "", HEIGHT / 2 if name in ("evaluation", "time") else None)
 
 
 def _values(steps: Sequence[PlottedStep], values: Sequence[float | None]) -> Values:
@@ -130,6 +135,10 @@ def _times(values: Values, width: int) -> Plot | None:
         bars[seat].append(f"M{at} {HEIGHT // 2}v{(1 if seat else -1) * max(1.0, value * unit):.0f}")
     up, down = (_path("".join(seat)) for seat in bars)
     return Plot("time", width, (up, down), duration(0), duration(most), HEIGHT / 2)
+
+
+def _size(count: float) -> str:
+    return mib(int(count))
 
 
 def _paths(points: Sequence[tuple[int, int, float]]) -> tuple[Markup, Markup]:

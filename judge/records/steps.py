@@ -27,6 +27,8 @@ class ReplayStep:
     """What this seat said beside it, and what the judge noted, since its answer before; to be escaped."""
     left_ms: tuple[int | None, int | None] = (None, None)
     """What each seat had left of its match time; None where there is no limit or nobody knows."""
+    memory_bytes: int | None = None
+    """What the box of this seat used after the answer; None where nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)

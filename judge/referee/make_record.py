@@ -84,7 +84,13 @@ def winner_of(end: End | Void) -> int | None:
 def plies_of(referee: Referee | None) -> tuple[PlyRecord, ...]:
     """The answers of a match as a record has them; empty if it never began."""
     return tuple(
-        PlyRecord(seat=ply.seat, said=ply.said, ms=round(ply.charged_ns / 1e6, 3), search=dict(ply.search))
+        PlyRecord(
+            seat=ply.seat,
+            said=ply.said,
+            ms=round(ply.charged_ns / 1e6, 3),
+            search=dict(ply.search),
+            memory_bytes=ply.memory_bytes,
+        )
         for ply in (referee.plies if referee is not None else ())
     )
 

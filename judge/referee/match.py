@@ -139,7 +139,7 @@ class Referee:
         if not isinstance(end, Answer):
             raise TypeError(f"{type(side.protocol).__name__} ended a request with {end!r}")
         side.turn_bytes = 0
-        ply = Ply(seat, end.reply.said, talk.charged_ns, talk.search)
+        ply = Ply(seat, end.reply.said, talk.charged_ns, talk.search, talk.memory_bytes)
         self.plies.append(ply)
         if self._watch is not None:
             self._watch(ply)
@@ -255,7 +255,7 @@ class Referee:
             self._set_deadline(side, talk)
             while end is None:
                 end = self._next_effects(seat, talk)
-            self._wire.freeze(seat)
+            talk.memory_bytes = self._wire.freeze(seat)
         elif started is not None:
             self._wire.freeze(seat)
         return end, talk

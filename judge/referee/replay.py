@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from judge.errors import HostError, InputError
 from judge.referee.spec import MatchRecord
-from judge.referee.transcript import Entry, EntryKind
+from judge.referee.transcript import Entry, EntryKind, decode_memory
 from judge.referee.wire import Happening, Measured, RanOn
 
 _SEEN = frozenset({EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, EntryKind.EXPIRED})
@@ -74,9 +74,9 @@ class ReplayWire:
         """The recorded moment."""
         return self._expect(seat, EntryKind.THAWED).ns
 
-    def freeze(self, seat: int) -> None:
-        """Check that the seat was frozen here."""
-        self._expect(seat, EntryKind.FROZEN)
+    def freeze(self, seat: int) -> int | None:
+        """Check that the seat was frozen here; its recorded memory."""
+        return decode_memory(self._expect(seat, EntryKind.FROZEN).data)
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 the record knows how long it was
         """How long the seat ran on, if the record has such an entry."""

@@ -32,12 +32,14 @@ def counted(data: bytes, least: int) -> int:
 
 
 class Ply(NamedTuple):
-    """One answer: the seat, the text, the time charged in nanoseconds, and what the agent reported of its search."""
+    """One answer: the seat, the text, the time charged in nanoseconds, what the agent reported of its search, and the
+    memory that its box used afterwards (None if unknown)."""
 
     seat: int
     said: str
     charged_ns: int
     search: Mapping[str, str]
+    memory_bytes: int | None = None
 
 
 @dataclass(slots=True)
@@ -126,6 +128,8 @@ class Dialogue:
     """What the agent reported of its search: the latest value of each keyword."""
     charged_ns: int = 0
     """Time of turns: neither start-up nor sync."""
+    memory_bytes: int | None = None
+    """What the box used when it was frozen after the answer."""
 
     @property
     def alarm_at(self) -> int | None:

@@ -112,6 +112,8 @@ class PlyRecord(_Value):
     ms: float
     search: dict[str, str] = Field(default_factory=dict)
     """What the agent reported of its search: the latest value of each keyword (`depth`, `score`, `pv`)."""
+    memory_bytes: int | None = None
+    """What its box used after the answer, as the cap counts it; None if unknown, and in older records."""
 
 
 class FolderRecord(_Value):

@@ -112,10 +112,11 @@ class RecordedWire(ReplayWire):
         self.seats[seat].runs_since_ns = since = super().thaw(seat)
         return since
 
-    def freeze(self, seat: int) -> None:
-        """Check that the seat was frozen here."""
-        super().freeze(seat)
+    def freeze(self, seat: int) -> int | None:
+        """Check that the seat was frozen here; its recorded memory."""
+        used = super().freeze(seat)
         self.seats[seat].runs_since_ns = None
+        return used
 
 
 class TailingWire(RecordedWire):

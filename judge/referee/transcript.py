@@ -45,6 +45,7 @@ class EntryKind(StrEnum):
     THAWED = "T"
     """The agent's clock runs from here."""
     FROZEN = "F"
+    """The bytes are the memory that the box used then, as digits; none if it was unknown, and in older records."""
     LOOKED = "L"
     """The entries before it, back to the judge's last action, happened before the next request."""
     EXPIRED = "X"
@@ -67,6 +68,19 @@ class Entry(NamedTuple):
     kind: EntryKind
     data: bytes
     private: bool = False
+
+
+MEMORY_DIGITS = 18
+"""How many digits a number of bytes may have: enough for an exabyte."""
+
+
+def decode_memory(data: bytes) -> int | None:
+    """The memory of a FROZEN entry; None if it has none. Raises ValueError for anything else."""
+    if not data:
+        return None
+    if len(data) > MEMORY_DIGITS or not data.isdigit():
+        raise ValueError(f"not a number of bytes: {data[:40]!r}")
+    return int(data)
 
 
 class Block(BaseModel):

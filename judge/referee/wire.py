@@ -120,8 +120,8 @@ class Wire(Protocol):
     def thaw(self, seat: int) -> int:
         """Thaw the agent; returns the moment from which its clock runs."""
 
-    def freeze(self, seat: int) -> None:
-        """Stop the whole box of a seat; `await_still` confirms."""
+    def freeze(self, seat: int) -> int | None:
+        """Stop the whole box of a seat; `await_still` confirms. The memory that it uses, in bytes; None if unknown."""
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
         """Wait until a seat that was frozen stands still, for `bound_ns` at most; None: it does so at once.
@@ -242,12 +242,15 @@ class LiveWire:
         self._meter.begin(seat, now)
         return since
 
-    def freeze(self, seat: int) -> None:
-        """Stop the box."""
+    def freeze(self, seat: int) -> int | None:
+        """Stop the box, and read its memory while it comes to a stand: nobody's clock runs."""
         self._boxes[seat].freeze()
         self._meter.end()
         self._stands[seat] = self._boxes[seat].is_frozen
-        self._transcript.add(time.monotonic_ns(), seat, EntryKind.FROZEN)
+        now = time.monotonic_ns()
+        used = self._boxes[seat].memory_bytes()
+        self._transcript.add(now, seat, EntryKind.FROZEN, b"" if used is None else b"%d" % used)
+        return used
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
         """Check until the box is still: at first without a pause, which is enough for an honest one."""

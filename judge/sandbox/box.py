@@ -259,6 +259,9 @@ class Box(Protocol):
     def readings(self) -> Readings:
         """What the kernel says now; works until `close`, after the agent's death too."""
 
+    def memory_bytes(self) -> int | None:
+        """Memory that the box uses now, as its cap counts it; None if this cannot be known within some microseconds."""
+
     def cpu_ns(self) -> int | None:
         """CPU time used by everything in the box so far."""
 

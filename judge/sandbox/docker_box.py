@@ -47,6 +47,9 @@ class Meter(Protocol):
     def readings(self) -> Readings:
         """All of them."""
 
+    def memory_bytes(self) -> int | None:
+        """Memory in use now; None if that takes long to know."""
+
     def cpu_ns(self) -> int | None:
         """CPU time used so far."""
 
@@ -79,6 +82,10 @@ class EngineMeter:
                 cpu_ns = counters["cpu_stats"]["cpu_usage"]["total_usage"]
                 self._last = Readings(memory.get("max_usage"), memory.get("limit"), kills, cpu_ns)
         return self._last
+
+    def memory_bytes(self) -> int | None:
+        """Not known in time."""
+        return None
 
     def cpu_ns(self) -> int | None:
         """Not known in time."""
@@ -417,6 +424,10 @@ class DockerBox:
             return read
         cap = self._limits.cap_bytes  # the cgroup is gone, but only at its cap does the kernel kill
         return replace(read, memory_peak_bytes=cap, memory_cap_bytes=cap, oom_kills=read.oom_kills or 1)
+
+    def memory_bytes(self) -> int | None:
+        """Memory that the container uses now; None where only the Engine knows it."""
+        return self._meter.memory_bytes() if self._meter else None
 
     def cpu_ns(self) -> int | None:
         """CPU time used by everything in the container so far."""

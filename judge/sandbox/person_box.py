@@ -72,6 +72,10 @@ class PersonBox:
         """There is nothing to read."""
         return Readings()
 
+    def memory_bytes(self) -> int | None:
+        """There is nothing that runs."""
+        return None
+
     def cpu_ns(self) -> int | None:
         """There is nothing that runs."""
         return None

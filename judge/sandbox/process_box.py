@@ -28,7 +28,7 @@ from judge.sandbox.folders import DIRECTORIES, FolderKind
 from judge.sandbox.hardening import PROGRAM, command_in_box, environment
 from judge.sandbox.owner import MARK, kill_marked, make_directory, remove_directory
 from judge.sandbox.pipes import PipeSource, write_some
-from judge.sandbox.procfs import children_of, memory_bytes, stat_fields
+from judge.sandbox.procfs import children_of, memory_bytes, resident_bytes, stat_fields
 
 log = get_logger()
 
@@ -182,6 +182,10 @@ class ProcessBox:
             # Less than that says nothing: a child begins with the peak of the judge that it was started from.
             peak = max(peak, self._usage.ru_maxrss * 1024)
         return Readings(memory_peak_bytes=peak or None, cpu_ns=self.cpu_ns())
+
+    def memory_bytes(self) -> int | None:
+        """Memory of the agent's first process, its program included; None if it is gone."""
+        return resident_bytes(self._process.pid) if self._process else None
 
     def cpu_ns(self) -> int | None:
         """CPU time of the agent's processes, but of orphans; counted in ticks while they run."""

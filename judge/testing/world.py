@@ -93,6 +93,8 @@ class World:
         self.game_slept_share: float | None = None
         self.held_by_others: bool | None = None
         self.frozen = [False, False]
+        self.memory_bytes: list[int | None] = [None, None]
+        """What each seat uses when it is frozen."""
         self.ran_on: dict[int, list[RanOn]] = {}
         """How a seat runs on each time that it is frozen, from the first; after the last it is still."""
         self.opponent_cpu_ms: int | None = None
@@ -124,11 +126,13 @@ class World:
         self._note(seat, EntryKind.THAWED)
         return self.now
 
-    def freeze(self, seat: int) -> None:
+    def freeze(self, seat: int) -> int | None:
         """The agent is frozen."""
         self.bodies[seat].runs = False
         self.frozen[seat] = True
-        self._note(seat, EntryKind.FROZEN)
+        used = self.memory_bytes[seat]
+        self._note(seat, EntryKind.FROZEN, b"" if used is None else b"%d" % used)
+        return used
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 it runs on as it was told to
         """How the seat runs on, if `ran_on` says so."""

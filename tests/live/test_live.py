@@ -78,7 +78,7 @@ def test_a_games_page_goes_on_by_itself_and_ends_as_the_page_of_the_export(witne
         drawn += ".map((path) => path.getAttribute('d'))])"
         witness.wait_for(f"{plots}[0]?.viewBox.baseVal.width == {plies + 1}")
         while_played = witness.ask(drawn)
-        assert ["Evaluation", "Depth", "Time"] == [label.split(" ")[0] for label, *_ in while_played]
+        assert ["Evaluation", "Depth", "Time", "Memory"] == [label.split(" ")[0] for label, *_ in while_played]
         contest.end(match, file)
         # The same address has the page of the export now, which steps through the game.
         witness.wait_for("document.querySelector('.controls input') !== null")

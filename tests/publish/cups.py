@@ -197,6 +197,7 @@ policy = "gomocup-standard"
 def referee(spec: MatchSpec, agents: Sequence[Agent]) -> RecordFile:
     """Play a match in a world; mark the private parts of its transcript as `play` does."""
     world = World(*agents)
+    world.memory_bytes = [5 << 20, 6 << 20]
     done: Referee = build_referee(spec, world)
     end = done.play()
     tests = [protocol_entry(seat.protocol).is_private for seat in spec.seats]

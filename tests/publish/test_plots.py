@@ -61,3 +61,14 @@ def test_time_is_a_bar_for_each_answer() -> None:
 
     assert ("M1 50v-23", "M2 50v46") == time.paths
     assert "1 s" == time.high
+
+
+def test_memory_is_a_curve_from_nothing_to_the_most() -> None:
+    used = [8 << 20, 4 << 20, 16 << 20, None]
+    steps = [ReplayStep(VIEW), *(ReplayStep(VIEW, at % 2, "h8", memory_bytes=each) for at, each in enumerate(used))]
+    (memory,) = plots_of(steps, [search_figures({}, [], None)] * 5)
+
+    assert ("memory", "0.0 MiB", "16.0 MiB", None) == (memory.name, memory.low, memory.high, memory.middle)
+    assert [[(1, 52), (3, 4)], [(2, 76)]] == [
+        points(path)[:2] if at == 0 else points(path)[:1] for at, path in enumerate(memory.paths)
+    ]

@@ -348,6 +348,7 @@ def test_rows_that_come_after_their_deadline_are_set_aside(ms: float) -> None:
 class Unfrozen(World):
     """A world in which nobody is ever stopped, as where a policy says `box.freeze = none`."""
 
-    def freeze(self, seat: int) -> None:
-        super().freeze(seat)
+    def freeze(self, seat: int) -> int | None:
+        used = super().freeze(seat)
         self.bodies[seat].runs = True
+        return used

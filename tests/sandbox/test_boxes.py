@@ -434,6 +434,22 @@ def test_an_agent_that_takes_pid_1_along_is_out_of_memory_and_not_lost(lodge: Lo
     assert readings.memory_peak_bytes == readings.memory_cap_bytes == SMALL.cap_bytes
 
 
+@where_cpu_is_read_in_time
+def test_what_a_box_uses_now_is_known_and_falls_when_it_is_given_back(lodge: Lodge) -> None:
+    guest = lodge("puppet", limits=SMALL).move_in()
+    used = []
+    for held in (0, 16, 0):
+        guest.tell(f"hold {held}")
+        assert f"holds {held}" == guest.line()
+        guest.freeze()
+        used.append(guest.box.memory_bytes() or 0)
+        guest.box.thaw()
+
+    before, most, after = used
+    assert 0 < before < most - (15 << 20) < SMALL.cap_bytes
+    assert after < most - (15 << 20)
+
+
 @where_memory_is_watched
 @pytest.mark.parametrize("act", ["eat", "eat-in-child", "eat-file"])
 def test_an_event_tells_at_once_that_memory_ran_out(lodge: Lodge, act: str) -> None:

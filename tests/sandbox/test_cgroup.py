@@ -122,6 +122,7 @@ def test_a_meter_reads_v2(tmp_path: Path) -> None:
     )
     meter = CgroupMeter({"": directory})
     assert meter.readings() == Readings(5000, 9000, 2, 77_000)
+    assert meter.memory_bytes() is None
     meter.close()
 
 
@@ -131,6 +132,8 @@ def test_a_meter_of_an_older_v2_keeps_the_most_that_it_saw(tmp_path: Path) -> No
     assert meter.readings() == Readings(5000, None, None, None)
     write(tmp_path, memory__current="4000\n")
     assert meter.readings().memory_peak_bytes == 5000
+    # What is in use falls.
+    assert meter.memory_bytes() == 4000
     meter.close()
 
 
@@ -139,12 +142,14 @@ def test_a_meter_of_a_hybrid_host_reads_v1(tmp_path: Path) -> None:
         tmp_path / "memory",
         memory__max_usage_in_bytes="5000\n",
         memory__limit_in_bytes="9000\n",
+        memory__usage_in_bytes="3000\n",
         memory__oom_control="oom_kill_disable 0\nunder_oom 0\noom_kill 1\n",
     )
     cpuacct = write(tmp_path / "cpuacct", cpuacct__usage="123456789\n")
     unified = write(tmp_path / "unified", cpu__stat="usage_usec 1\n")
     meter = CgroupMeter({"memory": memory, "cpuacct": cpuacct, "": unified})
     assert meter.readings() == Readings(5000, 9000, 1, 123456789)
+    assert meter.memory_bytes() == 3000
     meter.close()
 
 

@@ -55,6 +55,8 @@
     return two(Math.floor(ms / 60000), 60, units.h, units.min);
   }
 
+  const mib = (count) => (Number.isFinite(count) ? measure(`${(count / 1048576).toFixed(1)} MiB`) : "");
+
   // A number or a time that judge/text.py wrote, in the language of the page.
   const measure = (text) => text.replace(/\b(?:ms|s|min|h)\b/g, (unit) => units[unit]).replaceAll(".", units["."]);
 
@@ -102,7 +104,7 @@
     row.id = String(event.ply);
     row.className = `s${event.seat}`;
     const left = event.left_ms[event.seat];
-    row.append(...cells("", name, event.notation, time, left === null ? "" : duration(left), words));
+    row.append(...cells("", name, event.notation, time, left === null ? "" : duration(left), mib(event.memory_bytes), words));
     const link = document.createElement("a");
     link.href = `#${event.ply}`;
     link.textContent = String(event.ply);

@@ -129,6 +129,20 @@ static void eat(const char *unused) {
     }
 }
 
+/* So many MiB, in place of those of before. */
+static void hold(const char *mebibytes) {
+    static char *held;
+    static size_t size;
+    if (size)
+        munmap(held, size);
+    size = strtoul(mebibytes, NULL, 10) * MEBIBYTE;
+    if (size) {
+        held = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        memset(held, 1, size);
+    }
+    answer("holds", (int)(size / MEBIBYTE));
+}
+
 static void eat_in_child(const char *unused) {
     int status;
     pid_t child = fork();
@@ -309,6 +323,7 @@ static const struct {
     {"eat", eat},
     {"eat-in-child", eat_in_child},
     {"eat-file", eat_file},
+    {"hold", hold},
     {"fill", fill},
     {"fill-inodes", fill_inodes},
     {"read", read_file},

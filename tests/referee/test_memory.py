@@ -1,0 +1,72 @@
+"""The memory of a box after each answer: in the record, and like a time only as the transcript says it."""
+
+import json
+from itertools import cycle
+
+import pytest
+
+from judge.catalog.steps import steps_of
+from judge.referee.spec import RecordFile
+from judge.referee.transcript import EntryKind, seal, unseal
+from judge.referee.verify import verify
+from judge.testing import ScriptedMatch, World
+from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, spec
+
+
+class Growing(World):
+    """A world in which the first agent uses a byte more each time, and nothing is known of the second."""
+
+    def freeze(self, seat: int) -> int | None:
+        self.memory_bytes[0] = (self.memory_bytes[0] or 1000) + 1
+        return super().freeze(seat)
+
+
+@pytest.fixture
+def file() -> RecordFile:
+    match_spec = spec()
+    return a_file(ScriptedMatch(Growing(brain(*BLACK_ROW), brain(*WHITE_ROW)), match_spec), match_spec)
+
+
+def test_each_answer_has_the_memory_that_its_box_used_then(file: RecordFile) -> None:
+    used = [ply.memory_bytes for ply in file.record.plies]
+
+    assert sorted(filter(None, used)) == list(filter(None, used[::2])) == used[::2]
+    assert {None} == set(used[1::2])
+    assert used == [step.memory_bytes for step in steps_of(file).steps[1:]]
+    assert [] == list(verify(file).problems)
+
+
+def test_a_number_that_the_transcript_does_not_have_is_found(file: RecordFile) -> None:
+    plies = [ply.model_copy(update={"memory_bytes": 1}) for ply in file.record.plies]
+    forged = file.model_copy(update={"record": file.record.model_copy(update={"plies": tuple(plies)})})
+
+    assert [problem for problem in verify(forged).problems if problem.startswith("plies")]
+
+
+@pytest.mark.parametrize("said", [b"-1", b"1e3", b"\xb2", b"9" * 19, b"9" * 100_000])
+def test_what_is_no_number_of_bytes_is_no_transcript_of_a_judge(file: RecordFile, said: bytes) -> None:
+    texts = cycle([said])
+    entries = [
+        entry._replace(data=next(texts)) if entry.kind is EntryKind.FROZEN else entry
+        for entry in unseal(file.transcript)
+    ]
+
+    (_, problem) = verify(file.model_copy(update={"transcript": seal(entries)})).problems
+
+    assert "the transcript is none that a judge writes" in problem
+    assert len(problem) < 400
+
+
+def test_a_record_of_an_earlier_judge_has_none_and_verifies(file: RecordFile) -> None:
+    entries = [
+        entry._replace(data=b"") if entry.kind is EntryKind.FROZEN else entry for entry in unseal(file.transcript)
+    ]
+    document = json.loads(file.model_copy(update={"transcript": seal(entries)}).to_json())
+    document["record"]["transcript_sha256"] = document["transcript"]["sha256"]
+    for ply in document["record"]["plies"]:
+        del ply["memory_bytes"]
+
+    old = RecordFile.model_validate(document)
+
+    assert [] == list(verify(old).problems)
+    assert {None} == {step.memory_bytes for step in steps_of(old).steps}
