@@ -98,6 +98,8 @@ class Disqualified(_Told):
 
     type: Literal["disqualified"] = "disqualified"
     at: str
+    agent: str = ""
+    """Its name; empty in logs from before it was told."""
     reason: str
     """The agent's name and why."""
 

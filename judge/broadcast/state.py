@@ -7,6 +7,7 @@ from datetime import datetime
 from judge.broadcast.events import (
     AnyEvent,
     Board,
+    Disqualified,
     Ended,
     Entered,
     GameStarted,
@@ -106,7 +107,11 @@ class Live:
     """The running ones by number."""
     ended: list[tuple[Ended, tuple[str, str]]] = field(default_factory=list)
     """The last results, newest first, with the agents' names."""
+    is_table_due: bool = False
+    """Whether a result came after the last standings."""
     _waiting: dict[int, ScheduledGame] = field(default_factory=dict)
+    _out: set[str] = field(default_factory=set)
+    """The names of the disqualified agents, whose games are not played."""
     _seconds: float = 0.0
     _measured: int = 0
 
@@ -129,11 +134,16 @@ class Live:
             case Entered():
                 self.agents = {agent.name: agent.agent for agent in event.agents}
             case Scheduled():
-                self._waiting |= {game.game: game for game in event.games}
+                for coming in event.games:
+                    self._wait(coming)
             case StateChanged():
                 self.state, self.reason = event.state, event.reason
             case TableChanged():
-                self.table = event.lines
+                self.table, self.is_table_due = event.lines, False
+            case Disqualified():
+                self._out.add(event.agent)
+                for coming in list(self._waiting.values()):
+                    self._wait(coming)
             case GameStarted():
                 self._waiting.pop(event.game, None)
                 names = (event.first, event.second)
@@ -160,6 +170,13 @@ class Live:
             wait_s = None if mean_s is None or not self.games else mean_s * (place // max(1, slots) + 0.5)
             yield self._waiting[number], wait_s
 
+    def _wait(self, game: ScheduledGame) -> None:
+        """Note that a game is to come, unless one of its agents is disqualified."""
+        if self._out.isdisjoint((game.first, game.second)):
+            self._waiting[game.game] = game
+        else:
+            self._waiting.pop(game.game, None)
+
     def _begin(self, event: Playing) -> None:
         game = self.games.get(event.game)
         if game is None or game.attempt != event.attempt:
@@ -170,6 +187,7 @@ class Live:
             game.seats = event.board.seats
 
     def _end(self, event: Ended) -> None:
+        self.is_table_due = True
         game = self.games.pop(event.game, None)
         if game is not None:
             self.ended = [(event, game.names), *self.ended[: MOST_ENDED - 1]]
@@ -180,7 +198,7 @@ class Live:
         game = self.games.pop(event.game, None)
         if game is not None:
             first, second = game.names
-            self._waiting[event.game] = ScheduledGame(game=event.game, round=0, table=0, first=first, second=second)
+            self._wait(ScheduledGame(game=event.game, round=0, table=0, first=first, second=second))
 
 
 def _advance(game: LiveGame, event: MoveMade | TurnBegun | SearchTold) -> None:

@@ -150,7 +150,7 @@ class Recorder:
                 yield StateChanged(journal=number, at=at, state=line.event, reason=reason)
             case "disqualified":
                 self._is_table_due = True
-                yield Disqualified(journal=number, at=at, reason=reason)
+                yield Disqualified(journal=number, at=at, agent=reason.partition(": ")[0], reason=reason)
             case _ if line.match is not None and line.attempt is not None:
                 yield from self._events_of_attempt(number, at, reason, line.event, line.match, line.attempt)
 

@@ -31,9 +31,10 @@ def test_what_holds_is_told_with_its_figures(judge: Judge) -> None:
 
 
 @pytest.mark.docker
+@pytest.mark.alone
 @pytest.mark.usefixtures("nothing_left")
 def test_a_defence_that_does_not_hold_is_named_and_exits_1(judge: Judge) -> None:
-    """A policy that lets agents ponder has no defence against pondering."""
+    """A policy that lets agents ponder has no defence against pondering, if there is a core to ponder on."""
     ran = judge("selftest", "--only", "A9.thread,G12", "--set", "box.freeze=none")
 
     assert 1 == ran.code

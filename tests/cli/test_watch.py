@@ -13,7 +13,7 @@ from judge.broadcast.state import Live
 from judge.catalog.steps import steps_of
 from judge.cli.contest.watch import Followed
 from judge.cli.contest.watch_screen import game_screen, overview
-from tests.broadcast.logs import PAIR, accept, recorder
+from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.cli.terminal import PATIENCE_S
 from tests.forked import ForkedProcess
 from tests.live.watching import told_by
@@ -87,3 +87,26 @@ def test_elsewhere_than_on_a_terminal_it_prints_every_event_of_the_contest_and_e
         assert names == of_game[0]
         moves = [line for line in of_game if line.endswith(" ms")]
         assert [f"{ply}." for ply in range(1, len(file.record.plies) + 1)] == [move.split(" ")[0] for move in moves]
+
+
+def test_a_contest_whose_log_is_behind_its_store_is_not_over_yet(cup: Cup) -> None:
+    with recorder(cup) as log, closing(Followed(cup.contest)) as followed:
+        log.look()
+        for match, file in [play_next(cup), play_next(cup)]:
+            accept(cup, match, file)
+        list(followed.news())
+        assert cup.contest.is_over()
+        assert not followed.is_over()
+        log.finish()
+        list(followed.news())
+        assert followed.is_over()
+
+
+def test_a_contest_is_over_though_a_disqualified_agent_has_games_that_are_not_played(cup: Cup) -> None:
+    with recorder(cup) as log, closing(Followed(cup.contest)) as followed:
+        accept(cup, *play_next(cup))
+        cup.store.disqualify(cup.contest.name, "bert", "cheats")
+        log.finish()
+        list(followed.news())
+        assert 0 == followed.live.waiting
+        assert followed.is_over()

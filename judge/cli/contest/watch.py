@@ -26,6 +26,10 @@ from judge.errors import InputError
 LOOK_S = 0.1
 """How often the log is read, and the screen is drawn."""
 
+LATE_S = 10.0
+"""How long the log of a contest that is over may say nothing before what it lacks is not waited for: a judge that was
+killed leaves it incomplete, and `judge contest run` completes it."""
+
 EXAMPLES = """
 Examples:
 
@@ -75,6 +79,7 @@ class Followed:
         self._asked: int | None = None
         self._is_over = False
         self._has_ended = False
+        self._grown_at = time.monotonic()
 
     def news(self) -> Iterator[AnyEvent]:
         """What is new; from the first event again if the log was made again. Raises InputError for what is no log."""
@@ -82,6 +87,7 @@ class Followed:
             self._reader.close()
             self._reader, self.live = LogReader(self._path), Live()
         while lines := self._reader.news():
+            self._grown_at = time.monotonic()
             for line in lines:
                 try:
                     event = read_event(line)
@@ -106,13 +112,17 @@ class Followed:
             time.sleep(LOOK_S)
 
     def is_over(self) -> bool:
-        """Whether nothing more will come; asked before the last events are read."""
+        """Whether nothing more will come; asked before the last events are read.
+
+        The store knows of a result before the log does.
+        """
         live = self.live
         if self._has_ended:
             return True
         if not live.games and self._asked != live.version:
             self._asked, self._is_over = live.version, self.contest.is_over()
-        return self._is_over and not live.games
+        is_told = not (live.games or live.waiting or live.is_table_due)
+        return self._is_over and (is_told or time.monotonic() - self._grown_at > LATE_S)
 
     def close(self) -> None:
         """Close the log."""
