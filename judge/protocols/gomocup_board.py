@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from enum import StrEnum
 
-from judge.games.gomoku.requests import Placed, Square
+from judge.games.gomoku.requests import BLACK, Placed, Square
 from judge.protocols.gomocup_words import board_rows
 
 
@@ -26,7 +26,9 @@ class BrainBoard:
     """The stones that a brain knows of, in play order, each with whether it takes it for its own."""
 
     def __init__(self) -> None:
-        self._known: list[tuple[Square, bool]] = []
+        self._known: list[Placed] = []
+        self._own = BLACK
+        """The colour of the stones that it takes for its own."""
 
     def clear(self) -> None:
         """The brain has started again: its board is empty."""
@@ -34,7 +36,7 @@ class BrainBoard:
 
     def add(self, square: Square) -> None:
         """The brain has placed a stone itself."""
-        self._known.append((square, True))
+        self._known.append((*square, self._own))
 
     def take_back(self) -> None:
         """The brain has removed its last stone."""
@@ -43,7 +45,8 @@ class BrainBoard:
     @property
     def last(self) -> Square:
         """The last stone that it knows of."""
-        return self._known[-1][0]
+        x, y, _ = self._known[-1]
+        return x, y
 
     def way_to(self, stones: Sequence[Placed], own: int, opening: int) -> Way:
         """How the board becomes `stones`, where the brain is to place the colour `own`.
@@ -52,9 +55,11 @@ class BrainBoard:
         """
         if not self._known:
             return Way.THINK
-        before = _seen_by(own, stones[:-1])
+        self._play_as(own)
+        before = list(stones[:-1])
         is_told_one = bool(stones) and stones[-1][2] != own
         if is_told_one and self._known == before:
+            self._known = before  # the same objects as in the game: the next comparison is quick
             return Way.THINK
         is_a_game = is_told_one and len(stones) > max(1, opening)
         return Way.TAKEBACK if is_a_game and self._known[: len(before)] == before else Way.RESTART
@@ -64,16 +69,18 @@ class BrainBoard:
 
         `opening` of them are no moves of anybody's: where there are any, both brains receive BOARD.
         """
+        self._play_as(own)
         if not stones:
             return ["BEGIN"]
         if self._known or (len(stones) == 1 and opening == 0):
             x, y, _ = stones[-1]
-            self._known.append(((x, y), False))
+            self._known.append((x, y, 1 - own))
             return [f"TURN {x},{y}"]
-        self._known = _seen_by(own, stones)
+        self._known = list(stones)
         return ["BOARD", *board_rows(stones, own, dead), "DONE"]
 
-
-def _seen_by(own: int, stones: Sequence[Placed]) -> list[tuple[Square, bool]]:
-    """The stones as the player of the colour `own` sees them."""
-    return [((x, y), colour == own) for x, y, colour in stones]
+    def _play_as(self, own: int) -> None:
+        """Its own stones are those of the colour `own` from now on: the brain knows no colours."""
+        if own != self._own:
+            self._own = own
+            self._known = [(x, y, 1 - colour) for x, y, colour in self._known]

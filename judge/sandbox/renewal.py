@@ -1,8 +1,8 @@
 """Between two games of an agent its container is made as new, and that is proved from outside, or it is thrown away.
 
 What is renewed: PID 1 ends every other process and leaves the agent's folders (`images/init/init.c`); a helper that is
-root puts empty file systems in the place of those that the agent could write to, and lets process numbers start where
-they started before (`judge.sandbox.inside`). What is compared with the start: the processes and threads of the
+root puts empty file systems in the place of those that the agent could write to, and lets process numbers start after
+PID 1 again (`judge.sandbox.inside`). What is compared with the start: the processes and threads of the
 container's cgroups, memory, every attribute of PID 1 that another process of its user could change, the mounts, sockets
 with names, keys, message queues, semaphores and shared memory. What counts on and cannot be set back is hidden from the
 agent before its first game: the counters of its cgroups, and what /proc says of PID 1.
@@ -63,6 +63,9 @@ SHOWN = {
 """Limits of a container's cgroups that its programs may read, as the JVM does; counters are not among them."""
 
 
+LAST_PID = 1
+"""The agent is the first process after PID 1, in each of its games."""
+
 NAMESPACES = ("mnt", "pid", "ipc", "net", "cgroup", "uts")
 
 
@@ -82,7 +85,7 @@ class NamespaceHelper:
             words = [sys.executable, "-I", "-S", inside.__file__, str(theirs.fileno())]
             self._process = subprocess.Popen(words, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
 
-    def ask(self, handle: int, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    def ask(self, handle: int, request: Mapping[str, Any]) -> None:
         """Have a request carried out in the namespaces of a process; raises UncleanError."""
         try:
             with self._lock:
@@ -93,7 +96,6 @@ class NamespaceHelper:
             raise UncleanError(f"the helper inside of containers does not answer: {error}") from None
         if "error" in answer:
             raise UncleanError(str(answer["error"]))
-        return answer
 
     def close(self) -> None:
         """End it."""
@@ -132,7 +134,6 @@ class Renewal:
     groups: Mapping[str, Path]
     tmpfs: Mapping[str, str]
     """The file systems that the agent may write to: mount options by path."""
-    _last_pid: int | None = None
     _before: Mapping[str, str] = field(default_factory=dict)
     _memory_bytes: int = 0
     _limits: Mapping[str, str] = field(default_factory=dict)
@@ -182,11 +183,11 @@ class Renewal:
         return {path: found.get(path, "") for path in self.tmpfs}
 
     def _renew(self, hide: Mapping[str, str] | None) -> None:
-        self._last_pid = helper().ask(self.handle, self._request(hide))["last_pid"]
+        helper().ask(self.handle, self._request(hide))
 
     def _request(self, hide: Mapping[str, str] | None) -> dict[str, Any]:
         """What the helper is asked for; see `judge.sandbox.inside`."""
-        return {"hide": hide, "renew": dict(self.tmpfs), "last_pid": self._last_pid}
+        return {"hide": hide, "renew": dict(self.tmpfs), "last_pid": LAST_PID}
 
     def prove_alone(self) -> None:
         """PID 1 is there, alone, has one thread, and nobody stops it."""
