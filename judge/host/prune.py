@@ -11,7 +11,7 @@ import requests
 from docker.errors import APIError, ImageNotFound
 from docker.models.images import Image
 
-from judge.sandbox.engine import doing
+from judge.sandbox.engine import connect, doing
 from judge.sandbox.images import DERIVED, find_image
 from judge.sandbox.static_builds import build_lock
 
@@ -60,7 +60,7 @@ def remove_unnamed(named: dict[str, str], *, is_trial: bool = False) -> list[Pru
     In a trial nothing is removed. What was not made here, and the images that copies were made from, are let alone.
     Raises HostError.
     """
-    with doing("list images"), closing(docker.from_env()) as client, build_lock("derived"):
+    with doing("list images"), closing(connect()) as client, build_lock("derived"):
         return [_pruned(client, each, named, is_trial) for each in _all(client)]
 
 

@@ -27,6 +27,9 @@ WAIT_TIMEOUT_S = 10
 
 VERSION_TIMEOUT_S = 5
 
+USUAL_TIMEOUT_S = 60.0
+"""How long an answer may take where nothing else is said."""
+
 REMOVALS, REMOVAL_PAUSE_S = 5, 0.1
 """How often a removal is tried again, and after how long."""
 
@@ -52,8 +55,7 @@ class Engine:
     def __init__(self, timeout_s: float) -> None:
         """Connect to the Engine that the environment names (DOCKER_HOST and its like)."""
         with doing("answer"):
-            version = _api_version(os.environ.get("DOCKER_HOST", ""))
-            self._client = _client(version=version, timeout=timeout_s)
+            self._client = connect(timeout_s).api
         self._hijacked: list[Closable] = []
 
     def info(self) -> Mapping[str, Any]:
@@ -238,25 +240,38 @@ def ignoring(*statuses: int) -> Iterator[None]:
             raise
 
 
-def _client(**options: Any) -> docker.APIClient:
+def connect(timeout_s: float = USUAL_TIMEOUT_S) -> docker.DockerClient:
+    """A client of the Engine that the environment names, to be closed; to be called `doing` something."""
+    return _client(_api_version(os.environ.get("DOCKER_HOST", "")), timeout_s)
+
+
+def _client(version: str, timeout_s: float) -> docker.DockerClient:
     import docker
-    import docker.utils
 
-    return docker.APIClient(**docker.utils.kwargs_from_env(), **options)
+    client = docker.from_env(version=version, timeout=timeout_s)  # type: ignore[arg-type]  # fractions are fine
+    if client.api.base_url.startswith("http+docker:"):
+        # The environment's proxies, of which no socket has one, are looked for at each call for as long as it takes.
+        client.api.trust_env = False
+    return client
 
 
 @functools.cache
-def _description(host: str) -> Mapping[str, Any]:
+def _description(_host: str) -> Mapping[str, Any]:
     """What the Engine that DOCKER_HOST names says of itself."""
-    with closing(_client(version=_api_version(host))) as client:
-        return dict(client.info())
+    with closing(connect()) as client:
+        return dict(client.api.info())
 
 
 @functools.cache
-def _api_version(host: str) -> str:  # noqa: ARG001 - what the answer is kept by
-    """The API version of the Engine that DOCKER_HOST names, asked once a process."""
-    with closing(_client(version="auto")) as client:
-        version = client.api_version
+def _api_version(_host: str) -> str:
+    """The API version of the Engine that DOCKER_HOST names, asked once a process.
+
+    Asked as a ping: to tell its version the Engine executes runc, which takes longer than many a call.
+    """
+    with closing(_client(".".join(map(str, OLDEST_API)), USUAL_TIMEOUT_S)) as client:
+        answer = client.api.get(f"{client.api.base_url}/_ping", timeout=USUAL_TIMEOUT_S)
+        answer.raise_for_status()
+    version = answer.headers.get("Api-Version", "0")
     if tuple(map(int, version.split("."))) < OLDEST_API:
         raise HostError(f"The Engine speaks API {version}; it must speak 1.41 or newer (Engine 20.10): update it")
-    return version
+    return str(version)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from judge.errors import HostError, InputError, NotReadyError
 from judge.resources import BUILD_DIRECTORY
-from judge.sandbox.engine import doing
+from judge.sandbox.engine import connect, doing
 from judge.sandbox.runtimes import INIT_SOURCES, NAME, ImageRecipe, recipes, runtime_of_label
 from judge.sandbox.static_builds import (
     GCC_FLAGS,
@@ -91,15 +91,13 @@ class RuntimeImage:
 @contextmanager
 def engine_client(what: str) -> Iterator[docker.DockerClient]:
     """A client of the Engine; what fails of it is a `HostError` that names `what` was to be done."""
-    import docker  # here and below, as in `judge.sandbox.engine`: what asks no Engine does not import its client
-
-    with doing(what), closing(docker.from_env()) as client:
+    with doing(what), closing(connect()) as client:
         yield client
 
 
 def find_image(client: docker.DockerClient, name: str) -> Image | None:
     """The image of this name, tag or id; None if the Engine does not have it."""
-    from docker.errors import ImageNotFound
+    from docker.errors import ImageNotFound  # here, as in `judge.sandbox.engine`: its import takes long
 
     try:
         return client.images.get(name)

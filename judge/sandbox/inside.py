@@ -61,7 +61,7 @@ class LastNumber:
 
     def __init__(self) -> None:
         self._file = ctypes.c_void_p(libc.fopen(LAST_PID.encode(), b"r+"))
-        if not self._file:
+        if self._file.value is None:
             raise OSError(ctypes.get_errno(), f"{LAST_PID} cannot be opened")
         self._stack = ctypes.create_string_buffer(self.STACK)
         self._top = ctypes.c_void_p(ctypes.addressof(self._stack) + self.STACK & ~15)
