@@ -30,6 +30,9 @@ log = get_logger()
 MOST_KEPT = 4
 """So many containers are kept by a process: two for each seat of its games. The one that waits longest goes first."""
 
+END_S = 1.0
+"""How long a killed container is waited for before the Engine is asked to kill it too."""
+
 CLEAN_S = 5.0
 """How long PID 1 may take to leave nothing."""
 
@@ -89,6 +92,7 @@ class Container:
         if self.stream:
             self.stream.close()  # first: the Engine waits until somebody takes what a container has written
         if self.engine and self.id:
+            self._end(self.engine)
             try:
                 self.engine.remove(self.id)
             except HostError as error:
@@ -104,6 +108,14 @@ class Container:
         if self.engine:
             self.engine.close()
             self.engine = None
+
+    def _end(self, engine: Engine) -> None:
+        """End what runs, if this user may, and let the Engine take note: else it executes runc to kill the dead."""
+        if self.first and self.first.kill():
+            self.first.await_end(END_S)
+            if not self.first.is_running():
+                with suppress(HostError):
+                    engine.wait(self.id)
 
     def drop_directory(self) -> None:
         """Remove the directory of the pipes, if there is one."""
