@@ -7,7 +7,7 @@ this module too.
 
 import os
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO
@@ -56,6 +56,20 @@ def add_file(tar: tarfile.TarFile, name: str, path: Path) -> None:
     with path.open("rb") as file:
         status = os.fstat(file.fileno())
         add_member(tar, name, file, status.st_size, is_executable=bool(status.st_mode & 0o100))
+
+
+def tree_chunks(top: Path, name: str) -> Iterator[bytes]:
+    """The files below a directory as a stream in chunks, which needs no memory for a file; `name` is the directory's in
+    it. Raises OSError, and TreeError for a file that becomes shorter meanwhile."""
+    for path in sorted(each for each in top.rglob("*") if each.is_file() and not each.is_symlink()):
+        with path.open("rb") as file:
+            header = tarfile.TarInfo(f"{name}/{path.relative_to(top)}")
+            header.size, header.mode = os.fstat(file.fileno()).st_size, PLAIN
+            yield header.tobuf(tarfile.GNU_FORMAT, "utf-8", _ANY_BYTES)
+            for begin in range(0, header.size, _CHUNK):
+                yield _exactly(file, min(_CHUNK, header.size - begin))
+            yield bytes(_padded(header.size) - header.size)
+    yield bytes(2 * _BLOCK)
 
 
 def unpack_stream(stream: BinaryIO, target: Path, path_of: Callable[[TreeMember], str], name_bytes: int = 4096) -> None:

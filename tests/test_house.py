@@ -76,8 +76,8 @@ MAY_IMPORT = {
         "errors", "notices", "contest",
     },
     "organisers": {
-        "errors", "logs", "worker_processes", "matches", "store", "host", "sandbox", "submissions", "contest",
-        "publish", "intake", "authors",
+        "errors", "logs", "worker_processes", "tree_tar", "matches", "store", "host", "sandbox", "submissions",
+        "contest", "publish", "intake", "authors",
     },
     "live": {
         "errors", "text", "logs", "durable_files", "catalog", "records", "referee", "render", "broadcast", "contest",

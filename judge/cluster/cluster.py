@@ -131,6 +131,11 @@ class Cluster:
         """Nobody knows yet who plays the next match."""
         return ""
 
+    @property
+    def slot(self) -> str:
+        """Nor on which of its cores."""
+        return ""
+
     def start(self, job: Job) -> None:
         """Give a match to dask. Raises IndexError if no worker has a free slot."""
         if not self.free:

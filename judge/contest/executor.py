@@ -47,6 +47,10 @@ class Executor(Protocol):
         """The machine that plays the match that is started next; empty if nobody knows yet."""
 
     @property
+    def slot(self) -> str:
+        """Its cores there, such as `core 2`; empty if nobody knows yet."""
+
+    @property
     def running(self) -> int:
         """How many matches are being played, or prepared."""
 
@@ -65,8 +69,9 @@ class Executor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """A slot, and the file that the match which plays there locks."""
+    """A slot, what people call it, and the file that the match which plays there locks."""
 
+    name: str
     cores: Slot
     lock: Path
     holds_cores: bool
@@ -102,7 +107,10 @@ class LocalExecutor:
     def __post_init__(self) -> None:
         """Start no process: a worker starts with its first match. Raises HostError if the disk is full."""
         locks = self._at_end.enter_context(owned_directory())
-        each = [_Slot(slot, locks / f"slot-{number}", self.holds_cores) for number, slot in enumerate(self.slots)]
+        each = [
+            _Slot(_name(number, slot), slot, locks / f"slot-{number}", self.holds_cores)
+            for number, slot in enumerate(self.slots)
+        ]
         self._idle = [
             _Process(slot, Worker(log_to, self.log, fork=self.fork)) for slot in each for _ in range(self._games(slot))
         ]
@@ -122,14 +130,24 @@ class LocalExecutor:
         """How many games are being played, or made ready."""
         return len(self._running)
 
+    @property
+    def slot(self) -> str:
+        """The slot that has the fewest."""
+        return self._next().slot.name if self._idle else ""
+
     def start(self, job: Job) -> None:
         """Play a match in the slot that has the fewest. Raises IndexError if no process is free."""
-        games = Counter(process.slot for process in self._running)
-        self._idle.sort(key=lambda process: -games[process.slot])
-        process = self._idle.pop()
+        process = self._next()
+        self._idle.pop()
         slot = process.slot
         process.worker.start(play_job, job, slot.cores, slot.lock, holds_cores=slot.holds_cores)
         self._running[process] = job.match
+
+    def _next(self) -> _Process:
+        """The process that plays the next match. Raises IndexError if none is free."""
+        games = Counter(process.slot for process in self._running)
+        self._idle.sort(key=lambda process: -games[process.slot])
+        return self._idle[-1]
 
     def wait(self, timeout_s: float) -> list[JobEnd]:
         """The games that have ended, waiting for one; a process that is gone is replaced by a new one."""
@@ -159,6 +177,12 @@ class LocalExecutor:
         for process in self._idle:
             process.worker.close()
         self._at_end.close()
+
+
+def _name(number: int, slot: Slot) -> str:
+    if not slot.cores:
+        return f"slot {number + 1}"
+    return f"core{'s' if len(slot.cores) > 1 else ''} {', '.join(map(str, slot.cores))}"
 
 
 def slots_on_host(cores: int, count: int = 0, sharing: int = 1) -> list[Slot]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from judge.contest.contest import Contest, find_match
+from judge.contest.runner import STOPPED
 from judge.contest.schedule import Table
 from judge.errors import InputError
 from judge.matches import Match, MatchState
@@ -52,6 +53,24 @@ def resume(contest: Contest, order: OrganiserOrder) -> DoneOrder:
         released = store.release(contest.name, order.why)
         store.set_state(contest.name, "open", order.why)
         return f"{contest.name} is open{f', {released} held games are played again' if released else ''}"
+
+    return contest.store.carry_out(contest.name, order, do)
+
+
+def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
+    """Play the game again that the order's target names, which was stopped after too many voids.
+
+    A contest that was stopped is open then; others that are held stay so. Raises InputError if the game is not held.
+    """
+    match = find_match(contest, order.target)
+
+    def do(store: Store) -> str:
+        if not store.release(contest.name, order.why, match.id):
+            (found,) = store.listed(contest.name, after=match.number - 1, limit=1)
+            raise InputError(_not_held(match.number, found.state))
+        if store.state(contest.name) == STOPPED:
+            store.set_state(contest.name, "open", order.why)
+        return f"game {match.number}, {match.first} - {match.second}, is played again"
 
     return contest.store.carry_out(contest.name, order, do)
 
@@ -103,6 +122,23 @@ def effect_of_resume(contest: Contest) -> Effect:
         f"{waiting} games that wait can be started, and {held} that were stopped after too many voids are played "
         "again. No place changes."
     )
+
+
+def effect_of_replay(contest: Contest, word: str) -> tuple[Match, Effect]:
+    """The game of that number or id, and what `replay` would change. Raises InputError if it is not held."""
+    match = find_match(contest, word)
+    if match.state is not MatchState.HELD:
+        raise InputError(_not_held(match.number, match.state))
+    others = contest.store.counts(contest.name)[MatchState.HELD] - 1
+    words = (
+        f"Game {match.number}, {match.first} - {match.second}, is played again with the same opening and a new seed; "
+        f"one more void, and it is stopped again. {others} others that were stopped stay so. No place changes."
+    )
+    return match, Effect(words)
+
+
+def _not_held(number: int, state: str) -> str:
+    return f"game {number} is {state}: only one that was stopped after too many voids is played again so"
 
 
 def effect_of_void(contest: Contest, word: str) -> tuple[Match, Effect]:

@@ -68,6 +68,11 @@ class RecordedExecutor:
         return self.executor.host
 
     @property
+    def slot(self) -> str:
+        """Its cores there."""
+        return self.executor.slot
+
+    @property
     def running(self) -> int:
         """How many matches are being played, or prepared."""
         return self.executor.running

@@ -110,7 +110,7 @@ class ContestRunner:
 
     def _fill(self) -> None:
         while self._executor.free and not self.drain.is_set():
-            match = self._store.issue(self._contest, self._executor.host, self._alone)
+            match = self._store.issue(self._contest, self._executor.host, self._alone, self._executor.slot)
             if match is None:
                 return
             self._log.info("started", match=match.id, attempt=match.attempt, seats=(match.first, match.second))

@@ -85,8 +85,14 @@ class Middleware:
         is_upload = scope["method"] == "POST"
         limit_s = longest_s(self._limits) if is_upload else self._limits.request_s
         try:
-            async with asyncio.timeout(limit_s):
-                await self._app(scope, receive, send)
+            async with asyncio.timeout(limit_s) as limit:
+
+                async def send_on(message: Message) -> None:
+                    await send(message)
+                    if message.get("more_body"):  # a long answer, of which each part has its time
+                        limit.reschedule(asyncio.get_running_loop().time() + limit_s)
+
+                await self._app(scope, receive, send_on)
         except TimeoutError:
             if answered:
                 raise

@@ -71,6 +71,11 @@ def _void(console: Console, order: OrganiserOrder, attempt: int) -> DoneOrder:
     return orders.void(console.begun(), order, attempt)
 
 
+def _preview_replay(console: Console, target: str) -> Preview:
+    match, found = orders.effect_of_replay(console.begun(), target)
+    return Preview(f"Play game {match.number} again", found.words)
+
+
 def _preview_disqualify(console: Console, target: str) -> Preview:
     found = orders.effect_of_disqualify(console.begun(), target)
     return Preview(f"Disqualify {target}", found.words, found.changes)
@@ -148,6 +153,7 @@ ACTIONS: Mapping[str, Action] = {
     "pause": _of_contest("Pause", orders.effect_of_pause, orders.pause),
     "resume": _of_contest("Resume", orders.effect_of_resume, orders.resume),
     "void": Action("Void and play again", _preview_void, _void),
+    "replay": Action("Play again", _preview_replay, lambda console, order, _: orders.replay(console.begun(), order)),
     "disqualify": Action("Disqualify", _preview_disqualify, _disqualify),
     "export": Action("Export", _preview_export, lambda console, order, _: export(console, order)),
     "publish": Action("Publish", _preview_publish, lambda console, order, _: publish_pages(console, order)),

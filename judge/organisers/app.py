@@ -7,11 +7,11 @@ a form that a page has shown with what it will change, and is carried out once, 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi import Path as PathPart
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import RedirectResponse, Response, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from judge.authors.session import check_site, sent_form, sent_token, sign_in, sign_out
@@ -24,11 +24,13 @@ from judge.logs import get_logger
 from judge.organisers import views
 from judge.organisers.actions import ACTIONS, Preview, action_of
 from judge.organisers.console import Console
+from judge.organisers.files import export_of
 from judge.organisers.session import COOKIE, MayNotActError, check_may_act, check_proof, organiser_of, proof_of
 from judge.publish.pages import AUTHOR_POLICY, PagePlace, render
 from judge.store.orders import OrganiserOrder, new_order_id
 from judge.store.submission_types import UnknownSubmissionError
 from judge.store.tokens import TokenHolder, TokenRole
+from judge.tree_tar import tree_chunks
 
 FOLDER = "organiser"
 
@@ -48,6 +50,7 @@ _ORDER_ID = re.compile(r"[0-9a-f]{32}")
 log = get_logger()
 
 Number = Annotated[int, PathPart(ge=1, le=LARGEST_ID)]
+ExportPart = Annotated[Literal["public", "private"], PathPart()]
 Action = Annotated[str, Query(max_length=32)]
 Target = Annotated[str, Query(max_length=TARGET_CHARACTERS)]
 
@@ -207,6 +210,23 @@ def _add_pages(
     def host(who: someone) -> Response:
         """What the machine can enforce, and what is left of it."""
         return pages.page("organiser_health.html", "health.html", who, health.values(console))
+
+    @app.get(f"/{FOLDER}/journal.html")
+    def journal(who: someone, before: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None) -> Response:
+        """The contest's log."""
+        return pages.page("organiser_journal.html", "journal.html", who, views.journal(console, before))
+
+    @app.get(f"/{FOLDER}/exports/{{number}}/{{part}}.tar")
+    def exported(who: someone, number: Annotated[str, PathPart(max_length=64)], part: ExportPart) -> Response:
+        """An export as one file: what is for everybody, or what is for the authors."""
+        if part == "private":
+            check_may_act(who.organiser)
+        if not _ORDER_ID.fullmatch(number):
+            raise UnknownSubmissionError("there is no such export")
+        name = f"export-{number[:8]}-{part}"
+        chunks = tree_chunks(export_of(console, number, part), name)
+        headers = {"content-disposition": f'attachment; filename="{name}.tar"'}
+        return StreamingResponse(chunks, media_type="application/x-tar", headers=headers)
 
     @app.get(f"/{FOLDER}/orders.html")
     def orders(who: someone) -> Response:

@@ -19,6 +19,7 @@ from judge.publish.keys import load_key
 from judge.publish.log import KEY_FILE
 from judge.publish.manifest import MANIFEST
 from judge.store.orders import DoneOrder, OrganiserOrder
+from judge.store.submission_types import UnknownSubmissionError
 
 EXPORTS = "exports"
 """In the contest's folder: a directory for each export, with `public` and `private` in it."""
@@ -56,6 +57,15 @@ def write_export(plan: str, directory: str) -> str:
     digest = hashlib.sha256((public / MANIFEST).read_bytes()).hexdigest()
     place = f"{EXPORTS}/{target.name}"
     return f"{place}/public is for everybody, {place}/private for the authors; manifest {digest}"
+
+
+def export_of(console: Console, number: str, part: str) -> Path:
+    """The directory of a part of an order's export. Raises UnknownSubmissionError if there is none."""
+    done = console.orders.get(number)
+    directory = console.planned.folder / EXPORTS / number / part
+    if done is None or done.order.action != "export" or not directory.is_dir():
+        raise UnknownSubmissionError("there is no such export")
+    return directory
 
 
 def publish_pages(console: Console, order: OrganiserOrder) -> DoneOrder:

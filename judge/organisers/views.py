@@ -26,6 +26,8 @@ GAMES = 200
 """Games of a page."""
 SUBMISSIONS = 200
 ORDERS = 500
+JOURNAL = 200
+"""Lines of a page."""
 CHECK_S = 60.0
 """How long what `judge doctor` found is shown before it is looked for again."""
 
@@ -81,6 +83,15 @@ def submission(console: Console, number: int) -> Mapping[str, Any]:
     register = console.state.register
     found = register.get(number)
     return {**submission_values(console.state.directory, register, found), "history": register.journal(number)}
+
+
+def journal(console: Console, before: int | None) -> Mapping[str, Any]:
+    """A page of the contest's log, newest first, with who gave the orders."""
+    contest = console.begun()
+    found = contest.store.journal_before(contest.name, before, JOURNAL)
+    numbers = {match.id: match.number for match in contest.store.schedule_rows(contest.name)}
+    lines = [(line, numbers.get(line.match or "")) for _, line in found]
+    return {"lines": lines, "next": found[-1][0] if len(found) == JOURNAL else None, "before": before}
 
 
 def orders(console: Console) -> Mapping[str, Any]:

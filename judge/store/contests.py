@@ -169,8 +169,10 @@ class Store(Reader):
 
     # --- issue, fix, roll back ---------------------------------------------------------------------------------------
 
-    def issue(self, contest: str, host: str, alone: frozenset[str] = frozenset()) -> Match | None:
+    def issue(self, contest: str, host: str, alone: frozenset[str] = frozenset(), slot: str = "") -> Match | None:
         """Give out the next match of the schedule as a new attempt; None if there is none.
+
+        `host` and `slot` say where it will be played; empty if nobody knows yet.
 
         Agents in `alone` play one match at a time, in the order of the schedule: no later match of theirs is given out
         before an earlier one.
@@ -186,18 +188,24 @@ class Store(Reader):
             )
             for row in connection.execute(pending if alone else pending.limit(1)):
                 if not busy & {row.first, row.second}:
-                    return self._start(connection, contest, _match(connection, row.id), host)
+                    return self._start(connection, contest, _match(connection, row.id), host, slot)
                 busy |= {row.first, row.second} & set(alone)
             return None
 
-    def _start(self, connection: Connection, contest: str, row: Row[Any], host: str) -> Match:
+    def _start(self, connection: Connection, contest: str, row: Row[Any], host: str, slot: str) -> Match:
         attempt = row.attempt + 1
         connection.execute(
             update(matches).where(matches.c.id == row.id).values(state=MatchState.RUNNING, attempt=attempt)
         )
         connection.execute(
             insert(attempts).values(
-                match=row.id, number=attempt, state=AttemptState.RUNNING, host=host, why="", started_at=now()
+                match=row.id,
+                number=attempt,
+                state=AttemptState.RUNNING,
+                host=host,
+                slot=slot,
+                why="",
+                started_at=now(),
             )
         )
         tell(connection, contest, "started", f"{row.first} - {row.second}", row.id, attempt)
@@ -300,20 +308,20 @@ class Store(Reader):
             _cancel(connection, row.contest)
             return MatchState(_match(connection, match).state)
 
-    def release(self, contest: str, why: str) -> int:
-        """Make the held matches pending again, because the organiser has fixed the cause; returns how many.
+    def release(self, contest: str, why: str, match: str | None = None) -> int:
+        """Make the held matches pending again, or that one alone, because the organiser has fixed the cause; returns
+        how many.
 
         Earlier void attempts still count: one more, and the match is held again.
         """
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
-            released = connection.execute(
-                update(matches)
-                .where(matches.c.contest == contest, matches.c.state == MatchState.HELD)
-                .values(state=MatchState.PENDING)
-            ).rowcount
+            held = (matches.c.contest == contest) & (matches.c.state == MatchState.HELD)
+            if match is not None:
+                held &= matches.c.id == match
+            released = connection.execute(update(matches).where(held).values(state=MatchState.PENDING)).rowcount
             if released:
-                tell(connection, contest, "released", f"{released} games: {why}")
+                tell(connection, contest, "released", f"{released} games: {why}" if match is None else why, match)
             return released
 
     def _end(

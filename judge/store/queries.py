@@ -172,7 +172,7 @@ class Reader:
         is_current = (attempts.c.match == matches.c.id) & (attempts.c.number == matches.c.attempt)
         query = (
             select(*(matches.c[name] for name in ("number", "first", "second", "attempt")))
-            .add_columns(attempts.c.host, attempts.c.started_at)
+            .add_columns(attempts.c.host, attempts.c.started_at, attempts.c.slot)
             .join(attempts, is_current)
             .where(matches.c.contest == contest, matches.c.state == MatchState.RUNNING)
             .order_by(matches.c.number)
@@ -223,6 +223,16 @@ class Reader:
     def journal(self, contest: str) -> list[JournalLine]:
         """The contest's log, oldest first."""
         return [line for _, line in self.journal_since(contest, 0)]
+
+    def journal_before(self, contest: str, before: int | None, limit: int) -> list[tuple[int, JournalLine]]:
+        """The last lines of the contest's log, newest first, each with its number; only those `before` a number, if one
+        is given."""
+        query = select(journal).where(journal.c.contest == contest)
+        if before is not None:
+            query = query.where(journal.c.id < before)
+        with self._connected() as connection:
+            rows = connection.execute(query.order_by(journal.c.id.desc()).limit(limit))
+            return [(row.id, _line_of(row)) for row in rows]
 
     def journal_since(self, contest: str, number: int) -> list[tuple[int, JournalLine]]:
         """The lines of the contest's log after a number, each with its own, which grow but are not without gaps.

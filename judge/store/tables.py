@@ -99,6 +99,8 @@ attempts = Table(
     Column("number", Integer, primary_key=True),
     Column("state", String(16), nullable=False),
     Column("host", String(128), nullable=False),
+    # Of the host's cores; empty if it was not known when the attempt began.
+    Column("slot", String(128), nullable=False, server_default=""),
     Column("why", Text, nullable=False),
     Column("record", String(64)),
     Column("started_at", String(32), nullable=False),

@@ -92,7 +92,8 @@ class ScheduleRow(NamedTuple):
 
 
 class RunningMatch(NamedTuple):
-    """A game that is being played: `host` is the machine, empty if it is not known yet."""
+    """A game that is being played, or made ready: `host` is the machine and `slot` its cores there, empty if they are
+    not known yet."""
 
     number: int
     first: str
@@ -100,6 +101,7 @@ class RunningMatch(NamedTuple):
     attempt: int
     host: str
     started_at: str
+    slot: str = ""
 
 
 class ListedMatch(NamedTuple):

@@ -43,7 +43,7 @@ class IntakePolicy(BaseModel):
     least_bytes_per_s: int = Field(default=16384, ge=1)
     """Of an upload on the average, after the first `idle_s`."""
     request_s: float = Field(default=60, gt=0)
-    """A whole request that is no upload."""
+    """A whole request that is no upload, and each part of a long answer."""
 
     # Processing.
     workers: int = Field(default=1, ge=1)

@@ -1,7 +1,9 @@
 """`judge contest run` writes the log while it plays, in containers."""
 
 import json
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -41,4 +43,8 @@ def test_a_contest_that_is_over_before_its_recorder_listens_has_a_whole_log(tmp_
     moves = Counter(event.game for event in events if isinstance(event, MoveMade))
     assert {1: moves[1], 2: moves[2]} == {event.game: event.moves for event in events if isinstance(event, Ended)}
     assert min(moves.values()) > 4
+    # The kernel said what the boxes used after each move, and the store knows on which cores they were played.
+    assert all(event.memory_bytes for event in events if isinstance(event, MoveMade))
+    with closing(sqlite3.connect(folder / "contest.db")) as database:
+        assert [("core",)] * 2 == database.execute("SELECT substr(slot, 1, 4) FROM attempts").fetchall()
     assert "the recorder of events has ended" not in (folder / "log.jsonl").read_text()

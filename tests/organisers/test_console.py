@@ -1,6 +1,8 @@
 """What organisers see and order, each order once; and that nobody else sees or orders anything."""
 
+import io
 import re
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
@@ -8,11 +10,12 @@ from urllib.parse import urlencode
 import pytest
 
 from judge.matches import MatchState
+from judge.organisers import views
 from judge.publish.keys import load_key, public_pem
 from judge.publish.verify_export import verify_export
 from tests.organisers.office import FORM, Office, office, proof, submit
 
-PAGES = ("index", "games", "submissions", "orders")
+PAGES = ("index", "games", "submissions", "orders", "journal")
 
 
 @pytest.fixture(scope="module")
@@ -33,14 +36,14 @@ def own(tmp_path: Path) -> Iterator[Office]:
 
 
 def test_the_first_page_says_what_runs_what_waits_and_what_went_wrong(own: Office) -> None:
-    issued = own.cup.store.issue(own.cup.contest.name, "host-7")
+    issued = own.cup.store.issue(own.cup.contest.name, "host-7", slot="cores 2, 3")
     assert issued is not None
 
     page = own.page("index.html")
 
     assert '<b id="state">open</b>' in page
     assert f"<td><bdi>{issued.first}</bdi></td><td><bdi>{issued.second}</bdi></td>" in page
-    assert "<bdi>host-7</bdi>" in page
+    assert "<bdi>host-7</bdi></td><td>cores 2, 3</td>" in page
     assert "the Engine was gone" in page
     assert re.search(r"<b>[\d.]+</b> of [\d.]+ GiB of the disk left", page)
     assert "No judge of this machine plays it now" in page
@@ -129,6 +132,51 @@ def test_a_contest_is_paused_and_resumed_with_the_reasons_in_its_journal(own: Of
     assert [("paused", "lunch", "Olga"), ("open", "fed", "Olga")] == [(x.event, x.text, x.who) for x in lines]
 
 
+def test_one_game_that_was_stopped_is_played_again_and_the_journal_says_by_whom(own: Office) -> None:
+    store, name = own.cup.store, own.cup.contest.name
+    own.order("void", "1")
+    held = []
+    while (issued := store.issue(name, "here")) is not None:
+        store.void(issued.id, issued.attempt, "the Engine was gone", None, allowed=1)
+        held.append(issued)
+    store.set_state(name, "stopped", "too many voids")
+    one, other, *rest = held
+    assert f"order.html?action=replay&amp;target={one.number}" in own.page("index.html")
+    assert f"{1 + len(rest)} others that were stopped stay so" in own.page(
+        f"order.html?action=replay&target={one.number}"
+    )
+    form = own.form("replay", str(one.number), why="the disk has room again")
+
+    first, second = own.post(form), own.post(form)
+
+    assert 303 == first[0] == second[0]
+    states = {match.number: match.state for match in store.matches(name)}
+    assert (MatchState.PENDING, MatchState.HELD) == (states[one.number], states[other.number])
+    assert "open" == store.state(name)
+    journal = own.page("journal.html", "watch")
+    told = f"Game {one.number}: <b>released</b> by <b><bdi>Olga</bdi></b>: <bdi>the disk has room again</bdi>"
+    assert 1 == journal.count(told)
+    assert "no names of organisers" in journal
+    assert 422 == own.ask("GET", f"/organiser/order.html?action=replay&target={one.number}", own.tokens["act"])[0]
+    again = {**form, "id": "0" * 32}
+    assert b"only one that was stopped" in own.post(again)[2]
+
+
+def test_the_journal_has_pages(own: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "JOURNAL", 5)
+    lines = len(own.cup.store.journal(own.cup.contest.name))
+    path, found = "journal.html", 0
+    while True:
+        page = own.page(path)
+        found += page.count("<li><time>")
+        more = re.search(r'href="(journal.html\?before=\d+)"', page)
+        if more is None:
+            break
+        path = more[1]
+
+    assert lines == found > 5
+
+
 def test_submissions_are_decided(own: Office) -> None:
     register = own.console.state.register
     good, bad = submit(own, "good"), submit(own, "bad", "it is slow")
@@ -152,6 +200,16 @@ def test_an_export_and_the_pages_are_written_once(tmp_path: Path) -> None:
         _exports_and_publishes(own)
 
 
+def files_below(directory: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+def files_of(data: bytes) -> dict[str, bytes]:
+    """The files of a tar stream, without the name of its one directory."""
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar:
+        return {each.name.partition("/")[2]: (tar.extractfile(each) or io.BytesIO()).read() for each in tar}
+
+
 def _exports_and_publishes(own: Office) -> None:
     form = own.form("export")
     # What a kill leaves: a private part with its name, and a public one that is not complete.
@@ -169,7 +227,19 @@ def _exports_and_publishes(own: Office) -> None:
     public_key.write_bytes(public_pem(load_key(own.cup.folder / "organiser.key").public_key()))
     report = verify_export(exports[0] / "public", public_key)
     assert [] == report.problems
-    assert report.manifest.digest in own.page(first[1]["location"])
+    done = own.page(first[1]["location"])
+    assert report.manifest.digest in done
+    for part in ("public", "private"):
+        path = f"exports/{form['id']}/{part}.tar"
+        assert f"""organiser/{path}">Download""" in done
+        status, _, body = own.ask("GET", f"/organiser/{path}", own.tokens["act"])
+        assert 200 == status
+        assert files_below(left / part) == files_of(body)
+    assert "private.tar" not in own.page(first[1]["location"], "watch")
+    assert 200 == own.ask("GET", f"/organiser/exports/{form['id']}/public.tar", own.tokens["watch"])[0]
+    assert 403 == own.ask("GET", f"/organiser/exports/{form['id']}/private.tar", own.tokens["watch"])[0]
+    for other in (form["id"].replace(form["id"][0], "0" if form["id"][0] != "0" else "1"), "..", "x" * 32):
+        assert 404 == own.ask("GET", f"/organiser/exports/{other}/public.tar", own.tokens["act"])[0]
     assert "published" in own.order("publish")
     assert (own.cup.folder / "published" / "index.html").exists()
 

@@ -61,6 +61,13 @@ def prepared_void(found: Office) -> tuple[str, str]:
     return "1", str(match.attempt)
 
 
+def prepared_replay(found: Office) -> tuple[str, str]:
+    """A game is held, and the contest stopped; its number."""
+    prepared_resume(found)
+    (held, *_) = found.cup.store.listed(found.cup.contest.name, MatchState.HELD)
+    return str(held.number), "0"
+
+
 def prepared_resume(found: Office) -> tuple[str, str]:
     """A game is held, and the contest stopped."""
     store, name = found.cup.store, found.cup.contest.name
@@ -75,6 +82,7 @@ def prepared_resume(found: Office) -> tuple[str, str]:
 ACTIONS: dict[str, tuple[Callable[[Office], tuple[str, str]], int]] = {
     "pause": (lambda _: ("", "0"), 1),
     "resume": (prepared_resume, 2),
+    "replay": (prepared_replay, 2),
     "void": (prepared_void, 1),
     "approve": (lambda found: (str(submit(found, "slow", "too slow")), "0"), 1),
 }

@@ -53,10 +53,21 @@ def pause(contest: ContestArgument = HERE, why: WhyOption = "the organiser pause
         print(orders.pause(found, _order("pause", "", why)).done)
 
 
-def resume(contest: ContestArgument = HERE, why: WhyOption = "the organiser resumed it") -> None:
+def resume(
+    contest: ContestArgument = HERE,
+    why: WhyOption = "the organiser resumed it",
+    game: Annotated[
+        str, typer.Option(help="Only this one of the games that were stopped; the others stay so.", metavar="NUMBER")
+    ] = "",
+) -> None:
     """Resume a paused or stopped contest. Games that were stopped after too many voids are played again."""
     with opened(contest) as found:
-        print(f"{orders.resume(found, _order('resume', '', why)).done};")
+        done = (
+            orders.replay(found, _order("replay", game, why))
+            if game
+            else orders.resume(found, _order("resume", "", why))
+        )
+        print(f"{done.done};")
     print(f"  judge contest run {found.planned.path}       goes on")
 
 
