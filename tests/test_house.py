@@ -64,12 +64,12 @@ MAY_IMPORT = {
         "agents", "contest", "matches",
     },
     "publish": {
-        "errors", "catalog", "parsing", "durable_files", "text", "worker_processes", "games", "sandbox", "referee",
-        "records", "render", "store", "contest", "matches", "translations", "statistics", "transparency",
+        "errors", "logs", "catalog", "parsing", "durable_files", "text", "worker_processes", "games", "sandbox",
+        "referee", "records", "render", "store", "contest", "matches", "translations", "statistics", "transparency",
     },
     "intake": {
-        "errors", "parsing", "logs", "worker_processes", "matches", "notices", "store", "submissions", "publish",
-        "transparency",
+        "errors", "parsing", "durable_files", "logs", "worker_processes", "matches", "notices", "store", "submissions",
+        "contest", "publish", "transparency",
     },
     "authors": {
         "text", "catalog", "records", "referee", "matches", "store", "submissions", "publish", "intake", "translations",

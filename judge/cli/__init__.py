@@ -44,6 +44,13 @@ app = lazy_group(
             "judge.cli.witness:witness",
             "Sign the checkpoint of a contest's log if it goes on from the last one, or refuse with the reason.",
         ),
+        "witness-server": (
+            "judge.cli.witness_server:witness_server",
+            (
+                "Sign the checkpoints of contests' logs that their organiser sends (C2SP tlog-witness), until a signal "
+                "ends it."
+            ),
+        ),
         "stats": (
             "judge.cli.stats:stats",
             "Print what contests say of strength: ratings on one scale, their histories, rings, candidates.",

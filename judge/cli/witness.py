@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.cli.output import note
 from judge.durable_files import read_bounded, write_durably
@@ -22,7 +23,8 @@ judge contest key witness.key
 
 judge witness https://example.org/cup/ cup.checkpoint --organiser organiser.pem --key witness.key --name example.net/ada
 
-Run it as often as you like, for example every ten minutes. judge contest verify --since takes FILE.
+Run it as often as you like, for example every ten minutes. judge contest verify --since takes FILE, and so does the
+organiser, by judge contest cosign --from. An organiser asks a judge witness-server by himself.
 
 Exit codes: 0 signed, 1 refused or the site does not answer, 2 the command was wrong.
 """
@@ -36,8 +38,7 @@ def witness(
     name: Annotated[str, typer.Option(help="Your name, such as example.net/ada; no blank and no plus.")] = "witness",
 ) -> None:
     """Sign the checkpoint of a contest's log if it goes on from the last one, or refuse with the reason."""
-    if not re.fullmatch(r"[^\s+]{1,256}", name) or not is_printable(name):
-        raise InputError(f"--name {printable(name, 60)}: a name has no blank and no plus")
+    checked_name(name)
     signing, public = load_key(key), load_public_key(organiser)
     old = _last(file)
     read = reader_of(site)
@@ -52,7 +53,18 @@ def witness(
     if old is None:
         note("judge: this is the first checkpoint that you sign: nothing before it is proved")
     print(f"{file}: {printable(new.origin)}, {new.size} leaves, signed by {printable(name)}")
-    print(f"key      {verifier_key(name, COSIGNATURE, signing.public_key())}")
+    print_key(name, signing)
+
+
+def checked_name(name: str) -> None:
+    """Raises InputError if a witness cannot be called so."""
+    if not re.fullmatch(r"[^\s+]{1,256}", name) or not is_printable(name):
+        raise InputError(f"--name {printable(name, 60)}: a name has no blank and no plus")
+
+
+def print_key(name: str, key: Ed25519PrivateKey) -> None:
+    """Print the line of a witness's public key, as contest files and judge contest verify --witness take it."""
+    print(f"key      {verifier_key(name, COSIGNATURE, key.public_key())}", flush=True)
 
 
 def _last(file: Path) -> Checkpoint | None:

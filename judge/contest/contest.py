@@ -5,7 +5,7 @@ The folder of contest.toml has everything: the database, the frozen agents, the 
 
 import gc
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -15,14 +15,14 @@ from typing import Any
 from judge.agents.store import AgentStore
 from judge.contest.executor import Executor
 from judge.contest.folder_transfer import brought, folder_words
-from judge.contest.plan import Planned
+from judge.contest.plan import Planned, WitnessPlan
 from judge.contest.results import PlayedPairing
 from judge.contest.runner import ContestRunner
 from judge.contest.schedule import Table, Tournament
 from judge.contest.seeds import Freeze, commitment_to, new_secret
 from judge.contest.snapshot import Snapshot, SnapshotEntry, read_snapshot, take_snapshot
 from judge.contest.worker import Job
-from judge.errors import InputError
+from judge.errors import HostError, InputError
 from judge.matches import Match, MatchState, ResultRow
 from judge.referee.spec import KeptFolders, RecordFile
 from judge.sandbox.archive import EMPTY
@@ -31,7 +31,9 @@ from judge.sandbox.owner import owned_directory
 from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.lease import Lease
-from judge.store.types import EntryRow
+from judge.store.types import UNWITNESSED, EntryRow
+from judge.text import printable
+from judge.transparency.checkpoint import Checkpoint
 from judge.transparency.merkle import Tree
 
 
@@ -236,20 +238,54 @@ def announce(store: Store, planned: Planned) -> None:
         )
 
 
-def frozen(store: Store, name: str, terms: str) -> Freeze:
-    """Fix the terms of a contest in its log, by their digest; the log as it is then. InputError if others are fixed."""
+Cosign = Callable[[WitnessPlan, Checkpoint, Tree], Checkpoint]
+"""Has a witness sign a checkpoint of a tree; HostError if it does not."""
+
+
+def _nobody(_witness: WitnessPlan, _checkpoint: Checkpoint, _tree: Tree) -> Checkpoint:
+    raise HostError("it was not asked")
+
+
+def frozen(
+    store: Store, name: str, terms: str, witnesses: Sequence[WitnessPlan] = (), cosign: Cosign = _nobody
+) -> Freeze:
+    """Fix the terms of a contest in its log, by their digest, and have the witnesses of its draw sign the log as it is
+    then. InputError if other terms are fixed.
+
+    A witness that does not sign is named in the log, once and for all, and the draw does without it.
+    """
     leaves = store.freeze(name, terms)
-    lines = store.leaves_since(name, 0)[:leaves]
-    return Freeze(leaves=leaves, root=Tree(line.leaf for line in lines).root().hex(), entries=terms)
+    tree = Tree(line.leaf for line in store.leaves(name, 0, leaves))
+    freeze = Freeze(leaves=leaves, root=tree.root().hex(), entries=terms)
+    told = store.leaves(name, leaves, leaves + 1000)
+    away = [line.text.partition(": ")[0] for line in told if line.event == UNWITNESSED]
+    witnessed: dict[str, str] = {}
+    for witness in witnesses:
+        if witness.name in away:
+            continue
+        try:
+            signed = cosign(witness, freeze.checkpoint(name), tree)
+            signature = signed.timeless_signature(witness.name, witness.public)
+            if signature is None:
+                raise HostError("it signs with a time alone")
+            witnessed[witness.name] = signature.hex()
+        except HostError as error:
+            store.tell_once(name, UNWITNESSED, f"{witness.name}: {printable(str(error), 200)}", "judge")
+    return freeze.model_copy(update={"witnessed": witnessed})
 
 
-def begin(store: Store, planned: Planned, host: Mapping[str, Any]) -> Contest:
-    """Freeze a contest and store it with its first matches, or open it if the store has it."""
+def begin(store: Store, planned: Planned, host: Mapping[str, Any], cosign: Cosign = _nobody) -> Contest:
+    """Freeze a contest and store it with its first matches, or open it if the store has it.
+
+    `cosign` asks the witnesses of the draw.
+    """
     if not has_begun(store, planned):
         announce(store, planned)
         with owned_directory() as staging:
             secret = store.announced_secret(planned.name)
-            begins, freeze = partial(_begins, planned), partial(frozen, store, planned.name)
+            begins = partial(_begins, planned)
+            asked = [each for each in planned.plan.witnesses if each.signs_draw and secret is not None]
+            freeze = partial(frozen, store, planned.name, witnesses=asked, cosign=cosign)
             snapshot = take_snapshot(planned, staging, dict(host), secret, begins, freeze)
         entered = [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in snapshot.entries]
         store.create(planned.name, snapshot.model_dump_json(), entered, secret)

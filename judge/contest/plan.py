@@ -7,7 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from judge.agents.agents import PERSONS
 from judge.catalog import game_entry
@@ -22,6 +23,7 @@ from judge.sandbox.box import BoxKind
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.windows import Windows, aware_moment, moment_text
 from judge.toml_files import parse, read_text, validated
+from judge.transparency.checkpoint import read_witness_key
 
 PLAN_FILE = "contest.toml"
 NAME = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"
@@ -107,6 +109,43 @@ class StartPlan(_Table):
     starts: StrictDatetime | None = None
 
 
+class WitnessPlan(_Table):
+    """Who signs the contest's log on another machine."""
+
+    key: str
+    """The line of its public key, which judge witness prints: NAME+ID+KEY."""
+    url: str = Field(default="", pattern=r"^(https?://[!-~]{1,400})?$")
+    """Where it is asked, as C2SP's tlog-witness says; empty: it comes by itself, and judge contest cosign --from takes
+    what it signed."""
+    draw: bool = True
+    """Whether the draw follows from its signature; only with url, and not with a fixed seed. false for a witness of
+    other software, which signs with a time alone."""
+
+    @field_validator("key")
+    @classmethod
+    def _is_a_witness_s(cls, key: str) -> str:
+        try:
+            read_witness_key(key)
+        except InputError as error:
+            raise ValueError(str(error)) from None
+        return key.strip()
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return read_witness_key(self.key)[0]
+
+    @property
+    def public(self) -> Ed25519PublicKey:
+        """Its key."""
+        return read_witness_key(self.key)[1]
+
+    @property
+    def signs_draw(self) -> bool:
+        """Whether the draw may follow from its signature."""
+        return self.draw and bool(self.url)
+
+
 class SlotsPlan(_Table):
     """The machine's share in it."""
 
@@ -146,6 +185,7 @@ class Plan(_Table):
     submissions: SubmissionsPlan = SubmissionsPlan()
     contest: StartPlan = StartPlan()
     agents: tuple[AgentPlan, ...] = ()
+    witnesses: tuple[WitnessPlan, ...] = Field(default=(), max_length=16)
 
     @property
     def windows(self) -> Windows:
@@ -177,6 +217,13 @@ class Plan(_Table):
                 raise ValueError(
                     f"{second} is {moment_text(late)}, before {first}, {moment_text(early)}: bring them into order"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _names_each_witness_once(self) -> Self:
+        names = [witness.name for witness in self.witnesses]
+        if len(set(names)) < len(names):
+            raise ValueError("two [[witnesses]] have the same name: leave one out")
         return self
 
     @model_validator(mode="after")

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 import judge
 from judge.agents.store import AgentStore
@@ -28,6 +28,7 @@ from judge.referee.setup import check_playable, in_contest
 from judge.referee.spec import MatchSpec, SeatSpec
 from judge.sandbox.box import BoxKind
 from judge.sandbox.images import listing, runtime_image
+from judge.transparency.checkpoint import read_witness_key
 
 
 class _Value(BaseModel):
@@ -54,6 +55,33 @@ Begins = Callable[[Sequence[tuple[str, str]]], tuple[str, Mapping[str, str]]]
 
 def _nothing(_agents: Sequence[tuple[str, str]]) -> tuple[str, Mapping[str, str]]:
     return "", {}
+
+
+class SnapshotWitness(_Value):
+    """Who was announced to sign the contest's log: the line of its key, as `judge witness` prints it."""
+
+    key: str
+    draw: bool
+    """Whether the draw follows from its signature of the log as it was when the entries were frozen."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return read_witness_key(self.key)[0]
+
+    @property
+    def id(self) -> str:
+        """The id of its key, in hex."""
+        return self.key.split("+")[1]
+
+    @field_validator("key")
+    @classmethod
+    def _is_a_witness_s(cls, key: str) -> str:
+        try:
+            read_witness_key(key)
+        except InputError as error:
+            raise ValueError(str(error)) from None
+        return key
 
 
 class SnapshotImage(_Value):
@@ -85,6 +113,8 @@ class Snapshot(_Value):
     """To the secret that all chance follows from (`judge.contest.seeds`)."""
     freeze: Freeze | None = None
     """The log when the entries were frozen, from which chance follows too; None: before there were logs."""
+    witnesses: tuple[SnapshotWitness, ...] = ()
+    """Who signs the log, with names that differ."""
     seeding: Literal["listed", "drawn"] = "listed"
     openings: tuple[Opening, ...] = Field(min_length=1)
     shuffle: bool
@@ -173,6 +203,9 @@ def take_snapshot(
         failures=plan.failures,
         seed=None if secret is not None else plan.seed,
         commitment=None if secret is None else commitment_to(secret),
+        witnesses=tuple(
+            SnapshotWitness(key=each.key, draw=each.signs_draw and secret is not None) for each in plan.witnesses
+        ),
         seeding=plan.seeding,
         openings=tuple(planned.openings()),
         shuffle=plan.openings.shuffle,

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from threading import Lock
 
 from judge.broadcast.state import Live, LiveGame
@@ -22,7 +23,7 @@ from judge.live.page import SEQ, LivePage, kind_of
 from judge.live.paint import Painter
 from judge.live.running_pages import RunningPages
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store
-from judge.publish.log import LOG, SignedLog
+from judge.publish.log import LOG, WITNESSED, SignedLog, witnessed_files
 from judge.publish.match_files import read_stored
 from judge.publish.match_page import MatchContext, match_page
 from judge.publish.model import PublishedContest, PublishedMatch, Stream
@@ -176,7 +177,10 @@ class LivePages:
         if contest.secret is not None and contest.snapshot.commitment is not None:
             writers[CHANCE] = lambda: _chance(contest)
         has_log = self.log.key is not None and contest.journal[0].number is not None
-        writers |= {place.file: partial(_verify, contest, place, has_log) for place in self.places("verify.html")}
+        writers |= {
+            place.file: partial(_verify, contest, place, has_log, self._contest.planned.folder)
+            for place in self.places("verify.html")
+        }
         matches = {match.stem: match for match in contest.matches}
         self._edition = _Edition(version, live.seq, contest, writers, matches)
         self._load_at = time.monotonic() + max(LOAD_S, (time.monotonic() - now) / LOAD_SHARE)
@@ -256,7 +260,7 @@ def _chance(contest: PublishedContest) -> bytes:
     return f"{revealed.model_dump_json(indent=1)}\n".encode()
 
 
-def _verify(contest: PublishedContest, place: PagePlace, has_log: bool) -> bytes:
+def _verify(contest: PublishedContest, place: PagePlace, has_log: bool, folder: Path) -> bytes:
     snapshot = contest.snapshot
     digests = {
         DOCUMENT: hashlib.sha256(f"{contest.document}\n".encode()).hexdigest(),
@@ -269,5 +273,6 @@ def _verify(contest: PublishedContest, place: PagePlace, has_log: bool) -> bytes
         "contest": contest,
         "digests": list(digests.items()),
         "has_log": has_log,
+        "witnessed": [path.removeprefix(WITNESSED) for path in witnessed_files(folder)],
     }
     return render("verify_live.html", place, values, contest.stream)

@@ -16,7 +16,7 @@ from judge.contest.contest import Contest
 from judge.errors import HostError, InputError
 from judge.publish.keys import fingerprint, public_pem
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store
-from judge.publish.log import ContestLog
+from judge.publish.log import WITNESSED, ContestLog, witnessed_files
 from judge.publish.manifest import write_manifest
 from judge.publish.match_files import MatchFiles, MatchJob, publish_match, read_stored, write_private, write_public
 from judge.publish.match_page import MatchContext
@@ -116,8 +116,10 @@ def _write(
     for name, data in tables(published).items():
         (target / "data" / name).write_bytes(data)
     (target / PGN).write_bytes(b"".join(match.pgn for match in matches))
-    log = ContestLog(published.name, published.journal)
-    for name, data in log.files(key):
+    log = ContestLog.of(published.name, published.journal)
+    witnessed = witnessed_files(contest.planned.folder)
+    signers = [name.removeprefix(WITNESSED) for name in witnessed]
+    for name, data in (*log.files(key), *witnessed.items()):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         (target / name).write_bytes(data)
     about = {name: lines for match in matches for name, lines in match.about.items()}
@@ -128,7 +130,9 @@ def _write(
         **{f"image {name}": image.content or image.id for name, image in snapshot.images.items()},
         **{f"agent {entry.name}": entry.seat.digest for entry in snapshot.entries},
     }
-    proof = Proof(public_pem(public_key).decode(), fingerprint(public_key), list(digests.items()), log.size > 0)
+    proof = Proof(
+        public_pem(public_key).decode(), fingerprint(public_key), list(digests.items()), log.size > 0, signers
+    )
     for path, page in site(published, about, proof, spoken):
         (target / path).write_bytes(page)
     return ExportSummary(

@@ -8,7 +8,7 @@ from judge.publish.model import PublishedContest, PublishedMatch
 from judge.publish.pages import PagePlace, render_for
 from judge.records.outcome import outcome_sentence
 from judge.store.submission_types import State
-from judge.store.types import ANNOUNCED, FROZEN, JournalLine
+from judge.store.types import ANNOUNCED, FROZEN, UNWITNESSED, JournalLine
 from judge.text import plain_text, sentence
 
 PER_PAGE = 300
@@ -92,6 +92,7 @@ _EVENTS = {
     "created": sentence("Contest created"),
     "scheduled": sentence("Scheduled"),
     "disqualified": sentence("Disqualified"),
+    UNWITNESSED: sentence("Drawn without a witness"),
     "open": sentence("Contest resumed"),
     "paused": sentence("Contest paused"),
     "stopped": sentence("Contest stopped"),

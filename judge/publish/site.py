@@ -4,7 +4,7 @@ Files are named by numbers, never by an agent's name. The page of a match is mad
 record (`judge.publish.match_files`); the pages here need no record.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -51,6 +51,8 @@ class Proof:
     fingerprint: str
     digests: Sequence[tuple[str, str]]
     has_log: bool = False
+    witnessed: Collection[str] = ()
+    """The ids of the keys of witnesses that have signed the log."""
 
 
 def site(
@@ -62,7 +64,7 @@ def site(
     for path, write in pages(contest, about, languages).items():
         yield path, write()
     for language in languages:
-        for name, values in (("fairness", {"time": TIME}), ("verify", {"proof": proof})):
+        for name, values in (("fairness", {"time": TIME}), ("verify", {"proof": proof, "witnessed": proof.witnessed})):
             place = PagePlace(f"{name}.html", language, languages)
             yield place.file, render_for(contest, f"{name}.html", name, place, values)
 

@@ -37,6 +37,7 @@ from judge.publish.verify_log import (
     undecided,
 )
 from judge.publish.verify_records import RecordJob, VerifiedRecord, chain_problems, replay_record
+from judge.publish.verify_witnesses import Witnessed, drawn_without, read_witness_keys, witness_problems
 from judge.statistics.fairness import FairnessTest
 from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, read_checkpoint
 from judge.transparency.receipt import read_receipt
@@ -72,20 +73,28 @@ class VerificationReport:
     """The log that chance follows from too; None: before there were logs."""
     log: Checkpoint | None = None
     """Of the log that the results were compared with; None if the export has none."""
+    witnesses: Sequence[Witnessed] = ()
+    """Who was announced or named to sign the log, and what each has signed."""
 
 
 def verify_export(
-    directory: Path, public_key: Path | None, since: Path | None = None, receipt: Path | None = None
+    directory: Path,
+    public_key: Path | None,
+    since: Path | None = None,
+    receipt: Path | None = None,
+    witness: Path | None = None,
 ) -> VerificationReport:
-    """Check an export, and that its log goes on from the checkpoint in the file `since` and has what was received by
-    the file `receipt`.
+    """Check an export, and that its log goes on from the checkpoint in the file `since`, has what was received by the
+    file `receipt`, and is signed by all witnesses whose keys are in the file `witness`.
 
     Raises InputError without an export, a key, a checkpoint or a receipt; whatever else is wrong is a problem of the
     report.
     """
     old = None if since is None else read_checkpoint(read_bounded(since, LARGEST_CHECKPOINT), str(since))
     given = None if receipt is None else read_receipt(read_bounded(receipt, LARGEST_ANSWER), str(receipt))
+    named = [] if witness is None else read_witness_keys(witness)
     manifest = check_manifest(directory, public_key)
+    witnesses: list[Witnessed] = []
     log: ReadLog | None = None
     try:
         contest, problems = load_export(directory)
@@ -105,8 +114,11 @@ def verify_export(
             log = read_log(directory, contest, manifest.key)
             digests = {(record.job.number, record.job.attempt): record.digest for record in records}
             problems += [*log.problems, *log_problems(contest, log, digests), *draw_problems(contest, log)]
+            problems += witness_problems(directory, contest.snapshot, log, manifest.key, named, witnesses)
         elif contest.snapshot.freeze is not None:
             problems.append("the export has no log, and its draw follows from one")
+        if log is None and named:
+            problems.append("the export has no log, so no witness has signed it")
         if old is not None:
             problems += ["the export has no log"] if log is None else since_problems(log, old, manifest.key)
         if given is not None:
@@ -124,11 +136,13 @@ def verify_export(
         decisions=[
             *(f"{agent} disqualified: {why}" for agent, why in contest.out.items()),
             *(() if log is None else undecided(contest, log)),
+            *(() if log is None else drawn_without(contest.snapshot, log, old)),
         ],
         chance=chance_words(contest.snapshot, contest.secret),
         fairness=contest.fairness if _has_certificate(directory) else None,
         freeze=contest.snapshot.freeze,
         log=None if log is None else log.checkpoint,
+        witnesses=witnesses,
     )
 
 

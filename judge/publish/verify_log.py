@@ -62,7 +62,7 @@ def read_log(directory: Path, contest: PublishedContest, key: Ed25519PublicKey) 
         log.problems.append(f"{LOG}{CHECKPOINT}: not signed by the organiser's key")
     if tree.root() != checkpoint.root:
         log.problems.append(f"{LOG}{CHECKPOINT}: its root is not that of the leaves")
-    for path, data in tile_files(tree, leaves):
+    for path, data in tile_files(tree, lambda start, end: leaves[start:end]):
         if read_bounded(directory / LOG / path, LARGEST_TILE) != data:
             log.problems.append(f"{LOG}{path}: not the hashes of the leaves")
     log.problems += [

@@ -241,9 +241,10 @@ class Reader:
         """
         return [(row.id, _line_of(row)) for row in self._lines(contest, journal.c.id > number)]
 
-    def leaves_since(self, contest: str, number: int) -> list[JournalLine]:
-        """The lines whose leaves are in the contest's log from this number on; of one that was announced too."""
-        return [_line_of(row) for row in self._lines(contest, journal.c.number >= number)]
+    def leaves(self, contest: str, start: int, end: int) -> list[JournalLine]:
+        """The lines of the leaves of the contest's log from one number up to another, without it; of one that was
+        announced too."""
+        return [_line_of(row) for row in self._lines(contest, journal.c.number.between(start, end - 1))]
 
     def _lines(self, contest: str, which: ColumnElement[bool]) -> Sequence[Row[Any]]:
         query = select(journal).where(journal.c.contest == contest, which).order_by(journal.c.id)

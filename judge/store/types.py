@@ -79,6 +79,9 @@ that is the first leaf of its log."""
 FROZEN = "frozen"
 """The event that fixes who takes part, before anything is drawn."""
 
+UNWITNESSED = "unwitnessed"
+"""The event that tells, before anything is drawn, which witness of the draw did not sign the log, and why."""
+
 
 class ScheduleRow(NamedTuple):
     """A match of the schedule by its numbers and names."""

@@ -9,7 +9,8 @@ tlog-cosignature have them, so tools of other logs read them.
     — witness.example.org RNzxU...
 
 The lines before the empty one are signed with Ed25519. A witness signs them together with a time, and says with that
-that it has seen no other log of this name.
+that it has seen no other log of this name. A witness of this judge signs them without a time as well: that signature is
+the same whenever it is asked for, and nobody else can know it before, so a draw may follow from it.
 """
 
 import base64
@@ -84,12 +85,13 @@ class Checkpoint:
     # --- witnesses ---------------------------------------------------------------------------------------------------
 
     def cosigned(self, name: str, key: Ed25519PrivateKey, seconds: int) -> "Checkpoint":
-        """The same with a witness's signature of that Unix time; a former one of this witness is left out."""
-        identity = key_id(name, COSIGNATURE, key.public_key())
-        signed = key.sign(_at(seconds, self.body))
-        others = tuple(each for each in self.signatures if (each.name, each.key_id) != (name, identity))
-        signature = NoteSignature(name, identity, seconds.to_bytes(8, "big") + signed)
-        return replace(self, signatures=(*others, signature))
+        """The same with a witness's two signatures, at that Unix time and without a time; its former ones are left
+        out."""
+        identities = [key_id(name, kind, key.public_key()) for kind in (COSIGNATURE, ED25519)]
+        data = [seconds.to_bytes(8, "big") + key.sign(_at(seconds, self.body)), key.sign(self.body)]
+        others = tuple(each for each in self.signatures if each.name != name or each.key_id not in identities)
+        added = (NoteSignature(name, *pair) for pair in zip(identities, data, strict=True))
+        return replace(self, signatures=(*others, *added))
 
     def witnessed_at(self, name: str, key: Ed25519PublicKey) -> int | None:
         """When a witness signed it, in seconds of Unix time; None if it did not."""
@@ -98,6 +100,14 @@ class Checkpoint:
             if is_signed(key, data[8:], _at(seconds, self.body)):
                 return seconds
         return None
+
+    def timeless_signature(self, name: str, key: Ed25519PublicKey) -> bytes | None:
+        """The 64 bytes by which a witness signed it without a time; None if it did not."""
+        return next((data for data in self._by(name, ED25519, key) if is_signed(key, data, self.body)), None)
+
+    def by(self, name: str) -> tuple[NoteSignature, ...]:
+        """The signatures of this name, unchecked."""
+        return tuple(each for each in self.signatures if each.name == name)
 
     def _by(self, name: str, kind: int, key: Ed25519PublicKey) -> Sequence[bytes]:
         identity = key_id(name, kind, key)
@@ -114,15 +124,29 @@ def read_checkpoint(data: bytes, source: str) -> Checkpoint:
         hashed = base64.b64decode(root, validate=True)
         if not empty or others != [""] or not origin or not _SIZE.fullmatch(size) or len(hashed) != 32:
             raise ValueError
-        if not lines.endswith("\n"):
-            raise ValueError
-        signatures = tuple(_signature(line) for line in lines[:-1].split("\n"))
+        signatures = _signatures(lines)
         checkpoint = Checkpoint(origin, int(size), hashed, signatures)
         if checkpoint.note != data:
             raise ValueError
     except (ValueError, binascii.Error):
         raise InputError(f"{source}: not a checkpoint of a log") from None
     return checkpoint
+
+
+def read_signatures(data: bytes, source: str) -> tuple[NoteSignature, ...]:
+    """The signature lines of a note, without the note: what a witness answers. Raises InputError if they are none."""
+    try:
+        if len(data) > LARGEST_CHECKPOINT:
+            raise ValueError
+        return _signatures(data.decode())
+    except (ValueError, binascii.Error):
+        raise InputError(f"{source}: not the signatures of a checkpoint") from None
+
+
+def _signatures(lines: str) -> tuple[NoteSignature, ...]:
+    if not lines.endswith("\n"):
+        raise ValueError
+    return tuple(_signature(line) for line in lines[:-1].split("\n"))
 
 
 def _signature(line: str) -> NoteSignature:
@@ -160,6 +184,14 @@ def read_verifier_key(text: str) -> tuple[str, int, Ed25519PublicKey]:
     except (ValueError, IndexError, binascii.Error):
         raise InputError(f"{text[:80]!r}: not a key as NAME+ID+KEY") from None
     return name, data[0], key
+
+
+def read_witness_key(text: str) -> tuple[str, Ed25519PublicKey]:
+    """The name and the key of a witness. Raises InputError for another line, also for the key of a log."""
+    name, kind, key = read_verifier_key(text)
+    if kind != COSIGNATURE:
+        raise InputError(f"{text.strip()[:80]!r}: not the key of a witness; judge witness prints one")
+    return name, key
 
 
 def _at(seconds: int, body: bytes) -> bytes:

@@ -6,7 +6,8 @@ for the other. Proofs are checked by the algorithms of RFC 9162, sections 2.1.3.
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 EMPTY_ROOT = hashlib.sha256(b"").digest()
 """The root of a tree without leaves."""
@@ -38,6 +39,10 @@ class Tree:
     def append(self, data: bytes) -> None:
         """Add a leaf at the end; takes two hashes on the average."""
         self.append_hash(leaf_hash(data))
+
+    def node(self, level: int, index: int) -> bytes:
+        """The root of the complete subtree `index`, from 0, of 2^level leaves."""
+        return self.levels[level][index]
 
     def append_hash(self, hashed: bytes) -> None:
         """The same for a leaf of which only the hash is known."""
@@ -97,9 +102,53 @@ class Tree:
         count = end - start
         if count & (count - 1) == 0:
             level = count.bit_length() - 1
-            return self.levels[level][start >> level]
+            return self.node(level, start >> level)
         middle = start + _split(count)
         return node_hash(self._root_of(start, middle), self._root_of(middle, end))
+
+
+HEIGHT = 8
+"""Of a tile: the lowest levels of 2^8 leaves are read again when they are needed, the others are in memory."""
+
+
+class StoredTree(Tree):
+    """A tree of leaves that are stored elsewhere: of each 256 leaves it has one hash in memory.
+
+    `read(start, end)` gives the hashes of these leaves, which never change.
+    """
+
+    def __init__(self, read: Callable[[int, int], Sequence[bytes]]) -> None:
+        super().__init__()
+        self._last = Tree()
+        """Of the leaves after the last full tile; `levels` are those of the roots of full tiles."""
+        self._tile = lru_cache(maxsize=8)(lambda tile: _tree_of(read(tile << HEIGHT, (tile + 1) << HEIGHT)))
+
+    @property
+    def size(self) -> int:
+        """The number of leaves."""
+        return (len(self.levels[0]) << HEIGHT) + self._last.size
+
+    def append_hash(self, hashed: bytes) -> None:
+        """Add a leaf of which only the hash is known."""
+        self._last.append_hash(hashed)
+        if self._last.size == 1 << HEIGHT:
+            super().append_hash(self._last.root())
+            self._last = Tree()
+
+    def node(self, level: int, index: int) -> bytes:
+        """The root of a complete subtree; of one in a full tile its 256 leaves are read."""
+        if level >= HEIGHT:
+            return super().node(level - HEIGHT, index)
+        tile = index >> HEIGHT - level
+        full = len(self.levels[0])
+        return (self._last if tile == full else self._tile(tile)).node(level, index - (tile << HEIGHT - level))
+
+
+def _tree_of(hashes: Sequence[bytes]) -> Tree:
+    tree = Tree()
+    for hashed in hashes:
+        tree.append_hash(hashed)
+    return tree
 
 
 def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes], root: bytes) -> bool:

@@ -12,11 +12,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from judge.errors import InputError
-from judge.transparency.merkle import Tree
+from judge.transparency.merkle import HEIGHT, Tree
 
 CHECKPOINT = "checkpoint"
 
-WIDTH, HEIGHT = 256, 8
+WIDTH = 1 << HEIGHT
+
+Leaves = Callable[[int, int], Sequence[bytes]]
+"""The leaves of a log from a number up to another, without it; fewer where the log ends."""
 
 LARGEST_LEAF = 0xFFFF
 """Bytes."""
@@ -24,16 +27,18 @@ LARGEST_LEAF = 0xFFFF
 LARGEST_TILE = WIDTH * (LARGEST_LEAF + 2)
 
 
-def tile_files(tree: Tree, leaves: Sequence[bytes], since: int = 0) -> Iterator[tuple[str, bytes]]:
+def tile_files(tree: Tree, leaves: Leaves, since: int = 0) -> Iterator[tuple[str, bytes]]:
     """The tiles of a log of these leaves, by their paths; only those that a log of `since` leaves does not have."""
-    for number, width in _tiles(len(leaves), since):
-        bundle = leaves[number * WIDTH : number * WIDTH + width]
-        yield tile_path("entries", number, width), _bundled(bundle)
-    for level in range(0, len(tree.levels), HEIGHT):
-        hashes = tree.levels[level]
-        for number, width in _tiles(len(hashes), since >> level):
-            path = tile_path(str(level // HEIGHT), number, width)
-            yield path, b"".join(hashes[number * WIDTH : number * WIDTH + width])
+    for number, width in _tiles(tree.size, since):
+        yield tile_path("entries", number, width), _bundled(leaves(number * WIDTH, number * WIDTH + width))
+    for level in range(0, tree.size.bit_length(), HEIGHT):
+        for number, width in _tiles(tree.size >> level, since >> level):
+            yield tile_path(str(level // HEIGHT), number, width), _hashes(tree, level, number, width)
+
+
+def _hashes(tree: Tree, level: int, number: int, width: int) -> bytes:
+    start = number * WIDTH
+    return b"".join(tree.node(level, index) for index in range(start, start + width))
 
 
 def _tiles(count: int, since: int) -> Iterator[tuple[int, int]]:
@@ -96,16 +101,15 @@ def _bundle(data: bytes) -> list[bytes] | None:
 _PATH = re.compile(r"tile/(entries|[0-9])/((?:x[0-9]{3}/)*[0-9]{3})(?:\.p/([1-9][0-9]{0,2}))?")
 
 
-def tile(tree: Tree, leaves: Sequence[bytes], path: str) -> bytes | None:
+def tile(tree: Tree, leaves: Leaves, path: str) -> bytes | None:
     """The tile at a path, also one that the log has outgrown; None if there is none."""
     found = _PATH.fullmatch(path)
     if found is None:
         return None
-    level, number, width = found[1], int(found[2].replace("x", "").replace("/", "")), int(found[3] or WIDTH)
-    start = number * WIDTH
-    if level == "entries":
-        bundle = leaves[start : start + width]
-        return _bundled(bundle) if len(bundle) == width <= WIDTH else None
-    hashes = tree.levels[int(level) * HEIGHT :][:1]
-    part = hashes[0][start : start + width] if hashes else []
-    return b"".join(part) if len(part) == width <= WIDTH else None
+    number, width = int(found[2].replace("x", "").replace("/", "")), int(found[3] or WIDTH)
+    level = 0 if found[1] == "entries" else int(found[1]) * HEIGHT
+    if width > WIDTH or number * WIDTH + width > tree.size >> level:
+        return None
+    if found[1] == "entries":
+        return _bundled(leaves(number * WIDTH, number * WIDTH + width))
+    return _hashes(tree, level, number, width)

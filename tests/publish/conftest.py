@@ -1,31 +1,16 @@
 """A cup that is played once and exported once; tests that change an export change a copy."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.publish.export import PageOptions, publish
-from judge.publish.keys import make_key, public_pem
+from judge.publish.keys import make_key
 from tests.publish.browser import Browser, find_browser
 from tests.publish.cups import STRONG_TO_WEAK, Cup
-
-
-class Public:
-    """An export: its directories, the organiser's key, and the public key, which everybody got from another source."""
-
-    def __init__(self, folder: Path, key: Ed25519PrivateKey) -> None:
-        self.directory = folder / "public"
-        self.private = folder / "private"
-        self.key = key
-        self.public_key = folder / "announced.pem"
-        self.public_key.write_bytes(public_pem(key.public_key()))
-
-    def copy_to(self, folder: Path) -> "Public":
-        shutil.copytree(self.directory, folder / "public")
-        return Public(folder, self.key)
+from tests.publish.log_forgeries import held
+from tests.publish.public import Public
 
 
 @pytest.fixture(scope="session")
@@ -49,6 +34,19 @@ def exported(cup: Cup, tmp_path_factory: pytest.TempPathFactory) -> Public:
 def copy(exported: Public, tmp_path: Path) -> Public:
     """An export that a test may change."""
     return exported.copy_to(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def logged(tmp_path_factory: pytest.TempPathFactory) -> Public:
+    """Two agents, whose first game was void once: a log of eleven leaves."""
+    folder = tmp_path_factory.mktemp("logged")
+    return held(folder, make_key(folder / "organiser.key"))
+
+
+@pytest.fixture
+def logged_copy(logged: Public, tmp_path: Path) -> Public:
+    """The same, which a test may change."""
+    return logged.copy_to(tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -12,10 +12,11 @@ from judge.catalog.entry import Opening
 from judge.contest.contest import Contest, frozen
 from judge.contest.plan import load_plan
 from judge.contest.seeds import commitment_to
-from judge.contest.snapshot import Snapshot, SnapshotEntry, SnapshotImage, terms_digest
+from judge.contest.snapshot import Snapshot, SnapshotEntry, SnapshotImage, SnapshotWitness, terms_digest
 from judge.contest.worker import job_result
 from judge.games.gomoku.requests import Square
 from judge.protocols import protocol_entry
+from judge.publish.witnesses import Witnesses
 from judge.referee.match import Referee
 from judge.referee.setup import build_referee
 from judge.referee.spec import MatchSpec, Placement, RecordFile, SeatSpec
@@ -243,7 +244,9 @@ class Cup:
             self.store.announce(snapshot.name, secret, commitment)
             drawn(self.store)
             terms = terms_digest(snapshot.model_dump_json())
-            snapshot = snapshot.model_copy(update={"freeze": frozen(self.store, snapshot.name, terms)})
+            asked = self.planned.plan.witnesses
+            ask = Witnesses(self.planned).cosign
+            snapshot = snapshot.model_copy(update={"freeze": frozen(self.store, snapshot.name, terms, asked, ask)})
         entered = [EntryRow(each.name, each.rank, each.model_dump_json()) for each in snapshot.entries]
         self.store.create(snapshot.name, snapshot.model_dump_json(), entered, secret if seed is None else None)
         self.contest = Contest(self.store, self.planned)
@@ -279,6 +282,7 @@ class Cup:
             format=plan.format,
             failures=plan.failures,
             seed=plan.seed,
+            witnesses=tuple(SnapshotWitness(key=each.key, draw=each.signs_draw) for each in plan.witnesses),
             commitment=commitment_to(CHANCE) if plan.seed is None else None,
             openings=self.openings or (((7, 7), (8, 8)), ((7, 7), (7, 8)), ((6, 7), (9, 8))),
             shuffle=not self.openings,

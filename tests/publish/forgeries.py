@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.publish.manifest import MANIFEST, write_manifest
-from tests.publish.conftest import Public
+from tests.publish.public import Public
 
 Forgery = Callable[[Path], None]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.publish.browser import Browser
-from tests.publish.conftest import Public
+from tests.publish.public import Public
 
 SHOWN = """[...document.querySelectorAll("svg.film [data-s], svg.film .marks use")].filter(
   (element) => getComputedStyle(element).display !== "none").length"""

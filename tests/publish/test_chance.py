@@ -26,8 +26,8 @@ from judge.referee.seeds import derived
 from judge.referee.spec import MatchSpec, read_record
 from judge.store.contests import Store
 from tests.contest.cups import CHANCE
-from tests.publish.conftest import Public
 from tests.publish.cups import STRONG_TO_WEAK, Cup, play, player
+from tests.publish.public import Public
 
 NAME = "spring-cup"
 KEY = contest_key(CHANCE, NAME)

@@ -11,8 +11,8 @@ from judge.errors import InputError
 from judge.publish.keys import make_key
 from tests import forked
 from tests.contest.cups import CHANCE
-from tests.publish.conftest import Public
 from tests.publish.cups import Cup
+from tests.publish.public import Public
 
 
 def judge(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -13,7 +13,7 @@ from judge.publish.pages import ASSETS, PagePlace, asset
 from judge.publish.site import Proof, site
 from judge.translations.language import Language
 from tests.publish.browser import Browser
-from tests.publish.conftest import Public
+from tests.publish.public import Public
 from tests.publish.test_site import a_match, many_games
 from tests.records import recorded
 

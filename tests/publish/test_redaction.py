@@ -13,8 +13,8 @@ from judge.referee.spec import RecordFile, public_part
 from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify
 from judge.testing import Do, Say
-from tests.publish.conftest import Public
 from tests.publish.cups import FORMS, SECRET, Cup, player, referee
+from tests.publish.public import Public
 from tests.referee.games import brain, spec
 
 

@@ -12,9 +12,9 @@ from judge.publish.keys import make_key
 from judge.publish.manifest import MANIFEST, write_manifest
 from judge.publish.verify_export import verify_export
 from tests.publish.browser import Browser
-from tests.publish.conftest import Public
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.publish.forgeries import FORGERIES, sign_again
+from tests.publish.public import Public
 
 VERIFIER = Path(__file__).parents[2] / "judge/publish/templates/verify.mjs"
 

@@ -22,7 +22,7 @@ from judge.referee.spec import RecordFile, SeatSpec, public_part
 from judge.render.svg_player import spans, write_film
 from judge.store.types import JournalLine
 from judge.translations.language import CODES, languages
-from tests.publish.conftest import Public
+from tests.publish.public import Public
 from tests.records import recorded
 from tests.records.recorded import HOSTILE
 

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from judge.cli import app
 from judge.errors import InputError
 from judge.statistics.ratings import rate
-from tests.publish.conftest import Public
 from tests.publish.cups import Cup
+from tests.publish.public import Public
 
 
 def run(*words: object) -> str:

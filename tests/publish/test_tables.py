@@ -14,8 +14,8 @@ from judge.records.gomoku.pgn import read_pgn
 from judge.referee.spec import read_record
 from judge.text import plain_text, points_text
 from tests.contest.cups import CHANCE
-from tests.publish.conftest import Public
 from tests.publish.cups import STRONG_TO_WEAK
+from tests.publish.public import Public
 from tests.records.recorded import HOSTILE
 
 NAMES = [name for name in COLUMNS if name != "crosstable"]

@@ -15,8 +15,8 @@ from judge.publish.keys import make_key, public_pem
 from judge.publish.manifest import PUBLIC_KEY, write_manifest
 from judge.publish.verify_export import VerificationReport, difference, verify_export
 from judge.transparency.checkpoint import read_checkpoint
-from tests.publish.conftest import Public
 from tests.publish.cups import STRONG_TO_WEAK, Cup, crasher, player
+from tests.publish.public import Public
 
 
 def checked(public: Public) -> VerificationReport:

@@ -41,7 +41,7 @@ class Site:
         """Show a log of so many leaves, one of them another one."""
         texts = ["other" if number == changed else str(number) for number in range(count)]
         lines = [JournalLine("now", "note", None, None, text, number=number) for number, text in enumerate(texts)]
-        for name, data in ContestLog("cup", lines).files(self.key):
+        for name, data in ContestLog.of("cup", lines).files(self.key):
             (self.folder / "site" / name).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / "site" / name).write_bytes(data)
 

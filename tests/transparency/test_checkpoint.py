@@ -56,7 +56,10 @@ def test_witnesses_sign_beside_the_log_each_once() -> None:
     note = CHECKPOINT.signed(KEY).cosigned("w.example", other, 5).cosigned("w.example", other, 1679315147)
     read = read_checkpoint(note.note, "it")
 
-    assert 2 == len(read.signatures)
+    # The log's own, and the witness's with a time and without one, which never changes.
+    assert 3 == len(read.signatures)
+    assert other.sign(CHECKPOINT.body) == read.timeless_signature("w.example", other.public_key())
+    assert read.timeless_signature("w.example", KEY.public_key()) is None
     assert read.is_signed(KEY.public_key())
     assert 1679315147 == read.witnessed_at("w.example", other.public_key())
     assert None is read.witnessed_at("x.example", other.public_key())

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.transparency.merkle import EMPTY_ROOT, Tree, leaf_hash, node_hash, verify_consistency, verify_inclusion
+from judge.transparency.merkle import (
+    EMPTY_ROOT,
+    StoredTree,
+    Tree,
+    leaf_hash,
+    node_hash,
+    verify_consistency,
+    verify_inclusion,
+)
 from tests.examples import examples
 
 LEAVES = [
@@ -127,3 +135,19 @@ def test_a_smaller_tree_does_not_begin_with_a_larger_one() -> None:
     with pytest.raises(ValueError, match="does not begin"):
         Tree(LEAVES).consistency(5, 4)
     assert not verify_consistency(5, 4, Tree(LEAVES).root(5), Tree(LEAVES).root(4), [])
+
+
+@settings(max_examples=examples(25), deadline=None)
+@given(st.data())
+def test_a_tree_of_leaves_that_are_stored_elsewhere_has_the_same_proofs(data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, 1100))
+    old, index = data.draw(st.integers(0, size)), data.draw(st.integers(0, size - 1))
+    leaves = [str(number).encode() for number in range(size)]
+    hashes = [leaf_hash(leaf) for leaf in leaves]
+    plain, stored = Tree(leaves), StoredTree(lambda start, end: hashes[start:end])
+    for leaf in leaves:
+        stored.append(leaf)
+
+    assert (size, plain.root(), plain.root(old)) == (stored.size, stored.root(), stored.root(old))
+    assert plain.inclusion(index, size) == stored.inclusion(index, size)
+    assert plain.consistency(old, size) == stored.consistency(old, size)

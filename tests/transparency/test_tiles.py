@@ -10,6 +10,10 @@ from judge.transparency.tiles import read_leaves, tile_files, tile_path
 from tests.examples import examples
 
 
+def files_of(leaves: list[bytes], since: int = 0) -> dict[str, bytes]:
+    return dict(tile_files(Tree(leaves), lambda start, end: leaves[start:end], since))
+
+
 def log(count: int) -> list[bytes]:
     return [str(number).encode() * (number % 5) for number in range(count)]
 
@@ -22,8 +26,7 @@ def test_paths_are_those_of_the_standard() -> None:
 def test_a_log_of_70_000_leaves_has_three_levels() -> None:
     """70,000 leaves are 273 full tiles and one of 112; these are one full tile and one of 17; and that is one hash."""
     leaves = log(70_000)
-    tree = Tree(leaves)
-    files = dict(tile_files(tree, leaves))
+    files = files_of(leaves)
 
     assert {"tile/0/000", "tile/0/272", "tile/0/273.p/112", "tile/1/000", "tile/1/001.p/17", "tile/2/000.p/1"} < {
         *files
@@ -39,10 +42,8 @@ def test_a_log_of_70_000_leaves_has_three_levels() -> None:
 def test_a_log_that_grows_adds_the_files_that_are_new(one: int, other: int) -> None:
     old, new = sorted((one, other))
     leaves = log(new)
-    before = dict(tile_files(Tree(leaves[:old]), leaves[:old]))
-    added = dict(tile_files(Tree(leaves), leaves, old))
+    before, added, whole = files_of(leaves[:old]), files_of(leaves, old), files_of(leaves)
 
-    whole = dict(tile_files(Tree(leaves), leaves))
     assert whole == {path: data for path, data in {**before, **added}.items() if path in whole}
     assert leaves[old:] == read_leaves(whole.__getitem__, new, old)
 

@@ -17,6 +17,10 @@ app = lazy_group(
             "judge.cli.contest.admin:announce",
             "Begin the log of a contest with the commitment to its chance; print both. Twice is once.",
         ),
+        "cosign": (
+            "judge.cli.contest.cosign:cosign",
+            "Have the [[witnesses]] of a contest sign its log as it is now, or take what one has signed by itself.",
+        ),
         "run": ("judge.cli.contest.run:run", "Play a contest to its end, or continue it. The first run freezes it."),
         "watch": (
             "judge.cli.contest.watch:watch",

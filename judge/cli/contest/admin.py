@@ -1,6 +1,7 @@
 """What an organiser may order: announce a contest; and while it runs or rests pause, resume, void, disqualify."""
 
 from contextlib import closing
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -35,16 +36,17 @@ def announce(contest: ContestArgument = HERE) -> None:
     planned = load_plan(contest)
     with closing(open_store(planned)) as store:
         announce_contest(store, planned)
-        lines = store.leaves_since(planned.name, 0)
-    if not lines:
-        raise InputError(f"the contest {planned.name!r} was begun by an earlier judge, and has no log")
-    commitment = lines[0].digest if lines[0].event == ANNOUNCED else None
+        log = ContestLog(planned.name, partial(store.leaves, planned.name))
+        if not log.size:
+            raise InputError(f"the contest {planned.name!r} was begun by an earlier judge, and has no log")
+        first = log.line(0)
+    commitment = first.digest if first.event == ANNOUNCED else None
     print(f"commitment {commitment or 'none: the file fixes a seed'}")
     key = organiser_key(planned.folder)
     if key is None:
         note(f"judge: no signed checkpoint: there is no {KEY_FILE} beside the file; judge contest key makes one")
         return
-    print(ContestLog(planned.name, lines).checkpoint().signed(key).note.decode(), end="")
+    print(log.checkpoint().signed(key).note.decode(), end="")
 
 
 def pause(contest: ContestArgument = HERE, why: WhyOption = "the organiser paused it") -> None:

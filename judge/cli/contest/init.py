@@ -80,6 +80,11 @@ after = 20       # games that it must have played before the share means somethi
 # [contest]
 # starts = 2027-03-31T18:30:00+02:00
 
+# Who signs the contest's log on other machines, and what its draw follows from too; see judge witness-server.
+# [[witnesses]]
+# key = "example.net/ada+1f2e3d4c+BPh4..."
+# url = "https://witness.example.net/"
+
 [slots]
 cores = 1        # processors that a game has to itself; both agents share them, for one runs at a time
 

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -15,9 +17,11 @@ from judge.cli.output import note
 from judge.errors import InputError
 from judge.publish.export import PageOptions, publish
 from judge.publish.keys import fingerprint, load_key, make_key, public_pem
-from judge.publish.log import KEY_FILE
+from judge.publish.log import KEY_FILE, ContestLog
 from judge.publish.manager_files import write_for_manager
 from judge.publish.verify_export import VerificationReport, verify_export
+from judge.publish.verify_witnesses import Witnessed
+from judge.publish.witnesses import Witnesses
 from judge.statistics.fairness import TIME
 from judge.text import printable, suggest
 from judge.translations.language import CODES
@@ -41,6 +45,8 @@ judge contest verify public --key organiser.pem
 judge contest verify public --key organiser.pem --since kept-checkpoint
 
 judge contest verify public --key organiser.pem --receipt answer.json
+
+judge contest verify public --key organiser.pem --witness witnesses.keys
 
 The log of a contest is in log/checkpoint of its live site and of its export. Keep a checkpoint now and then.
 """,
@@ -115,6 +121,11 @@ def export(
     authors = private or directory.with_name(f"{directory.name}-private")
     with opened(contest) as found:
         signing = load_key(key or found.planned.folder / KEY_FILE)
+        if found.planned.plan.witnesses:
+            log = ContestLog(found.name, partial(found.store.leaves, found.name))
+            for witness, why in Witnesses(found.planned).ask(log):
+                if why:
+                    note(f"judge: the witness {printable(witness.name)} has not signed the log as it is: {why[:300]}")
         exported = publish(found, directory, authors, signing, _page_options(address, language or CODES))
     if exported.unfinished:
         note(f"judge: {exported.unfinished} games have no result yet; the pages say so")
@@ -146,6 +157,10 @@ def verify(
         Path | None,
         typer.Option(metavar="CHECKPOINT", help="An old checkpoint of the log: prove that nothing before it changed."),
     ] = None,
+    witness: Annotated[
+        Path | None,
+        typer.Option(metavar="KEYFILE", help="Lines of witnesses' keys, NAME+ID+KEY: each must have signed the log."),
+    ] = None,
     receipt: Annotated[
         Path | None, typer.Option(help="The answer to an upload: prove that the log still has what was received.")
     ] = None,
@@ -153,7 +168,7 @@ def verify(
     """Check an export: compare files and signature, replay every game, compute schedule and tables again."""
     if not directory.is_dir():
         raise InputError(f"{directory}: not a directory; give one that judge contest export wrote")
-    report = verify_export(directory, key, since, receipt)
+    report = verify_export(directory, key, since, receipt, witness)
     _warn(report)
     for problem in report.problems[:SHOWN]:
         print(f"  {printable(problem, 500)}")
@@ -170,6 +185,8 @@ def verify(
     for line in _fairness_lines(report):
         print(f"fairness {line}")
     print(f"log      {_log_words(report, since)}")
+    for each in report.witnesses:
+        print(f"witness  {printable(each.name)}: {_witness_words(each)}")
     print(_summary(directory, report))
     if report.problems:
         raise SystemExit(1)
@@ -198,6 +215,14 @@ def _log_words(report: VerificationReport, since: Path | None) -> str:
         return "the export has none" if report.contest else "not read"
     proved = "no old checkpoint was given" if since is None else f"goes on from {since}"
     return f"{report.log.size} leaves, {'see the problems' if report.problems else proved}"
+
+
+def _witness_words(witness: Witnessed) -> str:
+    if witness.at is None:
+        return "has signed no checkpoint of this export"
+    return (
+        f"has signed the first {witness.size} leaves, {datetime.fromtimestamp(witness.at, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    )
 
 
 def _warn(report: VerificationReport) -> None:

@@ -5,7 +5,7 @@ import platform
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any
@@ -26,8 +26,10 @@ from judge.contest.snapshot import images_of
 from judge.errors import HostError, InputError
 from judge.logs import redirected
 from judge.publish.model import chance_words
+from judge.publish.witnesses import asked_now_and_then
 from judge.referee.play import Slot
 from judge.sandbox.reaper import reap
+from judge.store.types import UNWITNESSED
 from judge.text import printable
 
 LOG_FILE = "log.jsonl"
@@ -68,12 +70,17 @@ def run(
         closing(open_store(planned)) as store,
         store.lease(planned.name, f"judge on {platform.node()}, process {os.getpid()}") as lease,
         _logged(planned.folder),
+        ExitStack() as stack,
     ):
         make_ready(planned.plan.box, planned.policy, [])
         is_new = not has_begun(store, planned)
-        found = begin(store, planned, _host())
+        witnesses = stack.enter_context(asked_now_and_then(planned))
+        found = begin(store, planned, _host(), witnesses.cosign)
         if is_new:
             note(f"judge: the chance of {found.name}: {chance_words(found.snapshot, None)}")
+            for line in store.journal(found.name):
+                if line.event == UNWITNESSED:
+                    note(f"judge: drawn without a witness, which everybody will see: {printable(line.text, 300)}")
         make_ready(planned.plan.box, found.snapshot.policy, sorted(found.snapshot.images))
         found.check_agents()
         _check_images(found, accept_images)

@@ -1,6 +1,6 @@
 // A second verifier of a published contest. It shares no code with the judge, needs no network and no package:
 //
-//     node verify.mjs DIRECTORY [KEY.pem] [--since CHECKPOINT]
+//     node verify.mjs DIRECTORY [KEY.pem] [--since CHECKPOINT] [--witness KEYS]
 //
 // and verify.html runs it in a browser on a directory that the reader chooses. It checks that every file is as it was
 // signed, that results are those of the records, that the tables follow from the results, and that the log has all
@@ -417,7 +417,87 @@
       if (hex(signature.slice(0, 4)) !== hex(id)) continue;
       isSigned ||= await isSignature(key, signature.slice(4), utf8(text.slice(0, end + 1)));
     }
-    return { origin, size: Number(size), root: hex(unbase64(root)), isSigned };
+    return { origin, size: Number(size), root: hex(unbase64(root)), isSigned, text };
+  }
+
+  /** The name and the key of a witness, from its line NAME+ID+KEY. */
+  async function readWitnessKey(line) {
+    const [name, id, ...rest] = line.trim().split("+");
+    const data = unbase64(rest.join("+"));
+    const whole = await hashed(utf8(`${name}\n`), data);
+    if (data.length !== 33 || data[0] !== 4 || hex(whole.slice(0, 4)) !== id) {
+      throw new Error(`not the key of a witness: ${line.slice(0, 80)}`);
+    }
+    return { name, id, key: data.slice(1) };
+  }
+
+  /** When a witness signed a checkpoint, in seconds of Unix time; null if it did not. */
+  async function witnessedAt({ text }, { name, id, key }) {
+    const end = text.lastIndexOf("\n\n");
+    for (const line of text.slice(end + 2).split("\n")) {
+      const found = /^\u2014 (\S+) ([A-Za-z0-9+/]+={0,2})$/.exec(line);
+      const data = found === null || found[1] !== name ? [] : unbase64(found[2]);
+      if (data.length !== 76 || hex(data.slice(0, 4)) !== id) continue;
+      const seconds = Number(BigInt(`0x${hex(data.slice(4, 12))}`));
+      const signed = utf8(`cosignature/v1\ntime ${seconds}\n${text.slice(0, end + 1)}`);
+      if (await isSignature(key, data.slice(12), signed)) return seconds;
+    }
+    return null;
+  }
+
+  /** What witnesses have signed, announced or named by the reader, and whether the draw follows from it. */
+  async function checkWitnesses(files, contest, log, hashes, journal, organiser, named, report) {
+    const checkpoints = [log];
+    for (const name of files.names.filter((each) => each.startsWith("log/witness/"))) {
+      const found = await readCheckpoint(await files.read(name), organiser, name);
+      if (!found.isSigned || found.origin !== log.origin) {
+        report.problems.push(`${name}: not a checkpoint of this log, signed by the organiser's key`);
+      } else if (found.size > log.size || (await rootOf(hashes.slice(0, found.size))) !== found.root) {
+        report.problems.push(`${name}: the log does not begin with the ${found.size} leaves that were signed`);
+      } else checkpoints.push(found);
+    }
+    const announced = contest.witnesses ?? [];
+    const asked = new Map();
+    for (const { key } of announced) asked.set(key.trim(), false);
+    for (const line of named) asked.set(line, true);
+    for (const [line, isNamed] of asked) {
+      const witness = await readWitnessKey(line);
+      let most = null;
+      for (const each of checkpoints) {
+        const at = await witnessedAt(each, witness);
+        if (at !== null && (most === null || each.size > most.size)) most = { size: each.size, at };
+      }
+      if (most !== null) {
+        const time = new Date(most.at * 1000).toISOString();
+        report.checked.push(`that the witness ${witness.name} has signed the first ${most.size} leaves, ${time}`);
+      } else if (isNamed) report.problems.push(`no checkpoint of the export is signed by the witness ${witness.name}`);
+      else report.unchecked.push(`the witness ${witness.name}: it has signed no checkpoint of this export`);
+    }
+    const { freeze } = contest;
+    if (freeze == null) return;
+    const created = journal.findIndex(({ event }) => event === "created");
+    const told = journal.slice(freeze.leaves, created).filter(({ event }) => event === "unwitnessed");
+    const away = new Map(told.map(({ text }) => [text.split(": ")[0], text]));
+    const signatures = new Map(Object.entries(freeze.witnessed ?? {}));
+    const body = `${log.origin}\n${freeze.leaves}\n${btoa(String.fromCharCode(...unhex(freeze.root)))}\n`;
+    for (const { key, draw } of announced) {
+      if (!draw) continue;
+      const witness = await readWitnessKey(key);
+      const signature = signatures.get(witness.name);
+      signatures.delete(witness.name);
+      if (signature === undefined && !away.has(witness.name)) {
+        report.problems.push(`the draw lacks the signature of its witness ${witness.name}, and the log does not say why`);
+      } else if (signature === undefined) {
+        report.unchecked.push(`the draw was made without a witness: ${away.get(witness.name)}`);
+      } else if (away.has(witness.name)) {
+        report.problems.push(`the log says that the witness ${witness.name} did not sign, and the draw has its signature`);
+      } else if (!(await isSignature(witness.key, unhex(signature), utf8(body)))) {
+        report.problems.push(`the draw's signature by ${witness.name} is not one of the log at the freeze`);
+      } else report.checked.push(`that the draw follows from a signature by the witness ${witness.name}`);
+    }
+    for (const name of signatures.keys()) {
+      report.problems.push(`the draw follows from a signature by ${name}, which is no witness of it`);
+    }
   }
 
   /** The leaves of a log of so many, from its tiles of 256. */
@@ -523,8 +603,9 @@
     return ended;
   }
 
-  async function checkLog(files, contest, tables, key, since, report) {
+  async function checkLog(files, contest, tables, key, since, named, report) {
     if (!files.names.includes("log/checkpoint")) {
+      if (named.length) report.problems.push("the export has no log, so no witness has signed it");
       if (since !== null) report.problems.push("the export has no log");
       return void report.unchecked.push("the log: the export has none");
     }
@@ -553,6 +634,7 @@
       if (digest !== null) report.problems.push(`match and attempt ${attempt}: ${event} in the log, and in no table`);
     }
     await checkDraw(files, contest, leaves, hashes, tables.journal, report);
+    await checkWitnesses(files, contest, log, hashes, tables.journal, key, named, report);
     report.checked.push(`${log.size} leaves of the log against its checkpoint, the journal and the results`);
     if (since === null) return void report.unchecked.push("that the log was never rewritten: give an old checkpoint");
     const old = await readCheckpoint(since, key, "the old checkpoint");
@@ -579,10 +661,10 @@
 
   /**
    * Check an export. `files` has `names`, and `read(name)` and `size(name)`, which are asynchronous; `pem` are the bytes
-   * of the organiser's key from another source, or null; `since` those of an old checkpoint, or null. Never throws: what
-   * cannot be read is a problem.
+   * of the organiser's key from another source, or null; `since` those of an old checkpoint, or null; `keys` those of a
+   * file of witnesses' keys, one a line, or null. Never throws: what cannot be read is a problem.
    */
-  async function verify(files, pem, since) {
+  async function verify(files, pem, since, keys) {
     const report = {
       contest: "", manifest: "", key: "", problems: [], checked: [],
       unchecked: [
@@ -608,7 +690,8 @@
       await checkRecords(files, contest, tables.games, report);
       checkTables(contest, tables, report);
       await checkChance(files, contest, report);
-      await checkLog(files, contest, tables, key, since, report);
+      const named = (keys === null ? "" : new TextDecoder().decode(keys)).split("\n").map((line) => line.trim());
+      await checkLog(files, contest, tables, key, since, named.filter((line) => line), report);
     } catch (error) {
       report.problems.push(`not an export that can be checked: ${error.message}`);
     }
@@ -637,8 +720,8 @@
   // --- in a browser --------------------------------------------------------------------------------------------------
 
   function inPage() {
-    const ids = ["directory", "key", "since", "start", "said"];
-    const [directory, key, since, start, said] = ids.map((id) => document.getElementById(id));
+    const ids = ["directory", "key", "since", "witness", "start", "said"];
+    const [directory, key, since, witness, start, said] = ids.map((id) => document.getElementById(id));
     document.getElementById("check").hidden = false;
     start.addEventListener("click", async () => {
       said.replaceChildren();
@@ -655,7 +738,7 @@
         size: async (name) => chosen.get(name).size,
       };
       const chosenOf = async (input) => (input.files.length ? read(input.files[0]) : null);
-      const report = await verify(files, await chosenOf(key), await chosenOf(since));
+      const report = await verify(files, await chosenOf(key), await chosenOf(since), await chosenOf(witness));
       for (const line of lines(report)) {
         const className = /^(problem|FAILED)/.test(line) ? "bad" : "";
         said.append(Object.assign(document.createElement("li"), { textContent: line, className }));
@@ -667,14 +750,20 @@
   // --- in Node.js ----------------------------------------------------------------------------------------------------
 
   async function inNode(words) {
-    const at = words.indexOf("--since");
-    const [since] = at < 0 ? [] : words.splice(at, 2).slice(1);
+    let isComplete = true;
+    const option = (name) => {
+      const at = words.indexOf(name);
+      const found = at < 0 ? [] : words.splice(at, 2);
+      isComplete &&= found.length !== 1;
+      return found[1];
+    };
+    const [since, witness] = [option("--since"), option("--witness")];
     const [directory, key] = words;
     const { readFile, readdir, stat } = await import("node:fs/promises");
     const { createHash } = await import("node:crypto");
     digestOf = (bytes) => createHash("sha256").update(bytes).digest();
-    if (directory === undefined || (at >= 0 && since === undefined)) {
-      console.error("usage: node verify.mjs DIRECTORY [KEY.pem] [--since CHECKPOINT]");
+    if (directory === undefined || !isComplete) {
+      console.error("usage: node verify.mjs DIRECTORY [KEY.pem] [--since CHECKPOINT] [--witness KEYS]");
       return 2;
     }
     const names = new Set();
@@ -698,7 +787,7 @@
         size: async (name) => (await stat(`${directory}/${name}`)).size,
       };
       const given = async (name) => (name === undefined ? null : new Uint8Array(await readFile(name)));
-      const report = await verify(files, await given(key), await given(since));
+      const report = await verify(files, await given(key), await given(since), await given(witness));
       report.problems.push(...odd);
       console.log(lines(report).join("\n"));
       return report.problems.length ? 1 : 0;

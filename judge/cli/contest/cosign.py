@@ -1,0 +1,56 @@
+"""`judge contest cosign`: have the witnesses of a contest sign its log, or take what a witness signed by itself."""
+
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from judge.cli.options import HERE, ContestArgument
+from judge.contest.contest import open_store
+from judge.contest.plan import load_plan
+from judge.errors import HostError, InputError
+from judge.publish.log import ContestLog
+from judge.publish.witnesses import Witnesses
+from judge.text import printable
+
+EXAMPLES = """
+Examples:
+
+judge contest cosign cup
+
+judge contest cosign cup --from cup.checkpoint
+
+judge contest run asks every ten minutes, and judge contest export once more. Exit code 1: a witness did not sign.
+"""
+
+
+def cosign(
+    contest: ContestArgument = HERE,
+    from_: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="A checkpoint that judge witness has signed.")
+    ] = None,
+) -> None:
+    """Have the [[witnesses]] of a contest sign its log as it is now, or take what one has signed by itself."""
+    planned = load_plan(contest)
+    witnesses = Witnesses(planned)
+    if not witnesses.all:
+        raise InputError(f"{planned.path}: it names no [[witnesses]]")
+    if planned.has_no_store:
+        raise InputError(f"{planned.name} has no log yet: judge contest announce {planned.path} begins it")
+    with closing(open_store(planned)) as store:
+        log = ContestLog(planned.name, partial(store.leaves, planned.name))
+        if from_ is not None:
+            for witness in witnesses.take(from_, log):
+                print(f"{printable(witness.name)}: taken from {from_}")
+            return
+        refused = 0
+        for witness, why in witnesses.ask(log):
+            refused += bool(why)
+            print(f"{printable(witness.name)}: {printable(why, 300) or f'signed {log.size} leaves'}")
+    for witness in witnesses.all:
+        if not witness.url:
+            print(f"{printable(witness.name)}: has no url; take what it signs with --from")
+    if refused:
+        raise HostError(f"{refused} of the witnesses did not sign; the contest can go on, and they are asked again")

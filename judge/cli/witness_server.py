@@ -1,0 +1,53 @@
+"""`judge witness-server`: a witness that organisers ask, also for their draw."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from judge.cli.options import BeyondLoopbackOption, ListenOption, ProxyOption
+from judge.cli.serve_intake import say_where
+from judge.cli.witness import checked_name, print_key
+from judge.errors import InputError
+from judge.publish.keys import load_key, load_public_key
+
+EXAMPLES = """
+Example: judge witness-server signed cup --organiser organiser.pem --key witness.key --name example.net/ada
+
+Put a server with TLS in front of it, and give the organiser its address and the line of your key for [[witnesses]].
+It signs what goes on from what it signed before. Keep the folder: without it, it would sign another history.
+"""
+
+
+def witness_server(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where what you have signed is kept.")],
+    contests: Annotated[list[str], typer.Argument(metavar="NAME...", help="The contests that you sign for.")],
+    organiser: Annotated[Path, typer.Option(help="The organiser's public key.")],
+    key: Annotated[Path, typer.Option(help="Your private key; make one with judge contest key.")],
+    name: Annotated[str, typer.Option(help="Your name, such as example.net/ada; no blank and no plus.")] = "witness",
+    listen: ListenOption = "127.0.0.1:8090",
+    beyond_loopback: BeyondLoopbackOption = False,
+    proxy: ProxyOption = "",
+) -> None:
+    """Sign the checkpoints of contests' logs that their organiser sends (C2SP tlog-witness), until a signal ends it."""
+    try:
+        from judge.intake.logs import configure
+        from judge.intake.serve import ListenAddress, checked_proxy, listening, parse_listen_address
+        from judge.intake.witness import Witness, serve
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} is not installed: pip install 'judge[web]'") from None
+    checked_name(name)
+    signing = load_key(key)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: not a directory; make it")
+    witness = Witness(folder, contests, load_public_key(organiser), name, signing)
+    address = parse_listen_address(listen)
+    with listening(address, beyond_loopback=beyond_loopback) as listener:
+        place = ListenAddress(*listener.getsockname()[:2])
+        configure()
+        print_key(name, signing)
+
+        def ready() -> None:
+            say_where(f"witness {name} on http://{place}", is_loopback=place.is_loopback)
+
+        serve(witness, listener, ready, checked_proxy(proxy))

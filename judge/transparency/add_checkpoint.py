@@ -1,0 +1,97 @@
+"""What a log sends a witness, and what the witness answers: the `add-checkpoint` request of C2SP's tlog-witness.
+
+    old 20
+    PvXNVqJ2ZWyrD+cu...            consistency proof from the checkpoint of 20 leaves, the last that the witness signed
+    MfDvO2kTSyjDIfLm...
+
+    judge-contest/spring-cup       the new checkpoint, signed by the log
+    42
+    ...
+
+The witness answers with the lines of its signatures, or with 409 and the size that it has signed.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from judge.errors import InputError
+from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, read_checkpoint
+from judge.transparency.merkle import EMPTY_ROOT, verify_consistency
+
+PATH = "add-checkpoint"
+"""After the address of a witness."""
+
+SIZE_TYPE = "text/x.tlog.size"
+"""The media type of the answer 409, which is the size that the witness has signed."""
+
+MOST_HASHES = 63
+"""Of a consistency proof."""
+
+LARGEST_REQUEST = LARGEST_CHECKPOINT + 4096
+"""Bytes."""
+
+_OLD = re.compile(r"old (0|[1-9][0-9]{0,17})")
+
+
+@dataclass(frozen=True, slots=True)
+class AddCheckpoint:
+    """A request: sign `new`, which goes on from a checkpoint of `old` leaves, as `proof` shows."""
+
+    old: int
+    proof: Sequence[bytes]
+    new: Checkpoint
+
+    @property
+    def body(self) -> bytes:
+        """The body of the request."""
+        lines = [f"old {self.old}", *(base64.b64encode(each).decode() for each in self.proof)]
+        return "\n".join(lines).encode() + b"\n\n" + self.new.note
+
+
+def read_request(data: bytes) -> AddCheckpoint:
+    """The request in a body. Raises InputError if it is none."""
+    head, _, note = data.partition(b"\n\n")
+    try:
+        if len(data) > LARGEST_REQUEST:
+            raise ValueError
+        old, *lines = head.decode("ascii").split("\n")
+        size = _OLD.fullmatch(old)
+        proof = [base64.b64decode(line, validate=True) for line in lines]
+        if size is None or len(proof) > MOST_HASHES or any(len(each) != 32 for each in proof):
+            raise ValueError
+    except (ValueError, binascii.Error):
+        raise InputError("not a request to sign a checkpoint") from None
+    return AddCheckpoint(int(size[1]), proof, read_checkpoint(note, "the request's checkpoint"))
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What a witness answers when it does not sign: the status, and a text; with 409 that is the size it has signed."""
+
+    status: int
+    text: str
+
+
+def answer(
+    request: AddCheckpoint, last: Checkpoint | None, key: Ed25519PublicKey, sign: Callable[[Checkpoint], Checkpoint]
+) -> Checkpoint | Refused:
+    """The new checkpoint with the witness's signatures, or why it is not signed.
+
+    `last` is what the witness signed last of this log, None if nothing; `key` is the log's.
+    """
+    new = request.new
+    if not new.is_signed(key):
+        return Refused(403, "the checkpoint is not signed by the key of its log")
+    size, root = (0, EMPTY_ROOT) if last is None else (last.size, last.root)
+    if request.old > new.size:
+        return Refused(400, f"a checkpoint of {new.size} leaves does not go on from one of {request.old}")
+    if request.old != size or (new.size == size and new.root != root):
+        return Refused(409, str(size))
+    if not verify_consistency(size, new.size, root, new.root, request.proof):
+        return Refused(422, "the proof does not show that the checkpoint goes on from the last one that was signed")
+    return sign(new)
