@@ -1,11 +1,11 @@
 /* Attacks by one system call that nothing interrupts, neither a freezer nor SIGKILL: O1 to O5. The attacker answers in
  * time; it is its opponent who must not lose, nor be blamed, nor be charged.
  *
- * The first word names the call, the second says how long it is: for how many 4 MiB of answer it asks.
+ * The first word names the call, the second says how long it is: N times as much as is said here.
  *
- *     page-table N   what the kernel says of 2^19 pages each, also where nothing is mapped: at most 511, a second or so
- *     mincore N      which of 2^22 pages each are in memory, of a file that is mapped far beyond its end
- *     populate N     mapping 2^19 pages each (for comparison with the others: 2 GiB), all of them one page of zeros
+ *     page-table N   what the kernel says of 2^19 pages, also where nothing is mapped: at most 511, a second or so
+ *     mincore N      a tenth of a second of looking which pages are in memory, of a file that is mapped far beyond its end
+ *     populate N     mapping 2^19 pages (for comparison with the others: 2 GiB), all of them one page of zeros
  */
 #define _GNU_SOURCE
 #include "brain.h"
@@ -17,13 +17,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #endif
 
-enum { MOST = 511, PIECE = 4 << 20 };
+enum { MOST = 511, PIECE = 4 << 20, MOST_PIECES = 4096 };
 static const size_t PAGE = 4096;
 
 static int page_table = -1;
@@ -36,24 +37,35 @@ static void *room(size_t size) {
     return mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
+/* Processor time of a call of mincore for a piece of answers, that of 2^22 pages. Hosts differ tenfold. */
+static long piece_ns(void) {
+    struct timespec before, after;
+    mincore(wide, PAGE * PIECE, answers);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+    mincore(wide, PAGE * PIECE, answers);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+    return (after.tv_sec - before.tv_sec) * 1000000000L + after.tv_nsec - before.tv_nsec + 1;
+}
+
 /* One file of 4 MiB, mapped again and again side by side: a call may fill it as if it were as large as that. */
-static void fold_the_answers(size_t count) {
+static void fold_the_answers(long tenths) {
     char path[256];
     snprintf(path, sizeof path, "%s/answers", getenv("TMPDIR"));
     int file = open(path, O_RDWR | O_CREAT, 0600);
     if (file < 0 || ftruncate(file, PIECE))
         denied("answers", errno);
-    answers = room(count * PIECE);
-    for (size_t n = 0; n < count; n++)
+    answers = room((size_t)MOST_PIECES * PIECE);
+    for (size_t n = 0; n < MOST_PIECES; n++)
         mmap(answers + n * PIECE, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
-    width = count * PIECE * PAGE;
-    wide = mmap(NULL, width, PROT_READ, MAP_SHARED | MAP_NORESERVE, file, 0);
+    wide = mmap(NULL, PAGE * PIECE * MOST_PIECES, PROT_READ, MAP_SHARED | MAP_NORESERVE, file, 0);
+    long count = tenths * 100000000L / piece_ns() + 1;
+    width = (size_t)(count < MOST_PIECES ? count : MOST_PIECES) * PIECE * PAGE;
 }
 
 static void prepare(void) {
     size_t count = (size_t)number(1);
     if (!strcmp(word(0), "mincore")) {
-        fold_the_answers(count);
+        fold_the_answers(number(1));
     } else if (!strcmp(word(0), "populate")) {
         width = count * (2L << 30);
         wide = room(width);

@@ -71,7 +71,7 @@ ON_THE_OPPONENT = (
     ),
     Attack(
         id="O4.mincore", title="asks of terabytes which pages are in memory, behind its answer", program="calls",
-        words=("in-the-turn", "mincore", "110"), danger=ROBBED, engine_allows=("mincore",),
+        words=("in-the-turn", "mincore", "20"), danger=ROBBED, engine_allows=("mincore",),
         expected=Expected(denied=("mincore",)),
         control=Control(
             off="the filter of system calls, and the limit of address space", weaken=unfiltered,
@@ -80,7 +80,7 @@ ON_THE_OPPONENT = (
     ),
     Attack(
         id="O4.engine", title="makes the Engine's pause fail, behind its answer", program="calls",
-        words=("in-the-turn", "mincore", "200"), danger="an agent could make a game void in the middle",
+        words=("in-the-turn", "mincore", "40"), danger="an agent could make a game void in the middle",
         policy={"box": {"freeze": "engine"}}, engine_allows=("mincore",), is_quick=False,
         expected=Expected(denied=("mincore",)),
         control=Control(
