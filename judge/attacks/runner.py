@@ -24,7 +24,7 @@ from judge.resources import BUILD_DIRECTORY
 from judge.sandbox import open_box, seccomp
 from judge.sandbox.archive import EMPTY, Archive
 from judge.sandbox.container import KEPT
-from judge.sandbox.cores import busy_ns
+from judge.sandbox.core_use import CoreUse
 from judge.sandbox.folders import FolderKind
 from judge.sandbox.owner import owned_directory
 from judge.sandbox.procfs import memory_bytes
@@ -160,10 +160,11 @@ class Suite:
 
     def _taken_by_others(self) -> float:
         """The share of the slot's cores that is used now, when nothing of ours runs there."""
-        began, before = time.monotonic_ns(), busy_ns(self._slot.cores)
+        use = CoreUse(self._slot.cores)
+        began, before = time.monotonic_ns(), use.now().busy_ns
         time.sleep(LOOK_S)
         span = (time.monotonic_ns() - began) * len(self._slot.cores)
-        return (busy_ns(self._slot.cores) - before) / span
+        return (use.now().busy_ns - before) / span
 
     # --- playing -----------------------------------------------------------------------------------------------------
 

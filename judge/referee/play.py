@@ -26,7 +26,7 @@ from judge.referee.transcript import Transcript, mark_private, seal
 from judge.referee.wire import LiveWire
 from judge.sandbox import BoxKind, open_box, open_keeper
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
-from judge.sandbox.cores import use_of
+from judge.sandbox.core_use import CoreUse
 from judge.sandbox.folders import FolderKey, Keeper
 from judge.sandbox.stalls import StallWatch, watch_stalls
 
@@ -261,7 +261,7 @@ def _wire(
         boxes,
         transcript,
         new_box,
-        (lambda: use_of(slot.cores)) if counts_cores else None,
+        CoreUse(slot.cores) if counts_cores else None,
         len(slot.cores),
         spec.policy.bytes.stderr_bytes,
         SPIN_NS if slot.is_apart and is_alone else 0,

@@ -6,16 +6,20 @@ shares of the time between. Times are in nanoseconds, shares between 0 and 1; No
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from judge.sandbox.box import NO_FREEZER, Box
-from judge.sandbox.cores import Use
+from judge.sandbox.core_use import CoreUse
 from judge.sandbox.stall_probe import STALL_NS
 from judge.sandbox.stalls import StallWatch
 
 _SNAPSHOT_NS = 20_000_000
 """How old the last reading of the cores' busy time may be when a wait begins; a reading costs about 50 us."""
+
+_CLOSER_PART = 16
+"""Which part of the time until its deadline a wait takes before the kernel's own threads are looked at too. That costs
+more, so it is done where nobody waits for the judge; less is taken by others until then than makes a turn void."""
 
 
 class Shares(NamedTuple):
@@ -60,9 +64,7 @@ class _FormerWaits:
 class WaitMeter:
     """Measures the waits for two boxes that share a slot, one wait at a time."""
 
-    def __init__(
-        self, boxes: Sequence[Box], use: Callable[[], Use] | None, cores: int, stalls: StallWatch | None
-    ) -> None:
+    def __init__(self, boxes: Sequence[Box], use: CoreUse | None, cores: int, stalls: StallWatch | None) -> None:
         """`boxes` are those of the wire, also after it replaces one. For the others see `LiveWire`."""
         self._boxes = boxes
         self._use = use
@@ -74,6 +76,8 @@ class WaitMeter:
         self._former = (_FormerWaits(), _FormerWaits())
         self._since = 0
         """Since when the seat that is asked is waited for; 0: it is not."""
+        self._closer: tuple[_Look, Mapping[int, int]] | None = None
+        """The closer look of this wait, with the time that each of the kernel's threads had used."""
 
     def look(self) -> None:
         """Read the counters from which the next wait is measured."""
@@ -85,7 +89,7 @@ class WaitMeter:
 
     def begin(self, seat: int, now: int) -> None:
         """A seat is waited for from now on."""
-        self._asked, self._still_cpu, self._since = seat, None, now
+        self._asked, self._still_cpu, self._since, self._closer = seat, None, now, None
         if self._stalls is not None:
             self._stalls.want(now)
 
@@ -100,6 +104,17 @@ class WaitMeter:
         if span >= STALL_NS:
             before, after = self._snapshot.stalled_ns, self._stalls.stalled_ns()
             former.stalled_ns += max(0, min(span, (after or 0) - (before or 0)))
+
+    def closer_at(self, deadline: int) -> int:
+        """When `look_closer` is due in this wait; at its deadline: not any more."""
+        if self._use is None or self._closer is not None or not self._since:
+            return deadline
+        return self._since + (deadline - self._since) // _CLOSER_PART
+
+    def look_closer(self) -> None:
+        """Count from now on what the kernel's own threads use: it is nobody's work, for an agent can cause it."""
+        if self._use is not None:
+            self._closer = self._look_around(), self._use.kernel_threads()
 
     def note_other(self) -> None:
         """Read the CPU time of the seat that should be frozen, once a wait: what it uses from here on is counted."""
@@ -117,7 +132,7 @@ class WaitMeter:
         """Of the time since the last reading, and of all waits for the seat."""
         then, now = self._snapshot, self._look_around()
         span = now.ns - then.ns
-        others = _share(now.others_ns - then.others_ns, span * self._cores) if self._use else None
+        others = self._others_share(then, now) if self._use else None
         # Of what a hypervisor steals the guest says that the agent has it.
         stolen = (now.stolen_ns - then.stolen_ns) // self._cores
         waited = _share_of(then.waited_ns[seat], now.waited_ns[seat], span, stolen) if self._use else None
@@ -135,6 +150,14 @@ class WaitMeter:
             host_pressure_share=_share_of(then.host_pressure_ns, now.host_pressure_ns, span),
         )
 
+    def _others_share(self, then: _Look, now: _Look) -> float:
+        """Of the cores: what neither agent used nor, since a closer look, the kernel's own threads."""
+        kernel_ns = 0
+        if self._use and self._closer:
+            then, threads = self._closer
+            kernel_ns = self._use.kernel_ns(threads)
+        return _share(now.others_ns - then.others_ns - kernel_ns, (now.ns - then.ns) * self._cores)
+
     def _cpu_of_the_other(self) -> int | None:
         """CPU time of the seat that should be frozen while the other is asked."""
         box = self._boxes[1 - self._asked]
@@ -144,7 +167,7 @@ class WaitMeter:
         now = time.monotonic_ns()
         if self._use is None and self._stalls is None:
             return _Look(now)
-        busy, stolen = self._use() if self._use else (0, 0)
+        busy, stolen = self._use.now() if self._use else (0, 0)
         cpu = self._of_both(lambda box: box.cpu_ns())
         look = _Look(
             now, busy - sum(used or 0 for used in cpu), stolen, cpu, self._of_both(lambda box: box.waited_ns())

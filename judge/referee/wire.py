@@ -16,7 +16,7 @@ from judge.games.types import SEATS
 from judge.referee.transcript import EntryKind, Transcript
 from judge.referee.wait_meter import WaitMeter
 from judge.sandbox.box import Box, Channel, EventSource, ProcessReport, Readings
-from judge.sandbox.cores import Use
+from judge.sandbox.core_use import CoreUse
 from judge.sandbox.stalls import StallWatch
 
 _KIND_OF_CHANNEL = {
@@ -159,14 +159,14 @@ class LiveWire:
         boxes: Sequence[Box],
         transcript: Transcript,
         new_box: Callable[[int], Box],
-        use: Callable[[], Use] | None,
+        use: CoreUse | None,
         cores: int,
         stderr_bytes: int,
         spin_ns: int = 0,
         least_bytes: int = 1,
         stalls: StallWatch | None = None,
     ) -> None:
-        """`use` reads how the slot's `cores` were used, where that can be told apart from the judge.
+        """`use` reads how the slot's `cores` are used, where that can be told apart from the judge.
 
         For `spin_ns` of every wait the judge asks again instead of sleeping: with a core of its own that costs nobody
         anything, and a core that sleeps takes longer to wake than an instant agent to answer. `stalls` tells of stalls
@@ -359,6 +359,7 @@ class LiveWire:
         """Fill the inbox with what has happened; wait for it until the deadline."""
         began = time.monotonic_ns()
         spun_until, idle_at = began + self._spin_ns, began + _IDLE_NS
+        closer_at = max(idle_at, self._meter.closer_at(until_ns))
         while not self._inbox:
             now = time.monotonic_ns()
             if now < spun_until:
@@ -368,7 +369,10 @@ class LiveWire:
                 is_idle = now >= idle_at
                 if is_idle:
                     self._transcript.spill()
-                wait_ns = until_ns if is_idle else min(until_ns, idle_at)
+                if now >= closer_at:
+                    self._meter.look_closer()
+                    closer_at = until_ns
+                wait_ns = min(until_ns, closer_at if is_idle else idle_at)
                 ready = self._poll_for(max(0.0, (wait_ns - now) / 1e9))
             self._take(ready)
             if self._looked_at >= until_ns and not self._inbox:

@@ -1,25 +1,12 @@
-"""Which processors belong to the judge and which to each slot, and how busy processors are."""
+"""Which processors belong to the judge and which to each slot."""
 
-import functools
 import os
-import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from judge.errors import InputError
-from judge.sandbox.procfs import PROC, process_ids, program_name
-
-TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
-
-UNTAKEN_FIELDS = (3, 4, 5, 6)
-"""Of a line of /proc/stat: idle and iowait, in which nothing ran; irq and softirq, whose cause is not known (an agent
-with a storm of timers causes them too)."""
-
-STOLEN_FIELDS = (7,)
-"""What a hypervisor gave to others while a process wanted to run."""
 
 SIBLINGS = Path("/sys/devices/system/cpu")
 """Where the kernel says which processors are hyperthreads of one core."""
@@ -123,60 +110,3 @@ def _siblings(processor: int) -> frozenset[int]:
         return parse_processors(path.read_text(encoding="ascii"))
     except (OSError, ValueError):
         return frozenset()
-
-
-def parse_ns(stat: str, cores: Iterable[int], counted: Sequence[int] = UNTAKEN_FIELDS) -> int:
-    """The time of some processors since boot in the fields `counted`, from the text of a /proc/stat.
-
-    In nanoseconds, but counted in ticks (10 ms as a rule). A processor that is not there counts nothing.
-    """
-    names = {f"cpu{core}" for core in cores}
-    ticks = 0
-    for line in stat.splitlines():
-        name, *fields = line.split()
-        if name in names:
-            ticks += sum(int(fields[index]) for index in counted)
-    return ticks * TICK_NS
-
-
-class Use(NamedTuple):
-    """How some processors were used since a fixed moment, in nanoseconds, of all of them together."""
-
-    busy_ns: int
-    """By processes, or by a hypervisor that stole them."""
-    stolen_ns: int
-    """By the hypervisor alone: the processes that had the core then did not run."""
-
-
-def busy_ns(cores: Sequence[int]) -> int:
-    """The time that processes had of these processors, or a hypervisor stole; see `use_of`."""
-    return use_of(cores).busy_ns
-
-
-def use_of(cores: Sequence[int]) -> Use:
-    """How these processors were used so far.
-
-    Busy is what is not idle, for the kernel measures idle time. Busy time it samples at its ticks: a process that runs
-    at those moments only would seem to use a whole core, and not to be the one who does. Nor does it count what the
-    kernel does for nobody in particular: interrupts, and what they leave to a thread of each core (an agent's storm of
-    forks keeps that thread busy for a twentieth of the time).
-    """
-    stat = Path("/proc/stat").read_text(encoding="ascii")
-    threads = (_run_ns(thread) for thread in _softirq_threads(tuple(cores)))
-    busy = time.monotonic_ns() * len(cores) - parse_ns(stat, cores) - sum(threads)
-    return Use(busy, parse_ns(stat, cores, STOLEN_FIELDS))
-
-
-@functools.cache
-def _softirq_threads(cores: tuple[int, ...]) -> tuple[Path, ...]:
-    """The /proc directories of the threads to which the kernel leaves interrupts' work; none where they are hidden."""
-    names = {f"ksoftirqd/{core}" for core in cores}
-    return tuple(PROC / str(pid) for pid in process_ids() if program_name(pid) in names)
-
-
-def _run_ns(process: Path) -> int:
-    """The processor time of a process's first thread."""
-    try:
-        return int((process / "schedstat").read_text(encoding="ascii").split()[0])
-    except (OSError, ValueError):  # a kernel without CONFIG_SCHED_INFO
-        return 0

@@ -32,7 +32,7 @@ from judge.referee.transcript import EntryKind, Transcript
 from judge.referee.wire import LiveWire, Measured
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.cgroup import parse_mounts
-from judge.sandbox.cores import use_of
+from judge.sandbox.core_use import CoreUse
 from judge.sandbox.docker_box import DockerBox
 from judge.sandbox.person_box import PersonBox
 from judge.sandbox.stalls import StallWatch
@@ -96,9 +96,8 @@ class LateTurns:
             box.enter()
         stalls = self.stack.enter_context(closing(StallWatch([self.box.nearby()])))
         transcript = self.stack.enter_context(closing(Transcript()))
-        self.wire = LiveWire(
-            boxes, transcript, lambda _: self.box, lambda: use_of(slot.cores), len(slot.cores), 0, 0, 1, stalls
-        )
+        use = CoreUse(slot.cores)
+        self.wire = LiveWire(boxes, transcript, lambda _: self.box, use, len(slot.cores), 0, 0, 1, stalls)
         self.stack.callback(self.wire.close)
         self.wire.start(0)
         self.evidence: list[Evidence] = []
