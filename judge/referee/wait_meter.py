@@ -53,6 +53,16 @@ class _Look(NamedTuple):
     """For how long the kernel stalled a process of the judge's own."""
 
 
+class _CloserLook(NamedTuple):
+    """What was counted at one moment of what the agent who is asked may cause, though its box did not use it."""
+
+    look: _Look
+    threads: Mapping[int, int]
+    """The processor time of each of the kernel's own threads, by its number."""
+    pressed_ns: int
+    """For how long anything in the box of the seat waited for memory or a disk."""
+
+
 class _FormerWaits:
     """All the time for which a seat was waited for in this game, but the present wait."""
 
@@ -76,8 +86,7 @@ class WaitMeter:
         self._former = (_FormerWaits(), _FormerWaits())
         self._since = 0
         """Since when the seat that is asked is waited for; 0: it is not."""
-        self._closer: tuple[_Look, Mapping[int, int]] | None = None
-        """The closer look of this wait, with the time that each of the kernel's threads had used."""
+        self._closer: _CloserLook | None = None
 
     def look(self) -> None:
         """Read the counters from which the next wait is measured."""
@@ -112,9 +121,10 @@ class WaitMeter:
         return self._since + (deadline - self._since) // _CLOSER_PART
 
     def look_closer(self) -> None:
-        """Count from now on what the kernel's own threads use: it is nobody's work, for an agent can cause it."""
+        """Count from now on what others seem to use for the agent: the kernel's own threads, and a hypervisor that
+        works for its disks."""
         if self._use is not None:
-            self._closer = self._look_around(), self._use.kernel_threads()
+            self._closer = _CloserLook(self._look_around(), self._use.kernel_threads(), self._pressed_ns())
 
     def note_other(self) -> None:
         """Read the CPU time of the seat that should be frozen, once a wait: what it uses from here on is counted."""
@@ -151,12 +161,16 @@ class WaitMeter:
         )
 
     def _others_share(self, then: _Look, now: _Look) -> float:
-        """Of the cores: what neither agent used nor, since a closer look, the kernel's own threads."""
-        kernel_ns = 0
+        """Of the cores: what neither agent used nor, since a closer look, caused others to use."""
+        caused_ns = 0
         if self._use and self._closer:
-            then, threads = self._closer
-            kernel_ns = self._use.kernel_ns(threads)
-        return _share(now.others_ns - then.others_ns - kernel_ns, (now.ns - then.ns) * self._cores)
+            then = self._closer.look
+            stolen_for_it = min(now.stolen_ns - then.stolen_ns, self._pressed_ns() - self._closer.pressed_ns)
+            caused_ns = self._use.kernel_ns(self._closer.threads) + stolen_for_it
+        return _share(now.others_ns - then.others_ns - caused_ns, (now.ns - then.ns) * self._cores)
+
+    def _pressed_ns(self) -> int:
+        return self._boxes[self._asked].pressure_ns(of_any=True) or 0
 
     def _cpu_of_the_other(self) -> int | None:
         """CPU time of the seat that should be frozen while the other is asked."""

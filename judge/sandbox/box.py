@@ -271,10 +271,10 @@ class Box(Protocol):
         None if this cannot be known. A box whose own processes wait for each other does not wait by this.
         """
 
-    def pressure_ns(self) -> int | None:
+    def pressure_ns(self, *, of_any: bool = False) -> int | None:
         """For how long so far the box waited for memory or a disk, and nothing in it ran; None if this is not known.
 
-        An agent can cause it.
+        With `of_any`, for how long any process in it waited so. An agent can cause both.
         """
 
     def nearby(self) -> Nearby:

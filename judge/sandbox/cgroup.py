@@ -17,6 +17,9 @@ from judge.sandbox.box import Channel, Readings
 FULL = "full .*total="
 """The pattern of the line of a pressure file for time in which none ran."""
 
+SOME = "some .*total="
+"""The same for time in which any waited."""
+
 UNIFIED = ""
 """The key of the unified (v2) hierarchy, where v1 hierarchies have the names of their controllers."""
 
@@ -97,16 +100,16 @@ class Counter:
 
 
 class Pressure:
-    """For how long tasks waited for memory or a disk and none ran productively, by the kernel's pressure figures.
+    """For how long tasks waited for memory or a disk, by the kernel's pressure figures: by default while none ran.
 
     Whoever causes its own waiting causes these figures, too.
     """
 
-    def __init__(self, files: Iterable[Path]) -> None:
+    def __init__(self, files: Iterable[Path], line: str = FULL) -> None:
         self.counters = []
         for path in files:
             with suppress(OSError):
-                self.counters.append(Counter(os.open(path, os.O_RDONLY), FULL, 1000))
+                self.counters.append(Counter(os.open(path, os.O_RDONLY), line, 1000))
 
     def read(self) -> int | None:
         """Nanoseconds so far; None if the kernel does not count it."""
@@ -143,7 +146,8 @@ class CgroupMeter:
         else:
             self._cpu = self._counter(unified, ("cpu.stat",), "usage_usec", 1000)
         self._waited = self._counter(unified, ("cpu.pressure",), FULL, 1000)
-        self._pressure = Pressure(unified / name for name in ("memory.pressure", "io.pressure") if unified)
+        pressures = [unified / name for name in ("memory.pressure", "io.pressure")] if unified else []
+        self._pressure, self._pressure_of_any = Pressure(pressures), Pressure(pressures, SOME)
 
     def restart(self) -> None:
         """Count from now on, as in a new container. Raises OSError where the kernel cannot forget a peak."""
@@ -154,7 +158,13 @@ class CgroupMeter:
             self._fds.append(fd)
             os.write(fd, b"0")
             self._peak = Counter(fd)
-        for counter in (self._kills, self._cpu, self._waited, *self._pressure.counters):
+        for counter in (
+            self._kills,
+            self._cpu,
+            self._waited,
+            *self._pressure.counters,
+            *self._pressure_of_any.counters,
+        ):
             if counter:
                 counter.value = None
                 counter.base += counter.read() or 0
@@ -175,9 +185,9 @@ class CgroupMeter:
         """For how long the container wanted a core and had none; None if the kernel does not count it (5.13 does)."""
         return self._waited.read() if self._waited else None
 
-    def pressure_ns(self) -> int | None:
-        """For how long the container waited for memory or a disk, see `Pressure`."""
-        return self._pressure.read()
+    def pressure_ns(self, *, of_any: bool = False) -> int | None:
+        """For how long the container, or any process in it, waited for memory or a disk, see `Pressure`."""
+        return (self._pressure_of_any if of_any else self._pressure).read()
 
     def readings(self) -> Readings:
         """All counters; those of a cgroup that is gone as they were read last."""
@@ -189,6 +199,7 @@ class CgroupMeter:
     def close(self) -> None:
         """Close the files."""
         self._pressure.close()
+        self._pressure_of_any.close()
         while self._fds:
             os.close(self._fds.pop())
 

@@ -56,7 +56,7 @@ class Meter(Protocol):
     def waited_ns(self) -> int | None:
         """For how long the container wanted a core and had none."""
 
-    def pressure_ns(self) -> int | None:
+    def pressure_ns(self, *, of_any: bool = False) -> int | None:
         """For how long it waited for memory or a disk."""
 
     def close(self) -> None:
@@ -95,7 +95,7 @@ class EngineMeter:
         """Not known."""
         return None
 
-    def pressure_ns(self) -> int | None:
+    def pressure_ns(self, *, of_any: bool = False) -> int | None:  # noqa: ARG002
         """Not known."""
         return None
 
@@ -437,9 +437,9 @@ class DockerBox:
         """For how long everything in the container that wanted a core had none."""
         return self._meter.waited_ns() if self._meter else None
 
-    def pressure_ns(self) -> int | None:
-        """For how long the container waited for memory or a disk, and nothing in it ran."""
-        return self._meter.pressure_ns() if self._meter else None
+    def pressure_ns(self, *, of_any: bool = False) -> int | None:
+        """For how long the container, or any process in it, waited for memory or a disk."""
+        return self._meter.pressure_ns(of_any=of_any) if self._meter else None
 
     def nearby(self) -> Nearby:
         """The disks of the program and, where this user may read it, of the image; of version 1 the cgroup above."""

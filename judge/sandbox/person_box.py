@@ -84,7 +84,7 @@ class PersonBox:
         """There is nothing that runs."""
         return None
 
-    def pressure_ns(self) -> int | None:
+    def pressure_ns(self, *, of_any: bool = False) -> int | None:  # noqa: ARG002
         """Not known."""
         return None
 

@@ -197,7 +197,7 @@ class ProcessBox:
         """Not known."""
         return None
 
-    def pressure_ns(self) -> int | None:
+    def pressure_ns(self, *, of_any: bool = False) -> int | None:  # noqa: ARG002
         """Not known."""
         return None
 

@@ -1,0 +1,78 @@
+"""What an agent causes others to use of its cores is not held against them: readings as hosts give them."""
+
+import time
+from collections.abc import Mapping
+from typing import cast
+
+import pytest
+
+from judge.referee.wait_meter import WaitMeter
+from judge.sandbox.box import Box
+from judge.sandbox.core_use import CoreUse, Use
+
+SPAN_NS = 10**9
+
+
+class ScriptedUse(CoreUse):
+    """In place of the readings of a host with a hypervisor, and threads of the kernel that work."""
+
+    def __init__(self) -> None:
+        super().__init__([0])
+        self.busy_ns = self.stolen_ns = self.threads_ns = 0
+
+    def now(self) -> Use:
+        return Use(self.busy_ns, self.stolen_ns)
+
+    def kernel_threads(self) -> Mapping[int, int]:
+        return {2: self.threads_ns}
+
+    def kernel_ns(self, before: Mapping[int, int]) -> int:
+        return self.threads_ns - before[2]
+
+
+class ScriptedBox:
+    """In place of a box whose processes wait for a disk."""
+
+    def __init__(self) -> None:
+        self.pressed_ns = 0
+
+    def cpu_ns(self) -> int:
+        return 0
+
+    def waited_ns(self) -> int:
+        return 0
+
+    def pressure_ns(self, *, of_any: bool = False) -> int:
+        return self.pressed_ns if of_any else 0
+
+
+@pytest.mark.parametrize(
+    ("busy", "stolen", "threads", "pressed", "share"),
+    [
+        (0.4, 0, 0, 0, 0.4),  # processes of others
+        (0.4, 0, 0, 1, 0.4),  # the same while it reads
+        (0.4, 0, 0.3, 0, 0.1),
+        (0.4, 0.4, 0, 0, 0.4),  # a hypervisor with other guests
+        (0.4, 0.4, 0, 1, 0.0),  # a hypervisor that reads for it
+        (0.4, 0.4, 0, 0.1, 0.3),
+        (0.8, 0.4, 0.1, 0.3, 0.4),
+        (0.1, 0, 0.3, 0, 0.0),
+    ],
+)
+def test_what_it_causes_is_not_what_others_take(
+    monkeypatch: pytest.MonkeyPatch, busy: float, stolen: float, threads: float, pressed: float, share: float
+) -> None:
+    now = [SPAN_NS]
+    monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
+    use, boxes = ScriptedUse(), [ScriptedBox(), ScriptedBox()]
+    meter = WaitMeter(cast("list[Box]", boxes), use, 1, None)
+    meter.look()
+    meter.begin(0, now[0])
+    assert now[0] < meter.closer_at(now[0] + SPAN_NS) < now[0] + SPAN_NS / 10
+    meter.look_closer()
+    assert 2 * SPAN_NS == meter.closer_at(2 * SPAN_NS), "once is enough"
+    use.busy_ns, use.stolen_ns, use.threads_ns = (int(part * SPAN_NS) for part in (busy, stolen, threads))
+    boxes[0].pressed_ns = int(pressed * SPAN_NS)
+    now[0] += SPAN_NS
+
+    assert share == pytest.approx(meter.shares(0).others_share, abs=1e-6)
