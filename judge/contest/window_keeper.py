@@ -24,7 +24,7 @@ from judge.logs import get_logger
 from judge.matches import MatchState
 from judge.store.submission_types import State
 from judge.store.submissions import Register
-from judge.submissions.windows import BEGINS, CLOSED, OPENED, WINDOW, SubmissionGate, moment_text
+from judge.submissions.windows import BEGINS, CLOSED, OPENED, WINDOW, SubmissionGate, Windows, moment_text
 
 WHO = "the clock"
 """Whose order a line of the journal tells of, if nobody gave it."""
@@ -84,6 +84,26 @@ class ContestProcess:
         log.info("contest run started", process=self._process.pid)
 
 
+class FileWindows:
+    """The moments of a contest's file as it is now; one with a mistake changes nothing."""
+
+    def __init__(self, planned: Planned) -> None:
+        self._path = planned.path
+        self._windows = planned.plan.windows
+        self._read_at = _changed_at(planned.path)
+
+    def look(self) -> Windows:
+        """The moments that hold; the file is read again if it was changed."""
+        changed_at = _changed_at(self._path)
+        if changed_at != self._read_at:
+            self._read_at = changed_at
+            try:
+                self._windows = load_plan(self._path).plan.windows
+            except InputError as error:
+                log.error("the contest's file has a mistake, and its moments hold as they were", error=str(error))  # noqa: TRY400
+        return self._windows
+
+
 class WindowKeeper:
     """Does what is due. Used as a context manager it looks again and again, in a thread."""
 
@@ -103,7 +123,7 @@ class WindowKeeper:
         self._ensure_run = ensure_run
         self._is_done = is_done
         self._now = now
-        self._read_at = _changed_at(planned.path)
+        self._file = FileWindows(planned)
         self._told: set[tuple[str, str]] = set()
         self._end = Event()
         self._thread: Thread | None = None
@@ -135,26 +155,13 @@ class WindowKeeper:
 
     def look(self) -> None:
         """Do what is due now. Raises InputError, HostError; the next look goes on."""
-        self._read_file()
-        windows = self._gate.windows
+        windows = self._file.look()
+        self._gate.change(windows)
         self._tell(WINDOW, windows.words or "none")
         for event, text in self._gate.happened().items():
             self._tell(event, text)
         if windows.starts is not None and (self._now() >= windows.starts or self._has_told(BEGINS, windows.starts)):
             self._play(moment_text(windows.starts), windows.starts)
-
-    def _read_file(self) -> None:
-        """Read the file again if it was changed; one with a mistake changes nothing."""
-        changed_at = _changed_at(self._planned.path)
-        if changed_at == self._read_at:
-            return
-        self._read_at = changed_at
-        try:
-            windows = load_plan(self._planned.path).plan.windows
-        except InputError as error:
-            log.error("the contest's file has a mistake, and its moments hold as they were", error=str(error))  # noqa: TRY400
-            return
-        self._gate.change(windows)
 
     def _tell(self, event: str, text: str) -> None:
         if (event, text) in self._told:

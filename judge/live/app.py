@@ -26,6 +26,7 @@ from judge.live.pages import RUNNING, LivePages, log_page, waiting_page
 from judge.live.plots import plots_path
 from judge.logs import get_logger
 from judge.publish.log import SignedLog
+from judge.submissions.windows import Windows
 
 ABOUT = """
 Watch a contest while it is played. `GET /feed` and `GET /events` have the same events, which docs/live.md describes;
@@ -63,11 +64,18 @@ class Watched:
 class Site:
     """A contest on its way: `watched` is None until it has begun."""
 
-    def __init__(self, name: str, begin: Callable[[], Watched | None], log: SignedLog | None = None) -> None:
-        """`begin` opens the contest called `name` if it has begun, and catches up with its events. `log` is shown
-        before that; None: there is none yet."""
+    def __init__(
+        self,
+        name: str,
+        begin: Callable[[], Watched | None],
+        log: SignedLog | None = None,
+        windows: Callable[[], Windows] = Windows,
+    ) -> None:
+        """`begin` opens the contest called `name` if it has begun, and catches up with its events. `log` and its
+        `windows` are shown before that; None: there is no log yet."""
         self.name = name
         self.log = log
+        self.windows = windows
         self.watched = begin()
         self._begin = begin
 
@@ -257,7 +265,7 @@ def _add_pages(app: FastAPI, site: Site) -> None:
         """A page or a file of the contest."""
         watched = site.watched
         if watched is None:
-            waiting = waiting_page(path, site.name)
+            waiting = waiting_page(path, site.name, site.windows().moments)
             if waiting is None and site.log is not None:
                 waiting = await run_in_threadpool(log_page, site.log, path)
             return PlainTextResponse(NO_PAGE, 404) if waiting is None else _answer(request, waiting, 0)

@@ -9,6 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -17,6 +18,7 @@ from judge.broadcast.state import Live, LiveGame
 from judge.catalog.steps import steps_of
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import Planned
+from judge.contest.window_keeper import FileWindows
 from judge.errors import InputError
 from judge.live.certificate import Certificate
 from judge.live.page import SEQ, LivePage, kind_of
@@ -77,7 +79,10 @@ class LivePages:
         self._lock = Lock()
         self._languages = languages(CODES)
         self._certificate = Certificate(planned.files)
-        self._games = RunningPages(self._contest.name, painter, is_static=is_static, has_authors=has_authors)
+        self._windows = FileWindows(planned)
+        self._games = RunningPages(
+            self._contest.name, painter, self._windows.look, is_static=is_static, has_authors=has_authors
+        )
         self.log = SignedLog(planned.store_url, planned.name, planned.folder)
         """The log of the contest, whose files are among the pages."""
 
@@ -171,7 +176,7 @@ class LivePages:
         edition = self._edition
         if edition is not None and (edition.version == version or now < self._load_at):
             return edition
-        contest = replace(load_store(self._contest), stream=self._stream(live))
+        contest = replace(load_store(self._contest), moments=self._windows.look().moments, stream=self._stream(live))
         writers = dict(pages(contest, {}, self._languages))
         writers[DOCUMENT] = lambda: f"{contest.document}\n".encode()
         if contest.secret is not None and contest.snapshot.commitment is not None:
@@ -235,14 +240,14 @@ class LivePages:
         return None
 
 
-def waiting_page(path: str, contest: str) -> LivePage | None:
-    """A page or a file of a contest that has not begun; None if there is none."""
+def waiting_page(path: str, contest: str, moments: Sequence[tuple[str, datetime]]) -> LivePage | None:
+    """A page or a file of a contest that has not begun, with its moments; None if there is none."""
     if path in ASSETS:
         return LivePage(asset(path), kind_of(path))
     place = PagePlace.of_file(path, languages(CODES))
     if place.path not in NAVIGATION:
         return None
-    values = {"here": "", "contest_name": contest, "has_authors": True}
+    values = {"here": "", "contest_name": contest, "has_authors": True, "moments": moments}
     return LivePage(render("waiting.html", place, values), kind_of(path))
 
 

@@ -14,6 +14,7 @@ from judge.publish.match_page import fitted, room_for_messages
 from judge.publish.model import Stream
 from judge.publish.pages import PagePlace, picture, render
 from judge.records.views import Surface
+from judge.submissions.windows import Windows
 from judge.text import duration, mib
 from judge.translations.language import Language
 
@@ -26,10 +27,19 @@ _SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"),
 class RunningPages:
     """Renders them, each once for all who ask at about the same time."""
 
-    def __init__(self, name: str, painter: Painter, *, is_static: bool = False, has_authors: bool = False) -> None:
-        """`name` is the contest's."""
+    def __init__(
+        self,
+        name: str,
+        painter: Painter,
+        windows: Callable[[], Windows] = Windows,
+        *,
+        is_static: bool = False,
+        has_authors: bool = False,
+    ) -> None:
+        """`name` is the contest's, and `windows` its moments as they are now."""
         self._name = name
         self._painter = painter
+        self._windows = windows
         self._is_static = is_static
         self._has_authors = has_authors
         self._running: dict[str, tuple[float, LivePage]] = {}
@@ -70,6 +80,7 @@ class RunningPages:
             "viewers": viewers,
             "state": live.state,
             "reason": live.reason,
+            "moments": self._windows().moments,
             "table": live.table,
             "agents": live.agents,
             "ended": live.ended,

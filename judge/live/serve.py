@@ -16,7 +16,7 @@ from judge.authors.app import create_app as create_authors_app
 from judge.contest.plan import Planned, load_plan
 from judge.contest.snapshot import read_snapshot
 from judge.contest.store_changes import stamp_of
-from judge.contest.window_keeper import ContestProcess, WindowKeeper, remembered
+from judge.contest.window_keeper import ContestProcess, FileWindows, WindowKeeper, remembered
 from judge.errors import InputError
 from judge.intake.app import PATHS as INTAKE_PATHS
 from judge.intake.connections import uvicorn_options
@@ -98,7 +98,7 @@ def serve(
         if intake is not None:
             log = stack.enter_context(closing(SignedLog(planned.store_url, planned.name, planned.folder)))
         counted = Metrics()
-        site = Site(planned.name, begin, log)
+        site = Site(planned.name, begin, log, FileWindows(planned).look)
         if metrics is not None:
             counted.registry.register(StoreNumbers(planned, site.viewers))
             stack.enter_context(served_metrics(counted, metrics))

@@ -5,6 +5,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from datetime import datetime
 from functools import cached_property
 
 from judge.contest.points import Points, points_table
@@ -126,6 +127,8 @@ class PublishedContest:
     out: Mapping[str, str]
     journal: Sequence[JournalLine]
     secret: Key | None = None
+    moments: Sequence[tuple[str, datetime]] = ()
+    """When submissions open and close and it starts, in UTC, by `opens`, `closes`, `starts`; of a running one only."""
     stream: Stream | None = None
     """None: its pages are as they were written, as those of an export."""
 

@@ -4,7 +4,7 @@ A moment has an offset, or is a local time in a zone that the file names; one th
 never is refused. What has happened at a moment stays so when the host's clock is set back: another moment undoes it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock
@@ -24,6 +24,12 @@ class Windows:
     opens: datetime | None = None
     closes: datetime | None = None
     starts: datetime | None = None
+
+    @property
+    def moments(self) -> Sequence[tuple[str, datetime]]:
+        """Those that there are, in UTC, by their keys: `opens`, `closes`, `starts`."""
+        named = (("opens", self.opens), ("closes", self.closes), ("starts", self.starts))
+        return [(key, moment.astimezone(UTC)) for key, moment in named if moment is not None]
 
     @property
     def words(self) -> str:

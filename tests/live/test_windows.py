@@ -14,9 +14,14 @@ from judge.cli.submit import open_intake
 from judge.contest.contest import Contest, has_begun, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import player_of
+from judge.contest.window_keeper import FileWindows
+from judge.live.pages import LivePages, waiting_page
+from judge.live.serve import hub_of
+from tests.broadcast.logs import recorder
 from tests.intake.conftest import make_token
 from tests.live.serving import serving_all
 from tests.live.watching import until
+from tests.publish.cups import STRONG_TO_WEAK, Cup
 
 PLAN = """\
 name = "cup"
@@ -63,6 +68,49 @@ def is_over(planned: Planned) -> bool:
         if not has_begun(store, planned) or not store.pairings(planned.name):
             return False
         return Contest(store, planned).is_over()
+
+
+MOMENTS = """
+[submissions]
+opens = 2027-03-01T09:30:00+01:00
+closes = 2027-03-31T23:59:59Z
+"""
+SHOWN = {
+    "": ("Submissions open", "2027-03-01, 08:30 UTC", "2027-03-31, 23:59:59 UTC"),
+    "cs/": ("Začátek příjmu programů", "01. 03. 2027, 08:30 UTC", "31. 03. 2027, 23:59:59 UTC"),
+    "zh/": ("提交开始", "2027年03月01日 08:30 UTC", "2027年03月31日 23:59:59 UTC"),
+}
+
+
+def test_everybody_sees_the_moments_before_and_while_it_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Cup(tmp_path, STRONG_TO_WEAK, more=MOMENTS) as cup, recorder(cup) as log:
+        log.look()
+        file = FileWindows(cup.planned)
+        with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
+            hub.catch_up()
+
+            def page(path: str, version: int) -> str:
+                place = pages.place(path)
+                if place.path == "live.html":
+                    return pages.running(hub.live, 0, 1, place).data.decode()
+                monkeypatch.setattr(pages, "_load_at", 0.0)  # else it is not read so soon again
+                return (pages.get(path, hub.live, version) or pytest.fail(path)).data.decode()
+
+            for folder, words in SHOWN.items():
+                waiting = waiting_page(f"{folder}index.html", "cup", file.look().moments)
+                assert waiting is not None
+                for shown in (waiting.data.decode(), page(f"{folder}index.html", 1), page(f"{folder}live.html", 1)):
+                    assert [] == [each for each in words if each not in shown]
+                    assert '<time datetime="2027-03-01T08:30:00+00:00">' in shown
+            plan = cup.planned.path.read_text()
+            cup.planned.path.write_text(plan.replace("2027-03-31T23:59:59Z", "2027-04-02T12:00:00Z"))
+            assert "2027-04-02, 12:00 UTC" in page("index.html", 2)
+            cup.planned.path.write_text("name =")
+            assert "2027-04-02, 12:00 UTC" in page("index.html", 3)
+            cup.planned.path.write_text(plan.replace(MOMENTS, ""))
+            assert "<time" not in page("index.html", 4)
 
 
 @pytest.mark.docker
