@@ -10,7 +10,6 @@ import statistics
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -27,15 +26,14 @@ from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import Policy, load_policy
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.transcript import EntryKind, unseal
-from judge.sandbox import open_box
-from judge.sandbox.box import Box, Tenant
+from judge.sandbox.box import Box
 from judge.sandbox.container import KEPT
-from judge.sandbox.images import runtime_image
 from judge.sandbox.owner import owned_directory
 from scripts.benchmarks.against import compare, read_figures, show_changes
 from scripts.benchmarks.contest import contest
 from scripts.benchmarks.live import live
 from scripts.benchmarks.measuring import GOMOKU, RUNS, SHORT, Bench, Figure, clock_errors_ms, figure_of, share_of
+from scripts.benchmarks.start import new_box, say_start, start
 
 PINGS = 2000
 FREEZES = 500
@@ -139,53 +137,6 @@ def clock(bench: Bench) -> Iterator[Figure]:
     yield Figure(f"clock, charged minus true, p99 of {len(errors)}", worst, "ms", 1.0, worst)
 
 
-# --- start -----------------------------------------------------------------------------------------------------------
-
-
-def start(bench: Bench) -> Iterator[Figure]:
-    """A fresh container, from creation to OK, against a bare `docker run` of the same image and agent."""
-    ours, bare = [], []
-    for _ in range(RUNS):
-        bare.append(_bare_run_ms(bench))
-        ours.append(_box_start_ms(bench))
-    yield figure_of("start, created to OK", ours, "ms", bare)
-
-
-def _box_start_ms(bench: Bench) -> float:
-    with _box(bench) as box:
-        began = time.perf_counter()
-        box.prepare()
-        box.enter()
-        box.start()
-        _say_start(box)
-        return (time.perf_counter() - began) * 1000
-
-
-def _bare_run_ms(bench: Bench) -> float:
-    """`docker run`, without any of the judge's limits, by the command-line client."""
-    agent = bench.agent("house-instant")
-    command = [
-        "docker",
-        "run",
-        "--rm",
-        "-i",
-        "--network",
-        "none",
-        "-v",
-        f"{agent.program}:/agent:ro",
-    ]
-    command += [runtime_image("native"), "/agent/house-instant"]
-    began = time.perf_counter()
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
-        if process.stdin is None or process.stdout is None:
-            raise HostError("no pipes to a process of one's own")
-        process.stdin.write(b"START 20\r\n")
-        process.stdout.readline()
-        took = (time.perf_counter() - began) * 1000
-        process.stdin.write(b"END\r\n")
-    return took
-
-
 # --- reuse -----------------------------------------------------------------------------------------------------------
 
 
@@ -219,9 +170,9 @@ def freeze(bench: Bench) -> Iterator[Figure]:
 
     Between the two the box comes to stand still, which the judge does not wait for in a game.
     """
-    with _box(bench) as box:
+    with new_box(bench) as box:
         ours = _freeze_and_thaw_us(box, FREEZES)
-    with _box(bench, "box.freeze=engine") as box:
+    with new_box(bench, "box.freeze=engine") as box:
         engine = _freeze_and_thaw_us(box, 20)
     yield Figure("freeze and thaw", ours, "us", engine, ours / engine)
 
@@ -230,7 +181,7 @@ def _freeze_and_thaw_us(box: Box, times: int) -> float:
     box.prepare()
     box.enter()
     box.start()
-    _say_start(box)
+    say_start(box)
     took = []
     for _ in range(times):
         began = time.perf_counter_ns()
@@ -242,32 +193,6 @@ def _freeze_and_thaw_us(box: Box, times: int) -> float:
         box.thaw()
         took.append((frozen - began + time.perf_counter_ns() - settled) / 1000)
     return statistics.median(took)
-
-
-def _say_start(box: Box) -> None:
-    """START, and wait for what it brings: an agent that waits for its next line."""
-    box.write(b"START 20\r\n")
-    while not any(b"OK" in data for source in box.sources for _, data in source.read()):
-        pass
-
-
-@contextmanager
-def _box(bench: Bench, *overrides: str) -> Iterator[Box]:
-    agent, policy = bench.agent("house-instant"), load_policy(GOMOKU, overrides)
-    tenant = Tenant(
-        name="bench",
-        program=agent.program,
-        command=agent.manifest.command,
-        runtime="native",
-        seat=0,
-        match_id="bench",
-        cores=bench.slot.cores,
-    )
-    box = open_box("docker", tenant, policy.enforced(), policy.box)
-    try:
-        yield box
-    finally:
-        box.close()
 
 
 MEASURES = {
