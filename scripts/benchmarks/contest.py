@@ -35,12 +35,20 @@ KEPT_GAMES = 48
 
 STAMPED_GAMES = 3
 
+BUSY_GAMES = 10
+THINKS_MS = 40
+"""For how long an agent sleeps at most before it answers: 20 ms on average, and 100 moves take two seconds."""
+TWO_SECONDS = ("game.options.width=10", "game.options.height=10")
+BUSY_SHARE = 97.0
+"""The share of its time, in percent, that a slot is to play: the rest is between two games."""
+
 
 def contest(bench: Bench) -> Iterator[Figure]:
     """Everything that a contest adds to a game."""
     set_level(logging.WARNING)
     yield from rate(bench)
     yield from short_games(bench)
+    yield from busy_slot(bench)
     yield from disturbance(bench)
     yield from crowd(bench)
     yield from large_tables(bench)
@@ -75,6 +83,22 @@ def _games_a_minute(games: list[tuple[float, RecordFile]]) -> float:
     return 60 * (len(times) - 2) / (times[-2] - times[0])
 
 
+def busy_slot(bench: Bench) -> Iterator[Figure]:
+    """For how much of a contest's time its slot plays, with games of two seconds in fresh boxes."""
+    agent = bench.agent("house-stamp")
+    thinks = (str(THINKS_MS),)
+    ready = [_busy_percent(_played(bench, agent, BUSY_GAMES + 2, 1, *TWO_SECONDS, words=thinks)) for _ in range(2)]
+    alone = [_busy_percent(_played(bench, agent, BUSY_GAMES // 2, 0, *TWO_SECONDS, words=thinks))]
+    yield figure_of("slot busy with games of two seconds", ready, "% of the time", [BUSY_SHARE] * len(ready))
+    yield figure_of("the same, one game after the other", alone, "% of the time", [BUSY_SHARE] * len(alone))
+
+
+def _busy_percent(games: list[tuple[float, RecordFile]]) -> float:
+    """Without the first and the last, as `_games_a_minute`."""
+    played = sum(file.record.seconds for _, file in games[1:-1])
+    return 100 * played / (games[-2][0] - games[0][0])
+
+
 def disturbance(bench: Bench) -> Iterator[Figure]:
     """What making the next game ready does to the clocks of the one that plays; both without it are the limit."""
     agent = bench.agent("house-stamp")
@@ -94,8 +118,13 @@ def disturbance(bench: Bench) -> Iterator[Figure]:
     yield Figure("judge late beside the next game, worst", value, "ms", limit, value / limit)
 
 
-def _played(bench: Bench, agent: Agent, games: int, ahead: int, *overrides: str) -> list[tuple[float, RecordFile]]:
-    """Games of an agent against itself by the loop of a contest: when each ended (monotonic), and its record."""
+def _played(
+    bench: Bench, agent: Agent, games: int, ahead: int, *overrides: str, words: Sequence[str] = ()
+) -> list[tuple[float, RecordFile]]:
+    """Games of an agent against itself by the loop of a contest: when each ended (monotonic), and its record.
+
+    `words` are added to the agent's command.
+    """
     folder = Path(tempfile.mkdtemp(dir=bench.staging))
     files = Files(folder / "files")
     store = Store(f"sqlite:///{folder / 'bench.db'}")
@@ -112,7 +141,7 @@ def _played(bench: Bench, agent: Agent, games: int, ahead: int, *overrides: str)
 
     with closing(store), closing(executor):
         store.create("bench", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
-        store.schedule("bench", [_game(agent, number, overrides) for number in range(1, games + 1)])
+        store.schedule("bench", [_game(agent, number, overrides, words) for number in range(1, games + 1)])
         try:
             runner = ContestRunner(store, files, "bench", executor, job_of=job, schedule_next=lambda: False, attempts=1)
             runner.run(tell)
@@ -121,8 +150,10 @@ def _played(bench: Bench, agent: Agent, games: int, ahead: int, *overrides: str)
     return [(at, RecordFile.model_validate_json(files.get(record))) for at, record in ended]
 
 
-def _game(agent: Agent, number: int, overrides: Sequence[str]) -> Match:
+def _game(agent: Agent, number: int, overrides: Sequence[str], words: Sequence[str]) -> Match:
     policy = load_policy(GOMOKU, overrides)
-    first, second = (agent.seat(policy).model_copy(update={"name": name}) for name in ("one", "two"))
+    seat = agent.seat(policy)
+    command = (*seat.command, *words)
+    first, second = (seat.model_copy(update={"name": name, "command": command}) for name in ("one", "two"))
     spec = MatchSpec(seats=(first, second), policy=policy, number=number)
     return Match(spec.id, number, 1, 1, number - 1, first.name, second.name, spec.model_dump_json())
