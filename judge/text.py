@@ -7,6 +7,8 @@ Only the standard library and no I/O: games import this module, and a box runs i
 import difflib
 from collections.abc import Iterable
 
+_SPACES = str.maketrans("\r\n\t", "   ")
+
 SENTENCE_CHARACTERS = 300
 """How much of a stranger's words is shown in a sentence of ours."""
 
@@ -26,10 +28,11 @@ def printable(text: str, limit: int | None = 200, *, mark: str | None = None, cu
     What is not printable becomes an escape such as `\x1b`, or `mark` where it is given. A text that
     is longer than `limit` ends in `cut`.
     """
-    shown = "".join(
-        letter if is_printable(letter) else _escape(letter) if mark is None else mark
-        for letter in (text if limit is None else text[: limit + 1])
-    )
+    shown = text if limit is None else text[: limit + 1]
+    if not is_printable(shown):
+        shown = "".join(
+            letter if is_printable(letter) else _escape(letter) if mark is None else mark for letter in shown
+        )
     if limit is None or len(shown) <= limit:
         return shown
     return shown[: max(0, limit - len(cut))] + cut[:limit]
@@ -47,8 +50,7 @@ def plain_text(text: str, limit: int = 600) -> str:
     """`text` as one printable line of at most `limit` characters, for a page or a table: a space for each tab or line
     end, and U+FFFD in place of what is not printable.
     """
-    spaced = text[: limit + 1].translate(dict.fromkeys(map(ord, "\r\n\t"), " "))
-    return printable(spaced, limit, mark="\N{REPLACEMENT CHARACTER}", cut="…")
+    return printable(text[: limit + 1].translate(_SPACES), limit, mark="\N{REPLACEMENT CHARACTER}", cut="…")
 
 
 def sentence(text: str) -> str:

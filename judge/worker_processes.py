@@ -14,9 +14,11 @@ import pickle
 import signal
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
+from itertools import chain, islice
 from multiprocessing import connection, resource_tracker
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -32,6 +34,8 @@ FEW = 64
 """So many short tasks are done sooner than processes are started for them."""
 CHUNK = 16
 """How many short tasks go to a process at once."""
+AHEAD = 4
+"""How many chunks each process has, the one that it works on included."""
 MOST_PROCESSES = 32
 
 EXIT_S = 5.0
@@ -187,14 +191,31 @@ def kill(workers: Iterable["Worker[Any]"], polite_s: float = 0) -> None:
 
 
 def in_parallel(task: Callable[[Given], Result], given: Iterable[Given]) -> Iterator[Result]:
-    """The results of a short task for each of `given`, in order; on all processors where there are many."""
-    waiting = list(given)
-    if len(waiting) <= FEW:
-        yield from map(task, waiting)
+    """The results of a short task for each of `given`, in order; on all processors where there are many.
+
+    `given` is asked for a few chunks ahead of the results that were taken, and no more of it is held.
+    """
+    waiting = iter(given)
+    first = list(islice(waiting, FEW + 1))
+    if len(first) <= FEW:
+        yield from map(task, first)
         return
     processes = min(len(os.sched_getaffinity(0)), MOST_PROCESSES)
+    chunks = _chunks(chain(first, waiting))
     with ProcessPoolExecutor(processes, mp_context=_SPAWN, initializer=_obey_parent) as pool:
-        yield from pool.map(task, waiting, chunksize=CHUNK)
+        running = deque(pool.submit(_do_each, task, chunk) for chunk in islice(chunks, AHEAD * processes))
+        while running:
+            yield from running.popleft().result()
+            running.extend(pool.submit(_do_each, task, chunk) for chunk in islice(chunks, 1))
+
+
+def _chunks(given: Iterator[Given]) -> Iterator[list[Given]]:
+    while chunk := list(islice(given, CHUNK)):
+        yield chunk
+
+
+def _do_each(task: Callable[[Given], Result], chunk: list[Given]) -> list[Result]:
+    return list(map(task, chunk))
 
 
 def set_scheduling(pid: int, policy: int) -> None:

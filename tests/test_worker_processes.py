@@ -258,3 +258,18 @@ print(worker.result(), flush=True)
 @pytest.mark.parametrize("count", [FEW, FEW + 1])
 def test_short_tasks_are_done_in_order(count: int) -> None:
     assert [str(number) for number in range(count)] == list(in_parallel(str, range(count)))
+
+
+def test_of_very_many_tasks_a_few_are_held_at_a_time() -> None:
+    count, asked = 10_000, 0
+
+    def numbers() -> Iterator[int]:
+        nonlocal asked
+        for asked in range(1, count + 1):
+            yield asked
+
+    results = in_parallel(str, numbers())
+    first = next(results)
+
+    assert asked < count / 2
+    assert [str(number) for number in range(1, count + 1)] == [first, *results]

@@ -6,7 +6,7 @@ Both are written under another name and renamed when they are complete, so a dir
 import hashlib
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,13 +14,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.contest.contest import Contest
 from judge.errors import HostError, InputError
+from judge.matches import GameConditions
 from judge.publish.keys import fingerprint, public_pem
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store
 from judge.publish.log import WITNESSED, ContestLog, witnessed_files
 from judge.publish.manifest import write_manifest
 from judge.publish.match_files import MatchFiles, MatchJob, publish_match, read_stored, write_private, write_public
 from judge.publish.match_page import MatchContext
-from judge.publish.model import PublishedContest
+from judge.publish.model import PublishedContest, PublishedMatch
 from judge.publish.pages import PagePlace
 from judge.publish.site import Proof, site
 from judge.publish.tables import tables
@@ -104,25 +105,25 @@ def _write(
     if published.secret is not None and snapshot.commitment is not None:
         revealed = Revealed(contest=snapshot.name, commitment=snapshot.commitment, secret=published.secret)
         (target / CHANCE).write_text(f"{revealed.model_dump_json(indent=1)}\n")
-    matches = _write_matches(published, contest.planned.files, target, private, options)
-    conditions = iter(match.conditions for match in matches)
+    conditions: dict[int, GameConditions] = {}
+    about: dict[str, Mapping[str, str]] = {}
+    with (target / PGN).open("wb") as pgn:
+        for number, written in _write_matches(published, contest.planned.files, target, private, options):
+            pgn.write(written.pgn)
+            about |= written.about
+            conditions[number] = written.conditions
     published = replace(
         published,
-        matches=[
-            match if match.result is None else replace(match, conditions=next(conditions))
-            for match in published.matches
-        ],
+        matches=[replace(match, conditions=conditions.get(match.number)) for match in published.matches],
     )
     for name, data in tables(published).items():
         (target / "data" / name).write_bytes(data)
-    (target / PGN).write_bytes(b"".join(match.pgn for match in matches))
     log = ContestLog.of(published.name, published.journal)
     witnessed = witnessed_files(contest.planned.folder)
     signers = [name.removeprefix(WITNESSED) for name in witnessed]
     for name, data in (*log.files(key), *witnessed.items()):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         (target / name).write_bytes(data)
-    about = {name: lines for match in matches for name, lines in match.about.items()}
     public_key = key.public_key()
     digests = {
         DOCUMENT: hashlib.sha256(document).hexdigest(),
@@ -145,7 +146,8 @@ def _write(
 
 def _write_matches(
     contest: PublishedContest, files: Path, target: Path, private: Path, options: PageOptions
-) -> Sequence[MatchFiles]:
+) -> Iterator[tuple[int, MatchFiles]]:
+    """Write the files of all matches; of each that was played its number, and what the rest of the export needs."""
     for agent in contest.by_name:
         if not _PLAIN.fullmatch(agent):
             raise InputError(f"agent {agent!r}: this name cannot be the name of a directory")
@@ -155,20 +157,25 @@ def _write_matches(
             write_public(file, target / match.attempt_path(attempt.number))
             folders = (private / match.first, private / match.second)
             write_private(file, folders, f"{match.stem}.attempt-{attempt.number}")
-    played = [(match, match.result.record) for match in contest.matches if match.result is not None]
-    stems = ["", *(match.stem for match, _ in played), ""]
-    jobs = []
-    for (match, record), before, after in zip(played, stems, stems[2:], strict=False):
-        agents = (contest.by_name[match.first].stem, contest.by_name[match.second].stem)
+    played = [match for match in contest.matches if match.result is not None]
+    stems = ["", *(match.stem for match in played), ""]
+
+    def job(match: PublishedMatch, record: str, before: str, after: str) -> MatchJob:
         context = MatchContext(
             contest=contest.name,
             match=match,
-            agents=agents,
+            agents=(contest.by_name[match.first].stem, contest.by_name[match.second].stem),
             before=before,
             after=after,
             address=options.address,
             has_picture=options.pictures,
             languages=options.languages,
         )
-        jobs.append(MatchJob(files, record, context, target, (private / match.first, private / match.second)))
-    return list(in_parallel(publish_match, jobs))
+        return MatchJob(files, record, context, target, (private / match.first, private / match.second))
+
+    jobs = (
+        job(match, match.result.record, before, after)
+        for match, before, after in zip(played, stems, stems[2:], strict=False)
+        if match.result is not None
+    )
+    yield from zip((match.number for match in played), in_parallel(publish_match, jobs), strict=True)

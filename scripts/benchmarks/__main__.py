@@ -31,6 +31,7 @@ from judge.sandbox.container import KEPT
 from judge.sandbox.owner import owned_directory
 from scripts.benchmarks.against import compare, read_figures, show_changes
 from scripts.benchmarks.contest import contest
+from scripts.benchmarks.large import large
 from scripts.benchmarks.live import live
 from scripts.benchmarks.measuring import GOMOKU, RUNS, SHORT, Bench, Figure, clock_errors_ms, figure_of, share_of
 from scripts.benchmarks.start import new_box, say_start, start
@@ -202,16 +203,20 @@ MEASURES = {
     "reuse": reuse,
     "freeze": freeze,
     "contest": contest,
+    "large": large,
     "live": live,
 }
 
 
 def bench(
     names: Annotated[
-        list[str] | None, typer.Argument(help="relay, clock, start, reuse, freeze, contest, live; all if none.")
+        list[str] | None, typer.Argument(help="relay, clock, start, reuse, freeze, contest, large, live; all if none.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     peer: Annotated[list[str] | None, typer.Option(help="c-gomoku-cli=PATH: run a peer too.")] = None,
+    games: Annotated[
+        list[int] | None, typer.Option(min=200, help="For large: how many games, instead of 1000 and 10000.")
+    ] = None,
     against: Annotated[
         Path | None, typer.Option(help="The output of --json of a former run: say what has become worse, and fail.")
     ] = None,
@@ -225,7 +230,7 @@ def bench(
     make_ready("docker", load_policy(GOMOKU), ["native"])
     figures: list[Figure] = []
     with owned_directory() as staging, slot_alone("docker") as slot:
-        bench_ = Bench(slot, staging, peers)
+        bench_ = Bench(slot, staging, peers, *([sorted(games)] if games else []))
         began = _cpu_ticks()
         for name in names or MEASURES:
             note(f"measuring {name} ...")

@@ -61,6 +61,8 @@ class Bench:
     slot: Slot
     staging: Path
     peers: dict[str, str]
+    sizes: Sequence[int] = (1000, 10_000)
+    """Of contests with very many games, the smallest first."""
 
     def agent(self, name: str) -> Agent:
         """A house agent, staged."""
