@@ -56,7 +56,7 @@ def practice_file(directory: IntakeDirectory, game: PracticeGame, ending: str, s
 
 
 def _record(directory: IntakeDirectory, digest: str) -> RecordFile:
-    return read_stored(directory.uploads, digest)
+    return read_stored(directory.practice, digest)
 
 
 def _names(game: PracticeGame) -> tuple[str, str]:

@@ -26,6 +26,10 @@ class Files:
             raise HostError(f"{path}: {error.strerror}; nothing was recorded, make room and go on") from None
         return digest
 
+    def remove(self, digest: str) -> None:
+        """Remove the file of a digest, if it is there. Raises OSError."""
+        self.path(digest).unlink(missing_ok=True)
+
     def sweep(self) -> None:
         """Remove half-written files of writers that were killed; nobody may be writing meanwhile."""
         for partial in self._folder.glob(f"*/*{PARTIAL}"):

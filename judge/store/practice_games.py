@@ -22,8 +22,12 @@ from judge.store.submission_types import (
     UnknownSubmissionError,
 )
 from judge.store.tables import practice_games, submissions
+from judge.text import sentence
 
 _DAY = timedelta(days=1)
+
+FORGOTTEN = sentence("its record was removed to make room")
+"""What is said of a game whose record is not stored any more."""
 _OPEN = (MatchState.PENDING, MatchState.RUNNING)
 
 
@@ -182,6 +186,21 @@ class PracticeGames:
             for row in lost:
                 _fail(connection, row, "the judge that played it was stopped", allowed)
             return [row.id for row in lost]
+
+    def forget_records(self, days: float, remove: Callable[[str], None]) -> int:
+        """Forget the records of games that ended so many days ago, each after its file was given to `remove` by its
+        digest; how many. Killed in between it does the same again. Raises what `remove` raises."""
+        before = stamp(self._now() - timedelta(days=days))
+        old = self._all().where(practice_games.c.record.is_not(None), practice_games.c.ended_at < before)
+        with self._engine.connect() as connection:
+            found = read_one_moment(connection).execute(old).all()
+        for row in found:
+            remove(row.record)
+            with self._engine.begin() as connection:
+                connection.execute(
+                    update(practice_games).where(practice_games.c.id == row.id).values(record=None, why=FORGOTTEN)
+                )
+        return len(found)
 
     def _is_ours(self) -> Any:
         return practice_games.c.contest == self._contest

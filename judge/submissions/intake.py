@@ -66,6 +66,9 @@ class IntakePolicy(BaseModel):
     """All turns of an agent in such a game, where the policy limits them together; its turns are shorter in the same
     proportion."""
 
+    practice_days: float = Field(default=30, gt=0)
+    """How long the record of such a game is stored; that it was played, and how it ended, stays."""
+
     notices: NoticePolicy = NoticePolicy()
     """How authors are told what happens."""
 

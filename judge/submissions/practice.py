@@ -82,7 +82,7 @@ def _played(
             host.need(each.runtime)
         programs = {each.digest: each.program for each in (agent, opponent)}
         file = play_until_scored(spec, programs, Venue(slot))
-    return _result(file, seat, directory.files.put(file.to_json()))
+    return _result(file, seat, directory.practice_records.put(file.to_json()))
 
 
 def _paired(agent: Agent, policy: Policy, staging: Path, number: int) -> tuple[Agent, int]:

@@ -55,6 +55,16 @@ class IntakeDirectory:
         return self.folder / "submissions"
 
     @property
+    def practice(self) -> Path:
+        """The folder of the records of practice games, which are removed after a time: no upload may be among them."""
+        return self.folder / "practice"
+
+    @property
+    def practice_records(self) -> Files:
+        """These records by their digest."""
+        return Files(self.practice)
+
+    @property
     def agents(self) -> Path:
         """The folder of the agents made of them."""
         return self.folder / "agents"

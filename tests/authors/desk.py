@@ -187,7 +187,7 @@ def _practise(cup: Cup, directory: IntakeDirectory, author: str, agent: str) -> 
         ]
         spec = MatchSpec(seats=(seats[0], seats[1]), policy=cup.planned.policy, seed=game.id)
         record = referee(spec, [player(HOUSE, 1)(0), cup.cast[agent](0)])
-        digest = directory.files.put(record.to_json())
+        digest = directory.practice_records.put(record.to_json())
         said = record.record
         result = PracticeResult(agent, HOUSE, 1, said.verdict.value, said.winner, said.reason, digest, said.seconds)
         games.finish(game.id, game.attempt, result)

@@ -114,7 +114,7 @@ def test_a_practice_game_gives_up_its_slot_and_is_played_again_as_one_whose_work
         assert 1 == done.failures
         assert [] == rubbish()
     assert done.record is not None
-    file = parse_json(RecordFile, directory.files.get(done.record), "the record")
+    file = parse_json(RecordFile, directory.practice_records.get(done.record), "the record")
     assert {"mine", "house-instant"} == {seat.name for seat in file.record.seats}
     assert not verify(file).problems
     assert not (directory.folder / "files").exists()

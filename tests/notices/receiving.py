@@ -1,6 +1,7 @@
 """Receivers of webhooks on this machine, as friendly or hostile as a test wants them."""
 
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -45,15 +46,16 @@ OK, ERROR = b"HTTP/1.1 204 No Content\r\n\r\n", b"HTTP/1.1 500 No\r\n\r\n"
 
 
 @contextmanager
-def receiving(answer: Answer) -> Iterator[Receiver]:
+def receiving(answer: Answer, address: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
     """A receiver until the test is through with it; each connection has a thread."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.create_server((address, 0)) as listener:
         receiver = Receiver(listener.getsockname()[1])
         ended = threading.Event()
 
-        def serve(stream: socket.socket) -> None:
-            with stream, suppress(OSError):
-                stream.settimeout(20)
+        def serve(plain: socket.socket) -> None:
+            with plain, suppress(OSError):
+                plain.settimeout(20)
+                stream = plain if tls is None else tls.wrap_socket(plain, server_side=True)
                 request = b""
                 while b"\r\n\r\n" not in request or len(request.partition(b"\r\n\r\n")[2]) < int(
                     header(request, "content-length")
@@ -81,5 +83,5 @@ def receiving(answer: Answer) -> Iterator[Receiver]:
         finally:
             ended.set()
             with suppress(OSError):
-                socket.create_connection(("127.0.0.1", receiver.port), timeout=5).close()
+                socket.create_connection((address, receiver.port), timeout=5).close()
             thread.join()

@@ -1,6 +1,10 @@
 """Notices reach their receivers, by webhook and by mail, at least once and with the same id; nobody delays another."""
 
+import json
+import os
+import shutil
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -12,6 +16,7 @@ from typing import Any
 import pytest
 from aiosmtpd.controller import Controller
 
+from judge.cluster.keys import make_keys
 from judge.errors import InputError
 from judge.notices.policy import NoticePolicy
 from judge.notices.sender import NoticeSender
@@ -19,6 +24,7 @@ from judge.notices.webhook import new_secret
 from judge.store.notices import Notice, Notices
 from judge.store.submission_types import Came, Upload
 from judge.store.submissions import Register
+from tests.forked import ForkedProcess
 from tests.notices.receiving import ERROR, LOOPBACK, OK, receiving, says
 from tests.notices.test_webhook import never
 
@@ -69,6 +75,27 @@ def test_a_notice_is_sent_again_with_its_id_until_it_is_taken(notices: Notices, 
     assert first != others[0]
     assert 1 == len(set(others))
     assert b'"type": "refused"' in receiver.requests[-1]
+
+
+def test_a_receiver_on_the_internet_is_called_by_tls_if_its_certificate_is_good(tmp_path: Path) -> None:
+    """Nothing is permitted: its address is checked as in a contest, and its certificate by the host's authorities."""
+    if os.geteuid() != 0 or not shutil.which("ip"):
+        pytest.skip("only root can make a network, with ip")
+    make_keys(tmp_path / "known", ["hooks.example.com", "other.example.com"], 1)
+    make_keys(tmp_path / "unknown", ["hooks.example.com"], 1)
+    command = [sys.executable, "-m", "tests.notices.outside", str(tmp_path)]
+    with ForkedProcess(command) as process:
+        assert 0 == process.wait(60)
+
+    given_up = ["given up", "given up"]
+    failed = "TLS with the receiver failed: CERTIFICATE_VERIFY_FAILED"
+    inside = "the webhook leads to an address that is not public: use a receiver on the internet"
+    assert {
+        "good": [["sent", "sent"], "", ["test", "refused"]],
+        "other": [given_up, failed, []],
+        "unknown": [given_up, failed, []],
+        "inside": [given_up, inside, []],
+    } == json.loads((tmp_path / "told.json").read_bytes())
 
 
 def test_a_notice_is_given_up_in_sight_of_its_author(notices: Notices, tmp_path: Path) -> None:

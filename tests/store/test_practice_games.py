@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from judge.matches import MatchState
-from judge.store.practice_games import PracticeGame, PracticeGames, PracticeResult
+from judge.store.files import Files
+from judge.store.practice_games import FORGOTTEN, PracticeGame, PracticeGames, PracticeResult
 from judge.store.submission_types import NotNowError, TooMuchError, UnknownSubmissionError
 from judge.store.submissions import Register
 from tests.store.test_submissions import Clock, bad, good, upload
@@ -92,6 +95,35 @@ def test_a_game_that_takes_its_worker_along_is_held_and_one_that_gave_up_its_slo
 
     assert (MatchState.HELD, "no Engine") == (games.get(game.id, "ada").state, games.get(game.id, "ada").why)
     assert games.take(WORKER) is None
+
+
+def test_a_record_is_forgotten_after_its_days_and_the_result_stays(
+    register: Register, games: PracticeGames, clock: Clock, tmp_path: Path
+) -> None:
+    """Also if the judge is killed after the file was removed."""
+    files = Files(tmp_path)
+    passed(register)
+    digests = [files.put(text) for text in (b"first", b"second")]
+    for digest in digests:
+        game = taken(games)
+        games.finish(game.id, game.attempt, replace(RESULT, record=digest))
+        clock.passes(20 * 86400)
+    old, new = digests
+
+    def killed(digest: str) -> None:
+        files.remove(digest)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        games.forget_records(30, killed)
+    assert 1 == games.forget_records(30, files.remove)
+    assert 0 == games.forget_records(30, files.remove)
+
+    assert (False, True) == (files.path(old).exists(), files.path(new).exists())
+    waiting, second, first = games.of(1, "ada")
+    assert (None, "win", FORGOTTEN) == (first.record, first.verdict, first.why)
+    assert (new, "win", "") == (second.record, second.verdict, second.why)
+    assert MatchState.PENDING is waiting.state
 
 
 def test_the_games_of_a_withdrawn_submission_are_cancelled(register: Register, games: PracticeGames) -> None:
