@@ -1,12 +1,13 @@
 """What happened on a slot's cores while a seat was waited for: the readings behind blame for a late turn.
 
 A turn can be late though its agent did nothing wrong: others used the cores, or the kernel stalled who wanted memory
-or a disk. The meter reads counters when a wait begins and again when a verdict needs them, and gives their growth as
-shares of the time between. Times are in nanoseconds, shares between 0 and 1; None: it could not be counted.
+or a disk. The meter reads counters when a wait begins, more of them when it becomes long, and all again when a verdict
+needs them, and gives their growth as shares of the time between. Times are in nanoseconds, shares between 0 and 1;
+None: it could not be counted.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from judge.sandbox.box import NO_FREEZER, Box
@@ -15,11 +16,11 @@ from judge.sandbox.stall_probe import STALL_NS
 from judge.sandbox.stalls import StallWatch
 
 _SNAPSHOT_NS = 20_000_000
-"""How old the last reading of the cores' busy time may be when a wait begins; a reading costs about 50 us."""
+"""How old the last reading of the cores' busy time may be when a wait begins; a reading costs about 30 us."""
 
 _CLOSER_PART = 16
-"""Which part of the time until its deadline a wait takes before the kernel's own threads are looked at too. That costs
-more, so it is done where nobody waits for the judge; less is taken by others until then than makes a turn void."""
+"""Which part of the time until its deadline a wait takes before the meter looks closer: at more than most waits need,
+and so that nobody waits for the judge. What others take until then is less than makes a turn void."""
 
 
 class Shares(NamedTuple):
@@ -44,23 +45,23 @@ class _Look(NamedTuple):
     stolen_ns: int = 0
     cpu_ns: tuple[int | None, int | None] = (None, None)
     """The CPU time of each seat."""
-    waited_ns: tuple[int | None, int | None] = (None, None)
-    """For how long each seat waited for a core."""
-    pressure_ns: tuple[int | None, int | None] = (None, None)
-    """For how long each seat waited for memory or a disk."""
-    host_pressure_ns: int | None = None
     stalled_ns: int | None = None
     """For how long the kernel stalled a process of the judge's own."""
 
 
 class _CloserLook(NamedTuple):
-    """What was counted at one moment of what the agent who is asked may cause, though its box did not use it."""
+    """What was counted besides of the seat that is asked, and of what it may cause though its box does not use it."""
 
     look: _Look
+    waited_ns: int | None
+    """For how long it waited for a core."""
+    pressure_ns: int | None
+    """For how long it waited for memory or a disk."""
+    any_pressure_ns: int
+    """For how long anything in its box did."""
+    host_pressure_ns: int | None
     threads: Mapping[int, int]
     """The processor time of each of the kernel's own threads, by its number."""
-    pressed_ns: int
-    """For how long anything in the box of the seat waited for memory or a disk."""
 
 
 class _FormerWaits:
@@ -114,17 +115,19 @@ class WaitMeter:
             before, after = self._snapshot.stalled_ns, self._stalls.stalled_ns()
             former.stalled_ns += max(0, min(span, (after or 0) - (before or 0)))
 
-    def closer_at(self, deadline: int) -> int:
-        """When `look_closer` is due in this wait; at its deadline: not any more."""
-        if self._use is None or self._closer is not None or not self._since:
-            return deadline
-        return self._since + (deadline - self._since) // _CLOSER_PART
+    def look_closer(self, now: int, deadline: int) -> int:
+        """Read all counters from which the wait is measured if it is late, once, when it is time for that.
 
-    def look_closer(self) -> None:
-        """Count from now on what others seem to use for the agent: the kernel's own threads, and a hypervisor that
-        works for its disks."""
-        if self._use is not None:
-            self._closer = _CloserLook(self._look_around(), self._use.kernel_threads(), self._pressed_ns())
+        Returns when it will be, the deadline if not any more: a judge that did not run then learns too little by it.
+        """
+        if self._closer is not None or not self._since or (self._use is None and self._stalls is None):
+            return deadline
+        part = (deadline - self._since) // _CLOSER_PART
+        if now < self._since + part:
+            return self._since + part
+        if now < self._since + 2 * part:
+            self._closer = self._look_closer(self._asked, self._use.kernel_threads() if self._use else {})
+        return deadline
 
     def note_other(self) -> None:
         """Read the CPU time of the seat that should be frozen, once a wait: what it uses from here on is counted."""
@@ -139,38 +142,45 @@ class WaitMeter:
         return None if now is None or self._still_cpu is None else max(0, now - self._still_cpu)
 
     def shares(self, seat: int) -> Shares:
-        """Of the time since the last reading, and of all waits for the seat."""
-        then, now = self._snapshot, self._look_around()
-        span = now.ns - then.ns
-        others = self._others_share(then, now) if self._use else None
-        # Of what a hypervisor steals the guest says that the agent has it.
-        stolen = (now.stolen_ns - then.stolen_ns) // self._cores
-        waited = _share_of(then.waited_ns[seat], now.waited_ns[seat], span, stolen) if self._use else None
+        """Of the time since the last readings, and of all waits for the seat."""
+        then, now = self._closer if seat == self._asked else None, self._look_closer(seat, {})
+        first, look = self._snapshot, now.look
+        if then is None:  # no wait that is long, or the judge did not run
+            others = self._others_share(first, look, 0) if self._use else None
+            waited = slept = pressure = host_pressure = None
+        else:
+            span = look.ns - then.look.ns
+            others = self._others_share(then.look, look, self._caused_ns(then, now)) if self._use else None
+            # Of what a hypervisor steals the guest says that the agent has it.
+            stolen = (look.stolen_ns - then.look.stolen_ns) // self._cores
+            waited = _share_of(then.waited_ns, now.waited_ns, span, stolen) if self._use else None
+            slept = self._slept_share(seat, then, now, span)
+            pressure = _share_of(then.pressure_ns, now.pressure_ns, span)
+            host_pressure = _share_of(then.host_pressure_ns, now.host_pressure_ns, span)
         if self._stalls is None:
             return Shares(others, waited)
-        former = self._former[seat]
+        former, span = self._former[seat], look.ns - first.ns
         return Shares(
             others_share=others,
             waited_share=waited,
-            stalled_share=_share_of(then.stalled_ns, now.stalled_ns, span),
-            slept_share=self._slept_share(seat, then, now, span),
-            game_stalled_share=_share_of(then.stalled_ns, now.stalled_ns, former.ns + span, former.stalled_ns),
-            game_slept_share=self._slept_share(seat, _Look(0, cpu_ns=(0, 0)), now, former.ns + span),
-            pressure_share=_share_of(then.pressure_ns[seat], now.pressure_ns[seat], span),
-            host_pressure_share=_share_of(then.host_pressure_ns, now.host_pressure_ns, span),
+            stalled_share=_share_of(first.stalled_ns, look.stalled_ns, span),
+            slept_share=slept,
+            game_stalled_share=_share_of(first.stalled_ns, look.stalled_ns, former.ns + span, former.stalled_ns),
+            game_slept_share=self._slept_share(seat, _FROM_THE_START, now, former.ns + span),
+            pressure_share=pressure,
+            host_pressure_share=host_pressure,
         )
 
-    def _others_share(self, then: _Look, now: _Look) -> float:
-        """Of the cores: what neither agent used nor, since a closer look, caused others to use."""
-        caused_ns = 0
-        if self._use and self._closer:
-            then = self._closer.look
-            stolen_for_it = min(now.stolen_ns - then.stolen_ns, self._pressed_ns() - self._closer.pressed_ns)
-            caused_ns = self._use.kernel_ns(self._closer.threads) + stolen_for_it
+    def _others_share(self, then: _Look, now: _Look, caused_ns: int) -> float:
         return _share(now.others_ns - then.others_ns - caused_ns, (now.ns - then.ns) * self._cores)
 
-    def _pressed_ns(self) -> int:
-        return self._boxes[self._asked].pressure_ns(of_any=True) or 0
+    def _caused_ns(self, then: _CloserLook, now: _CloserLook) -> int:
+        """What others seem to have used for the agent: the kernel's own threads, and a hypervisor that works for its
+        disks."""
+        stolen = now.look.stolen_ns - then.look.stolen_ns
+        return min(stolen, now.any_pressure_ns - then.any_pressure_ns) + (
+            self._use.kernel_ns(then.threads) if self._use else 0
+        )
 
     def _cpu_of_the_other(self) -> int | None:
         """CPU time of the seat that should be frozen while the other is asked."""
@@ -182,30 +192,34 @@ class WaitMeter:
         if self._use is None and self._stalls is None:
             return _Look(now)
         busy, stolen = self._use.now() if self._use else (0, 0)
-        cpu = self._of_both(lambda box: box.cpu_ns())
-        look = _Look(
-            now, busy - sum(used or 0 for used in cpu), stolen, cpu, self._of_both(lambda box: box.waited_ns())
-        )
-        if self._stalls is None:
-            return look
-        return look._replace(
-            pressure_ns=self._of_both(lambda box: box.pressure_ns()),
-            host_pressure_ns=self._stalls.pressure_ns(),
-            stalled_ns=self._stalls.stalled_ns(most=is_first),
+        cpu = self._boxes[0].cpu_ns(), self._boxes[1].cpu_ns()
+        stalled = self._stalls.stalled_ns(most=is_first) if self._stalls else None
+        return _Look(now, busy - sum(used or 0 for used in cpu), stolen, cpu, stalled)
+
+    def _look_closer(self, seat: int, threads: Mapping[int, int]) -> _CloserLook:
+        box, look = self._boxes[seat], self._look_around()
+        return _CloserLook(
+            look,
+            box.waited_ns(),
+            box.pressure_ns(),
+            box.pressure_ns(of_any=True) or 0,
+            self._stalls.pressure_ns() if self._stalls else None,
+            threads,
         )
 
-    def _of_both(self, read: Callable[[Box], int | None]) -> tuple[int | None, int | None]:
-        return read(self._boxes[0]), read(self._boxes[1])
-
-    def _slept_share(self, seat: int, then: _Look, now: _Look, span: int) -> float | None:
+    def _slept_share(self, seat: int, then: _CloserLook, now: _CloserLook, span: int) -> float | None:
         """The share of a time in which a seat neither ran nor wanted a core, or waited for memory or a disk: what
         frees memory for itself runs meanwhile."""
-        ran = _share_of(then.cpu_ns[seat], now.cpu_ns[seat], span * self._cores)
+        ran = _share_of(then.look.cpu_ns[seat], now.look.cpu_ns[seat], span * self._cores)
         if ran is None:
             return None
-        waited = _share_of(then.waited_ns[seat] or 0, now.waited_ns[seat], span) or 0.0
-        pressed = _share_of(then.pressure_ns[seat] or 0, now.pressure_ns[seat], span) or 0.0
+        waited = _share_of(then.waited_ns or 0, now.waited_ns, span) or 0.0
+        pressed = _share_of(then.pressure_ns or 0, now.pressure_ns, span) or 0.0
         return max(0.0, 1 - ran - waited, pressed)
+
+
+_FROM_THE_START = _CloserLook(_Look(0, cpu_ns=(0, 0)), 0, 0, 0, 0, {})
+"""Before anything was counted."""
 
 
 def _share_of(before: int | None, after: int | None, whole: int, more: int = 0) -> float | None:

@@ -359,9 +359,9 @@ class LiveWire:
         """Fill the inbox with what has happened; wait for it until the deadline."""
         began = time.monotonic_ns()
         spun_until, idle_at = began + self._spin_ns, began + _IDLE_NS
-        closer_at = max(idle_at, self._meter.closer_at(until_ns))
         while not self._inbox:
             now = time.monotonic_ns()
+            closer_at = self._meter.look_closer(now, until_ns)
             if now < spun_until:
                 ready = self._poll_for(0.0)
             else:
@@ -369,10 +369,7 @@ class LiveWire:
                 is_idle = now >= idle_at
                 if is_idle:
                     self._transcript.spill()
-                if now >= closer_at:
-                    self._meter.look_closer()
-                    closer_at = until_ns
-                wait_ns = min(until_ns, closer_at if is_idle else idle_at)
+                wait_ns = min(until_ns, closer_at) if is_idle else min(until_ns, closer_at, idle_at)
                 ready = self._poll_for(max(0.0, (wait_ns - now) / 1e9))
             self._take(ready)
             if self._looked_at >= until_ns and not self._inbox:

@@ -90,9 +90,10 @@ class Counter:
     def read(self) -> int | None:
         """The number now, times `factor`, less `base`; None when there never was one."""
         try:
-            text = os.pread(self.fd, 4096, 0).decode("ascii")
-            now = int(re.search(rf"^{self.key}\s*(\d+)$", text, re.MULTILINE)[1]) * self.factor  # type: ignore[index]
-            now -= self.base
+            text = os.pread(self.fd, 4096, 0)
+            if self.key:
+                text = re.search(rb"^%b\s*(\d+)$" % self.key.encode(), text, re.MULTILINE)[1]  # type: ignore[index]
+            now = int(text) * self.factor - self.base
         except (OSError, TypeError, ValueError):
             return self.value
         self.value = max(now, self.value or 0)

@@ -68,11 +68,29 @@ def test_what_it_causes_is_not_what_others_take(
     meter = WaitMeter(cast("list[Box]", boxes), use, 1, None)
     meter.look()
     meter.begin(0, now[0])
-    assert now[0] < meter.closer_at(now[0] + SPAN_NS) < now[0] + SPAN_NS / 10
-    meter.look_closer()
-    assert 2 * SPAN_NS == meter.closer_at(2 * SPAN_NS), "once is enough"
+    deadline = now[0] + SPAN_NS
+    now[0] = meter.look_closer(now[0], deadline)
+    assert now[0] < deadline - 0.9 * SPAN_NS
+    assert deadline == meter.look_closer(now[0], deadline)
     use.busy_ns, use.stolen_ns, use.threads_ns = (int(part * SPAN_NS) for part in (busy, stolen, threads))
     boxes[0].pressed_ns = int(pressed * SPAN_NS)
     now[0] += SPAN_NS
+    assert deadline == meter.look_closer(now[0], deadline), "once is enough"
 
     assert share == pytest.approx(meter.shares(0).others_share, abs=1e-6)
+
+
+def test_a_judge_that_did_not_run_measures_from_the_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [SPAN_NS]
+    monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
+    use = ScriptedUse()
+    meter = WaitMeter(cast("list[Box]", [ScriptedBox(), ScriptedBox()]), use, 1, None)
+    meter.look()
+    meter.begin(0, now[0])
+    deadline = now[0] + SPAN_NS
+    assert meter.look_closer(now[0], deadline) < deadline
+    use.busy_ns = SPAN_NS // 2
+    now[0] += SPAN_NS - 1
+    assert deadline == meter.look_closer(now[0], deadline)
+
+    assert (0.5, None) == pytest.approx(meter.shares(0)[:2])
