@@ -91,7 +91,10 @@ def _disqualify(console: Console, order: OrganiserOrder, _: int) -> DoneOrder:
 def _preview_export(console: Console, _: str) -> Preview:
     contest = console.begun()
     if not (contest.planned.folder / KEY_FILE).exists():
-        raise InputError(f"{KEY_FILE} is not in the contest's folder; judge contest key makes it")
+        raise InputError(
+            f"an export is signed, and there is no {KEY_FILE} in the contest's folder: make it once with "
+            f"judge contest key {contest.planned.folder / KEY_FILE}, and open this page again"
+        )
     words = (
         f"A new directory below {EXPORTS} of the contest's folder is written and signed, also if games are still to be "
         "played. It may take minutes. No place changes."

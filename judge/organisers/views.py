@@ -40,6 +40,7 @@ def overview(console: Console) -> Mapping[str, Any]:
         "orders": console.orders.latest(LAST),
         "submissions": {state.value: count for state, count in console.state.register.counts().items() if count},
         "begun": contest is not None,
+        "reason": "",
         "path": str(console.planned.path),
         "moments": console.state.receiver.gate.windows.words,
     }

@@ -108,6 +108,9 @@ def test_clocks_run_by_the_judges_numbers(witness: Browser, tmp_path: Path) -> N
         witness.wait_for(f"{clocks}[{clock['seat']}][0] !== {json.dumps(shown[clock['seat']][0])}")
         still = 1 - clock["seat"]
         assert shown[still] == witness.ask(clocks)[still]
+        # No minute has 60 seconds.
+        witness.ask("document.querySelector('.running').dataset.clocks = '- - - 119960 59999'")
+        witness.wait_for(f"{clocks}.map(([text]) => text).join() === '1:59.9,0:59.9'")
 
 
 def test_the_page_of_all_games_shows_boards_results_and_what_comes_next(witness: Browser, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -10,6 +11,7 @@ import pytest
 from judge.cli.submit import open_intake
 from judge.publish.keys import make_key
 from judge.publish.log import KEY_FILE
+from judge.store.tokens import TokenRole, Tokens
 from judge.transparency.checkpoint import read_checkpoint
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.intake.conftest import Service, ended, make_token, send
@@ -82,6 +84,19 @@ def test_before_the_contest_begins_the_pages_say_so_and_agents_are_received(ada:
     assert 3 == log.size
     assert b'"event":"announced"' in ada.get("/log/tile/entries/000.p/1").content
     assert 404 == ada.get("/log/tile/0/001").status_code
+
+
+def test_an_organiser_sees_a_contest_that_has_not_begun(folder: Path, service: Service) -> None:
+    directory = open_intake(folder)
+    with closing(Tokens(directory.store_url, directory.contest)) as tokens:
+        signed_in = {"cookie": f"judge-organiser={tokens.make('Olga', 'test', TokenRole.ACT)}"}
+    with httpx.Client(base_url=f"{service.url}/organiser/", headers=signed_in, timeout=60) as olga:
+        page = olga.get("index.html")
+        said = {path: olga.get(f"{path}.html").status_code for path in ("submissions", "orders", "games", "journal")}
+
+    assert 200 == page.status_code
+    assert '<b id="state">not begun</b>' in page.text
+    assert {"submissions": 200, "orders": 200, "games": 422, "journal": 422} == said
 
 
 @pytest.mark.usefixtures("begun")

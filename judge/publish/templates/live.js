@@ -260,8 +260,8 @@
 
   function shown(ms) {
     const whole = Math.max(0, ms);
-    const minutes = Math.floor(whole / 60000);
-    return `${minutes}:${((whole % 60000) / 1000).toFixed(1).padStart(4, "0")}`;
+    const tenths = Math.floor(whole / 100); // before the minutes are counted: 59.96 s is no 60.0 s
+    return `${Math.floor(tenths / 600)}:${((tenths % 600) / 10).toFixed(1).padStart(4, "0")}`;
   }
 
   // A clock shows what is left of the match, else of the turn, else how long the turn takes: by the judge's own time.
