@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,8 @@ from judge.referee.play import Slot
 from judge.sandbox.cores import available
 from scripts.benchmarks import contest as bench_contest
 from scripts.benchmarks import crowd as bench_crowd
+from scripts.benchmarks import large as bench_large
+from scripts.benchmarks import start as bench_start
 from scripts.benchmarks import tables as bench_tables
 from scripts.benchmarks.against import compare, read_figures
 from scripts.benchmarks.measuring import Bench, Figure, figure_of
@@ -57,6 +59,34 @@ def test_games_a_minute_are_measured(bench_in_containers: Bench, monkeypatch: py
 
     assert (ready.limit, None) == (alone.value, ready.peer)
     assert ready.value > 0
+
+
+@pytest.mark.docker
+def test_each_step_of_a_start_and_an_end_is_measured(
+    bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench_start, "RUNS", 1)
+    monkeypatch.setattr(bench_start, "ROUNDS", 1)
+    called = {name: getattr(owner, call) for name, (owner, call) in bench_start.STEPS.items()}
+
+    figures = {figure.name: figure for figure in bench_start.start(bench_in_containers)}
+
+    start = figures["start, created to OK"]
+    parts = sum(figure.value for name, figure in figures.items() if name.startswith("start: "))
+    assert pytest.approx(start.value) == parts
+    assert all(figures[name].value > 0 for name in bench_start.STEPS)
+    assert called == {name: getattr(owner, call) for name, (owner, call) in bench_start.STEPS.items()}
+
+
+@pytest.mark.docker
+def test_commands_of_large_contests_are_measured(bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_large, "AGENTS", 2)
+    monkeypatch.setattr(bench_large, "COMMANDS", bench_large.COMMANDS[-2:])
+
+    figures = {figure.name: figure for figure in bench_large.large(replace(bench_in_containers, sizes=(3,)))}
+
+    assert figures["3 games: verify"].value > 0
+    assert figures["3 games: export, disk"].value > 10
 
 
 @pytest.mark.docker
