@@ -17,13 +17,13 @@ from judge.logs import get_logger
 from judge.protocols import protocol_entry
 from judge.referee.blame import Cause, Void, judge_failure
 from judge.referee.folder_shelf import Shelf, folders_of, shelved
+from judge.referee.live_wire import LiveWire
 from judge.referee.make_record import NOTHING_READ, Circumstances, PlayedMatch, record_of
 from judge.referee.match import Referee
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.spec import FolderRecord, MatchSpec, Placement, RecordFile
 from judge.referee.transcript import Transcript, mark_private, seal
-from judge.referee.wire import LiveWire
 from judge.sandbox import BoxKind, open_box, open_keeper
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.core_use import CoreUse

@@ -25,11 +25,12 @@ from judge.attacks.weak_box import Config, WeakBox
 from judge.games.types import Verdict
 from judge.host.build_images import build_images
 from judge.referee.blame import Cause, Evidence, Thresholds, Void, judge
+from judge.referee.live_wire import LiveWire
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, SeatSpec, write_record
 from judge.referee.transcript import EntryKind, Transcript
-from judge.referee.wire import LiveWire, Measured
+from judge.referee.wire import Measured
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.cgroup import parse_mounts
 from judge.sandbox.core_use import CoreUse

@@ -8,9 +8,10 @@ from typing import cast
 
 import pytest
 
+from judge.referee.live_wire import LiveWire
 from judge.referee.policy import ClockPolicy
 from judge.referee.transcript import EntryKind, Transcript
-from judge.referee.wire import Happening, LiveWire, Measured, RanOn
+from judge.referee.wire import Happening, Measured, RanOn
 from judge.sandbox import open_box
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.stall_probe import STALL_NS

@@ -1,0 +1,441 @@
+"""The wire to two boxes, watched in one poll loop; see `judge.referee.wire`."""
+
+import os
+import select
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from judge.games.types import SEATS
+from judge.referee.transcript import EntryKind, Transcript
+from judge.referee.wait_meter import WaitMeter
+from judge.referee.wire import Happening, Measured, RanOn
+from judge.sandbox.box import Box, Channel, EventSource, ProcessReport
+from judge.sandbox.core_use import CoreUse
+from judge.sandbox.stalls import StallWatch
+
+_KIND_OF_CHANNEL = {
+    Channel.OUT: EntryKind.READ,
+    Channel.ERR: EntryKind.STDERR,
+    Channel.REPORT: EntryKind.REPORT,
+    Channel.OOM: EntryKind.OOM,
+}
+
+_IDLE_NS = 1_000_000
+"""An agent that answers sooner never waits for what the judge does while it waits: tell of the game, and move its
+transcript to disk."""
+
+_AT_ONCE_NS = 1_000_000
+"""A box that is frozen within this time is frozen at once: an honest one takes some microseconds."""
+
+_SPIN_NS = 60_000
+"""How long a box is checked without a pause: enough where its processor has nothing else to do."""
+
+_SHORT_NAP_S = 0.00005
+"""How often it is checked after that: where many games share a processor, the judge must not take it from them."""
+
+_NAP_S = 0.0005
+"""How often a box that is not frozen at once is checked."""
+
+UNENDED_BYTES = 4096
+"""A line without an end is reported when it has this many bytes."""
+
+_REPLACED_NS = 1_000_000_000
+"""How long the judge waits for the box of a replaced process to be gone before it makes the new one."""
+
+_STARTED = ProcessReport("started").encode()
+
+_WRITABLE = select.EPOLLOUT
+
+
+class LiveWire:
+    """Two boxes, watched by one epoll."""
+
+    def __init__(
+        self,
+        boxes: Sequence[Box],
+        transcript: Transcript,
+        new_box: Callable[[int], Box],
+        use: CoreUse | None,
+        cores: int,
+        stderr_bytes: int,
+        spin_ns: int = 0,
+        least_bytes: int = 1,
+        stalls: StallWatch | None = None,
+    ) -> None:
+        """`use` reads how the slot's `cores` are used, where that can be told apart from the judge.
+
+        For `spin_ns` of every wait the judge asks again instead of sleeping: with a core of its own that costs nobody
+        anything, and a core that sleeps takes longer to wake than an instant agent to answer. `stalls` tells of stalls
+        of the host; None where an agent could reach it.
+        """
+        self._boxes = list(boxes)
+        self._transcript = transcript
+        self._new_box = new_box
+        self._meter = WaitMeter(self._boxes, use, cores, stalls)
+        self._spin_ns = spin_ns
+        self._stderr_room = [stderr_bytes, stderr_bytes]
+        self._least_bytes = least_bytes
+        self._unended = [bytearray(), bytearray()]
+        """What was read of a line without its end: it is reported with its end, or when the judge looks."""
+        self._epoll = select.epoll()
+        self._sources: dict[int, tuple[int, EventSource]] = {}
+        self._inbox: deque[Happening] = deque()
+        self._outbox = [bytearray(), bytearray()]
+        self._stands: list[Callable[[], bool] | None] = [None, None]
+        """How to check that a seat is still that was frozen, killed or has ended; None: it may run."""
+        self._replaced: tuple[list[Box], list[Box]] = ([], [])
+        """Boxes that were replaced and are not closed yet."""
+        self._loose_cpu: list[int | None] = [None, None]
+        self._looked_at = time.monotonic_ns()
+        self._late_ns = 0
+        for seat in SEATS:
+            self._watch(seat)
+
+    @property
+    def boxes(self) -> Sequence[Box]:
+        """The boxes as they are now."""
+        return self._boxes
+
+    @property
+    def late_ns(self) -> int:
+        """The longest time for which the judge did not look, or overslept a deadline."""
+        return self._late_ns
+
+    # --- what the referee does ---------------------------------------------------------------------------------------
+
+    def start(self, seat: int) -> int:
+        """Start the agent."""
+        self._meter.look()
+        now = time.monotonic_ns()
+        self._boxes[seat].start()
+        self._transcript.add(now, seat, EntryKind.STARTED)
+        self._meter.begin(seat, now)
+        return now
+
+    def write(self, seat: int, data: bytes) -> None:
+        """Queue bytes and give the pipe what it takes."""
+        self._transcript.add(time.monotonic_ns(), seat, EntryKind.WROTE, data)
+        if self._outbox[seat]:
+            self._outbox[seat] += data
+            return
+        taken = self._boxes[seat].write(data)
+        if 0 <= taken < len(data):
+            self._outbox[seat] += data[taken:]
+            self._watch_room(seat)
+
+    def thaw(self, seat: int) -> int:
+        """Thaw the agent. CPU time that it used while it should have been frozen sets its clock back."""
+        self._stands[seat] = None
+        dodged = self._cpu_used_loose(seat)
+        # The moment is taken before the thaw: on a shared core the agent may run before the call returns.
+        now = time.monotonic_ns()
+        if self._meter.is_old(now):
+            self._meter.look()
+            now = time.monotonic_ns()
+        since = now - dodged
+        self._boxes[seat].thaw()
+        self._transcript.add(since, seat, EntryKind.THAWED)
+        self._meter.begin(seat, now)
+        return since
+
+    def freeze(self, seat: int) -> int | None:
+        """Stop the box, and read its memory while it comes to a stand: nobody's clock runs."""
+        self._boxes[seat].freeze()
+        self._meter.end()
+        self._stands[seat] = self._boxes[seat].is_frozen
+        now = time.monotonic_ns()
+        used = self._boxes[seat].memory_bytes()
+        self._transcript.add(now, seat, EntryKind.FROZEN, b"" if used is None else b"%d" % used)
+        return used
+
+    def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
+        """Check until the box is still: at first without a pause, which is enough for an honest one."""
+        if self._stands[seat] is None and not self._replaced[seat]:
+            return None
+        spin_until = time.monotonic_ns() + _SPIN_NS
+
+        def pause() -> None:
+            if time.monotonic_ns() < spin_until:
+                os.sched_yield()
+            else:
+                time.sleep(_SHORT_NAP_S)
+
+        if self._stands_within(seat, min(_AT_ONCE_NS, bound_ns), pause):
+            return None
+        began, cpu = time.monotonic_ns(), self._cpu(seat)
+        stands = self._stands_within(seat, bound_ns, lambda: time.sleep(_NAP_S))
+        self._looked_at = now = time.monotonic_ns()  # nobody's clock ran meanwhile
+        used = None if cpu is None else max(0, (self._cpu(seat) or 0) - cpu)
+        if not stands and self._stands[seat] is not None:
+            self._loose_cpu[seat] = cpu
+        ran = RanOn(now - began, used)
+        self._transcript.add(now, seat, EntryKind.RAN_ON, ran.encode())
+        return ran
+
+    def look(self) -> Sequence[Happening]:
+        """What has happened already."""
+        self._take(self._poll_for(0.0))
+        self._hand_out_unended()
+        if not self._inbox:
+            return ()
+        seen = list(self._inbox)
+        self._inbox.clear()
+        for happening in seen:
+            self._transcript.add(*happening)
+        self._transcript.add(time.monotonic_ns(), seen[-1].seat, EntryKind.LOOKED)
+        return seen
+
+    def wait(self, until_ns: int) -> Happening:
+        """The next thing that happens."""
+        if not self._inbox:
+            self._poll(until_ns)
+        now = time.monotonic_ns()
+        happening = self._inbox.popleft() if self._inbox else Happening(now, -1, EntryKind.EXPIRED, b"")
+        self._transcript.add(*happening)
+        return happening
+
+    def measure(self, seat: int) -> Measured:
+        """Readings of the box, and what others did to it and used of the slot."""
+        box = self._boxes[seat]
+        shares, used = self._meter.shares(seat), self._meter.opponent_cpu(seat)
+        measured = Measured(box.readings(), held_by_others=box.is_held(), opponent_cpu_ns=used, **shares._asdict())
+        self._transcript.add(time.monotonic_ns(), seat, EntryKind.EVIDENCE, measured.encode())
+        return measured
+
+    def respawn(self, seat: int) -> int:
+        """A new box for the same agent."""
+        self._transcript.add(time.monotonic_ns(), seat, EntryKind.RESPAWNED)
+        self._meter.end()
+        self._forget(seat)
+        self._boxes[seat].kill()
+        self._replaced[seat].append(self._boxes[seat])
+        self._wait_for(lambda: self._are_gone(seat), _REPLACED_NS, lambda: time.sleep(_NAP_S))
+        self._boxes[seat] = self._new_box(seat)
+        self._boxes[seat].prepare()
+        self._boxes[seat].enter()
+        self._watch(seat)
+        self._looked_at = time.monotonic_ns()  # nobody ran meanwhile
+        return self.start(seat)
+
+    def mute(self, seat: int) -> None:
+        """Read nothing more of a seat; an agent that continues to print blocks on its pipe."""
+        for fd in [fd for fd, (owner, _) in self._sources.items() if owner == seat]:
+            self._unwatch(fd)
+        self._inbox = deque(item for item in self._inbox if item.seat != seat)
+        self._unended[seat].clear()
+
+    def kill(self, seat: int) -> None:
+        """End the agent."""
+        self._boxes[seat].kill()
+        self._stands[seat] = self._boxes[seat].is_gone
+        self._looked_at = time.monotonic_ns()  # the game is over: nobody is waited for
+        self._transcript.add(self._looked_at, seat, EntryKind.KILLED)
+
+    def fail(self, why: str) -> None:
+        """Note how the host failed."""
+        self._transcript.add(time.monotonic_ns(), -1, EntryKind.FAILED, why.encode())
+
+    def leave(self) -> tuple[float, float]:
+        """Run nothing of either seat on the slot's cores any more; never raises.
+
+        For how many seconds each seat's processes ran on after they were killed.
+        """
+        first, second = (sum(box.leave() for box in (self._boxes[seat], *self._replaced[seat])) for seat in SEATS)
+        return first, second
+
+    def close(self) -> None:
+        """Close both boxes; never raises."""
+        self._epoll.close()
+        for box in (*self._boxes, *self._replaced[0], *self._replaced[1]):
+            box.close()
+
+    # --- polling -----------------------------------------------------------------------------------------------------
+
+    def _poll(self, until_ns: int) -> None:
+        """Fill the inbox with what has happened; wait for it until the deadline."""
+        began = time.monotonic_ns()
+        spun_until, idle_at = began + self._spin_ns, began + _IDLE_NS
+        while not self._inbox:
+            now = time.monotonic_ns()
+            closer_at = self._meter.look_closer(now, until_ns)
+            if now < spun_until:
+                ready = self._poll_for(0.0)
+            else:
+                self._meter.note_other()
+                is_idle = now >= idle_at
+                if is_idle:
+                    self._transcript.spill()
+                wait_ns = min(until_ns, closer_at) if is_idle else min(until_ns, closer_at, idle_at)
+                ready = self._poll_for(max(0.0, (wait_ns - now) / 1e9))
+            self._take(ready)
+            if self._looked_at >= until_ns and not self._inbox:
+                self._hand_out_unended()
+                if not ready:
+                    self._late_ns = max(self._late_ns, self._looked_at - max(now, until_ns))
+                return
+
+    def _poll_for(self, span_s: float) -> list[tuple[int, int]]:
+        """Poll, and measure the longest time between two polls."""
+        self._late_ns = max(self._late_ns, time.monotonic_ns() - self._looked_at)
+        ready = self._epoll.poll(span_s)
+        self._looked_at = time.monotonic_ns()
+        return ready
+
+    def _take(self, ready: Sequence[tuple[int, int]]) -> None:
+        for fd, mask in ready:
+            if mask & _WRITABLE:
+                self._flush(fd)
+            if mask & ~_WRITABLE:
+                self._read(fd)
+
+    def _read(self, fd: int) -> None:
+        entry = self._sources.get(fd)
+        if entry is None:
+            return
+        seat, source = entry
+        chunks = source.read()
+        now = time.monotonic_ns()
+        if source.ended:
+            self._unwatch_ended(seat)
+        for channel, data in chunks:
+            if channel is Channel.OUT and self._is_unended(seat, data):
+                continue
+            kept = self._bounded(seat, data) if channel is Channel.ERR else data
+            if channel is Channel.REPORT and data != _STARTED:
+                self._stands[seat] = self._boxes[seat].is_gone
+            if kept or not data:
+                self._happen(now, seat, _KIND_OF_CHANNEL[channel], kept)
+
+    def _is_unended(self, seat: int, data: bytes) -> bool:
+        """Whether `data` ends no line: then it is kept for the read that does, so that an agent that writes letter by
+        letter makes no more entries than one that writes line by line."""
+        unended = self._unended[seat]
+        if not data or b"\n" in data or b"\r" in data or len(unended) + len(data) > UNENDED_BYTES:
+            return False
+        unended += data
+        return True
+
+    def _happen(self, now: int, seat: int, kind: EntryKind, data: bytes) -> None:
+        """News for the inbox; what stdout said before it comes with it, or before it."""
+        unended = self._unended[seat]
+        if unended and kind is not EntryKind.STDERR:
+            if kind is EntryKind.READ and data:
+                data = bytes(unended) + data
+            else:
+                self._inbox.append(Happening(now, seat, EntryKind.READ, bytes(unended)))
+            unended.clear()
+        last = self._inbox[-1] if self._inbox else None
+        if data and last and last.data and (now, seat, kind) == last[:3] and kind is EntryKind.READ:
+            # One moment has one read of a seat: the parts of a chunk are known by it (`judge.referee.replay`).
+            self._inbox[-1] = last._replace(data=last.data + data)
+            return
+        self._inbox.append(Happening(now, seat, kind, data))
+
+    def _hand_out_unended(self) -> None:
+        """Report all that was read, whether its line has ended or not."""
+        for seat in SEATS:
+            if self._unended[seat]:
+                data = bytes(self._unended[seat])
+                self._unended[seat].clear()
+                self._inbox.append(Happening(time.monotonic_ns(), seat, EntryKind.READ, data))
+
+    def _bounded(self, seat: int, data: bytes) -> bytes:
+        """The part of stderr that is stored; the rest is read so that the agent does not block."""
+        kept = data[: max(0, self._stderr_room[seat])]
+        self._stderr_room[seat] -= max(len(kept), self._least_bytes)
+        return kept
+
+    def _flush(self, fd: int) -> None:
+        for seat in SEATS:
+            box = self._boxes[seat]
+            if box.stdin_fd != fd:
+                continue
+            outbox = self._outbox[seat]
+            taken = box.write(bytes(outbox))
+            if taken < 0:
+                outbox.clear()
+            del outbox[: max(0, taken)]
+            if not outbox:
+                self._unwatch_room(fd)
+
+    def _watch(self, seat: int) -> None:
+        for source in self._boxes[seat].sources:
+            self._sources[source.fd] = (seat, source)
+            self._epoll.register(source.fd, source.events)
+
+    def _unwatch_ended(self, seat: int) -> None:
+        """An end may end more than the stream that it was read from."""
+        for fd, (owner, source) in list(self._sources.items()):
+            if owner == seat and source.ended:
+                self._unwatch(fd)
+
+    def _unwatch(self, fd: int) -> None:
+        if self._sources.pop(fd, None) is not None:
+            self._epoll.unregister(fd)
+
+    def _watch_room(self, seat: int) -> None:
+        fd = self._boxes[seat].stdin_fd
+        if fd < 0:
+            self._outbox[seat].clear()
+        elif fd in self._sources:
+            self._epoll.modify(fd, self._sources[fd][1].events | _WRITABLE)
+        else:
+            self._epoll.register(fd, _WRITABLE)
+
+    def _unwatch_room(self, fd: int) -> None:
+        if fd in self._sources:
+            self._epoll.modify(fd, self._sources[fd][1].events)
+        else:
+            self._epoll.unregister(fd)
+
+    def _forget(self, seat: int) -> None:
+        self.mute(seat)
+        if self._outbox[seat]:
+            self._unwatch_room(self._boxes[seat].stdin_fd)
+            self._outbox[seat].clear()
+        self._stands[seat] = None
+        self._loose_cpu[seat] = None
+
+    # --- freezing ------------------------------------------------------------------------------------------------
+
+    def _stands_within(self, seat: int, span_ns: int, pause: Callable[[], None]) -> bool:
+        """Whether a seat is still now, or within the span."""
+        return self._wait_for(lambda: self._stands_now(seat), span_ns, pause)
+
+    def _stands_now(self, seat: int) -> bool:
+        stands = self._stands[seat]
+        if stands is not None and not stands():
+            return False
+        self._stands[seat] = None
+        return self._are_gone(seat)
+
+    def _are_gone(self, seat: int) -> bool:
+        """Whether all replaced boxes of a seat are gone."""
+        dying = self._replaced[seat]
+        while dying and dying[0].is_gone():
+            dying.pop(0).close()
+        return not dying
+
+    @staticmethod
+    def _wait_for(holds: Callable[[], bool], span_ns: int, pause: Callable[[], None]) -> bool:
+        """Whether a condition holds now, or within the span."""
+        until = time.monotonic_ns() + span_ns
+        while not holds():
+            if time.monotonic_ns() >= until:
+                return False
+            pause()
+        return True
+
+    def _cpu(self, seat: int) -> int | None:
+        """CPU time of a seat that is not still, even if the Engine takes long to answer."""
+        used = [box.readings().cpu_ns for box in (self._boxes[seat], *self._replaced[seat])]
+        return None if None in used else sum(filter(None, used))
+
+    def _cpu_used_loose(self, seat: int) -> int:
+        """The CPU time of a seat since it was left running because it used none."""
+        before = self._loose_cpu[seat]
+        if before is None:
+            return 0
+        self._loose_cpu[seat] = None
+        return max(0, (self._boxes[seat].cpu_ns() or before) - before)
