@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from judge.agents.agents import Agent, stage_agent
 from judge.contest.plan import AgentPlan, Planned
 from judge.errors import InputError
-from judge.store.submission_types import Submission
+from judge.host.house_agents import house_agent_names
+from judge.store.submission_types import State, Submission
 
 if TYPE_CHECKING:
     from judge.submissions.service import IntakeDirectory
@@ -24,6 +25,8 @@ class Entrant:
     name: str
     agent: Agent
     submission: int | None = None
+    is_checked: bool = True
+    """Whether it is a house agent, or its submission passed the check."""
 
 
 def intake_directory(planned: Planned) -> IntakeDirectory:
@@ -63,7 +66,8 @@ def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]
 
 def _listed(planned: Planned, each: AgentPlan, staging: Path) -> Entrant:
     agent = stage_agent(planned.locate(each), staging)
-    return Entrant(each.name or agent.manifest.name, agent)
+    is_house = planned.locate(each) in house_agent_names()
+    return Entrant(each.name or agent.manifest.name, agent, is_checked=is_house)
 
 
 def _taken(planned: Planned, directory: IntakeDirectory) -> Sequence[Submission]:
@@ -77,4 +81,5 @@ def _sent(directory: IntakeDirectory, submission: Submission) -> Entrant:
     from judge.submissions.service import agent_of
 
     agent = agent_of(directory, submission)
-    return Entrant(submission.name or agent.manifest.name, agent, submission.id)
+    is_checked = submission.state is State.PASSED
+    return Entrant(submission.name or agent.manifest.name, agent, submission.id, is_checked)

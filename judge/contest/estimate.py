@@ -44,6 +44,8 @@ class ContestEstimate:
     missing: Sequence[str]
     folders: str = ""
     """A sentence that says what the agents' persistent folders begin with; empty if the policy has none."""
+    unchecked: Sequence[str] = ()
+    """The agents of which nobody knows that they passed the check: listed ones, and those approved in spite of it."""
 
     def hours(self, slots: int) -> float | None:
         """The longest that it can take on so many slots."""
@@ -83,6 +85,7 @@ def estimate_contest(planned: Planned) -> ContestEstimate:
         waves=_waves(planned, pairs),
         missing=missing,
         folders="".join(folders),
+        unchecked=[each.name for each in entered if not each.is_checked],
     )
 
 

@@ -70,10 +70,13 @@ class Site:
         begin: Callable[[], Watched | None],
         log: SignedLog | None = None,
         windows: Callable[[], Windows] = Windows,
+        *,
+        has_authors: bool = True,
     ) -> None:
         """`begin` opens the contest called `name` if it has begun, and catches up with its events. `log` and its
-        `windows` are shown before that; None: there is no log yet."""
+        `windows` are shown before that; None: there is no log yet. `has_authors`: authors submit here."""
         self.name = name
+        self.has_authors = has_authors
         self.log = log
         self.windows = windows
         self.watched = begin()
@@ -265,7 +268,7 @@ def _add_pages(app: FastAPI, site: Site) -> None:
         """A page or a file of the contest."""
         watched = site.watched
         if watched is None:
-            waiting = waiting_page(path, site.name, site.windows().moments)
+            waiting = waiting_page(path, site.name, site.windows().moments, has_authors=site.has_authors)
             if waiting is None and site.log is not None:
                 waiting = await run_in_threadpool(log_page, site.log, path)
             return PlainTextResponse(NO_PAGE, 404) if waiting is None else _answer(request, waiting, 0)

@@ -240,14 +240,16 @@ class LivePages:
         return None
 
 
-def waiting_page(path: str, contest: str, moments: Sequence[tuple[str, datetime]]) -> LivePage | None:
+def waiting_page(
+    path: str, contest: str, moments: Sequence[tuple[str, datetime]], *, has_authors: bool
+) -> LivePage | None:
     """A page or a file of a contest that has not begun, with its moments; None if there is none."""
     if path in ASSETS:
         return LivePage(asset(path), kind_of(path))
     place = PagePlace.of_file(path, languages(CODES))
     if place.path not in NAVIGATION:
         return None
-    values = {"here": "", "contest_name": contest, "has_authors": True, "moments": moments}
+    values = {"here": "", "contest_name": contest, "has_authors": has_authors, "moments": moments}
     return LivePage(render("waiting.html", place, values), kind_of(path))
 
 

@@ -76,8 +76,8 @@ def serve(
 ) -> None:
     """Serve until a signal ends it; `proxy` is the one address whose X-Forwarded-For header is trusted.
 
-    With an `intake` it can be started before the contest begins. Raises InputError if the contest has not begun and
-    there is no intake, and HostError if its store cannot be read. `metrics` listens for Prometheus.
+    It can be started before the contest begins, and says so until then. Raises HostError if its store cannot be read.
+    `metrics` listens for Prometheus.
     """
     watching = planned.plan.broadcast
     limits = planned.plan.intake.model_copy(
@@ -86,7 +86,7 @@ def serve(
     with ExitStack() as stack:
 
         def begin() -> Watched | None:
-            if intake is not None and not intake.state.register.has_begun():
+            if not _has_begun(planned):
                 return None
             hub = hub_of(planned)
             hub.catch_up()
@@ -95,10 +95,10 @@ def serve(
             return Watched(hub, pages, stamp_of(planned), slots)
 
         log = None
-        if intake is not None:
+        if not planned.has_no_store:
             log = stack.enter_context(closing(SignedLog(planned.store_url, planned.name, planned.folder)))
         counted = Metrics()
-        site = Site(planned.name, begin, log, FileWindows(planned).look)
+        site = Site(planned.name, begin, log, FileWindows(planned).look, has_authors=intake is not None)
         if metrics is not None:
             counted.registry.register(StoreNumbers(planned, site.viewers))
             stack.enter_context(served_metrics(counted, metrics))
@@ -120,6 +120,13 @@ def serve(
         server = uvicorn.Server(uvicorn.Config(service, **options))
         ready()
         server.run(sockets=[listener])
+
+
+def _has_begun(planned: Planned) -> bool:
+    if planned.has_no_store:
+        return False
+    with closing(Reader(planned.store_url)) as reader:
+        return planned.name in reader.contest_names()
 
 
 def publish_once(plan: Path, directory: Path) -> None:

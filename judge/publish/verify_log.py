@@ -148,8 +148,14 @@ def undecided(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
     """What the organiser left undecided when he froze the entries."""
     freeze = contest.snapshot.freeze
     for number, line in _submissions(log.lines[: freeze.leaves] if freeze else ()).items():
-        if line.event == State.RECEIVED:
-            yield f"submission {number} was received and not decided when the entries were frozen"
+        if words := _UNDECIDED.get(line.event):
+            yield f"submission {number} {words} when the entries were frozen"
+
+
+_UNDECIDED: Mapping[str, str] = {
+    State.RECEIVED: "was received and not decided",
+    State.FAILED: "was not decided, because the judge's host had failed in its check,",
+}
 
 
 def _submissions(lines: Sequence[JournalLine]) -> Mapping[int, JournalLine]:

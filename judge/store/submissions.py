@@ -40,8 +40,8 @@ REGISTER_KEY = 5003113
 register."""
 
 _HOUR = timedelta(hours=1)
-_LOGGED = (State.PASSED, State.REFUSED, State.APPROVED, State.WITHDRAWN)
-"""What becomes of a submission, in public."""
+_LOGGED = (State.PASSED, State.REFUSED, State.APPROVED, State.WITHDRAWN, State.FAILED)
+"""What becomes of a submission, in public; also that its check failed because of the host, and not of the author."""
 _UNDERWAY = (State.RECEIVED, State.PROCESSING)
 
 

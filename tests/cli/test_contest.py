@@ -306,6 +306,7 @@ def test_a_plan_that_lacks_something_says_all_of_it_and_fails(judge: Judge, tmp_
     assert 2 <= len(missing)
     assert "there is no agent 'cup/gone'" in missing[0]
     assert "games    6 in 3 rounds, 2 a pairing" in planned.out
+    assert "no passed check" not in planned.out
     assert "\x1b" not in planned.out
 
 

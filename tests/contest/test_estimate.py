@@ -1,11 +1,18 @@
 """Before a contest: how many games and hours it has, and everything that is missing, at once."""
 
+import json
+from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from judge.agents.agents import stage_agent
+from judge.agents.store import AgentStore
+from judge.contest.entries import intake_directory
 from judge.contest.estimate import ContestEstimate, estimate_contest
 from judge.contest.plan import load_plan
+from judge.store.submission_types import Allowance, Came, Upload
 
 FASTGAME = 'name = "cup"\npolicy = "gomocup-fastgame"\n'
 AT_ONCE = 'change = ["folders.temporary=false", "folders.persistent=false"]\n'
@@ -21,6 +28,30 @@ def look(folder: Path, text: str, agents: int = 0) -> ContestEstimate:
     path = folder / "contest.toml"
     path.write_text(text)
     return estimate_contest(load_plan(path))
+
+
+def test_agents_of_which_no_passed_check_is_known_are_named(tmp_path: Path) -> None:
+    """Listed ones and those that were approved in spite of the check; not house agents, nor those that passed."""
+    (tmp_path / "mine").write_bytes(b"#!/usr/bin/env python3\n")
+    (tmp_path / "mine").chmod(0o755)
+    text = f'{FASTGAME}[format]\nname = "round-robin"\n[[agents]]\npath = "mine"\n'
+    path = tmp_path / "contest.toml"
+    path.write_text(text)
+    directory = intake_directory(load_plan(path))
+    with TemporaryDirectory() as staging, closing(directory.register()) as register:
+        agent = stage_agent("house-instant", Path(staging))
+        AgentStore(directory.agents).put(agent.program)
+        program = {"program": agent.digest, "executables": []}
+        described = json.dumps({"manifest": agent.manifest.model_dump(mode="json"), **program})
+        for name, refusal in (("good", ""), ("poor", "it is slow")):
+            upload = Upload("ada", name, "a.zip", "a" * 64, 100)
+            number = register.receive(upload, Allowance(), "w").id
+            register.finish(number, 1, Came(refusal, name, agent.digest, described, None, None))
+        register.approve(number, "organiser", "looks well")
+
+    found = look(tmp_path, text, 1)
+    assert ["mine", "a1", "good", "poor"] == found.agents
+    assert ["mine", "poor"] == found.unchecked
 
 
 @pytest.mark.parametrize(

@@ -333,6 +333,20 @@ def test_a_contest_that_has_not_begun_is_said_so(tmp_path: Path) -> None:
         hub_of(planned)
 
 
+def test_without_submissions_it_waits_for_a_contest_that_has_not_begun(tmp_path: Path) -> None:
+    with watched(tmp_path, PAIR) as contest:
+        contest.kill()
+        store = contest.cup.folder / "contest.db"
+        store.rename(tmp_path / "contest.db")
+        contest.start()
+        page = contest.get("live.html").text
+        assert "The contest has not begun" in page
+        assert "author/index.html" not in page
+        assert not store.exists()
+        (tmp_path / "contest.db").rename(store)
+        until(lambda: "The contest has not begun" not in contest.get("live.html").text, "the pages are not there")
+
+
 def test_a_result_is_on_the_pages_as_soon_as_it_is_in_the_log(tmp_path: Path) -> None:
     with watched(tmp_path, PAIR) as contest:
         contest.get("index.html")

@@ -92,12 +92,17 @@ def test_an_entry_that_passed_and_was_dropped_is_found(logged: Public, tmp_path:
                 if name:
                     register.finish(number, 1, Came(refusal, name, "d" * 64, "{}", None, None))
             register.withdraw(4, "ada", "changed my mind")
+            failed = register.receive(Upload("ada", "fred", "a.zip", "a" * 64, 100), Allowance(), "w").id
+            register.fail(failed, 1, "the Engine was gone", 1, 1)
 
     public = held(tmp_path, logged.key, between=submit)
     report = verify_export(public.directory, public.public_key)
     assert ["submission 2 passed before the entries were frozen, and does not take part"] == list(report.problems)
     assert list(report.problems) == problems_by_node(public.directory, public.public_key)
-    assert ["submission 5 was received and not decided when the entries were frozen"] == list(report.decisions)
+    assert [
+        "submission 5 was received and not decided when the entries were frozen",
+        "submission 6 was not decided, because the judge's host had failed in its check, when the entries were frozen",
+    ] == list(report.decisions)
 
 
 def test_a_contest_is_announced_once_and_begins_as_it_was_announced(

@@ -50,6 +50,9 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
         print(f"  folders  {printable(found.folders, 2000)}")
     for sentence in found.missing:
         print(f"  missing  {printable(sentence, 2000)}")
+    if found.unchecked:
+        print(f"  checks   no passed check is known of: {printable(', '.join(found.unchecked), 2000)}")
+        print(f"           judge check AGENT --policy {planned.plan.policy} tries all that the contest will ask of it")
     if not found.missing:
         print(f"nothing is missing; judge contest run {planned.path}")
 
