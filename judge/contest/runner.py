@@ -24,6 +24,13 @@ STOPPED = "stopped"
 """The state of a contest that needs its organiser, and the event of its journal."""
 
 
+SET_ASIDE = "set-aside"
+"""The event of a match that stays void while others are played: it is tried once more when nothing else is left."""
+
+PAUSE_S = 300.0
+"""How long the loop waits before that: what takes a host's cores is often gone by then."""
+
+
 class StopReason(StrEnum):
     """Why the loop ended."""
 
@@ -64,12 +71,19 @@ class ContestRunner:
         attempts: int,
         alone: frozenset[str] = frozenset(),
         check_lease: Callable[[], None] = lambda: None,
+        pause_s: float = PAUSE_S,
     ) -> None:
         """`files` gets the records and the states of folders, each before the row that refers to it.
 
         `schedule_next` is called when all matches that were scheduled have ended: it schedules those that follow from
-        the results, and returns whether there are any. After so many void `attempts` of a match in a row the whole
-        contest stops and says why. No two matches of an agent in `alone` are played at once.
+        the results, and returns whether there are any.
+
+        After so many void `attempts` of a match in a row the match is set aside if another one was played since the
+        last time, or if others are left the first time. It is tried once more, `pause_s` after all others have ended.
+        Otherwise, or if it is void again, the whole contest stops and says why: so a cause that hits one game stops
+        no other, an agent gains one attempt by it at most, and a host that cannot play does not try all games.
+
+        No two matches of an agent in `alone` are played at once.
         `check_lease` raises HostError when the contest is somebody else's.
         """
         self._store = store
@@ -81,6 +95,11 @@ class ContestRunner:
         self._attempts = attempts
         self._alone = alone
         self._check_lease = check_lease
+        self._pause_s = pause_s
+        self._has_played = False
+        """Whether a result came since the loop began or set a match aside."""
+        self._is_first = True
+        """Whether no match was set aside yet."""
         self._log = get_logger(contest=contest)
         self.drain = Event()
         """Set: finish what runs, start nothing."""
@@ -123,10 +142,11 @@ class ContestRunner:
         if self._store.state(self._contest) != "open":
             return StopReason.PAUSED
         counts = self._store.counts(self._contest)
-        if counts[MatchState.PENDING]:
+        # With free slots and nothing running, games that are pending wait for one that is held.
+        if counts[MatchState.PENDING] and not (counts[MatchState.HELD] and self._executor.free):
             return None
         if counts[MatchState.HELD]:
-            return StopReason.HELD
+            return None if self._try_again() else StopReason.HELD
         return None if self._schedule_next() else StopReason.FINISHED
 
     def _settle(self, end: JobEnd) -> MatchEvent:
@@ -140,6 +160,7 @@ class ContestRunner:
             return self._void(match, result, end.error)
         outcome = result.outcome
         state = self._store.accept(match.id, match.attempt, outcome)
+        self._has_played |= state is AttemptState.ACCEPTED
         self._log.info(state, match=match.id, attempt=match.attempt, verdict=outcome.verdict)
         return MatchEvent(match, outcome, state, outcome.reason)
 
@@ -155,8 +176,39 @@ class ContestRunner:
         state = self._store.void(match.id, match.attempt, why, record, self._attempts, public)
         self._log.warning("void", match=match.id, attempt=match.attempt, why=why)
         if state is MatchState.HELD:
-            self._stop(match, why, record)
+            if self._may_set_aside(match):
+                self._has_played = self._is_first = False
+                text = f"void {self._attempts} times in a row: {why}"
+                self._store.remark(self._contest, SET_ASIDE, text, match.id)
+                self._log.warning("set aside", match=match.id, why=why)
+            else:
+                self._stop(match, why, record)
         return MatchEvent(match, outcome, AttemptState.VOID, why)
+
+    def _may_set_aside(self, match: Match) -> bool:
+        counts = self._store.counts(self._contest)
+        has_others = self._is_first and bool(counts[MatchState.PENDING] or counts[MatchState.RUNNING])
+        return (self._has_played or has_others) and match.id not in self._set_aside()
+
+    def _set_aside(self) -> set[str | None]:
+        """The matches that were set aside before."""
+        return {line.match for line in self._store.journal(self._contest) if line.event == SET_ASIDE}
+
+    def _try_again(self) -> bool:
+        """Wait, then release the matches that were set aside; False if others are held. Ends early if the contest is
+        paused, or the loop is asked to end."""
+        before = self._set_aside()
+        held = [match.id for match in self._store.matches(self._contest) if match.state is MatchState.HELD]
+        if not before.issuperset(held):
+            return False
+        self._log.warning("waiting", seconds=self._pause_s, games=len(held))
+        for _ in range(int(self._pause_s / LOOK_S)):
+            self._check_lease()
+            if self.drain.wait(LOOK_S) or self._store.state(self._contest) != "open":
+                return True
+        for match in held:
+            self._store.release(self._contest, "tried once more, after all others", match)
+        return True
 
     def _stop(self, match: Match, why: str, record: str | None) -> None:
         """Stop the contest because a match stays void; say if an agent of it has stopped the contest before."""

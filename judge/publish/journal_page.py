@@ -96,4 +96,6 @@ _EVENTS = {
     "open": sentence("Contest resumed"),
     "paused": sentence("Contest paused"),
     "stopped": sentence("Contest stopped"),
+    "set-aside": sentence("Set aside"),
+    "released": sentence("Tried again"),
 }

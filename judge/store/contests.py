@@ -119,11 +119,11 @@ class Store(Reader):
             connection.execute(update(contests).where(contests.c.name == contest).values(state=state))
             tell(connection, contest, state, why)
 
-    def remark(self, contest: str, event: str, text: str) -> None:
-        """Write a line into the contest's log."""
+    def remark(self, contest: str, event: str, text: str, match: str | None = None) -> None:
+        """Write a line into the contest's log, of a match if one is given."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
-            tell(connection, contest, event, text)
+            tell(connection, contest, event, text, match)
 
     def tell_once(self, name: str, event: str, text: str, who: str) -> bool:
         """Write a line into the log of a contest that was announced, unless the last line of this event has the same
@@ -175,19 +175,20 @@ class Store(Reader):
         `host` and `slot` say where it will be played; empty if nobody knows yet.
 
         Agents in `alone` play one match at a time, in the order of the schedule: no later match of theirs is given out
-        before an earlier one.
+        before an earlier one, nor before one that is held.
         """
         with self._writing() as connection:
             if not str(contest_row(connection, contest, locked=True).state).startswith("open"):
                 return None
             busy = _playing(connection, contest) & alone
+            states = (MatchState.PENDING, MatchState.HELD) if alone else (MatchState.PENDING,)
             pending = (
-                select(matches.c.id, matches.c.first, matches.c.second)
-                .where(matches.c.contest == contest, matches.c.state == MatchState.PENDING)
+                select(matches.c.id, matches.c.first, matches.c.second, matches.c.state)
+                .where(matches.c.contest == contest, matches.c.state.in_(states))
                 .order_by(matches.c.number)
             )
             for row in connection.execute(pending if alone else pending.limit(1)):
-                if not busy & {row.first, row.second}:
+                if row.state == MatchState.PENDING and not busy & {row.first, row.second}:
                     return self._start(connection, contest, _match(connection, row.id), host, slot)
                 busy |= {row.first, row.second} & set(alone)
             return None

@@ -163,6 +163,62 @@ def test_two_voids_in_a_row_stop_the_contest_with_the_reason(cup: Cup) -> None:
     assert any("void 2 times in a row" in line.text for line in cup.store.journal("cup"))
 
 
+def without_programs(cup: Cup, broken: Callable[[Match], bool]) -> Callable[[Match], Job]:
+    """Jobs of which some are void by the judge's fault."""
+
+    def job(issued: Match) -> Job:
+        found = cup.job(issued)
+        return replace(found, programs={}) if broken(issued) else found
+
+    return job
+
+
+@pytest.mark.parametrize("is_fixed", [True, False])
+@pytest.mark.parametrize("alone", [frozenset[str](), frozenset({"one", "two"})], ids=["in any order", "in order"])
+def test_a_match_that_stays_void_is_set_aside_and_tried_once_more_after_the_others(
+    cup: Cup, is_fixed: bool, alone: frozenset[str]
+) -> None:
+    """Where agents' folders go from game to game, the later games of its agents wait for it."""
+    cup.store.schedule("cup", cup.games(1, 4))
+    tried: list[int] = []
+
+    def is_broken(issued: Match) -> bool:
+        tried.append(issued.number)
+        return issued.number == 3 and (not is_fixed or issued.attempt <= 2)
+
+    loop = ContestRunner(
+        cup.store, cup.files, "cup", cup.slots, job_of=without_programs(cup, is_broken),
+        schedule_next=lambda: False, attempts=2, alone=alone, pause_s=1,
+    )  # fmt: skip
+    ended = loop.run(lambda _: None)
+
+    journal = cup.store.journal("cup")
+    (line,) = [line for line in journal if line.event == "set-aside"]
+    assert line.text.startswith("void 2 times in a row: ")
+    assert 3 == tried.count(3)
+    if alone:
+        assert [1, 2, 3, 3, 3] == tried[:5]
+    else:
+        assert 3 == tried[-1]
+    assert (StopReason.FINISHED if is_fixed else StopReason.PAUSED) is ended
+    assert ("open" if is_fixed else "stopped") == cup.store.state("cup")
+    done = 4 if is_fixed else 2 if alone else 3
+    assert done == len(cup.store.results("cup"))
+
+
+def test_a_host_on_which_two_games_in_a_row_stay_void_stops_the_contest(cup: Cup) -> None:
+    cup.store.schedule("cup", cup.games(1, 6))
+    job_of = without_programs(cup, lambda issued: issued.number > 2)
+    loop = ContestRunner(
+        cup.store, cup.files, "cup", cup.slots, job_of=job_of, schedule_next=lambda: False, attempts=2, pause_s=1
+    )
+
+    assert StopReason.PAUSED is loop.run(lambda _: None)
+    assert "stopped" == cup.store.state("cup")
+    assert 2 == len(cup.store.results("cup"))
+    assert 2 <= cup.store.counts("cup")[MatchState.HELD]
+
+
 def test_an_agent_whose_games_stop_a_contest_again_is_named(cup: Cup) -> None:
     cup.store.schedule("cup", cup.games(1, 1))
     gone = cup.job

@@ -13,6 +13,7 @@
   const FAILURES = new Set([
     "illegal", "unreadable", "start-time", "turn-time", "match-time", "memory", "output", "crash", "refused",
   ]);
+  const ENDS = new Set(["accepted", "void", "abandoned", "superseded"]);
   const SUMS = ["points", "games", "wins", "draws", "losses", "byes", "failures", "replies", "charged_ms"];
   const BY_RESULTS = new Set(["round-robin", "double-round-robin", "gauntlet", "swiss", "sprt"]);
 
@@ -594,7 +595,7 @@
         created += 1;
         if (digest !== document) report.problems.push(`leaf ${number} of the log: of another contest.json`);
       } else if (event === "annulled") ended.set(key, { event, digest: ended.get(key)?.digest ?? null });
-      else if (match !== null && event !== "started") {
+      else if (ENDS.has(event)) {
         if (ended.has(key) && event !== "superseded") report.problems.push(`leaf ${number} of the log: it ended before`);
         ended.set(key, { event, digest });
       }
