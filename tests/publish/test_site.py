@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from judge.catalog.steps import steps_of
+from judge.cli.contest.tables import standings
 from judge.contest.formats.round_robin import RoundRobin
 from judge.contest.plan import FailuresPlan
 from judge.contest.snapshot import Snapshot, SnapshotEntry, SnapshotImage
 from judge.games.types import Verdict
 from judge.matches import Match, Outcome, Pairing, SeatOutcome
+from judge.publish.load import load_store
 from judge.publish.match_page import MatchContext, match_page
 from judge.publish.model import PublishedContest, PublishedMatch
 from judge.publish.pages import POLICY, STYLE, VIEWER, PagePlace, asset
@@ -22,6 +24,7 @@ from judge.referee.spec import RecordFile, SeatSpec, public_part
 from judge.render.svg_player import spans, write_film
 from judge.store.types import JournalLine
 from judge.translations.language import CODES, languages
+from tests.publish.cups import Cup, player
 from tests.publish.public import Public
 from tests.records import recorded
 from tests.records.recorded import HOSTILE
@@ -316,3 +319,23 @@ def test_too_many_agents_make_no_crosstable_that_nobody_could_read() -> None:
 
     assert "150 agents are too many for one table" in pages["crosstable.html"].decode()
     assert len(pages["crosstable.html"]) < 40_000
+
+
+def test_where_places_are_not_by_the_points_shown_the_standings_say_so(
+    exported: Public, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On the pages in each language, and on a terminal."""
+    cast = {name: player(name, skill) for name, skill in (("anna", 0.9), ("bert", 0.7), ("carl", 0.5), ("dora", 0.3))}
+    with Cup(tmp_path / "cup", cast, 'name = "leagues"\nsizes = [2, 2]\npromoted = 1') as cup:
+        cup.play()
+        words = cup.contest.snapshot.format.places_by
+        published = load_store(cup.contest)
+    standings(tmp_path / "cup")
+
+    assert words in capsys.readouterr().out.splitlines()
+    pages = dict(site(published, {}, Proof("", "", []), languages(CODES)))
+    for code, path in zip(CODES, ("index.html", "cs/index.html", "zh/index.html"), strict=True):
+        translated = words if code == "en" else languages([code])[0].sentence(words)
+        assert translated is not None
+        assert f"<p>{translated}</p>".encode() in pages[path]
+    assert b"Places are by" not in (exported.directory / "index.html").read_bytes()

@@ -131,7 +131,7 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
     """Print the standings, with ratings and their 95 % intervals."""
     with opened(contest) as found:
         standing = found.standing()
-        title, test = found.name, sequential(found, standing)
+        title, test, words = found.name, sequential(found, standing), found.snapshot.format.places_by
     if as_json:
         lines = [dataclasses.asdict(line) for line in standing.table.lines]
         document = {"contest": title, "ranking": standing.table.ranking, "lines": lines}
@@ -140,6 +140,8 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
     table = standings_table(standing)
     table.title = Text(printable(title))
     Console(highlight=False).print(table)
+    if words:
+        print(words)
     for agent, why in standing.out.items():
         print(f"disqualified: {printable(agent)}: {printable(why)}")
     if test is not None:

@@ -28,6 +28,9 @@ class TournamentFormat(BaseModel, ABC):
     agents: ClassVar[tuple[int, int | None]] = (2, None)
     """How many it takes at least, and at most."""
 
+    places_by: ClassVar[str] = ""
+    """A sentence that says what decides places where it is not the points of all games; empty: those do."""
+
     games: int = Field(default=2, ge=1)
     """Games of a pairing, seats changing with each."""
     ranking: Ranking = BY_POINTS

@@ -21,6 +21,7 @@ from judge.contest.results import PlayedPairing
 from judge.contest.standings import Ranking, Tiers
 from judge.matches import Pairing
 from judge.referee.seeds import Seed
+from judge.text import sentence
 
 FINAL = "final"
 
@@ -131,6 +132,11 @@ class _Staged(TournamentFormat):
 class Groups(_Staged):
     """So many groups of about the same strength, then a final of the best of each."""
 
+    places_by = sentence(
+        "Places are by the last group that an agent reached and by its results there. The points in this "
+        "table are of all games, so who has more of them may have the same place or a worse one."
+    )
+
     name: Literal["groups"] = "groups"
     groups: int = Field(default=2, ge=2)
 
@@ -151,6 +157,11 @@ class Groups(_Staged):
 
 class Leagues(_Staged):
     """Leagues by seed, played from the last to the first, the best of each joining the one above."""
+
+    places_by = sentence(
+        "Places are by the last league that an agent reached and by its results there. The points in "
+        "this table are of all games, so who has more of them may have the same place or a worse one."
+    )
 
     name: Literal["leagues"] = "leagues"
     sizes: tuple[int, ...] = (6, 6, 6)

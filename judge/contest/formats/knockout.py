@@ -12,6 +12,7 @@ from judge.contest.results import PlayedPairing
 from judge.contest.standings import Tiers
 from judge.matches import Pairing
 from judge.referee.seeds import Seed
+from judge.text import sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,11 @@ class Tie:
 
 class Knockout(TournamentFormat):
     """Pairings that end equal are played again, `replays` times at most; then the better seed goes on."""
+
+    places_by = sentence(
+        "Places are by the stage that an agent reached. The points in this table are of all games, so "
+        "who has more of them may have the same place or a worse one."
+    )
 
     name: Literal["knockout"] = "knockout"
     replays: int = Field(default=1, ge=0)
