@@ -99,7 +99,7 @@ def test_everybody_sees_the_moments_before_and_while_it_is_played(
                 return (pages.get(path, hub.live, version) or pytest.fail(path)).data.decode()
 
             for folder, words in SHOWN.items():
-                waiting = waiting_page(f"{folder}index.html", "cup", file.look().moments)
+                waiting = waiting_page(f"{folder}index.html", "cup", file.look().moments, has_authors=True)
                 assert waiting is not None
                 for shown in (waiting.data.decode(), page(f"{folder}index.html", 1), page(f"{folder}live.html", 1)):
                     assert [] == [each for each in words if each not in shown]
