@@ -8,7 +8,8 @@ import pytest
 
 from judge.sandbox.cores import available, parse_processors, place_slots, whole_cores
 
-LIB = Path(__file__).parents[1] / "scripts" / "lib.sh"
+SCRIPTS = Path(__file__).parents[1] / "scripts"
+LIB = SCRIPTS / "lib.sh"
 
 DAEMON = """#!/bin/sh
 grep Cpus_allowed_list /proc/self/status
@@ -54,3 +55,12 @@ def test_the_daemon_starts_where_it_is_told(tmp_path: Path, is_wished: bool) -> 
     bash(script, **environment)
 
     assert expected == parse_processors(log.read_text().split(":")[1])
+
+
+def test_the_guests_script_names_each_attack_that_has_not_passed() -> None:
+    words = [str(SCRIPTS / "test-cgroup2"), "--guest", "nothing", "--todo", "--only", "A1,B10", "doctor", "attacks"]
+
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (3, "")
+    assert "   to be done: doctor attack:A1 control:A1 attack:B10 control:B10\n" == done.stdout

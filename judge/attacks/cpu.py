@@ -5,8 +5,8 @@ from judge.games.types import Verdict
 
 TURN = {"clock": {"turn_ms": 500}}
 """Short, so that an overrun is soon there."""
-SPAN = "1500"
-"""How long, in milliseconds, an attack lasts that overruns a turn."""
+SPAN = "{span}"
+"""How long, in milliseconds, an attack lasts that overruns a turn: see `judge.attacks.runner.SPANS_MS`."""
 
 LATE = Expected(verdict=Verdict.TURN_TIME, because="did not answer within the turn")
 PATIENT = Control(off="the limit of a turn", policy={"clock": {"turn_ms": 20000}})

@@ -36,6 +36,11 @@ CLOCK = ClockPolicy(
 )
 """Of the suite: long, so that only an attack on the clock can lose by it."""
 
+SPANS_MS = {"span": 1500, "just_late": 700}
+"""How long attacks last, by the names that their words have for it: longer than the shortest turn."""
+SCALED = ("turn_ms", "tolerance_ms", "start_ms", "courtesy_ms", "close_ms")
+"""The clocks that are longer on a slow host; how long it may take to stand still is measured, not scaled."""
+
 LARGE_BOARD = {"width": 40, "height": 40, "rule": "freestyle"}
 STONES = 1000
 
@@ -94,9 +99,13 @@ class MemoryShelf:
 class Suite:
     """Plays trials, one after the other, under one policy. Where boxes are reused, each has at least two games."""
 
-    def __init__(self, policy: Policy, slot: Slot) -> None:
-        """Build the programs. `policy` is an organiser's: how boxes are built, what may be printed and used."""
-        self._policy = suite_policy(policy)
+    def __init__(self, policy: Policy, slot: Slot, slower: float = 1) -> None:
+        """Build the programs. `policy` is an organiser's: how boxes are built, what may be printed and used.
+
+        All clocks are `slower` times as long, and so are the attacks on them.
+        """
+        self._slower = slower
+        self._policy = self._changed(suite_policy(policy), {"clock": {name: getattr(CLOCK, name) for name in SCALED}})
         self._starved_share = policy.clock.starved_share
         self._has_engine_profile = policy.box.seccomp == seccomp.ENGINE
         self._slot = slot
@@ -170,12 +179,13 @@ class Suite:
 
     def _play(self, attack: Attack, control: Control | None, directory: Path) -> tuple[Observed, Mapping[str, str]]:
         """All matches of an attack, in its scene; and the names that it knew."""
-        policy = change_policy(self._policy, attack.policy)
+        policy = self._changed(self._policy, attack.policy)
         if control is not None:
-            policy = change_policy(policy, control.policy)
+            policy = self._changed(policy, control.policy)
         if attack.earns_void:
             policy = change_policy(policy, {"clock": {"starved_share": self._starved_share}})
         names: dict[str, str] = {"judge": str(os.getpid()), "opponent": str(self._opponent)}
+        names |= {name: str(round(ms * self._slower)) for name, ms in SPANS_MS.items()}
         if attack.is_kept:
             policy = change_policy(policy, {"folders": {"persistent": True}})
         files: list[RecordFile] = []
@@ -232,10 +242,16 @@ class Suite:
             opening=full_board() if attack.opening else (),
         )
 
+    def _changed(self, policy: Policy, changes: Changes) -> Policy:
+        """A policy with other numbers in some sections, its clocks scaled."""
+        clock = changes.get("clock", {})
+        scaled = {name: round(ms * self._slower) if name in SCALED else ms for name, ms in clock.items()}
+        return change_policy(policy, {**changes, "clock": scaled})
+
     def _opposite(self, attack: Attack) -> SeatSpec:
         if attack.opponent_ms:
             how = "work" if attack.opponent_works else "think"
-            command = ("cpu", how, str(attack.opponent_ms))
+            command = ("cpu", how, str(round(attack.opponent_ms * self._slower)))
             return self._seat("opponent", self._programs, command)
         return self._seat("opponent", self._opponent, (OPPONENT,))
 

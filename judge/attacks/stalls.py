@@ -8,7 +8,7 @@ from judge.attacks.cpu import FARMED, LATE, PATIENT, SPAN, TURN
 SMALL = {**TURN, "limits": {"memory_bytes": 64 << 20}}
 NEARLY = "88"
 """MiB, nearly what a small box may have with its writable directories."""
-JUST_LATE = "700"
+JUST_LATE = "{just_late}"
 """A span that is longer than the turn, too; the control plays a whole game of such turns."""
 
 

@@ -69,6 +69,9 @@ def selftest(
     controls: Annotated[
         bool, typer.Option("--controls", help="Also play each attack with its defence off, which must succeed.")
     ] = False,
+    slower: Annotated[
+        float, typer.Option(min=1, help="Play with clocks this many times as long, on a host that is slow.")
+    ] = 1,
     set_: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -81,7 +84,7 @@ def selftest(
     make_ready("docker", chosen, ["native"])
     lines = []
     with slot_alone("docker") as slot:
-        for line in _tried(Suite(chosen, slot), attacks, controls):
+        for line in _tried(Suite(chosen, slot, slower), attacks, controls):
             lines.append(line)
             kind = "control of " if line.control else ""
             took = f", {line.trial.seconds:.1f} s" if line.trial else ""
