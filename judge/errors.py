@@ -13,5 +13,9 @@ class HostError(JudgeError):
     """The Engine, the kernel or the disk failed: no agent is to blame, the game is void."""
 
 
+class StoreLostError(HostError):
+    """The database cannot be reached: nothing was written, or nobody knows whether it was; it may come back."""
+
+
 class NotReadyError(HostError):
     """The host lacks something that somebody must bring first, such as an image; the work can wait for it."""

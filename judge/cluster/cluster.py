@@ -8,6 +8,7 @@ was played twice.
 
 import itertools
 import secrets
+from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -30,7 +31,7 @@ from judge.cluster.tasks import SLOT, play
 from judge.contest.executor import JobEnd
 from judge.contest.hosts import WORKER, worker_barred, worker_joined, worker_lost
 from judge.contest.worker import Job
-from judge.errors import HostError, InputError
+from judge.errors import HostError, InputError, StoreLostError
 from judge.logs import get_logger
 from judge.matches import Match
 from judge.sandbox.images import image_contents
@@ -360,8 +361,15 @@ def open_cluster(address: str, keys: Path | None, store: Store, contest: str, ru
     """
     where = parse_address(address)
     security = security_of(where, keys)
-    terms = Terms(
-        images=image_contents(runtimes) if runtimes else {},
-        tell=lambda text: store.remark(contest, WORKER, text),
-    )
+    untold: deque[str] = deque()
+
+    def tell(text: str) -> None:
+        """What is said of workers while the store is lost is written when it is back."""
+        untold.append(text)
+        with suppress(StoreLostError):
+            while untold:
+                store.remark(contest, WORKER, untold[0])
+                untold.popleft()
+
+    terms = Terms(images=image_contents(runtimes) if runtimes else {}, tell=tell)
     return Cluster(where, security, terms)

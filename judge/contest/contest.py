@@ -1,6 +1,7 @@
 """A contest in its store: it begins once, and says which match is next, what a match starts with, and the standings.
 
-The folder of contest.toml has everything: the database, the frozen agents, the records and the states of folders.
+The folder of contest.toml has everything: the database, the frozen agents, the records and the states of folders. If
+the database is PostgreSQL, it has copies of the files (`judge.contest.kept`).
 """
 
 import gc
@@ -15,6 +16,7 @@ from typing import Any
 from judge.agents.store import AgentStore
 from judge.contest.executor import Executor
 from judge.contest.folder_transfer import brought, folder_words
+from judge.contest.kept import share_files
 from judge.contest.plan import Planned, WitnessPlan
 from judge.contest.results import PlayedPairing
 from judge.contest.runner import ContestRunner
@@ -275,7 +277,7 @@ def frozen(
 
 
 def begin(store: Store, planned: Planned, host: Mapping[str, Any], cosign: Cosign = _nobody) -> Contest:
-    """Freeze a contest and store it with its first matches, or open it if the store has it.
+    """Freeze a contest and store it with its first matches, or open it if the store has it, with all its files.
 
     `cosign` asks the witnesses of the draw.
     """
@@ -287,11 +289,13 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any], cosign: Cosig
             asked = [each for each in planned.plan.witnesses if each.signs_draw and secret is not None]
             freeze = partial(frozen, store, planned.name, witnesses=asked, cosign=cosign)
             snapshot = take_snapshot(planned, staging, dict(host), secret, begins, freeze)
+        share_files(store, planned, snapshot)
         entered = [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in snapshot.entries]
         store.create(planned.name, snapshot.model_dump_json(), entered, secret)
         if snapshot.policy.folders.persistent:
             store.remark(planned.name, "folders", _story(snapshot))
     contest = Contest(store, planned)
+    share_files(store, planned, contest.snapshot)
     if not store.pairings(planned.name):
         contest.schedule_next()
     return contest

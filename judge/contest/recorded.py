@@ -13,6 +13,7 @@ from judge.contest.executor import Executor, JobEnd
 from judge.contest.plan import Planned
 from judge.contest.recorder_process import record
 from judge.contest.worker import Job
+from judge.errors import StoreLostError
 from judge.logs import get_logger
 from judge.matches import Match
 from judge.sandbox.owner import owned_directory
@@ -23,6 +24,9 @@ LAST_WAIT_S = 30.0
 
 CONNECT_S = 0.05
 """How often it is tried to connect to a recorder that does not listen yet."""
+
+RETRY_S = 10.0
+"""How soon a recorder is started again that has lost the store."""
 
 log = get_logger()
 
@@ -49,6 +53,8 @@ class RecordedExecutor:
     planned: Planned
     recorder: Worker[Any]
     """From `forked_recorder`; it is ended by `close`."""
+    _lost_at: float = field(init=False, default=0.0)
+    """When the recorder ended because the store was lost; 0: it did not."""
     _address: Path = field(init=False)
     _at_end: ExitStack = field(init=False, default_factory=ExitStack)
 
@@ -83,11 +89,22 @@ class RecordedExecutor:
 
     def wait(self, timeout_s: float) -> list[JobEnd]:
         """The jobs that have ended; a recorder that has died is started again."""
-        if wait([self.recorder], 0):
+        if wait([self.recorder], 0) and not self._is_store_lost():
             log.warning("the recorder of events has ended; it is started again", why=str(self.recorder.exception()))
+            self.recorder.kill()
             self.recorder = Worker()  # no fork: the store is open
             self.recorder.start(record, self.planned, self._address)
         return self.executor.wait(timeout_s)
+
+    def _is_store_lost(self) -> bool:
+        """Whether a recorder would only find again that the store cannot be reached."""
+        if not isinstance(self.recorder.exception(), StoreLostError):
+            return False
+        self._lost_at = self._lost_at or time.monotonic()
+        is_early = time.monotonic() - self._lost_at < RETRY_S
+        if not is_early:
+            self._lost_at = 0.0
+        return is_early
 
     def kill(self) -> list[Match]:
         """End everything now, and return the matches that were running."""

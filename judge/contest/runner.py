@@ -4,21 +4,27 @@ Nothing of a contest is kept here: the store says which games there are and whic
 is begun again from the store. What was running then is rolled back and played again.
 """
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from threading import Event
+from time import monotonic
 
 from judge.contest.executor import Executor, JobEnd
 from judge.contest.worker import Job, JobResult, describe_loss
+from judge.errors import StoreLostError
 from judge.logs import get_logger
 from judge.matches import Match, MatchState, Outcome
 from judge.store.contests import Store
 from judge.store.files import Files
-from judge.store.types import AttemptState
+from judge.store.types import AttemptState, FileKind
 
 LOOK_S = 1.0
 """How long the loop waits for a game to end before it looks whether somebody wants it to stop."""
+
+PATIENCE_S = 600.0
+"""How long a lost store is waited for."""
 
 STOPPED = "stopped"
 """The state of a contest that needs its organiser, and the event of its journal."""
@@ -72,6 +78,7 @@ class ContestRunner:
         alone: frozenset[str] = frozenset(),
         check_lease: Callable[[], None] = lambda: None,
         pause_s: float = PAUSE_S,
+        patience_s: float = PATIENCE_S,
     ) -> None:
         """`files` gets the records and the states of folders, each before the row that refers to it.
 
@@ -84,7 +91,8 @@ class ContestRunner:
         no other, an agent gains one attempt by it at most, and a host that cannot play does not try all games.
 
         No two matches of an agent in `alone` are played at once.
-        `check_lease` raises HostError when the contest is somebody else's.
+        `check_lease` raises HostError when the contest is somebody else's, StoreLostError while nobody can know. Games
+        go on while the store is lost, for `patience_s` at most; then StoreLostError is raised.
         """
         self._store = store
         self._files = files
@@ -100,6 +108,11 @@ class ContestRunner:
         """Whether a result came since the loop began or set a match aside."""
         self._is_first = True
         """Whether no match was set aside yet."""
+        self._patience_s = patience_s
+        self._played: set[tuple[str, int]] = set()
+        """The matches and attempts whose ends are not in the store."""
+        self._ended: deque[JobEnd] = deque()
+        """Ends that are not in the store."""
         self._log = get_logger(contest=contest)
         self.drain = Event()
         """Set: finish what runs, start nothing."""
@@ -107,25 +120,61 @@ class ContestRunner:
         """Set: end now."""
 
     def run(self, tell: Callable[[MatchEvent], None]) -> StopReason:
-        """Play until nothing is left to play, or until it is stopped; `tell` is called with every match that ended."""
-        rolled_back = self._store.roll_back(self._contest, "the judge that played it was stopped")
-        if rolled_back:
-            self._log.info("rolled back", games=rolled_back)
+        """Play until nothing is left to play, or until it is stopped; `tell` is called with every match that ended.
+
+        Raises HostError if the disk is full, if another host has taken over, or if the store does not come back.
+        """
         self._files.sweep()
+        lost_at: float | None = None
+        is_new = True
         while not self.abandon.is_set():
-            self._check_lease()
-            self._fill()
-            if not self._executor.running:
-                reason = self._why_nothing_runs()
+            try:
+                self._check_lease()
+                if is_new or lost_at is not None:
+                    self._roll_back()
+                is_new, lost_at = False, None
+                reason = self._step(tell)
                 if reason is not None:
                     return reason
-                if self._executor.free:
-                    continue
-            for end in self._executor.wait(LOOK_S):
-                tell(self._settle(end))
+            except StoreLostError as error:
+                if lost_at is None:
+                    lost_at = monotonic()
+                    self._log.warning("the store is lost", why=str(error), games=self._executor.running)
+                if is_new or monotonic() - lost_at > self._patience_s:
+                    raise
+                self._ended += self._executor.wait(LOOK_S) if self._executor.running else ()
+                self.abandon.wait(LOOK_S)
         self._executor.kill()
         self._store.roll_back(self._contest, "abandoned by the organiser")
         return StopReason.ABANDONED
+
+    def _roll_back(self) -> None:
+        """Give back what nobody plays: a judge that was killed had it, or it was issued as the store was lost."""
+        rolled_back = self._store.roll_back(self._contest, "the judge that played it was stopped", self._played)
+        if rolled_back:
+            self._log.info("rolled back", games=rolled_back)
+
+    def _step(self, tell: Callable[[MatchEvent], None]) -> StopReason | None:
+        """Fill the slots, wait and settle what has ended; the reason if there is nothing left to do.
+
+        Raises StoreLostError; then the next step does what is left of it.
+        """
+        self._settle_all(tell)
+        self._fill()
+        if not self._executor.running:
+            reason = self._why_nothing_runs()
+            if reason is not None or self._executor.free:
+                return reason
+        self._ended += self._executor.wait(LOOK_S)
+        self._settle_all(tell)
+        return None
+
+    def _settle_all(self, tell: Callable[[MatchEvent], None]) -> None:
+        while self._ended:
+            event = self._settle(self._ended[0])
+            end = self._ended.popleft()
+            self._played.discard((end.match.id, end.match.attempt))
+            tell(event)
 
     def _fill(self) -> None:
         while self._executor.free and not self.drain.is_set():
@@ -134,6 +183,7 @@ class ContestRunner:
                 return
             self._log.info("started", match=match.id, attempt=match.attempt, seats=(match.first, match.second))
             self._executor.start(self._job_of(match))
+            self._played.add((match.id, match.attempt))
 
     def _why_nothing_runs(self) -> StopReason | None:
         """None: there is more to play."""
@@ -166,7 +216,7 @@ class ContestRunner:
 
     def _store_files(self, result: JobResult) -> None:
         for data in (*result.states.values(), result.record):
-            self._files.put(data)
+            self._store.keep(self._contest, FileKind.FILE, self._files.put(data), data)
 
     def _void(self, match: Match, result: JobResult | None, error: BaseException | None) -> MatchEvent:
         outcome = result.outcome if result is not None else None
@@ -177,9 +227,9 @@ class ContestRunner:
         self._log.warning("void", match=match.id, attempt=match.attempt, why=why)
         if state is MatchState.HELD:
             if self._may_set_aside(match):
-                self._has_played = self._is_first = False
                 text = f"void {self._attempts} times in a row: {why}"
                 self._store.remark(self._contest, SET_ASIDE, text, match.id)
+                self._has_played = self._is_first = False
                 self._log.warning("set aside", match=match.id, why=why)
             else:
                 self._stop(match, why, record)

@@ -1,6 +1,7 @@
 """From a URL to an engine whose transactions are safe, with the tables of today."""
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -22,8 +23,20 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
-from judge.errors import HostError, InputError
+from judge.errors import HostError, InputError, StoreLostError
 from judge.store.tables import metadata
+
+LOST_AFTER_S = 30
+"""How long a silent host, or a silent PostgreSQL, is not yet taken for lost."""
+
+_TO_POSTGRESQL = {
+    "connect_timeout": LOST_AFTER_S // 3,
+    "keepalives_idle": LOST_AFTER_S // 3,
+    "keepalives_interval": LOST_AFTER_S // 6,
+    "keepalives_count": 4,
+    "tcp_user_timeout": LOST_AFTER_S * 1000,
+}
+"""Of libpq: otherwise a judge that is cut off from its store would wait for it a quarter of an hour."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -34,13 +47,16 @@ _VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32)
 def connect(url: str) -> Engine:
     """An engine for `url` (`sqlite:///round.db`, `postgresql+psycopg://...`), its tables made or migrated.
 
-    Raises InputError for a URL that names no database of ours, HostError if the database cannot be reached.
+    Raises InputError for a URL that names no database of ours, StoreLostError if the database cannot be reached,
+    HostError if it cannot be used.
     """
     try:
         parsed = make_url(url)
         if parsed.get_backend_name() not in ("sqlite", "postgresql"):
             raise InputError(f"store {url}: it is sqlite:///FILE or postgresql+psycopg://…")
-        engine = create_engine(parsed)
+        is_elsewhere = parsed.get_backend_name() == "postgresql"
+        given = {name: value for name, value in _TO_POSTGRESQL.items() if name not in parsed.query}
+        engine = create_engine(parsed, connect_args=given if is_elsewhere else {})
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
         raise InputError(f"store {url}: {error}") from None
     if engine.dialect.name == "sqlite":
@@ -48,10 +64,24 @@ def connect(url: str) -> Engine:
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin)
     try:
-        _migrate(engine)
+        with store_lost("contests"):
+            _migrate(engine)
     except DBAPIError as error:
         raise HostError(f"store {parsed.render_as_string()}: {error.orig}") from None
     return engine
+
+
+@contextmanager
+def store_lost(what: str) -> Iterator[None]:
+    """Raises StoreLostError where the connection to the store of `what` breaks, or none can be made."""
+    try:
+        yield
+    except DBAPIError as error:
+        # SQLite's errors have no such code; 57P are those of a server that is just being stopped or started.
+        code = getattr(error.orig, "sqlstate", "")
+        if error.connection_invalidated or code is None or code.startswith("57P"):
+            raise StoreLostError(f"the store of {what} is lost: {error.orig}") from None
+        raise
 
 
 def _keep_to_owner(database: str | None) -> None:

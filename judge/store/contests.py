@@ -6,7 +6,7 @@ Every method is one transaction, and its changes are on disk when it returns.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import asdict, replace
@@ -14,6 +14,7 @@ from itertools import takewhile
 from typing import Any
 
 from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
 
 from judge.errors import InputError
 from judge.games.types import Verdict
@@ -22,16 +23,25 @@ from judge.store.journal import now, tell
 from judge.store.lease import Lease
 from judge.store.orders import DoneOrder, OrganiserOrder, once
 from judge.store.queries import Reader, announced_row, contest_row, match_of, pairing_rows
-from judge.store.tables import attempts, contests, entries, journal, matches, pairings, results
-from judge.store.types import ANNOUNCED, FROZEN, AttemptState, EntryRow
+from judge.store.tables import attempts, contests, entries, files, journal, matches, pairings, results
+from judge.store.types import ANNOUNCED, FROZEN, AttemptState, EntryRow, FileKind
 
 
 class Store(Reader):
     """One database. Safe to use from several processes at once."""
 
-    def lease(self, contest: str, holder: str) -> Lease:
-        """What whoever runs a contest holds, while it does: see `judge.store.lease`."""
-        return Lease(self._engine, contest, holder)
+    _lease: Lease | None = None
+
+    @contextmanager
+    def lease(self, contest: str, holder: str) -> Iterator[Lease]:
+        """What whoever runs a contest holds, while it does: see `judge.store.lease`. Until its end this store writes
+        only while the lease is held: StoreLostError otherwise."""
+        with Lease(self._engine, contest, holder) as lease:
+            self._lease = lease
+            try:
+                yield lease
+            finally:
+                self._lease = None
 
     def carry_out(self, contest: str, order: OrganiserOrder, do: Callable[["Store"], str]) -> DoneOrder:
         """Carry out an order once: see `judge.store.orders`. `do` is given this store inside the transaction, uses it
@@ -48,8 +58,21 @@ class Store(Reader):
         if self._connection is not None:
             yield self._connection
             return
-        with self._engine.begin() as connection:
+        with self._lease.writing() if self._lease else self._engine.begin() as connection:
             yield connection
+
+    # --- the files of a contest --------------------------------------------------------------------------------------
+
+    def keep(self, contest: str, kind: FileKind, digest: str, data: bytes) -> None:
+        """Keep a copy of a file in the database, so that another host finds it when the contest's host is lost; once.
+
+        An SQLite database keeps none: it is on the disk of the contest's folder.
+        """
+        if not self.keeps_files:
+            return
+        with self._writing() as connection:
+            values = {"contest": contest, "kind": kind, "digest": digest, "data": data}
+            connection.execute(upsert(files).values(**values).on_conflict_do_nothing())
 
     # --- a contest and its schedule ----------------------------------------------------------------------------------
 
@@ -261,10 +284,13 @@ class Store(Reader):
         row, or cancelled if one of its agents is disqualified.
 
         `record` and `public` are the digests of its record and of what is public of it. If the attempt is not the
-        current one, only its own row changes.
+        current one, only its own row changes; if this very attempt is void already, nothing does.
         """
         with self._writing() as connection:
             row = _match(connection, match)
+            of_attempt = (attempts.c.match == match, attempts.c.number == attempt)
+            if connection.scalar(select(attempts.c.state).where(*of_attempt)) == AttemptState.VOID:
+                return MatchState(row.state)
             is_current = row.attempt == attempt and row.state == MatchState.RUNNING
             ended = AttemptState.VOID if is_current else AttemptState.SUPERSEDED
             self._end(connection, row, attempt, ended, why, record, public)
@@ -275,13 +301,17 @@ class Store(Reader):
             _cancel(connection, row.contest)
             return MatchState(_match(connection, match).state)
 
-    def roll_back(self, contest: str, why: str) -> int:
-        """Abandon every running attempt after a crash, so that its match is pending again; returns how many."""
+    def roll_back(self, contest: str, why: str, but: Collection[tuple[str, int]] = ()) -> int:
+        """Abandon every running attempt after a crash, so that its match is pending again; returns how many.
+
+        `but`: matches and attempts that are still being played.
+        """
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
-            running = connection.execute(
+            found = connection.execute(
                 select(matches).where(matches.c.contest == contest, matches.c.state == MatchState.RUNNING)
-            ).all()
+            )
+            running = [row for row in found.all() if (row.id, row.attempt) not in but]
             for row in running:
                 self._end(connection, row, row.attempt, AttemptState.ABANDONED, why, None)
                 connection.execute(update(matches).where(matches.c.id == row.id).values(state=MatchState.PENDING))

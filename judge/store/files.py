@@ -1,6 +1,7 @@
 """Records by the digest of what they hold: written before the row that names them, never changed, never half there."""
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from judge.durable_files import PARTIAL, write_durably
@@ -29,6 +30,10 @@ class Files:
     def remove(self, digest: str) -> None:
         """Remove the file of a digest, if it is there. Raises OSError."""
         self.path(digest).unlink(missing_ok=True)
+
+    def digests(self) -> Iterator[str]:
+        """The digests of the files that are here."""
+        return (path.name for path in self._folder.glob("??/*") if len(path.name) == 64)
 
     def sweep(self) -> None:
         """Remove half-written files of writers that were killed; nobody may be writing meanwhile."""

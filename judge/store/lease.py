@@ -1,24 +1,34 @@
 """One judge runs a contest: of several hosts with the same PostgreSQL one does, and the others say which.
 
-The lease is an advisory lock of a session of its own. PostgreSQL gives it back when the holder's process dies, and, by
-the keepalive of TCP, about half a minute after its host was cut off: no clock of ours is compared, and no row is left
-behind that somebody would have to remove. Who has it is the name of that session. A holder that was cut off may go on
-for a moment beside the next one; that costs time and nothing else, because a result counts for the current attempt
-only. A SQLite database is on one machine, where the lock of the contest's folder does the same.
+The lease is an advisory lock of a session of its own, and the judge that runs the contest writes in this session alone.
+So whoever has lost the lease cannot write: the database ends the lock and the session together, and every transaction
+with them. PostgreSQL does so when the holder's process dies, and about half a minute after its host was cut off. No
+clock of ours is compared, and no row is left behind that somebody would have to remove. Who has it is the name of that
+session. A SQLite database is on one machine, where the lock of the contest's folder does the same.
 """
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import TracebackType
 
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
-from judge.errors import HostError, InputError
+from judge.errors import HostError, InputError, StoreLostError
+from judge.store.connection import LOST_AFTER_S, store_lost
 
 LEASE_KEY = 5003113
 """Of the advisory locks of contests; the second part of each is the hash of the contest's name."""
 
-_SETTINGS = {"tcp_keepalives_idle": 10, "tcp_keepalives_interval": 5, "tcp_keepalives_count": 4}
-"""After so many seconds of silence the server asks, so often, until it takes the holder for lost."""
+_SETTINGS = {
+    "tcp_keepalives_idle": LOST_AFTER_S // 3,
+    "tcp_keepalives_interval": LOST_AFTER_S // 6,
+    "tcp_keepalives_count": 4,
+    # Where an answer is on its way to a host that was cut off, no keepalive is sent.
+    "tcp_user_timeout": LOST_AFTER_S * 1000,
+}
+"""When the server takes a silent holder for lost."""
 
 _TAKE = text("SELECT pg_try_advisory_lock(:key, hashtext(:contest))")
 
@@ -38,13 +48,14 @@ class Lease:
         self._engine = engine
         self._contest = contest
         self._holder = holder
+        self._is_needed = engine.dialect.name == "postgresql"
         self._session: Connection | None = None
+        self._alone = threading.RLock()
+        """A session does one thing at a time."""
 
     def __enter__(self) -> "Lease":
-        if self._engine.dialect.name == "postgresql":
-            other = self._take()
-            if other is not None:
-                raise InputError(f"{other} runs {self._contest}: only one judge can; stop that one first")
+        if self._is_needed and (other := self._take()) is not None:
+            raise InputError(f"{other} runs {self._contest}: only one judge can; stop that one first")
         return self
 
     def __exit__(
@@ -53,38 +64,63 @@ class Lease:
         self._drop()
 
     def check(self) -> None:
-        """Take it again if the database was restarted. Raises HostError if somebody else has it now, or if the database
-        cannot be reached."""
-        if self._session is None:
+        """Take it again if the database was restarted. Raises StoreLostError if the database cannot be reached, and
+        HostError if somebody else has the lease now."""
+        if not self._is_needed:
             return
-        try:
-            self._session.execute(text("SELECT 1"))
-        except DBAPIError:
-            self._drop()
+        with suppress(StoreLostError), self.writing() as session:
+            session.execute(text("SELECT 1"))
+            return
+        with store_lost(self._contest):
+            other = self._take()
+        if other is not None:
+            raise HostError(f"{other} has taken over {self._contest}: this judge ends")
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that the database carries out only while the lease is held. Raises StoreLostError."""
+        if not self._is_needed:
+            with self._engine.begin() as connection:
+                yield connection
+            return
+        with self._alone, store_lost(self._contest):
+            session = self._session
+            if session is None:
+                raise StoreLostError(f"the lease of {self._contest} is lost")
             try:
-                other = self._take()
-            except DBAPIError as error:
-                raise HostError(f"the store of {self._contest} is lost: {error.orig}") from None
-            if other is not None:
-                raise HostError(f"{other} has taken over {self._contest}: this judge ends") from None
+                with session.begin():
+                    yield session
+            finally:
+                # Otherwise the next statement would be sent in a new session, which has no lease.
+                if session.invalidated:
+                    self._drop()
 
     def _take(self) -> str | None:
         """None if it is ours now; otherwise whose it is."""
-        session = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        for name, value in (_SETTINGS | {"application_name": self._holder}).items():
-            session.execute(text("SELECT set_config(:name, :value, false)"), {"name": name, "value": str(value)})
+        session = self._engine.connect()
         which = {"key": LEASE_KEY, "contest": self._contest}
-        if session.scalar(_TAKE, which):
-            self._session = session
-            return None
-        other = session.scalar(_HOLDER, which)
-        session.invalidate()
-        session.close()
-        return str(other or "another judge")
+        try:
+            with session.begin():
+                for name, value in (_SETTINGS | {"application_name": self._holder}).items():
+                    session.execute(
+                        text("SELECT set_config(:name, :value, false)"), {"name": name, "value": str(value)}
+                    )
+                if session.scalar(_TAKE, which):
+                    self._session = session
+                    return None
+                return str(session.scalar(_HOLDER, which) or "another judge")
+        finally:
+            if self._session is not session:
+                _end(session)
 
     def _drop(self) -> None:
         """End the session, and the lock with it: it must not go back to the pool."""
         if self._session is not None:
-            self._session.invalidate()
-            self._session.close()
+            _end(self._session)
             self._session = None
+
+
+def _end(session: Connection) -> None:
+    with suppress(DBAPIError):
+        session.invalidate()
+        session.close()

@@ -9,13 +9,14 @@ from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, func, sel
 
 from judge.errors import InputError
 from judge.matches import Match, MatchState, Pairing, ResultRow, result_row
-from judge.store.connection import connect, read_one_moment
-from judge.store.tables import attempts, contests, entries, journal, matches, pairings, results
+from judge.store.connection import connect, read_one_moment, store_lost
+from judge.store.tables import attempts, contests, entries, files, journal, matches, pairings, results
 from judge.store.types import (
     ANNOUNCED,
     Attempt,
     AttemptState,
     EntryRow,
+    FileKind,
     JournalLine,
     ListedMatch,
     RunningMatch,
@@ -53,12 +54,29 @@ class Reader:
         if self._connection is not None:
             yield self._connection
             return
-        with self._engine.connect() as connection:
+        with store_lost("contests"), self._engine.connect() as connection:
             yield connection
 
     def close(self) -> None:
         """Close the connections to the database."""
         self._engine.dispose()
+
+    @property
+    def keeps_files(self) -> bool:
+        """Whether the database is on another disk than the contest's folder, and so has copies of its files."""
+        return self._engine.dialect.name == "postgresql"
+
+    def kept_files(self, contest: str) -> list[tuple[FileKind, str]]:
+        """The kinds and digests of a contest's files that the database has copies of."""
+        with self._connected() as connection:
+            rows = connection.execute(select(files.c.kind, files.c.digest).where(files.c.contest == contest))
+            return [(FileKind(row.kind), row.digest) for row in rows]
+
+    def kept_file(self, contest: str, kind: FileKind, digest: str) -> bytes:
+        """A copy that the database has, as it was kept; whoever takes it compares its digest."""
+        which = (files.c.contest == contest, files.c.kind == kind, files.c.digest == digest)
+        with self._connected() as connection:
+            return bytes(connection.execute(select(files.c.data).where(*which)).scalar_one())
 
     def contest_names(self) -> list[str]:
         """The contests of this store that have begun, oldest first."""

@@ -7,6 +7,7 @@ matches     a row for each match of the schedule: pending -> running (attempt n)
 attempts    a row for each attempt of a match: running -> accepted | void | abandoned | superseded; an accepted one may
             be annulled
 results     the one result of a match
+files       with PostgreSQL: copies of records, folders' states and agents, for another host (`judge.contest.kept`)
 journal     what happened, in order, in words; each line is a leaf of the contest's log (`judge.transparency`)
 
 submissions            a row an upload, never removed: received -> processing -> passed | refused | failed, and so on
@@ -30,6 +31,7 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -126,6 +128,16 @@ results = Table(
     Column("charged_ms_0", Float, nullable=False),
     Column("charged_ms_1", Float, nullable=False),
     ForeignKeyConstraint(["match", "attempt"], ["attempts.match", "attempts.number"]),
+)
+
+files = Table(
+    "files",
+    metadata,
+    # No foreign key: agents are kept before their contest is created.
+    Column("contest", String(128), primary_key=True),
+    Column("kind", String(16), primary_key=True),
+    Column("digest", String(64), primary_key=True),
+    Column("data", LargeBinary, nullable=False),
 )
 
 journal = Table(

@@ -21,6 +21,15 @@ class AttemptState(StrEnum):
     """It ended after a later attempt had started: stored for audit, never counted."""
 
 
+class FileKind(StrEnum):
+    """What a copy of a file in the database is of."""
+
+    FILE = "file"
+    """A record, or the state of a folder: the digest is the SHA-256 of the data."""
+    AGENT = "agent"
+    """The files of an agent as a tar file; the digest is the agent's."""
+
+
 @dataclass(frozen=True, slots=True)
 class EntryRow:
     """An agent that takes part, and its rank before play; `entry` is JSON that names its files by digest."""

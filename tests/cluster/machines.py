@@ -44,6 +44,14 @@ def until(is_so: Callable[[], bool], what: str) -> None:
         time.sleep(0.05)
 
 
+def children(pid: int) -> list[int]:
+    """The children of a process."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        found += [int(word) for word in (task / "children").read_text().split()]
+    return found
+
+
 class Machines:
     """A scheduler and workers, each a `judge` command in a folder of its own."""
 
@@ -53,6 +61,8 @@ class Machines:
         self.keys = keys
         self.port = _free_port()
         self.host = host
+        self.environment: dict[str, str] = {}
+        """Of every process, beside that of the tests."""
         self.scheduler: subprocess.Popen[bytes] | None = None
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
 
@@ -118,7 +128,7 @@ class Machines:
 
     def _command(self, name: str, prefix: Sequence[str], *words: str) -> subprocess.Popen[bytes]:
         command = [*prefix, sys.executable, "-m", "judge.cli", *words]
-        environment = os.environ | {VARIABLE: str(self._locks(name))}
+        environment = os.environ | {VARIABLE: str(self._locks(name))} | self.environment
         with (self.folder / f"{name}.log").open("ab") as log:
             return subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log, env=environment)
 
@@ -134,7 +144,7 @@ class Machines:
 class Cup:
     """A brain that waits for its gate and an instant house agent, a store, and games between them."""
 
-    def __init__(self, folder: Path, box: BoxKind = "process") -> None:
+    def __init__(self, folder: Path, box: BoxKind = "process", store_url: str = "") -> None:
         build_house_agents()
         staging = folder / "staging"
         staging.mkdir()
@@ -148,7 +158,7 @@ class Cup:
         self.policy = load_policy("gomocup-standard", ["clock.turn_ms=60000", "clock.start_ms=60000", *SMALL])
         self.box: BoxKind = box
         self.database = folder / "cup.db"
-        self.store = Store(f"sqlite:///{self.database}")
+        self.store = Store(store_url or f"sqlite:///{self.database}")
         self.files = Files(folder / "files")
         self.store.create("cup", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
         self.told: list[MatchEvent] = []
@@ -193,11 +203,13 @@ class Cup:
         cluster: Cluster,
         meanwhile: Callable[[], None] = lambda: None,
         more: Callable[[], Sequence[Match]] = lambda: (),
+        check_lease: Callable[[], None] = lambda: None,
+        patience_s: float = PATIENCE_S,
     ) -> StopReason:
         """Play to the end; `meanwhile` is called about once a second, and after each game."""
         self_cup = self
 
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + patience_s
 
         class Watched(Cluster):
             def wait(self, timeout_s: float) -> list[object]:  # type: ignore[override]
@@ -214,7 +226,14 @@ class Cup:
             return bool(found)
 
         runner = ContestRunner(
-            self.store, self.files, "cup", cluster, job_of=self.job, schedule_next=schedule_next, attempts=2
+            self.store,
+            self.files,
+            "cup",
+            cluster,
+            job_of=self.job,
+            schedule_next=schedule_next,
+            attempts=2,
+            check_lease=check_lease,
         )
         return runner.run(self.told.append)
 

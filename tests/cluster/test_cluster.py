@@ -12,7 +12,7 @@ from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.procfs import started_ticks
 from judge.store.types import AttemptState
-from tests.cluster.machines import Cup, Machines, until
+from tests.cluster.machines import Cup, Machines, children, until
 
 WORKERS = ("w1", "w2", "w3")
 
@@ -46,13 +46,6 @@ def cluster(machines: Machines, cup: Cup) -> Iterator[Cluster]:
     yield found
     found.kill()
     found.close()
-
-
-def children(pid: int) -> list[int]:
-    found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        found += [int(word) for word in (task / "children").read_text().split()]
-    return found
 
 
 def test_every_worker_plays_and_gets_an_agent_once(cup: Cup, machines: Machines, cluster: Cluster) -> None:

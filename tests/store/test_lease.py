@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from judge.errors import HostError, InputError
+from judge.errors import HostError, InputError, StoreLostError
 from judge.store.contests import Store
+from judge.store.types import EntryRow
 
 pytestmark = pytest.mark.slow
 
@@ -39,6 +40,13 @@ def end_sessions(url: str) -> None:
             text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'judge on %'")
         )
     engine.dispose()
+
+
+def write_and_lose(store: Store, url: str) -> None:
+    """Lose the session in the middle of a transaction."""
+    with store._writing() as connection:
+        connection.execute(text("UPDATE contests SET state = 'late' WHERE name = 'fenced'"))
+        end_sessions(url)
 
 
 def test_one_runs_a_contest_and_the_other_says_who_does(stores: tuple[Store, Store]) -> None:
@@ -83,6 +91,28 @@ def test_a_holder_takes_its_lease_again_after_a_restart_unless_another_has_it(
         end_sessions(postgresql)
         with two.lease("cup", "judge on two"), pytest.raises(HostError, match="judge on two has taken over cup"):
             lease.check()
+
+
+def test_who_has_lost_the_lease_writes_nothing(postgresql: str, stores: tuple[Store, Store]) -> None:
+    one, two = stores
+    one.create("fenced", "{}", [EntryRow("a", 1, "{}")])
+    with one.lease("fenced", "judge on one") as lease:
+        one.remark("fenced", "word", "in time")
+        with pytest.raises(StoreLostError):
+            write_and_lose(one, postgresql)
+        with two.lease("fenced", "judge on two"):
+            for _ in range(2):  # no new connection is made in silence
+                with pytest.raises(StoreLostError):
+                    one.remark("fenced", "word", "late")
+            two.remark("fenced", "word", "the next one's")
+            with pytest.raises(HostError, match="judge on two has taken over fenced"):
+                lease.check()
+        lease.check()
+        one.remark("fenced", "word", "with the lease again")
+
+    assert "open" == two.state("fenced")
+    words = [line.text for line in two.journal("fenced") if line.event == "word"]
+    assert ["in time", "the next one's", "with the lease again"] == words
 
 
 def test_sqlite_needs_none(tmp_path: Path) -> None:

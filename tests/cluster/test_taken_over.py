@@ -1,0 +1,183 @@
+"""A contest outlives its host: another one takes it over from PostgreSQL alone, and a host that comes back stops."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from judge.errors import InputError
+from judge.host.build_images import build_images
+from judge.matches import MatchState
+from judge.publish.keys import make_key
+from judge.publish.log import KEY_FILE, SignedLog
+from judge.sandbox.core_locks import VARIABLE
+from judge.store.contests import Store
+from judge.store.types import AttemptState
+from judge.transparency.tiles import CHECKPOINT
+from tests.cli.conftest import SMALL, Judge
+from tests.cluster.cables import Cable, laid
+from tests.cluster.machines import until
+from tests.store.server import SERVERS, Server
+
+GAMES = 9
+
+PLAN = """
+name = "cup"
+policy = "gomocup-fastgame"
+change = {change}
+store = "{store}"
+[format]
+name = "round-robin"
+games = {games}
+[[agents]]
+path = "house-instant"
+name = "left"
+[[agents]]
+path = "house-python"
+name = "right"
+"""
+
+
+@pytest.fixture
+def cables() -> Iterator[list[Cable]]:
+    with laid(2) as found:
+        yield found
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    if not SERVERS:
+        pytest.skip("there is no PostgreSQL server here; scripts/test installs one")
+    found = Server("0.0.0.0", 15432 + os.getpid() % 10000)  # noqa: S104 - of all cables
+    try:
+        found.start()
+        yield found
+    finally:
+        found.remove()
+
+
+@dataclass
+class Host:
+    """A host with the contest's file and the organiser's key, and nothing else of the contest."""
+
+    cable: Cable
+    folder: Path
+    process: subprocess.Popen[bytes] | None = None
+
+    def prepare(self, server: Server, key: Path) -> None:
+        (self.folder / "cup").mkdir(parents=True)
+        store = f"postgresql+psycopg://judge@{self.cable.here}:{server.port}/postgres"
+        change = json.dumps([*SMALL, "clock.starved_share=1"])
+        (self.folder / "cup" / "contest.toml").write_text(PLAN.format(change=change, store=store, games=GAMES))
+        shutil.copy(key, self.folder / "cup" / KEY_FILE)
+        locks = self.folder / "locks"
+        locks.mkdir()
+        for core in range(os.sysconf("SC_NPROCESSORS_CONF")):
+            (locks / f"cpu{core}").touch()
+
+    def run(self) -> None:
+        """`judge contest run cup`."""
+        command = [*self.cable.inside, sys.executable, "-m", "judge.cli", "contest", "run", "cup"]
+        environment = os.environ | {VARIABLE: str(self.folder / "locks")}
+        with (self.folder / "said").open("wb") as said:
+            self.process = subprocess.Popen(command, cwd=self.folder, stdout=said, stderr=said, env=environment)
+
+    def said(self) -> str:
+        return (self.folder / "said").read_text()
+
+    def end(self) -> int:
+        """Wait for its end; the exit code."""
+        process = self.process
+        assert process
+        until(lambda: process.poll() is not None, f"the end of {self.folder.name}: {self.said()}")
+        return process.returncode
+
+
+@pytest.fixture
+def hosts(cables: list[Cable], server: Server, tmp_path: Path) -> Iterator[list[Host]]:
+    build_images(["native", "python", "keeper"])
+    make_key(tmp_path / KEY_FILE)
+    found = [Host(cable, tmp_path / name) for cable, name in zip(cables, ("one", "two"), strict=True)]
+    for host in found:
+        host.prepare(server, tmp_path / KEY_FILE)
+    yield found
+    for host in found:
+        if host.process and host.process.poll() is None:
+            host.process.send_signal(signal.SIGCONT)
+            host.process.kill()
+            host.process.wait()
+
+
+def is_free(store: Store) -> bool:
+    try:
+        with store.lease("cup", "a test"):
+            return True
+    except InputError:
+        return False
+
+
+@pytest.mark.long
+@pytest.mark.docker
+def test_another_host_takes_a_contest_over_and_the_first_one_stops_itself(
+    hosts: list[Host], server: Server, judge: Judge, tmp_path: Path
+) -> None:
+    one, two = hosts
+    with closing(Store(server.url)) as store:
+
+        def played() -> int:
+            return store.counts("cup")[MatchState.DONE] if "cup" in store.contest_names() else 0
+
+        # The first host dies, in the middle of a game.
+        one.run()
+        until(lambda: played() >= 2, f"games of the first host: {one.said()}")
+        two.run()
+        assert 2 == two.end()
+        assert "runs cup: only one judge can" in two.said()
+        checkpoint = tmp_path / CHECKPOINT
+        with closing(SignedLog(server.url, "cup", one.folder / "cup")) as signed:
+            checkpoint.write_bytes(signed.file(f"log/{CHECKPOINT}") or b"")
+        one.cable.kill_all()
+        one.end()
+        before = played()
+        until(lambda: is_free(store), "the lease is free")
+
+        # The second one goes on with nothing but its file and the store, and is cut off.
+        two.run()
+        until(lambda: played() > before, f"games of the second host: {two.said()}")
+        two.cable.pull()
+        until(lambda: is_free(store), "the lease of who was cut off is free")
+        told = len(store.journal("cup"))
+
+        # The first one is back. While it has the contest, the second one is there again, and stops.
+        one.run()
+        until(lambda: len(store.journal("cup")) > told, f"the first host goes on: {one.said()}")
+        assert one.process
+        one.process.send_signal(signal.SIGSTOP)
+        two.cable.plug()
+        assert 1 == two.end()
+        assert "has taken over cup: this judge ends" in two.said()
+        one.process.send_signal(signal.SIGCONT)
+        assert 0 == one.end(), one.said()
+        assert "cup is over" in one.said()
+
+        # Each game has one result, by an attempt that was the current one.
+        results = store.results("cup")
+        attempts = [line for line in store.journal("cup") if line.event in set(AttemptState)]
+        assert GAMES == len(results) == len({result.match for result in results})
+        assert Counter({result.match: 1 for result in results}) == Counter(
+            line.match for line in attempts if line.event == AttemptState.ACCEPTED
+        )
+
+    exported = judge("contest", "export", "public", "one/cup", "--language", "en")
+    assert 0 == exported.code, exported.err
+    verified = judge("contest", "verify", "public", "--since", str(checkpoint))
+    assert 0 == verified.code, verified.out + verified.err
