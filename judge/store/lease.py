@@ -61,6 +61,10 @@ class Lease:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._session is not None:
+            # The end of a session frees its locks too, but a moment after this has returned.
+            with suppress(StoreLostError), self.writing() as session:
+                session.execute(text("SELECT pg_advisory_unlock_all()"))
         self._drop()
 
     def check(self) -> None:
