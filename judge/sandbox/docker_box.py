@@ -5,10 +5,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from judge.errors import HostError
 from judge.logs import get_logger
@@ -20,6 +19,7 @@ from judge.sandbox.engine import Engine, EngineRefusalError
 from judge.sandbox.exit_cause import died_of_memory
 from judge.sandbox.images import RuntimeImage, find_runtime
 from judge.sandbox.interference import FirstProcess, is_ordered_frozen, release
+from judge.sandbox.meters import EngineMeter, Meter
 from judge.sandbox.owner import Owner, make_directory
 from judge.sandbox.pipes import NamedPipes
 from judge.sandbox.procfs import PROC
@@ -39,68 +39,6 @@ LOOK_S = 0.05
 
 PATIENCE_S = 10.0
 """How often it is logged that a killed container has not ended."""
-
-
-class Meter(Protocol):
-    """Reads a container's counters."""
-
-    def readings(self) -> Readings:
-        """All of them."""
-
-    def memory_bytes(self) -> int | None:
-        """Memory in use now; None if that takes long to know."""
-
-    def cpu_ns(self) -> int | None:
-        """CPU time used so far."""
-
-    def waited_ns(self) -> int | None:
-        """For how long the container wanted a core and had none."""
-
-    def pressure_ns(self, *, of_any: bool = False) -> int | None:
-        """For how long it waited for memory or a disk."""
-
-    def close(self) -> None:
-        """Close its files."""
-
-
-class EngineMeter:
-    """A container's counters where only the Engine can read them: up to two seconds, so not for every turn."""
-
-    def __init__(self, engine: Engine, container: str) -> None:
-        self._engine = engine
-        self._container = container
-        self._last = Readings()
-
-    def readings(self) -> Readings:
-        """All counters; of a container that has ended, what was read last."""
-        with suppress(EngineRefusalError):
-            counters = self._engine.counters(self._container)
-            if memory := counters.get("memory_stats"):
-                now = datetime.fromisoformat(counters["read"]).timestamp()
-                # its `OOMKilled` says nothing before the container has ended
-                kills = self._engine.count_events(self._container, "oom", now)
-                cpu_ns = counters["cpu_stats"]["cpu_usage"]["total_usage"]
-                self._last = Readings(memory.get("max_usage"), memory.get("limit"), kills, cpu_ns)
-        return self._last
-
-    def memory_bytes(self) -> int | None:
-        """Not known in time."""
-        return None
-
-    def cpu_ns(self) -> int | None:
-        """Not known in time."""
-        return None
-
-    def waited_ns(self) -> int | None:
-        """Not known."""
-        return None
-
-    def pressure_ns(self, *, of_any: bool = False) -> int | None:  # noqa: ARG002
-        """Not known."""
-        return None
-
-    def close(self) -> None:
-        """Do nothing: the Engine's client is not ours."""
 
 
 class DockerBox:
