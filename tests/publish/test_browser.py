@@ -122,10 +122,10 @@ def test_a_plot_shows_where_the_game_is_and_leads_there(browser: Browser, export
     browser.look(1000)
     browser.open(exported.directory / "games/00001.html", "#3")
 
-    assert ["evaluation", "depth", "time"] == browser.ask(
+    assert ["evaluation", "depth", "time", "memory"] == browser.ask(
         "[...document.querySelectorAll('.plot')].map((plot) => plot.classList[1])"
     )
-    assert ["M3 0v100"] * 3 == browser.ask("[...document.querySelectorAll('.cursor')].map((c) => c.getAttribute('d'))")
+    assert ["M3 0v100"] * 4 == browser.ask("[...document.querySelectorAll('.cursor')].map((c) => c.getAttribute('d'))")
     browser.ask(
         """(() => {
           const plot = document.querySelector(".plot.depth"), {x, width} = plot.getBoundingClientRect();
