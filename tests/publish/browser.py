@@ -22,17 +22,30 @@ def axe_source() -> str:
     return _AXE.read_text()
 
 
+MOST_LOOKS = 10
+"""So often a page is looked at that changes while it is."""
+
+
 class Browser(browser.Browser):
     """A browser that knows what is wrong with a page."""
 
     def violations(self, *rules: str) -> list[str]:
-        """What axe-core finds wrong with the page, by these rules or by all of them: a line for each element."""
+        """What axe-core finds wrong with the page, by these rules or by all of them: a line for each element.
+
+        If the page changes meanwhile it is looked at again: places of before and after do not belong together.
+        """
         self.ask(f"{axe_source()};axe.configure({json.dumps(_EVERY_RULE)})")
         only = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
-        found = self.ask(
-            f"""axe.run({json.dumps({"resultTypes": ["violations"], **only})}).then(({{violations}}) =>
-              violations.flatMap(({{id, help, nodes}}) => nodes.map(({{html}}) => `${{id}}: ${{help}}: ${{html}}`)))"""
-        )
+        for _ in range(MOST_LOOKS):
+            before = self.ask("document.documentElement.outerHTML")
+            found = self.ask(
+                f"""axe.run({json.dumps({"resultTypes": ["violations"], **only})}).then(
+                  ({{violations}}) => violations.flatMap(
+                    ({{id, help, nodes}}) => nodes.map(({{html}}) => `${{id}}: ${{help}}: ${{html}}`)
+                  ))"""
+            )
+            if self.ask("document.documentElement.outerHTML") == before:
+                break
         assert isinstance(found, list)
         return found
 
