@@ -60,8 +60,8 @@ MAY_IMPORT = {
         "broadcast", "records", "transparency",
     },
     "cluster": {
-        "errors", "resources", "text", "parsing", "durable_files", "locks", "logs", "sandbox", "referee", "store",
-        "agents", "contest", "matches",
+        "errors", "resources", "text", "parsing", "durable_files", "locks", "logs", "worker_processes", "sandbox",
+        "referee", "store", "agents", "contest", "matches",
     },
     "publish": {
         "errors", "logs", "catalog", "parsing", "durable_files", "text", "worker_processes", "games", "sandbox",

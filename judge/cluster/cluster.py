@@ -1,7 +1,7 @@
 """The matches of a contest on many machines: dask places them, and plays them again where a worker is lost.
 
 A worker announces slots as a resource of dask's, and each match takes one. What is ours: a worker's answer is data,
-which is checked before it counts (`judge.cluster.checks`); a worker whose answer is refused gets no more matches; and
+which is checked before it counts (`judge.cluster.checkers`); a worker whose answer is refused gets no more matches; and
 where the scheduler was lost, what it had is given to the next one. The store counts one result of each match, whatever
 was played twice.
 """
@@ -10,6 +10,7 @@ import itertools
 import secrets
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import Future as Check
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,15 +23,15 @@ from distributed.client import ClosedClientError
 from distributed.security import Security
 
 from judge.agents.store import pack_agent
-from judge.cluster.checks import checked
+from judge.cluster.checkers import Checkers
 from judge.cluster.dask_config import settle
 from judge.cluster.machine import code_digest
-from judge.cluster.messages import Broken, Lacks, Order, Played, Unfit, read_answer
+from judge.cluster.messages import Answer, Broken, Lacks, Order, Unfit
 from judge.cluster.security import Address, parse_address, security_of
 from judge.cluster.tasks import SLOT, play
 from judge.contest.executor import JobEnd
 from judge.contest.hosts import WORKER, worker_barred, worker_joined, worker_lost
-from judge.contest.worker import Job
+from judge.contest.worker import Job, JobResult
 from judge.errors import HostError, InputError, StoreLostError
 from judge.logs import get_logger
 from judge.matches import Match
@@ -75,6 +76,8 @@ class _Given:
     only: frozenset[str] | None = None
     """The addresses of the workers that may have it; None: any."""
     refused: int = 0
+    is_checked: bool = False
+    """Its answer is being checked: no worker plays it any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,9 @@ class Cluster:
         self._liars: set[str] = set()
         """The names of workers whose answers were refused."""
         self._given: dict[str, _Given] = {}
-        self._news: SimpleQueue[Future[Any]] = SimpleQueue()
+        self._news: SimpleQueue[Callable[[], list[JobEnd]]] = SimpleQueue()
+        """What to do next, in the thread of the loop: each returns the matches that have ended by it."""
+        self._checkers = Checkers()
         self._looked = -LOOK_S
         self._client = self._connect()
         self._scheduler = ""
@@ -120,7 +125,10 @@ class Cluster:
     @property
     def free(self) -> int:
         """How many games could be started now."""
-        return max(0, sum(self._workers[address].slots for address in self._usable()) - len(self._given))
+        slots = sum(self._workers[address].slots for address in self._usable())
+        checked = sum(given.is_checked for given in self._given.values())
+        # As many may wait for their check as are played: else answers pile up with the workers.
+        return max(0, slots - len(self._given) + min(checked, slots))
 
     @property
     def running(self) -> int:
@@ -148,12 +156,9 @@ class Cluster:
         self._look()
         found: list[JobEnd] = []
         with suppress(Empty):
-            task = self._news.get(timeout=timeout_s)
+            found += self._news.get(timeout=timeout_s)()
             while True:
-                given = self._given.get(str(task.key))
-                if given is not None and given.task is task:
-                    found += self._ended(given, task)
-                task = self._news.get_nowait()
+                found += self._news.get_nowait()()
         return found
 
     def kill(self) -> list[Match]:
@@ -168,6 +173,7 @@ class Cluster:
     def close(self) -> None:
         """Let the workers go; they wait for the next contest."""
         self._client.close(timeout=ANSWER_S)
+        self._checkers.close()
 
     # --- workers come and go -----------------------------------------------------------------------------------------
 
@@ -203,7 +209,8 @@ class Cluster:
                 self._give(given)
 
     def _all(self) -> list[_Given]:
-        return list(self._given.values())
+        """Those that the workers have to play."""
+        return [given for given in self._given.values() if not given.is_checked]
 
     def _meet(self, workers: Mapping[str, Any]) -> None:
         found = {
@@ -248,7 +255,7 @@ class Cluster:
         self._given.pop(given.name, None)
         given.name = next(self._names)
         self._given[given.name] = given
-        given.task = None
+        given.task, given.is_checked = None, False
         usable = self._usable()
         given.only = None if len(usable) == len(self._workers) else usable
         if given.only is not None and not usable:
@@ -264,7 +271,10 @@ class Cluster:
                 workers=None if given.only is None else sorted(given.only),
                 allow_other_workers=False,
             )
-            given.task.add_done_callback(self._news.put)
+            self._await(given, given.task)
+
+    def _await(self, given: _Given, task: Future[Any]) -> None:
+        task.add_done_callback(lambda _: self._news.put(lambda: self._ended(given, task)))
 
     def _order(self, job: Job) -> bytes:
         order = Order(
@@ -278,51 +288,69 @@ class Cluster:
         return order.model_dump_json().encode()
 
     def _ended(self, given: _Given, task: Future[Any]) -> list[JobEnd]:
-        """The end of an attempt, unless it is played again."""
+        """The end of an attempt that has none to check; the answer of any other is given to the checkers."""
+        if self._given.get(given.name) is not given or given.task is not task or given.is_checked:
+            return []  # it was given again meanwhile
         if task.status == "error":
             return self._refuse(given, None, "its workers were lost, or one has no judge, or another, or it attacks")
-        worker = None
+        given.is_checked = True
+        name, holder = given.name, list[_Worker]()
+
+        def fetch() -> object:
+            addresses = self._ask("who_has", keys=[name]).get(name, ())
+            if len(addresses) == 1 and addresses[0] in self._workers:
+                holder.append(self._workers[addresses[0]])
+            return task.result(timeout=ANSWER_S)
+
+        check = self._checkers.check(fetch, given.job, monotonic() - given.at)
+        check.add_done_callback(lambda _: self._news.put(lambda: self._checked(given, task, check, holder)))
+        return []
+
+    def _checked(
+        self, given: _Given, task: Future[Any], check: Check[JobResult | Answer], holder: list[_Worker]
+    ) -> list[JobEnd]:
+        """What an answer means. `holder` is empty if nobody, or more than one, claims to have it."""
+        if self._given.get(given.name) is not given or given.task is not task:
+            return []  # it was given up meanwhile
+        given.is_checked = False
+        worker = holder[0] if holder else None
         try:
-            holders = self._ask("who_has", keys=[given.name]).get(given.name, ())
-            worker = self._workers.get(holders[0]) if len(holders) == 1 else None
-            data = task.result(timeout=ANSWER_S)
+            if worker and worker.name in self._liars:
+                raise InputError("an answer of this worker was refused before")
+            return self._judge(given, check.result(), worker)
         except (OSError, TimeoutError):
             # Its worker may be lost: then dask has it played again.
-            task.add_done_callback(self._news.put)
+            self._await(given, task)
             return []
         except CancelledError:
             return []  # with its scheduler, which the next look finds lost
-        except Exception as error:  # noqa: BLE001 - whatever a hostile worker makes dask stumble over
-            return self._refuse(given, worker, f"it cannot be read: {error!r:.200}")
-        return self._judge(given, data, worker)
-
-    def _judge(self, given: _Given, data: object, worker: _Worker | None) -> list[JobEnd]:
-        """What an answer means, if it holds. `worker` is None if nobody, or more than one, claims to have it."""
-        name = worker.name if worker else ""
-        try:
-            if name in self._liars:
-                raise InputError("an answer of this worker was refused before")
-            answer = read_answer(data)
-            if isinstance(answer, Broken):
-                return self._end(given, HostError(answer.why), name)
-            if isinstance(answer, Unfit) and worker:
-                self._unfit.add(worker.address)
-                self._note(worker_barred(name, f"{answer.why}; then start it again"))
-                self._give(given)
-                return []
-            if isinstance(answer, Lacks):
-                if given.agents.issuperset(answer.agents):
-                    raise InputError("it says that the files of agents did not arrive undamaged")
-                given.agents |= given.job.programs.keys() & set(answer.agents)
-                self._give(given)
-                return []
-            if not isinstance(answer, Played):
-                raise InputError("nobody knows which worker it is of")
-            result = checked(given.job, answer, monotonic() - given.at)
         except InputError as error:
             return self._refuse(given, worker, str(error))
+        except Exception as error:  # noqa: BLE001 - whatever a hostile worker makes dask stumble over
+            return self._refuse(given, worker, f"it cannot be read: {error!r:.200}")
+
+    def _judge(self, given: _Given, answer: JobResult | Answer, worker: _Worker | None) -> list[JobEnd]:
+        """What an answer means that holds. Raises InputError if it is none that this worker may give."""
+        name = worker.name if worker else ""
+        if isinstance(answer, Broken):
+            return self._end(given, HostError(answer.why), name)
+        if isinstance(answer, Lacks):
+            if given.agents.issuperset(answer.agents):
+                raise InputError("it says that the files of agents did not arrive undamaged")
+            given.agents |= given.job.programs.keys() & set(answer.agents)
+            self._give(given)
+            return []
+        if worker is None:
+            raise InputError("nobody knows which worker it is of")
+        if isinstance(answer, Unfit):
+            self._unfit.add(worker.address)
+            self._note(worker_barred(name, f"{answer.why}; then start it again"))
+            self._give(given)
+            return []
+        if not isinstance(answer, JobResult):
+            raise InputError("it is of no kind that is known")
         self._given.pop(given.name)
-        return [JobEnd(given.job.match, result, None, name)]
+        return [JobEnd(given.job.match, answer, None, name)]
 
     def _refuse(self, given: _Given, worker: _Worker | None, why: str) -> list[JobEnd]:
         """An answer does not count; the game is played elsewhere."""

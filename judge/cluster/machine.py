@@ -50,6 +50,7 @@ class Machine:
         try:
             self._refuse_unlike(order)
         except HostError as error:
+            log.warning("this worker is given no games", contest=order.contest, why=str(error))
             return Unfit(why=str(error))
         try:
             for digest, data in packed.items():

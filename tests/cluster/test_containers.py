@@ -101,4 +101,6 @@ def test_a_worker_whose_images_are_others_is_given_no_games(
             cluster.wait(1.0)
 
         assert 0 == cluster.free
-    assert "the image native of w1 has other contents than the contest's" in cup.journal()
+    why = "the image native of w1 has other contents than the contest's"
+    assert why in cup.journal()
+    assert why in machines.says("w1")

@@ -3,13 +3,16 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from multiprocessing import active_children
+from threading import Event
 from typing import Any
 
 import pytest
 
+from judge.cluster.checkers import Checkers
 from judge.cluster.checks import checked
 from judge.cluster.messages import Played
-from judge.contest.worker import Job
+from judge.contest.worker import Job, JobResult
 from judge.errors import InputError
 from judge.matches import Match
 from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play, spec
@@ -156,3 +159,27 @@ def test_a_state_that_the_record_does_not_name_is_refused() -> None:
 
     with pytest.raises(InputError, match="not those that the record names"):
         checked(asked, played(record(asked), {"a" * 64: b"state"}), ELAPSED_S)
+
+
+def test_nobody_waits_for_the_check_of_an_answer() -> None:
+    """It is fetched and checked elsewhere, and the process that does it may be killed when it has nothing to do."""
+    asked = job()
+    answer = played(record(asked)).model_dump_json().encode()
+    has_come = Event()
+    checkers = Checkers()
+    try:
+        found = checkers.check(lambda: answer if has_come.wait() else None, asked, ELAPSED_S)
+        assert not found.done()
+        has_come.set()
+        assert isinstance(result := found.result(), JobResult)
+        assert ("win", 0) == (result.outcome.verdict, result.outcome.winner)
+
+        (process,) = (child for child in active_children() if child.pid)
+        process.kill()
+        process.join()
+        with pytest.raises(InputError, match="lasted"):
+            checkers.check(lambda: answer, asked, 1e-9).result()
+    finally:
+        checkers.close()
+
+    assert [] == active_children()
