@@ -142,7 +142,7 @@ class ContestRunner:
                     self._log.warning("the store is lost", why=str(error), games=self._executor.running)
                 if is_new or monotonic() - lost_at > self._patience_s:
                     raise
-                self._ended += self._executor.wait(LOOK_S) if self._executor.running else ()
+                self._ended += self._executor.wait(LOOK_S)
                 self.abandon.wait(LOOK_S)
         self._executor.kill()
         self._store.roll_back(self._contest, "abandoned by the organiser")

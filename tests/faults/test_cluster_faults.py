@@ -146,6 +146,7 @@ class Storm:
 
     def start_scheduler(self) -> None:
         """Listen at all cables; this process reaches it as it likes."""
+        self._machines.environment.pop("TEST_CLOCK_STEP", None)
         self._machines.host = "0.0.0.0"  # noqa: S104
         self._machines.start_scheduler()
         self._machines.host = "127.0.0.1"
