@@ -291,7 +291,7 @@ def _began_with_another_image(database: Path) -> None:
     engine = create_engine(f"sqlite:///{database}")
     with engine.begin() as connection:
         plan = json.loads(str(connection.scalar(text("SELECT document FROM contests"))))
-        plan["images"]["native"]["id"] = "sha256:" + "0" * 64
+        plan["images"]["native"] = {"id": f"sha256:{'0' * 64}", "content": "0" * 64}
         connection.execute(text("UPDATE contests SET document = :document"), {"document": json.dumps(plan)})
     engine.dispose()
 

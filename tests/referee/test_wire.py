@@ -277,7 +277,7 @@ def test_who_runs_on_is_waited_for_until_it_stands(wires: Callable[..., LiveWire
     ran = wire.await_still(0, SOON_NS)
 
     assert ran is not None
-    assert ran.cpu_ns
+    assert ran.cpu_ns is not None
     assert wire.boxes[0].is_frozen()
     assert wire.await_still(0, SOON_NS) is None
     (entry,) = [entry for entry in transcript if entry.kind is EntryKind.RAN_ON]
