@@ -6,7 +6,7 @@ import hashlib
 import os
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from judge.errors import HostError
@@ -53,13 +53,17 @@ def _files(path: Path) -> list[Path]:
 def build_lock(name: str) -> Iterator[None]:
     """Hold the lock `name` of the build folder: of two commands at once, the second finds it done.
 
-    Raises `HostError` where there can be no such folder.
+    Raises `HostError` where this user cannot write to that folder.
     """
-    try:
-        BUILD_DIRECTORY.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise HostError(f"The folder {BUILD_DIRECTORY} cannot be made: {error.strerror}") from None
-    with locked(BUILD_DIRECTORY / f"{name}.lock"):
+    with ExitStack() as stack:
+        try:
+            BUILD_DIRECTORY.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(locked(BUILD_DIRECTORY / f"{name}.lock"))
+        except OSError as error:
+            raise HostError(
+                f"{error.filename or BUILD_DIRECTORY}: {error.strerror}: nothing can be built; give the folder "
+                f"{BUILD_DIRECTORY} to the user who builds"
+            ) from None
         yield
 
 

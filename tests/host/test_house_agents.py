@@ -90,3 +90,14 @@ def test_a_digest_counts_names_and_contents(tmp_path: Path) -> None:
     assert content_digest(tmp_path / "one", "fla", "g") != before
     (tmp_path / "one" / "a").rename(tmp_path / "one" / "b")
     assert content_digest(tmp_path / "one", "flag") != before
+
+
+@pytest.mark.usefixtures("sources")
+def test_a_folder_that_this_user_cannot_build_in_is_named(tmp_path: Path) -> None:
+    """Root may write anywhere, but not into a folder as if it were a file."""
+    lock = tmp_path / ".build" / "house.lock"
+    lock.mkdir(parents=True)
+    with pytest.raises(
+        HostError, match=f"^{lock}: Is a directory: nothing can be built; give the folder {lock.parent}"
+    ):
+        build_house_agents()
