@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from judge.agents.agents import PERSONS
 from judge.catalog import game_entry
@@ -109,10 +109,22 @@ class StartPlan(_Table):
     starts: StrictDatetime | None = None
 
 
+def _line_of_witness(line: str) -> str:
+    try:
+        read_witness_key(line)
+    except InputError as error:
+        raise ValueError(str(error)) from None
+    return line.strip()
+
+
+WitnessKey = Annotated[str, AfterValidator(_line_of_witness)]
+"""The line of a witness's public key."""
+
+
 class WitnessPlan(_Table):
     """Who signs the contest's log on another machine."""
 
-    key: str
+    key: WitnessKey
     """The line of its public key, which judge witness prints: NAME+ID+KEY."""
     url: str = Field(default="", pattern=r"^(https?://[!-~]{1,400})?$")
     """Where it is asked, as C2SP's tlog-witness says; empty: it comes by itself, and judge contest cosign --from takes
@@ -120,15 +132,6 @@ class WitnessPlan(_Table):
     draw: bool = True
     """Whether the draw follows from its signature; only with url, and not with a fixed seed. false for a witness of
     other software, which signs with a time alone."""
-
-    @field_validator("key")
-    @classmethod
-    def _is_a_witness_s(cls, key: str) -> str:
-        try:
-            read_witness_key(key)
-        except InputError as error:
-            raise ValueError(str(error)) from None
-        return key.strip()
 
     @property
     def name(self) -> str:

@@ -10,14 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 import judge
 from judge.agents.store import AgentStore
 from judge.catalog.entry import Opening
 from judge.contest.entries import entrants
 from judge.contest.formats import AnyFormat
-from judge.contest.plan import FailuresPlan, Planned
+from judge.contest.plan import FailuresPlan, Planned, WitnessKey
 from judge.contest.points import Duel, points_table
 from judge.contest.seeds import Freeze, commitment_to, contest_key
 from judge.errors import InputError
@@ -60,7 +60,7 @@ def _nothing(_agents: Sequence[tuple[str, str]]) -> tuple[str, Mapping[str, str]
 class SnapshotWitness(_Value):
     """Who was announced to sign the contest's log: the line of its key, as `judge witness` prints it."""
 
-    key: str
+    key: WitnessKey
     draw: bool
     """Whether the draw follows from its signature of the log as it was when the entries were frozen."""
 
@@ -73,15 +73,6 @@ class SnapshotWitness(_Value):
     def id(self) -> str:
         """The id of its key, in hex."""
         return self.key.split("+")[1]
-
-    @field_validator("key")
-    @classmethod
-    def _is_a_witness_s(cls, key: str) -> str:
-        try:
-            read_witness_key(key)
-        except InputError as error:
-            raise ValueError(str(error)) from None
-        return key
 
 
 class SnapshotImage(_Value):

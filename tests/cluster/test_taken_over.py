@@ -26,7 +26,7 @@ from judge.transparency.tiles import CHECKPOINT
 from tests.cli.conftest import SMALL, Judge
 from tests.cluster.cables import Cable, laid
 from tests.cluster.machines import until
-from tests.store.server import SERVERS, Server
+from tests.store.server import Server, running
 
 GAMES = 9
 
@@ -55,14 +55,8 @@ def cables() -> Iterator[list[Cable]]:
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    if not SERVERS:
-        pytest.skip("there is no PostgreSQL server here; scripts/test installs one")
-    found = Server("0.0.0.0", 15432 + os.getpid() % 10000)  # noqa: S104 - of all cables
-    try:
-        found.start()
+    with running("0.0.0.0", 15432 + os.getpid() % 10000) as found:  # noqa: S104 - of all cables
         yield found
-    finally:
-        found.remove()
 
 
 @dataclass

@@ -25,7 +25,7 @@ from judge.referee.spec import RecordFile
 from judge.store.types import AttemptState
 from tests.cluster.cables import Cable, laid
 from tests.cluster.machines import Cup, Machines, children, until
-from tests.store.server import SERVERS, Server
+from tests.store.server import Server, running
 
 FAULTS = int(os.environ.get("JUDGE_TEST_CLUSTER_FAULTS", "7"))
 IS_LONG = FAULTS > 7
@@ -159,14 +159,8 @@ class Storm:
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    if not SERVERS:
-        pytest.skip("there is no PostgreSQL server here; scripts/test installs one")
-    found = Server()
-    try:
-        found.start()
+    with running() as found:
         yield found
-    finally:
-        found.remove()
 
 
 @pytest.fixture

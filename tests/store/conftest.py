@@ -7,20 +7,14 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from judge.store.contests import Store
-from tests.store.server import SERVERS, Server
+from tests.store.server import running
 
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
     """The URL of a fresh cluster; it is gone afterwards."""
-    if not SERVERS:
-        pytest.skip("there is no PostgreSQL server here; scripts/test installs one")
-    server = Server()
-    try:
-        server.start()
+    with running() as server:
         yield server.url
-    finally:
-        server.remove()
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])

@@ -5,10 +5,27 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 SERVERS = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
 """`scripts/test` installs one."""
+
+
+@contextmanager
+def running(listen: str = "", port: int = 5432) -> Iterator["Server"]:
+    """A server that runs, for a test; skipped where none is installed."""
+    if not SERVERS:
+        pytest.skip("there is no PostgreSQL server here; scripts/test installs one")
+    found = Server(listen, port)
+    try:
+        found.start()
+        yield found
+    finally:
+        found.remove()
 
 
 class Server:
