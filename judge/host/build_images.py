@@ -24,6 +24,7 @@ from judge.sandbox.images import (
     ImageState,
     engine_client,
     find_image,
+    find_images,
     image_state,
     remove_unused,
 )
@@ -164,8 +165,7 @@ def _remove_former(client: docker.DockerClient, recipe: ImageRecipe) -> None:
 
     What somebody built upon ours has our labels too, but more layers than the one that we import.
     """
-    labelled = {"dangling": True, "label": f"judge.image={recipe.name}"}
-    for image in client.images.list(filters=labelled):
+    for image in find_images(client, f"judge.image={recipe.name}", dangling=True):
         if len(image.attrs["RootFS"]["Layers"]) == 1:
             remove_unused(client, str(image.attrs["Id"]))
 

@@ -12,7 +12,7 @@ from docker.errors import APIError, ImageNotFound
 from docker.models.images import Image
 
 from judge.sandbox.engine import connect, doing
-from judge.sandbox.images import DERIVED, find_image
+from judge.sandbox.images import DERIVED, find_image, find_images
 from judge.sandbox.static_builds import build_lock
 
 SHORT = 12
@@ -98,7 +98,7 @@ def _parent(client: docker.DockerClient, name: str) -> str:
 
 def _all(client: docker.DockerClient) -> Iterator[Derived]:
     """The copies on this Engine, in the order of their sources."""
-    found = client.images.list(filters={"label": "judge.derived"})
+    found = find_images(client, "judge.derived")
     for image in sorted(found, key=lambda each: str(each.labels["judge.derived"])):
         source = find_image(client, str(image.labels["judge.derived"]))
         if _is_ours(image, source):

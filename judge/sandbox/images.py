@@ -105,6 +105,16 @@ def find_image(client: docker.DockerClient, name: str) -> Image | None:
         return None
 
 
+def find_images(client: docker.DockerClient, label: str, **filters: bool) -> list[Image]:
+    """The images with a label (`name` or `name=value`); without those that somebody removes meanwhile.
+
+    The Engine's client lists images and then asks for each, and fails if one is gone by then.
+    """
+    summaries = client.api.images(filters={"label": label, **filters})
+    found = (find_image(client, summary["Id"]) for summary in summaries)
+    return [image for image in found if image is not None]
+
+
 def _id(image: Image) -> str:
     return str(image.attrs["Id"])
 
@@ -133,7 +143,7 @@ def runtimes_with(word: str) -> list[str]:
 
 def _built(client: docker.DockerClient) -> Iterator[ImageRecipe]:
     """An organiser's runtimes, by name; without those whose label another judge wrote in another way."""
-    tags = {tag for image in client.images.list(filters={"label": RUNTIME}) for tag in image.tags}
+    tags = {tag for image in find_images(client, RUNTIME) for tag in image.tags}
     for tag in sorted(tags):
         name = tag.removeprefix("judge/").removesuffix(":1")
         with suppress(InputError):

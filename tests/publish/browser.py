@@ -34,6 +34,8 @@ class Browser(browser.Browser):
 
         If the page changes meanwhile it is looked at again: places of before and after do not belong together.
         """
+        # Without its style sheets, which a page may still wait for, nothing has its size or its colour.
+        self.wait_for("document.readyState === 'complete'")
         self.ask(f"{axe_source()};axe.configure({json.dumps(_EVERY_RULE)})")
         only = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
         for _ in range(MOST_LOOKS):

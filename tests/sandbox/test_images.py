@@ -13,7 +13,7 @@ import pytest
 
 from judge.errors import HostError, InputError
 from judge.host.build_images import build_images, check_rootfs
-from judge.sandbox.images import listing, runtime_image
+from judge.sandbox.images import find_images, listing, runtime_image
 from judge.sandbox.runtimes import ImageRecipe, recipes
 
 TAGS = [recipe.tag for recipe in recipes().values() if not recipe.is_optional]
@@ -143,6 +143,28 @@ def test_building_again_gives_the_same_bytes_and_removes_the_former_image(
 
 def labelled(engine: docker.DockerClient, label: str) -> list[str]:
     return [str(image.id) for image in engine.images.list(filters={"label": label})]
+
+
+@pytest.mark.docker
+def test_an_image_that_somebody_removes_while_images_are_listed_is_not_found(
+    engine: docker.DockerClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = f"judge.test={uuid.uuid4().hex}"
+    kept, removed = (f"judge-test/{uuid.uuid4().hex}:1" for _ in range(2))
+    for tag in (kept, removed):
+        import_image(engine, tag, f"LABEL {mark} for={tag}")
+    list_images = engine.api.images
+
+    def list_and_remove(**filters: object) -> list[dict[str, object]]:
+        summaries: list[dict[str, object]] = list_images(**filters)
+        engine.images.remove(removed)
+        return summaries
+
+    monkeypatch.setattr(engine.api, "images", list_and_remove)
+    try:
+        assert [[kept]] == [image.tags for image in find_images(engine, mark)]
+    finally:
+        engine.images.remove(kept)
 
 
 @pytest.mark.docker
