@@ -1,12 +1,13 @@
 """Finds what a match has left on the host, where nothing may be left."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from judge.sandbox.cgroup import parse_mounts
+from judge.sandbox.container import Container
 from judge.sandbox.engine import Engine
 from judge.sandbox.owner import Owner, directories
 
@@ -30,22 +31,25 @@ def look_before() -> Before:
     return Before(time.time(), frozenset(_own_directories()))
 
 
-def leftovers(before: Before) -> list[str]:
+def leftovers(before: Before, kept: Collection[Container] = ()) -> list[str]:
     """What this process's matches since then have left, and what they had the Engine do that no judge should.
 
+    `kept` may stay, for the next games of their agents.
     A line each; empty when all is well. Raises HostError where the Engine does not answer.
     """
     me = Owner.me().encode()
+    stays = {container.id for container in kept}
+    expected = before.directories | {container.directory for container in kept}
     with closing(Engine(ENGINE_TIMEOUT_S)) as engine:
         history = engine.history(f"judge.owner={me}", before.at, time.time())
         containers = engine.labelled(f"judge.owner={me}")
         volumes = engine.labelled_volumes(f"judge.owner={me}")
-    ids = sorted({container for container, _ in history})
+    ids = sorted({container for container, _ in history} - stays)
     return [
-        *(f"the container {container['Id'][:12]} is left" for container in containers),
+        *(f"the container {container['Id'][:12]} is left" for container in containers if container["Id"] not in stays),
         *(f"the volume {volume['Name']} is left" for volume in volumes),
         *(f"the Engine did {action} to {i[:12]}" for i, action in history if not _is_harmless(action)),
-        *(f"a directory is left: {path}" for path in set(_own_directories()) - before.directories),
+        *(f"a directory is left: {path}" for path in set(_own_directories()) - expected),
         *_of_the_kernel(ids),
     ]
 

@@ -21,8 +21,9 @@ from judge.referee.policy import ClockPolicy, GameChoice, Policy
 from judge.referee.spec import KeptFolders, MatchSpec, RecordFile, SeatSpec
 from judge.referee.verify import verify
 from judge.resources import BUILD_DIRECTORY
-from judge.sandbox import open_box, seccomp
+from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, open_box, seccomp
 from judge.sandbox.archive import EMPTY, Archive
+from judge.sandbox.box import Box
 from judge.sandbox.container import KEPT
 from judge.sandbox.core_use import CoreUse
 from judge.sandbox.folders import FolderKind
@@ -48,7 +49,7 @@ HONEST = Attack(id="", title="plays", program="cpu", words=("honest",), danger="
 """The agent that attacks are compared with."""
 
 
-LOOK_S = 0.5
+LOOK_S = 0.25
 """For how long the load of a host is measured."""
 PATIENCE_S = 15.0
 """How long to wait until a busy host is calm."""
@@ -97,7 +98,10 @@ class MemoryShelf:
 
 
 class Suite:
-    """Plays trials, one after the other, under one policy. Where boxes are reused, each has at least two games."""
+    """Plays trials, one after the other, under one policy. Where boxes are reused, each has at least two games.
+
+    The box of the opponent stays for the next trial where it can; `close` removes it.
+    """
 
     def __init__(self, policy: Policy, slot: Slot, slower: float = 1) -> None:
         """Build the programs. `policy` is an organiser's: how boxes are built, what may be printed and used.
@@ -111,8 +115,13 @@ class Suite:
         self._slot = slot
         self._programs = build_attacks()
         self._opponent = build_house_agents()[OPPONENT]
-        self._digests = {program_digest(path): path for path in (self._programs, self._opponent)}
+        self._opponents_digest = program_digest(self._opponent)
+        self._digests = {program_digest(self._programs): self._programs, self._opponents_digest: self._opponent}
         self._peaceful: dict[tuple[int, bool], Sequence[str]] = {}
+
+    def close(self) -> None:
+        """Remove what is kept for the next trial; never raises."""
+        KEPT.close()
 
     def attack(self, attack: Attack) -> Trial:
         """Try an attack with all defences on.
@@ -140,9 +149,9 @@ class Suite:
             try:
                 seen, names = self._play(attack, control, directory)
             finally:
-                KEPT.close()
+                KEPT.close(but_of=self._opponents_digest)
         late = max(file.record.judge_late_ms for file in seen.files)
-        problems = [*self._unexpected(attack, expected, seen, names), *leftovers(before)]
+        problems = [*self._unexpected(attack, expected, seen, names), *leftovers(before, KEPT.all())]
         if control is None:
             problems += [*seen.found, *self._harm(attack, seen)]
         return Trial(
@@ -212,8 +221,18 @@ class Suite:
         build: BoxBuilder = open_box
         if control is not None and (control.weaken or control.renewal):
             build = weak_builder(control.weaken or as_always, names, control.renewal or Renewal)
-        venue = Venue(self._slot, shelf, build=build)
+        venue = Venue(self._slot, shelf, build=self._keeping_opponents(build))
         return play_until_scored(spec, self._digests, venue)
+
+    def _keeping_opponents(self, build: BoxBuilder) -> BoxBuilder:
+        """As `build`, but that the opponent's box is kept: it does no harm, and to make a box takes most of a trial."""
+
+        def build_or_reuse(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
+            if tenant.digest == self._opponents_digest and policy.reuse == "never":
+                policy = policy.model_copy(update={"reuse": "auto"})
+            return build(kind, tenant, limits, policy)
+
+        return build_or_reuse
 
     def _harm_by_folder(self, spec: MatchSpec, file: RecordFile, shelf: MemoryShelf) -> Iterator[str]:
         """What is wrong with what an attack has left in its folder: the host's own, or that no game begins with it."""

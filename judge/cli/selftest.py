@@ -1,6 +1,7 @@
 """`judge selftest`: attack this host under a policy, and report which defences hold."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -83,8 +84,8 @@ def selftest(
     attacks = _chosen(only, quick)
     make_ready("docker", chosen, ["native"])
     lines = []
-    with slot_alone("docker") as slot:
-        for line in _tried(Suite(chosen, slot, slower), attacks, controls):
+    with slot_alone("docker") as slot, closing(Suite(chosen, slot, slower)) as suite:
+        for line in _tried(suite, attacks, controls):
             lines.append(line)
             kind = "control of " if line.control else ""
             took = f", {line.trial.seconds:.1f} s" if line.trial else ""

@@ -7,13 +7,14 @@ kept are this process's and end with it, as all of its containers do: by its han
 
 import os
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from multiprocessing.util import Finalize
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple
 
 from judge.errors import HostError
 from judge.logs import get_logger
@@ -124,16 +125,24 @@ class Container:
             self.directory = None
 
 
+class Whose(NamedTuple):
+    """The agent that a container is kept for."""
+
+    digest: str
+    made_with: Hashable
+    """What else is in the container's configuration, but for what is a game's own."""
+
+
 class KeptContainers:
     """The containers of this process that wait for the next game of their agents; for several threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._waiting: OrderedDict[tuple[Hashable, str], Container] = OrderedDict()
+        self._waiting: OrderedDict[tuple[Whose, str], Container] = OrderedDict()
         self._owner = 0
         """The process that closes them when it ends."""
 
-    def put(self, whose: Hashable, container: Container) -> None:
+    def put(self, whose: Whose, container: Container) -> None:
         """Keep a container that was renewed for a game of the same agent; the one that waits longest may go."""
         with self._lock:
             if self._owner != os.getpid():
@@ -144,7 +153,7 @@ class KeptContainers:
         for each in gone:
             each.close(f"container {each.id[:12]}")
 
-    def take(self, whose: Hashable) -> Container | None:
+    def take(self, whose: Whose) -> Container | None:
         """The agent's container that was used last, in which nobody has run anything since; None if there is none."""
         while (container := self._pop(whose)) is not None:
             try:
@@ -157,16 +166,21 @@ class KeptContainers:
                 return container
         return None
 
-    def _pop(self, whose: Hashable) -> Container | None:
+    def _pop(self, whose: Whose) -> Container | None:
         with self._lock:
             found = next((key for key in reversed(self._waiting) if key[0] == whose), None)
             return None if found is None else self._waiting.pop(found)
 
-    def close(self) -> None:
-        """Remove all; never raises."""
+    def all(self) -> Sequence[Container]:
+        """Those that wait now."""
         with self._lock:
-            gone = list(self._waiting.values())
-            self._waiting.clear()
+            return tuple(self._waiting.values())
+
+    def close(self, but_of: str = "") -> None:
+        """Remove all but those of the agent with this digest; never raises."""
+        with self._lock:
+            keys = [key for key in self._waiting if not but_of or key[0].digest != but_of]
+            gone = [self._waiting.pop(key) for key in keys]
         for each in gone:
             each.close(f"container {each.id[:12]}")
 

@@ -14,7 +14,7 @@ from judge.logs import get_logger
 from judge.sandbox import cgroup, freezer, hardening, seccomp
 from judge.sandbox.attach import AttachStream
 from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, Nearby, ProcessReport, Readings, Tenant
-from judge.sandbox.container import KEPT, Container, tell_no_effect, tell_thrown_away
+from judge.sandbox.container import KEPT, Container, Whose, tell_no_effect, tell_thrown_away
 from judge.sandbox.engine import Engine, EngineRefusalError
 from judge.sandbox.exit_cause import died_of_memory
 from judge.sandbox.images import RuntimeImage, find_runtime
@@ -130,12 +130,12 @@ class DockerBox:
             self._tell_no_effect(f"the seccomp profile {profile} of {self._tenant.runtime} allows more than is undone")
         return profile == UNDONE_PROFILE
 
-    def _agent(self) -> Hashable:
+    def _agent(self) -> Whose:
         """Whom the container is made for: everything that is in its configuration, but for what is a game's own."""
         tenant = self._tenant
         policy = (self._policy.model_dump_json(), self._limits.model_dump_json())
-        agent = (tenant.digest, tenant.name, tenant.program, tenant.command, tenant.runtime, tenant.environment)
-        return (*agent, *policy, self.renewal, self.variety)
+        agent = (tenant.name, tenant.program, tenant.command, tenant.runtime, tenant.environment)
+        return Whose(tenant.digest, (*agent, *policy, self.renewal, self.variety))
 
     def _reuse(self, kept: Container) -> bool:
         """Give the agent its container of a former game, with new pipes and counters; False if it is gone meanwhile."""

@@ -97,6 +97,11 @@ class NamespaceHelper:
         if "error" in answer:
             raise UncleanError(str(answer["error"]))
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether it was closed: by its judge, or because it did not answer."""
+        return self._process.returncode is not None
+
     def close(self) -> None:
         """End it."""
         self._socket.close()
@@ -110,7 +115,11 @@ def helper() -> NamespaceHelper:
         raise UncleanError("only a judge that is root may enter the namespaces of its containers")
     if not Path(inside.LAST_PID).exists():
         raise UncleanError("this kernel does not let process numbers be set (CONFIG_CHECKPOINT_RESTORE)")
-    return _helper_of(os.getpid())
+    started = _helper_of(os.getpid())
+    if started.has_ended:
+        _helper_of.cache_clear()
+        started = _helper_of(os.getpid())
+    return started
 
 
 @cache

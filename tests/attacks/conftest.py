@@ -26,10 +26,13 @@ def slot() -> Iterator[Slot]:
 
 
 @pytest.fixture(scope="module")
-def suites() -> dict[Slot, Suite]:
+def suites() -> Iterator[dict[Slot, Suite]]:
     """The suites of this module, by their slot: one remembers how its opponents play in peace."""
     build_images(["native"])
-    return {}
+    suites: dict[Slot, Suite] = {}
+    yield suites
+    for suite in suites.values():
+        suite.close()
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import os
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,9 +41,10 @@ def burners(slot: Slot) -> Scene:
 
 
 @pytest.fixture
-def once(slot: Slot) -> Suite:
+def once(slot: Slot) -> Iterator[Suite]:
     """The suite, in which a void game is not played again."""
-    return Suite(load_policy("gomocup-fastgame", ["attempts=1"]), slot)
+    with closing(Suite(load_policy("gomocup-fastgame", ["attempts=1"]), slot)) as suite:
+        yield suite
 
 
 @pytest.mark.parametrize("attack", [BURNS, HAS_EIGHT_THREADS], ids=["burns", "eight-threads"])
@@ -63,12 +64,11 @@ def test_one_that_sleeps_over_its_turn_loses_whoever_uses_its_core(once: Suite, 
     assert (Verdict.TURN_TIME, ()) == (trial.verdict, trial.problems)
 
 
-def test_where_nobody_asks_whether_it_wanted_one_it_is_void(slot: Slot) -> None:
-    blind = Suite(load_policy("gomocup-fastgame", ["attempts=1"]), slot)
+def test_where_nobody_asks_whether_it_wanted_one_it_is_void(once: Suite, slot: Slot) -> None:
     policy = {"clock": {**SLEEPS.policy["clock"], "waited_share": 0.0}}
     starved = Expected(verdict=Verdict.VOID, because="the agent was starved")
 
-    trial = blind.attack(replace(SLEEPS, policy=policy, scene=burners(slot), expected=starved))
+    trial = once.attack(replace(SLEEPS, policy=policy, scene=burners(slot), expected=starved))
 
     assert () == trial.problems
 

@@ -24,6 +24,7 @@ from judge.sandbox.folders import FolderKind
 from judge.sandbox.owner import Owner
 from judge.sandbox.procfs import children_of
 from judge.sandbox.reaper import reap
+from judge.sandbox.renewal import helper
 from judge.worker_processes import Worker
 from tests.sandbox.conftest import GROUP, Lodge, of
 from tests.sandbox.guest import PATIENCE_S, Guest
@@ -192,6 +193,19 @@ def test_a_process_of_an_outsider_in_it_is_noticed(lodge: Lodge, outsider: docke
     assert not second.box.is_reused
 
 
+def test_where_the_helper_ends_the_next_box_has_another_one(lodge: Lodge) -> None:
+    first = begin(lodge)
+    helper()._process.kill()
+    with capture_logs() as logs:
+        finish(first)
+    assert "the helper inside of containers does not answer" in why_thrown_away(logs)[0]
+
+    second = begin(lodge)
+    finish(second)
+
+    assert [False, True] == [second.box.is_reused, begin(lodge).box.is_reused]
+
+
 def await_second_process(container: str) -> None:
     with closing(Engine(PATIENCE_S)) as engine:
         groups = find_cgroups(int(engine.state(container)["Pid"]), container)
@@ -228,7 +242,7 @@ STEPS = ("_clean", "_renew", "_give_memory_back", "prove", "put", "waiting")
 @pytest.mark.parametrize("step", STEPS)
 def test_a_judge_that_is_killed_in_the_middle_of_a_reuse_leaves_nothing(step: str, program: Path, native: None) -> None:
     words = [sys.executable, "-m", "tests.sandbox.reuser", str(program), step]
-    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as judge:
+    with subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as judge:
         assert judge.stdout
         assert "ready\n" in judge.stdout
         mark = f":{judge.pid}:"
@@ -240,8 +254,8 @@ def test_a_judge_that_is_killed_in_the_middle_of_a_reuse_leaves_nothing(step: st
         owners = [each["Labels"]["judge.owner"] for each in engine.labelled("judge.owner")]
     assert [] == [owner for owner in owners if mark in owner]
     assert helpers
-    for helper in helpers:
-        await_end(helper)
+    for each in helpers:
+        await_end(each)
 
 
 def await_end(pid: int) -> None:
