@@ -46,6 +46,8 @@ class LiveGame:
     names: tuple[str, str]
     started_at: str
     is_playing: bool = False
+    seq: int = 0
+    """The number of the event by which it began."""
     board: Board | None = None
     """The board as it was at first; None if the game shows none before it is over."""
     seats: tuple[int, int] = (0, 1)
@@ -181,7 +183,7 @@ class Live:
         game = self.games.get(event.game)
         if game is None or game.attempt != event.attempt:
             return
-        game.is_playing, game.board = True, event.board
+        game.is_playing, game.seq, game.board = True, event.seq, event.board
         game.tokens, game.left_ms = tokens_of(event.board), event.left_ms
         if event.board is not None:
             game.seats = event.board.seats

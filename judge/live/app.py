@@ -275,7 +275,9 @@ def _add_pages(app: FastAPI, site: Site) -> None:
         hub, pages = watched.hub, watched.pages
         place = pages.place(path)
         if place.path == RUNNING:
-            return _answer(request, pages.running(hub.live, hub.viewers, watched.slots, place), hub.live.seq)
+            only_new = request.query_params.get("boards") == "new"
+            running_games = pages.running(hub.live, hub.viewers, watched.slots, place, only_new=only_new)
+            return _answer(request, running_games, hub.live.seq)
         number = place.path.partition("/")[2].partition(".")[0]
         running = hub.live.games.get(int(number)) if number.isascii() and number.isdigit() else None
         if running is not None:

@@ -156,9 +156,9 @@ class LivePages:
         """A page in each language."""
         return [PagePlace(path, language, self._languages) for language in self._languages]
 
-    def running(self, live: Live, viewers: int, slots: int, place: PagePlace) -> LivePage:
-        """The page of all running games."""
-        return self._games.all(live, viewers, slots, place)
+    def running(self, live: Live, viewers: int, slots: int, place: PagePlace, *, only_new: bool = False) -> LivePage:
+        """The page of all running games, or of `only_new` boards for a script that has the others."""
+        return self._games.all(live, viewers, slots, place, only_new=only_new)
 
     def plots(self, game: LiveGame) -> LivePage:
         """The plots of a running game, for who does not get them with its events."""

@@ -17,7 +17,7 @@ from judge.records.views import Mark, Square, Surface, Token
 from judge.referee.policy import Policy
 from judge.render.board import BarePainter
 from judge.render.shapes import Disc, Item, Rectangle, Shape, Stroke, Text
-from judge.render.svg_player import write_still
+from judge.render.svg_player import EmptyBoard, write_still
 from judge.text import plain_text
 
 HIDDEN_FACES = {"#": "hidden", "unknown": "unknown"}
@@ -32,7 +32,7 @@ class Painter:
         entry = game_entry(policy.game.name)
         self._view = entry.view(entry.new(policy.game.options))
         self._painter = BarePainter(self._view)
-        self._scene = self._painter.board()
+        self._empty = EmptyBoard.of(self._painter)
 
     def of(self, event: AnyEvent) -> Mapping[str, Any]:
         """What is drawn of a move: `pieces` as [x, y, shapes, words], `marks` as shapes; empty for other events."""
@@ -45,7 +45,7 @@ class Painter:
         """The board of a game as the script of a page continues it."""
         view = game.view()
         shown = self._view if view is None else view
-        return write_still(self._painter, self._scene, shown, " - ".join(game.names), f"g{game.game}")
+        return write_still(self._painter, self._empty, shown, " - ".join(game.names), f"g{game.game}")
 
     def table(self, pieces: Mapping[Square, Token]) -> Sequence[tuple[str, Sequence[str]]]:
         """The rows of a position in words: the name of each and its squares, empty where nothing stands."""

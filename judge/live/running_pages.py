@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from markupsafe import Markup
+
 from judge.broadcast.events import MoveMade
 from judge.broadcast.state import Live, LiveGame, last_words
 from judge.live.page import SEQ, LivePage, kind_of
@@ -20,6 +22,9 @@ from judge.translations.language import Language
 
 FRESH_S = 0.25
 """A page of running games is rendered once in this time; its script goes on from what it shows."""
+
+NEW_EVENTS = 500
+"""A page of new boards leaves out the boards of games that have begun more events ago: who watches has them."""
 
 _SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
 
@@ -43,14 +48,18 @@ class RunningPages:
         self._is_static = is_static
         self._has_authors = has_authors
         self._running: dict[str, tuple[float, LivePage]] = {}
+        self._boards: dict[int, tuple[tuple[int, int], Markup]] = {}
+        """The last picture of each running game, with the attempt and the number of moves that it shows."""
 
-    def all(self, live: Live, viewers: int, slots: int, place: PagePlace) -> LivePage:
-        """The page of all running games."""
-        return self._fresh(place, live, lambda: self._all_running(live, viewers, slots, place))
+    def all(self, live: Live, viewers: int, slots: int, place: PagePlace, *, only_new: bool = False) -> LivePage:
+        """The page of all running games; `only_new`: with the boards of those alone that have begun lately, for a
+        script that has the others."""
+        key = f"{place.file}?boards=new" if only_new else place.file
+        return self._fresh(key, live, lambda: self._all_running(live, viewers, slots, place, only_new))
 
     def one(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
         """The page of a running game."""
-        return self._fresh(place, live, lambda: self._one_running(game, live, viewers, place))
+        return self._fresh(place.file, live, lambda: self._one_running(game, live, viewers, place))
 
     def plots(self, game: LiveGame) -> LivePage:
         """The plots of a running game for a script."""
@@ -62,21 +71,23 @@ class RunningPages:
             self._running[path] = now, page
         return page
 
-    def _fresh(self, place: PagePlace, live: Live, write: Callable[[], bytes]) -> LivePage:
+    def _fresh(self, key: str, live: Live, write: Callable[[], bytes]) -> LivePage:
         """A page of running games, rendered a moment ago or now."""
         now = time.monotonic()
-        at, page = self._running.get(place.file, (0.0, None))
+        at, page = self._running.get(key, (0.0, None))
         if page is None or self._is_static or now - at > FRESH_S or page.seq is None or page.seq > live.seq:
             self._running = {file: kept for file, kept in self._running.items() if now - kept[0] <= FRESH_S}
             page = LivePage(write(), kind_of(".html"), seq=live.seq)
-            self._running[place.file] = now, page
+            self._running[key] = now, page
         return page
 
-    def _all_running(self, live: Live, viewers: int, slots: int, place: PagePlace) -> bytes:
+    def _all_running(self, live: Live, viewers: int, slots: int, place: PagePlace, only_new: bool) -> bytes:
+        self._boards = {number: board for number, board in self._boards.items() if number in live.games}
+        least = live.seq - NEW_EVENTS if only_new else -1
         values = {
             "here": "live",
             "contest_name": self._name,
-            "games": [self._shown(game, place.language) for _, game in sorted(live.games.items())],
+            "games": [self._card(game, least, place.language) for _, game in sorted(live.games.items())],
             "viewers": viewers,
             "state": live.state,
             "reason": live.reason,
@@ -96,6 +107,12 @@ class RunningPages:
             "viewers": viewers,
         }
         return render("live_game.html", place, values, self._stream(live))
+
+    def _card(self, game: LiveGame, least: int, language: Language) -> Mapping[str, Any]:
+        """What the page of all games shows of one; nothing of it where it has begun before event `least`."""
+        if game.board is not None and game.seq < least:
+            return {"number": game.game, "attempt": game.attempt, "is_known": True}
+        return {"is_known": False, **self._shown(game, language)}
 
     def _shown(self, game: LiveGame, language: Language) -> Mapping[str, Any]:
         """What the templates show of a running game."""
@@ -122,8 +139,16 @@ class RunningPages:
             "svg": "",
         }
         if game.board is not None:
-            shown["svg"] = picture(painter.svg(game))
+            shown["svg"] = self._board(game)
         return shown
+
+    def _board(self, game: LiveGame) -> Markup:
+        state = (game.attempt, len(game.moves))
+        known, board = self._boards.get(game.game, ((0, 0), Markup()))
+        if not board or known != state:
+            board = picture(self._painter.svg(game))
+            self._boards[game.game] = state, board
+        return board
 
     def _whole(self, game: LiveGame, language: Language) -> Mapping[str, Any]:
         """What the page of a game shows besides."""

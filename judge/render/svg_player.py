@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 
 from judge.records.views import BoardView, Mark, Square, Surface, Token
 from judge.render.board import BOARD_PIXELS, LABELS, BarePainter
-from judge.render.shapes import Item, Scene, Text, moved
+from judge.render.shapes import Item, Text, moved
 from judge.render.svg import FONT, content, middle_of_text, text_style, write_at_origin, write_items
 
 Thing = TypeVar("Thing", bound=Hashable)
@@ -78,19 +78,34 @@ def write_film(views: Sequence[BoardView], title: str = "", pixels: int = BOARD_
     return Film(svg, camera.painted)
 
 
-def write_still(painter: BarePainter, scene: Scene, view: BoardView, title: str, prefix: str) -> str:
+@dataclass(frozen=True, slots=True)
+class EmptyBoard:
+    """The board before anything stands on it, as elements: what all positions of a contest share."""
+
+    width: int
+    height: int
+    elements: str
+
+    @classmethod
+    def of(cls, painter: BarePainter) -> "EmptyBoard":
+        """As it is painted."""
+        scene = painter.board()
+        return cls(scene.width, scene.height, write_items(scene.items))
+
+
+def write_still(painter: BarePainter, empty: EmptyBoard, view: BoardView, title: str, prefix: str) -> str:
     """A position of which a script goes on: a piece has `data-at="X Y"` in place of its steps.
 
-    `painter` has painted the empty board as `scene`. `prefix` tells the names of its elements from those of other
-    boards in the same page.
+    `painter` has painted the board `empty`. `prefix` tells the names of its elements from those of other boards in the
+    same page.
     """
     camera = _Camera(painter, view.surface, 0, prefix)
     pieces = "".join(camera.pieces(spans([view.tokens])))
     marks = camera.marks(spans([view.marks]))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="film" role="img" font-family="{FONT}" '
-        f'viewBox="0 0 {scene.width} {scene.height}"><title>{content(title)}</title>\n'
-        f"<defs>{camera.definitions()}</defs>{write_items(scene.items)}\n"
+        f'viewBox="0 0 {empty.width} {empty.height}"><title>{content(title)}</title>\n'
+        f"<defs>{camera.definitions()}</defs>{empty.elements}\n"
         f'<g class="pieces">{pieces}</g>\n{marks}</svg>'
     )
 

@@ -127,8 +127,12 @@ def test_the_page_of_all_games_shows_boards_results_and_what_comes_next(witness:
                 f"(document.querySelector('article[data-game=\"{match.number}\"] [data-last]') ?? {{}}).textContent"
             )
             assert last
+        # The board of a game that goes on is not drawn again when another one ends.
+        witness.wait_for("document.querySelectorAll('article .film').length == 2")
+        witness.ask("window.kept = document.querySelector('article[data-game=\"2\"]'), kept.dataset.game")
         contest.end(*first[:2])
         witness.wait_for(f"{boards}.join() == '2'")
+        assert witness.ask("window.kept === document.querySelector('article[data-game=\"2\"]')")
         assert witness.wait_for("document.getElementById('ended').textContent.includes('Game 1')")
         assert witness.ask("document.getElementById('next').textContent.includes('Game 3')")
         points = "[...document.querySelectorAll('#table tr')].map((row) => row.cells[2].textContent).join()"

@@ -10,7 +10,10 @@
   const SILENT_MS = 15000, POLL_MS = 2000, STREAM_AGAIN_MS = 30000, TICK_MS = 100, RENEW_MS = 1000, PLOTS_MS = 4000;
   const connection = document.getElementById("connection");
   const topic = game ? `&game=${game}` : "renew" in html.dataset ? "&moves=false" : "";
-  let seq = Number(html.dataset.seq), shownSeq = seq;
+  // Every event up to `seq` was seen. A page that is renewed shows less than that: `shownSeq`; what came since is shown
+  // again from `recent`, which has every event after `forgottenSeq`. What a card shows of its game is `upTo`.
+  let seq = Number(html.dataset.seq), shownSeq = seq, forgottenSeq = seq;
+  const firstSeq = seq, recent = [], upTo = new WeakMap(), outdated = new WeakSet(), MOST_RECENT = 2000;
   let aheadMs = -Infinity;
   let source = null, heardAt = 0, pollTimer = 0, tickTimer = 0, streamAt = 0, isLeaving = false, renewTimer = 0;
 
@@ -84,11 +87,13 @@
     running.querySelector(".film .marks").replaceChildren(...painted(event.paint.marks));
   }
 
-  function move(event) {
-    const running = runningOf(event);
+  function move(event, running) {
     if (!running || Number(running.dataset.attempt) !== event.attempt) return renew(event.game);
     draw(running, event);
-    if (event.seats) return renew(event.game);
+    if (event.seats) {
+      outdated.add(running);
+      return renew(event.game);
+    }
     const name = nameOf(running, event.seat);
     const time = duration(event.charged_ms);
     setClocks(running, event.clock ?? { seat: "-", since_ms: "-", left_ms: event.left_ms });
@@ -125,8 +130,8 @@
     while (region.childElementCount > 5) region.firstElementChild.remove();
   }
 
-  function search(event) {
-    const line = runningOf(event)?.querySelector(`[data-search="${event.seat}"]`);
+  function search(event, running) {
+    const line = running?.querySelector(`[data-search="${event.seat}"]`);
     const words = [...Object.entries(event.search).map(([key, value]) => `${key} ${value}`), ...event.messages];
     if (line) line.textContent = words.join(" · ");
   }
@@ -187,8 +192,8 @@
   }
 
   // What it cannot continue by itself it takes from the page as it is now.
-  async function now() {
-    const answer = await fetch(location.pathname, { cache: "no-store" });
+  async function now(query = "") {
+    const answer = await fetch(location.pathname + query, { cache: "no-store" });
     if (!answer.ok) throw new Error(String(answer.status));
     return new DOMParser().parseFromString(await answer.text(), "text/html");
   }
@@ -208,16 +213,44 @@
     const isUsed = main.contains(document.activeElement);
     if (document.hidden || (isUsed && "renew" in html.dataset)) return renewSoon();
     try {
-      const fresh = await now();
+      let fresh = await now("all" in html.dataset ? "?boards=new" : "");
+      if ([...fresh.querySelectorAll(".running:empty")].some((card) => !keptFor(card))) fresh = await now();
       const number = Number(fresh.documentElement.dataset.seq);
-      if (number < seq) return renewSoon();
-      // It shows all events up to its number, which are still to come here.
+      if (number < Math.max(forgottenSeq, shownSeq)) return renewSoon();
+      const parts = [...document.importNode(fresh.querySelector("main"), true).childNodes];
+      const boards = document.getElementById("boards"), at = parts.findIndex((node) => node.id === "boards");
+      if (!boards || at < 0) main.replaceChildren(...parts);
+      else {
+        for (const node of [...main.childNodes]) if (node !== boards) node.remove();
+        boards.before(...parts.slice(0, at));
+        boards.after(...parts.slice(at + 1));
+        renewCards(boards, [...parts[at].children], number);
+      }
       shownSeq = number;
-      main.replaceChildren(...document.importNode(fresh.querySelector("main"), true).childNodes);
+      for (const event of recent) if (event.seq > number) show(event);
       tick();
     } catch {
       renewSoon();
     }
+  }
+
+  // The card here by which a new one need not be drawn: it goes on by itself.
+  function keptFor(card) {
+    const { game, attempt } = card.dataset;
+    const here = document.querySelector(`.running[data-game="${game}"][data-attempt="${attempt}"]`);
+    return here?.querySelector(".film") && !outdated.has(here) ? here : null;
+  }
+
+  function renewCards(boards, fresh, number) {
+    const cards = fresh.map((card) => {
+      const here = keptFor(card);
+      if (!here) upTo.set(card, number);
+      return here ?? card;
+    });
+    for (const card of [...boards.children]) if (!cards.includes(card)) card.remove();
+    cards.forEach((card, at) => {
+      if (boards.children[at] !== card) boards.insertBefore(card, boards.children[at] ?? null);
+    });
   }
 
   // The same address shows the next page of the game: not all viewers ask for it at once.
@@ -231,21 +264,30 @@
     if (event.seq <= seq) return;
     seq = event.seq;
     html.dataset.seq = String(seq);
-    if (seq > shownSeq) show(event);
+    recent.push(event);
+    if (recent.length > MOST_RECENT) forgottenSeq = recent.shift().seq;
+    if (event.type === "ended") tell(`${html.dataset.said.replace("{number}", event.game)} ${event.outcome}`);
+    show(event);
     document.dispatchEvent(new CustomEvent("judge-event", { detail: event }));
   }
 
+  const WITHIN = {
+    move,
+    search,
+    turn: (event, running) => running && setClocks(running, event.clock),
+  };
+
+  // Does nothing for what is shown already.
   function show(event) {
-    switch (event.type) {
-      case "move": return move(event);
-      case "turn": {
-        const running = runningOf(event);
-        return running && setClocks(running, event.clock);
-      }
-      case "search": return search(event);
-      case "table": return "renew" in html.dataset ? renewSoon() : table(event);
-      case "ended": tell(`${html.dataset.said.replace("{number}", event.game)} ${event.outcome}`);
+    const within = WITHIN[event.type];
+    if (within) {
+      const running = runningOf(event);
+      if (event.seq <= (running ? upTo.get(running) ?? firstSeq : shownSeq)) return;
+      if (running) upTo.set(running, event.seq);
+      return within(event, running);
     }
+    if (event.seq <= shownSeq) return;
+    if (event.type === "table" && !("renew" in html.dataset)) return table(event);
     if ("all" in html.dataset || "renew" in html.dataset) renewSoon();
     else if (event.game === game) leave();
   }
@@ -255,7 +297,7 @@
   function setClocks(running, clock) {
     const number = (value) => (value === null || value === undefined ? "-" : value);
     running.dataset.clocks = [clock.seat, clock.since_ms, number(clock.turn_ms), ...clock.left_ms.map(number)].join(" ");
-    tick();
+    tickOne(running);
   }
 
   function shown(ms) {
@@ -266,17 +308,20 @@
 
   // A clock shows what is left of the match, else of the turn, else how long the turn takes: by the judge's own time.
   function tick() {
-    const judgeNow = Date.now() + (aheadMs === -Infinity ? 0 : aheadMs);
-    for (const running of document.querySelectorAll(".running")) {
-      const [seat, since, turn, ...left] = running.dataset.clocks.split(" ");
-      const ran = seat === "-" ? 0 : Math.max(0, judgeNow - Number(since));
-      for (const number of [0, 1]) {
-        const clock = running.querySelector(`[data-seat="${number}"] [data-clock]`);
-        const runs = String(number) === seat;
-        clock.classList.toggle("runs", runs);
-        if (left[number] !== "-") clock.textContent = shown(Number(left[number]) - (runs ? ran : 0));
-        else if (runs) clock.textContent = turn === "-" ? shown(ran) : shown(Number(turn) - ran);
-      }
+    for (const running of document.querySelectorAll(".running")) tickOne(running);
+  }
+
+  function tickOne(running) {
+    const [seat, since, turn, ...left] = running.dataset.clocks.split(" ");
+    const ran = seat === "-" ? 0 : Math.max(0, Date.now() + (aheadMs === -Infinity ? 0 : aheadMs) - Number(since));
+    for (const number of [0, 1]) {
+      const clock = running.querySelector(`[data-seat="${number}"] [data-clock]`);
+      const runs = String(number) === seat;
+      clock.classList.toggle("runs", runs);
+      let text = clock.textContent;
+      if (left[number] !== "-") text = shown(Number(left[number]) - (runs ? ran : 0));
+      else if (runs) text = turn === "-" ? shown(ran) : shown(Number(turn) - ran);
+      if (text !== clock.textContent) clock.textContent = text;
     }
   }
 
