@@ -61,7 +61,7 @@ MAY_IMPORT = {
     },
     "cluster": {
         "errors", "resources", "text", "parsing", "durable_files", "locks", "logs", "worker_processes", "sandbox",
-        "referee", "store", "agents", "contest", "matches",
+        "referee", "store", "agents", "contest", "matches", "host",
     },
     "publish": {
         "errors", "logs", "catalog", "parsing", "durable_files", "text", "worker_processes", "games", "sandbox",

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
+from typing import IO, BinaryIO
 
 from judge.agents.agents import MAX_BYTES, MAX_FILES, program_digest
 from judge.durable_files import sync
@@ -73,14 +74,14 @@ class AgentStore:
                 self._add(new, path)
         return path
 
-    def put_packed(self, digest: str, data: bytes) -> Path:
-        """Unpack what `pack_agent` made elsewhere; InputError if it holds anything but the files of `digest`."""
+    def put_packed(self, digest: str, packed: BinaryIO) -> Path:
+        """Unpack what `write_agent` made elsewhere; InputError if it holds anything but the files of `digest`."""
         path = self.path(digest)
         with self._writing():
             if path.is_dir():
                 return path
             with self._new() as new:
-                _unpack(data, new)
+                _unpack(packed, new)
                 if program_digest(new) != digest:
                     raise InputError(f"the files that came for the agent {digest[:12]} are not its own")
                 self._add(new, path)
@@ -132,17 +133,22 @@ class AgentStore:
 
 
 def pack_agent(program: Path) -> bytes:
-    """The files of an agent as a tar file: same files, same bytes."""
+    """What `write_agent` writes."""
     buffer = io.BytesIO()
-    with write_stream(buffer) as tar:
-        for path in sorted(program.rglob("*")):
-            if path.is_file():
-                add_file(tar, path.relative_to(program).as_posix(), path)
+    write_agent(program, buffer)
     return buffer.getvalue()
 
 
-def _unpack(data: bytes, target: Path) -> None:
-    """Unpack the files of an agent that came from another host; InputError for what `pack_agent` does not write."""
+def write_agent(program: Path, out: IO[bytes]) -> None:
+    """Write the files of an agent as a tar file: same files, same bytes."""
+    with write_stream(out) as tar:
+        for path in sorted(program.rglob("*")):
+            if path.is_file():
+                add_file(tar, path.relative_to(program).as_posix(), path)
+
+
+def _unpack(packed: BinaryIO, target: Path) -> None:
+    """Unpack the files of an agent that came from another host; InputError for what `write_agent` does not write."""
     names: set[str] = set()
     total_bytes = 0
 
@@ -158,7 +164,7 @@ def _unpack(data: bytes, target: Path) -> None:
         return member.name
 
     try:
-        unpack_stream(io.BytesIO(data), target, path_of)
+        unpack_stream(packed, target, path_of)
     except TreeError as error:
         raise InputError(f"not the files of an agent: the archive {error}") from None
     except ValueError as error:

@@ -1,47 +1,42 @@
 """The matches of a contest on many machines: dask places them, and plays them again where a worker is lost.
 
 A worker announces slots as a resource of dask's, and each match takes one. What is ours: a worker's answer is data,
-which is checked before it counts (`judge.cluster.checkers`); a worker whose answer is refused gets no more matches; and
-where the scheduler was lost, what it had is given to the next one. The store counts one result of each match, whatever
-was played twice.
+which is checked before it counts (`judge.cluster.checkers`); a worker whose answer is refused gets no more matches;
+what a worker lacks is sent to it (`judge.cluster.transfers`); and where the scheduler was lost, what it had is given to
+the next one. The store counts one result of each match, whatever was played twice.
 """
 
-import itertools
-import secrets
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from concurrent.futures import Future as Check
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any
 
-from distributed import CancelledError, Client, Future
-from distributed.client import ClosedClientError
+from distributed import CancelledError, Future
 from distributed.security import Security
 
-from judge.agents.store import pack_agent
 from judge.cluster.checkers import Checkers
-from judge.cluster.dask_config import settle
+from judge.cluster.connection import ANSWER_S, SchedulerConnection
 from judge.cluster.machine import code_digest
 from judge.cluster.messages import Answer, Broken, Lacks, Order, Unfit
+from judge.cluster.parcels import Parcels
+from judge.cluster.roster import Roster, WorkerFound
 from judge.cluster.security import Address, parse_address, security_of
 from judge.cluster.tasks import SLOT, play
+from judge.cluster.transfers import TransferEnd, Transfers
 from judge.contest.executor import JobEnd
-from judge.contest.hosts import WORKER, worker_barred, worker_joined, worker_lost
+from judge.contest.hosts import WORKER
 from judge.contest.worker import Job, JobResult
 from judge.errors import HostError, InputError, StoreLostError
 from judge.logs import get_logger
 from judge.matches import Match
 from judge.sandbox.images import image_contents
 from judge.store.contests import Store
-from judge.text import printable
-
-CONNECT_S = 10.0
-ANSWER_S = 10.0
-"""How long a scheduler, or a worker that gives a record, may take to answer."""
 
 LOOK_S = 1.0
 """How often it is asked which workers there are."""
@@ -49,16 +44,10 @@ LOOK_S = 1.0
 REFUSALS = 3
 """After so many refused answers an attempt is void: then the fault may be with the game and not with the workers."""
 
+PARCELS = ".parcels"
+"""The folder, in the contest's, of what is sent to workers."""
+
 log = get_logger()
-
-
-@dataclass(frozen=True, slots=True)
-class _Worker:
-    """A worker as the scheduler describes it."""
-
-    address: str
-    name: str
-    slots: int
 
 
 @dataclass(slots=True)
@@ -67,65 +56,45 @@ class _Given:
 
     job: Job
     at: float
-    name: str = ""
-    """Of its task."""
     task: Future[Any] | None = None
     """None: no worker may have it now."""
-    agents: frozenset[str] = frozenset()
-    """Those whose files travel with it, because a worker has said that it lacks them."""
     only: frozenset[str] | None = None
     """The addresses of the workers that may have it; None: any."""
+    awaits: set[tuple[str, str]] = field(default_factory=set)
+    """The agents that must have been sent first: a worker's address and a digest each."""
     refused: int = 0
     is_checked: bool = False
     """Its answer is being checked: no worker plays it any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What a cluster is to know of the contest that it plays for."""
-
-    images: Mapping[str, str]
-    """What the images of its runtimes hold, by name: workers must have the same."""
-    tell: Callable[[str], None]
-    """Takes sentences about workers for its journal."""
-
-
-class _Client(Client):
-    """A client of dask that does not look at what a task has raised, which may be anything that a worker sends."""
-
-    def _handle_task_erred(self, key: Any = None, exception: Any = None, traceback: Any = None) -> None:  # noqa: ARG002
-        super()._handle_task_erred(key, HostError("the task has failed"), None)  # type: ignore[no-untyped-call]
-
-
 class Cluster:
     """The slots of all workers of a scheduler: see `judge.contest.executor.Executor`."""
 
-    def __init__(self, address: Address, security: Security, terms: Terms) -> None:
-        """Connect. Raises HostError if no scheduler answers."""
-        settle()
-        self._address = address
-        self._security = security
-        self._terms = terms
-        self._names = (f"game-{secrets.token_hex(8)}-{number}" for number in itertools.count())
-        self._workers: dict[str, _Worker] = {}
-        self._unfit: set[str] = set()
-        """The addresses of workers that cannot play."""
-        self._liars: set[str] = set()
-        """The names of workers whose answers were refused."""
+    def __init__(
+        self, address: Address, security: Security, parcels: Parcels, tell: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """Connect. `parcels` are the contest's, and are closed with this; `tell` takes sentences about workers for its
+        journal. Raises HostError if no scheduler answers."""
+        self._parcels = parcels
         self._given: dict[str, _Given] = {}
+        """By the match's id."""
         self._news: SimpleQueue[Callable[[], list[JobEnd]]] = SimpleQueue()
         """What to do next, in the thread of the loop: each returns the matches that have ended by it."""
-        self._checkers = Checkers()
         self._looked = -LOOK_S
-        self._client = self._connect()
         self._scheduler = ""
+        self._connection = SchedulerConnection(address, security)
+        self._roster = Roster(tell)
+        self._checkers = Checkers()
+        self._transfers = Transfers(
+            self._connection, self._roster, lambda sent: self._news.put(lambda: self._sent(sent))
+        )
 
     # --- what the loop of a contest asks for -------------------------------------------------------------------------
 
     @property
     def free(self) -> int:
         """How many games could be started now."""
-        slots = sum(self._workers[address].slots for address in self._usable())
+        slots = sum(self._roster.workers[address].slots for address in self._usable())
         checked = sum(given.is_checked for given in self._given.values())
         # As many may wait for their check as are played: else answers pile up with the workers.
         return max(0, slots - len(self._given) + min(checked, slots))
@@ -149,7 +118,8 @@ class Cluster:
         """Give a match to dask. Raises IndexError if no worker has a free slot."""
         if not self.free:
             raise IndexError("no worker has a free slot")
-        self._give(_Given(job, monotonic()))
+        self._given[job.match.id] = given = _Given(job, monotonic())
+        self._give(given)
 
     def wait(self, timeout_s: float) -> list[JobEnd]:
         """The matches that have ended; waits for one, or for news of a worker."""
@@ -164,37 +134,30 @@ class Cluster:
     def kill(self) -> list[Match]:
         """End every game now; the games that were running. A worker that is out of reach notices by itself."""
         running, self._given = self._given, {}
-        tasks = [given.task for given in running.values() if given.task]
-        if self._client.status == "running":
-            with suppress(OSError, TimeoutError, ClosedClientError):
-                self._client.cancel(tasks)
+        self._connection.cancel([given.task for given in running.values() if given.task])
         return [given.job.match for given in running.values()]
 
     def close(self) -> None:
         """Let the workers go; they wait for the next contest."""
-        self._client.close(timeout=ANSWER_S)
+        self._transfers.close()
+        self._connection.close()
         self._checkers.close()
+        self._parcels.close()
 
     # --- workers come and go -----------------------------------------------------------------------------------------
 
     def _usable(self) -> frozenset[str]:
-        """The addresses of the workers that may have games."""
-        return frozenset(
-            address
-            for address, worker in self._workers.items()
-            if address not in self._unfit and worker.name not in self._liars
-        )
+        """The addresses of the workers that may have games: one that is sent an image can play none."""
+        return self._roster.usable - self._transfers.receivers(self._parcels.images)
 
     def _look(self) -> None:
         """Note who has come and gone; a new scheduler is given what the one before it had."""
         if monotonic() - self._looked < LOOK_S:
             return
         self._looked = monotonic()
-        if self._client.status == "closed":
-            with suppress(HostError):
-                self._client = self._connect()
+        self._connection.reconnect()
         try:
-            identity = self._ask("identity", n_workers=-1)
+            identity = self._connection.ask("identity", n_workers=-1)
         except (OSError, TimeoutError):
             return
         if identity["id"] != self._scheduler or any(given.task and given.task.cancelled() for given in self._all()):
@@ -203,74 +166,27 @@ class Cluster:
             self._scheduler = identity["id"]
             for given in self._all():
                 given.task = None
-        self._meet(identity["workers"])
+        self._roster.meet(identity["workers"])
         for given in self._all():
-            if given.task is None or (given.only is not None and not given.only & self._workers.keys()):
+            is_lost = given.only is not None and not given.only & self._roster.workers.keys()
+            if not given.awaits and (given.task is None or is_lost):
                 self._give(given)
 
     def _all(self) -> list[_Given]:
         """Those that the workers have to play."""
         return [given for given in self._given.values() if not given.is_checked]
 
-    def _meet(self, workers: Mapping[str, Any]) -> None:
-        found = {
-            address: _Worker(address, printable(str(worker["name"]), 80), int(worker["resources"].get(SLOT, 0)))
-            for address, worker in workers.items()
-        }
-        for address in self._workers.keys() - found.keys():
-            self._note(worker_lost(self._workers[address].name))
-        for address in found.keys() - self._workers.keys():
-            worker = found[address]
-            if worker.slots:
-                self._note(worker_joined(worker.name, worker.slots))
-            else:
-                self._note(worker_barred(worker.name, f"start it with --resources {SLOT}=1"))
-        self._workers = found
-        self._unfit &= found.keys()
-
-    def _connect(self) -> Client:
-        try:
-            return _Client(  # type: ignore[no-untyped-call]
-                str(self._address), security=self._security, timeout=CONNECT_S, set_as_default=False, name="judge"
-            )
-        except (OSError, TimeoutError) as error:
-            raise HostError(
-                f"no scheduler answers at {self._address} ({error}): start judge scheduler there, with keys of the "
-                f"same authority"
-            ) from None
-
-    def _ask(self, what: str, **values: object) -> Mapping[str, Any]:
-        """What the scheduler says. Raises OSError or TimeoutError if it does not answer."""
-        if self._client.status != "running" or self._client.scheduler is None:
-            raise TimeoutError
-        answer: Mapping[str, Any] = self._client.sync(
-            getattr(self._client.scheduler, what), callback_timeout=ANSWER_S, **values
-        )
-        return answer
-
     # --- games come and go -------------------------------------------------------------------------------------------
 
     def _give(self, given: _Given) -> None:
         """Have an attempt played, also once more."""
-        self._given.pop(given.name, None)
-        given.name = next(self._names)
-        self._given[given.name] = given
         given.task, given.is_checked = None, False
         usable = self._usable()
-        given.only = None if len(usable) == len(self._workers) else usable
+        given.only = None if len(usable) == len(self._roster.workers) else usable
         if given.only is not None and not usable:
             return
-        with suppress(ClosedClientError):
-            given.task = self._client.submit(
-                play,
-                self._order(given.job),
-                {digest: pack_agent(given.job.programs[digest]) for digest in sorted(given.agents)},
-                key=given.name,
-                pure=False,
-                resources={SLOT: 1},
-                workers=None if given.only is None else sorted(given.only),
-                allow_other_workers=False,
-            )
+        given.task = self._connection.submit(play, self._order(given.job), only=given.only, resources={SLOT: 1})
+        if given.task is not None:
             self._await(given, given.task)
 
     def _await(self, given: _Given, task: Future[Any]) -> None:
@@ -282,24 +198,29 @@ class Cluster:
             match=replace(job.match, spec=job.spec().model_dump_json()),
             agents=tuple(job.programs),
             states=job.states,
-            images=self._terms.images,
+            images=self._parcels.images,
             code=code_digest(),
         )
         return order.model_dump_json().encode()
 
+    def _is_current(self, given: _Given, task: Future[Any]) -> bool:
+        """Whether the attempt was neither given up nor given again."""
+        return self._given.get(given.job.match.id) is given and given.task is task
+
     def _ended(self, given: _Given, task: Future[Any]) -> list[JobEnd]:
         """The end of an attempt that has none to check; the answer of any other is given to the checkers."""
-        if self._given.get(given.name) is not given or given.task is not task or given.is_checked:
-            return []  # it was given again meanwhile
+        if not self._is_current(given, task) or given.is_checked:
+            return []
         if task.status == "error":
             return self._refuse(given, None, "its workers were lost, or one has no judge, or another, or it attacks")
         given.is_checked = True
-        name, holder = given.name, list[_Worker]()
+        holder = list[WorkerFound]()
 
         def fetch() -> object:
-            addresses = self._ask("who_has", keys=[name]).get(name, ())
-            if len(addresses) == 1 and addresses[0] in self._workers:
-                holder.append(self._workers[addresses[0]])
+            name = str(task.key)
+            addresses = self._connection.ask("who_has", keys=[name]).get(name, ())
+            if len(addresses) == 1 and addresses[0] in self._roster.workers:
+                holder.append(self._roster.workers[addresses[0]])
             return task.result(timeout=ANSWER_S)
 
         check = self._checkers.check(fetch, given.job, monotonic() - given.at)
@@ -307,15 +228,15 @@ class Cluster:
         return []
 
     def _checked(
-        self, given: _Given, task: Future[Any], check: Check[JobResult | Answer], holder: list[_Worker]
+        self, given: _Given, task: Future[Any], check: Check[JobResult | Answer], holder: list[WorkerFound]
     ) -> list[JobEnd]:
         """What an answer means. `holder` is empty if nobody, or more than one, claims to have it."""
-        if self._given.get(given.name) is not given or given.task is not task:
-            return []  # it was given up meanwhile
+        if not self._is_current(given, task):
+            return []
         given.is_checked = False
         worker = holder[0] if holder else None
         try:
-            if worker and worker.name in self._liars:
+            if worker and self._roster.is_distrusted(worker):
                 raise InputError("an answer of this worker was refused before")
             return self._judge(given, check.result(), worker)
         except (OSError, TimeoutError):
@@ -329,61 +250,88 @@ class Cluster:
         except Exception as error:  # noqa: BLE001 - whatever a hostile worker makes dask stumble over
             return self._refuse(given, worker, f"it cannot be read: {error!r:.200}")
 
-    def _judge(self, given: _Given, answer: JobResult | Answer, worker: _Worker | None) -> list[JobEnd]:
+    def _judge(self, given: _Given, answer: JobResult | Answer, worker: WorkerFound | None) -> list[JobEnd]:
         """What an answer means that holds. Raises InputError if it is none that this worker may give."""
-        name = worker.name if worker else ""
         if isinstance(answer, Broken):
-            return self._end(given, HostError(answer.why), name)
-        if isinstance(answer, Lacks):
-            if given.agents.issuperset(answer.agents):
-                raise InputError("it says that the files of agents did not arrive undamaged")
-            given.agents |= given.job.programs.keys() & set(answer.agents)
-            self._give(given)
-            return []
+            return self._end(given, HostError(answer.why), worker.name if worker else "")
         if worker is None:
             raise InputError("nobody knows which worker it is of")
+        if isinstance(answer, Lacks):
+            self._send(given, answer, worker)
+            return []
         if isinstance(answer, Unfit):
-            self._unfit.add(worker.address)
-            self._note(worker_barred(name, f"{answer.why}; then start it again"))
+            self._roster.bar(worker, answer.why)
             self._give(given)
             return []
         if not isinstance(answer, JobResult):
             raise InputError("it is of no kind that is known")
-        self._given.pop(given.name)
-        return [JobEnd(given.job.match, answer, None, name)]
+        self._given.pop(given.job.match.id)
+        return [JobEnd(given.job.match, answer, None, worker.name)]
 
-    def _refuse(self, given: _Given, worker: _Worker | None, why: str) -> list[JobEnd]:
+    def _refuse(self, given: _Given, worker: WorkerFound | None, why: str) -> list[JobEnd]:
         """An answer does not count; the game is played elsewhere."""
         match = given.job.match
-        name = worker.name if worker else ""
-        whose = f"worker {name}" if worker else "an unknown worker"
+        whose = f"worker {worker.name}" if worker else "an unknown worker"
         refused = f"game {match.number}, attempt {match.attempt}: the answer of {whose} is refused: {why}"
-        self._note(refused)
-        if worker and name not in self._liars:
-            self._liars.add(name)
-            self._note(worker_barred(name, refused))
+        self._roster.note(refused)
+        if worker:
+            self._roster.distrust(worker, refused)
         given.refused += 1
         if given.refused >= REFUSALS:
-            return self._end(given, HostError(f"{given.refused} answers were refused: {why}"), name)
+            error = HostError(f"{given.refused} answers were refused: {why}")
+            return self._end(given, error, worker.name if worker else "")
         self._give(given)
         return []
 
-    def _end(self, given: _Given, error: HostError, host: str = "") -> list[JobEnd]:
+    def _end(self, given: _Given, error: HostError, host: str) -> list[JobEnd]:
         """An attempt has no result."""
-        self._given.pop(given.name)
+        self._given.pop(given.job.match.id)
         return [JobEnd(given.job.match, None, error, host)]
 
-    def _note(self, text: str) -> None:
-        log.info("cluster", text=text)
-        self._terms.tell(text)
+    # --- what workers lack is sent -----------------------------------------------------------------------------------
+
+    def _send(self, given: _Given, lacks: Lacks, worker: WorkerFound) -> None:
+        """Send it. The game waits for its agents; while a worker gets an image, others play. Raises InputError for what
+        the worker does not need."""
+        programs = given.job.programs
+        agents = {digest: programs[digest] for digest in lacks.agents if digest in programs}
+        images = set(lacks.images) & self._parcels.images.keys()
+        if len(agents) + len(images) < max(1, len(lacks.agents) + len(lacks.images)):
+            raise InputError("it says that it lacks what the game does not need")
+        for digest, program in agents.items():
+            self._transfers.send(worker, digest, partial(self._parcels.agent, digest, program))
+        for name in images:
+            if self._transfers.send(worker, name, partial(self._parcels.image, name)):
+                self._roster.note(f"worker {worker.name} is sent the image {name}")
+        given.task = None
+        if images:
+            self._give(given)
+        else:
+            given.awaits = {(worker.address, digest) for digest in agents}
+
+    def _sent(self, sent: TransferEnd) -> list[JobEnd]:
+        """The end of a transfer."""
+        self._transfers.forget(sent)
+        if sent.is_lie:
+            self._roster.distrust(sent.worker, f"{sent.what} could not be sent: {sent.why}")
+        elif sent.why:
+            self._roster.bar(sent.worker, sent.why)
+        for given in self._all():
+            if given.awaits:
+                given.awaits.discard((sent.worker.address, sent.what))
+                if not given.awaits:
+                    self._give(given)
+        return []
 
 
-def open_cluster(address: str, keys: Path | None, store: Store, contest: str, runtimes: Collection[str]) -> Cluster:
+def open_cluster(
+    address: str, keys: Path | None, store: Store, contest: str, folder: Path, runtimes: Collection[str]
+) -> Cluster:
     """The workers of the scheduler at `address` (`tls://HOST:8786`), for one contest of a store.
 
-    `keys` is this host's folder of `judge cluster keys`. `runtimes` are those of the contest's agents, and `keeper`
-    where folders are kept; none where no container is used: a worker whose images of these differ from this host's is
-    given no games.
+    `keys` is this host's folder of `judge cluster keys`, and `folder` the contest's. `runtimes` are those of the
+    contest's agents, and `keeper` where folders are kept; none where no container is used: a worker whose images of
+    these differ from this host's is given no games.
 
     Raises InputError for an address or keys that cannot be used, HostError where no scheduler answers.
     """
@@ -399,5 +347,5 @@ def open_cluster(address: str, keys: Path | None, store: Store, contest: str, ru
                 store.remark(contest, WORKER, untold[0])
                 untold.popleft()
 
-    terms = Terms(images=image_contents(runtimes) if runtimes else {}, tell=tell)
-    return Cluster(where, security, terms)
+    parcels = Parcels(folder / PARCELS, image_contents(runtimes) if runtimes else {})
+    return Cluster(where, security, parcels, tell)

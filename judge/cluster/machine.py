@@ -1,17 +1,20 @@
-"""One machine that plays for a cluster: its slots, and the agents whose files it has."""
+"""One machine that plays for a cluster: its slots, and the agents and images that it has or is sent."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Lock
 from typing import IO
 
 from judge.agents.store import AgentStore
-from judge.cluster.messages import Answer, Broken, Lacks, Order, Played, Unfit
+from judge.cluster.arrivals import Arrivals
+from judge.cluster.messages import Answer, Arrived, Broken, Lacks, Order, Parcel, ParcelPiece, Played, Receipt, Unfit
 from judge.cluster.unpickling import own_pickles
 from judge.contest.executor import LocalExecutor
 from judge.contest.worker import Job, describe_loss
 from judge.errors import HostError, InputError
+from judge.host.image_files import ID, import_image, refuse_unlike
 from judge.locks import try_lock_directory
 from judge.logs import get_logger
 from judge.referee.play import Slot
@@ -30,7 +33,7 @@ class Machine:
     """The slots of this machine. Games are played by the threads that ask for them."""
 
     def __init__(self, name: str, folder: Path, slots: Sequence[Slot], *, allows_processes: bool = False) -> None:
-        """`folder` stores agents. Raises InputError if another worker uses it.
+        """`folder` stores agents, and what arrives. Raises InputError if another worker uses it.
 
         `allows_processes`: agents may run as processes of this user, too, which nothing isolates.
         """
@@ -40,28 +43,24 @@ class Machine:
         self._allows_processes = allows_processes
         self._lock_file = _locked(folder)
         self._agents = AgentStore(folder / "agents")
+        self._arrivals = Arrivals(folder / "arrivals")
+        self._taking_in = Lock()
         self._idle: SimpleQueue[LocalExecutor] = SimpleQueue()
         for slot in slots:
             self._idle.put(LocalExecutor([slot], ahead=0))
 
-    def play(self, order: Order, packed: Mapping[str, bytes], is_wanted: Callable[[], bool]) -> Answer:
-        """Play a match in a free slot, to its end or until it is not wanted any more; `packed` are files of agents, see
-        `judge.agents.store.pack_agent`."""
+    def play(self, order: Order, is_wanted: Callable[[], bool]) -> Answer:
+        """Play a match in a free slot, to its end or until it is not wanted any more."""
         try:
             self._refuse_unlike(order)
+            images = self._lacking_images(order.images)
         except HostError as error:
             log.warning("this worker is given no games", contest=order.contest, why=str(error))
-            return Unfit(why=str(error))
-        try:
-            for digest, data in packed.items():
-                self._agents.put_packed(digest, data)
-        except InputError as error:
-            log.warning("files of an agent were damaged on their way", why=str(error))
-        except HostError as error:
-            return Unfit(why=f"{self.name}: {error}")
+            return Unfit(why=str(error)[:2000])
         programs = {digest: path for digest in order.agents if (path := self._program(digest))}
-        if lacking := tuple(digest for digest in order.agents if digest not in programs):
-            return Lacks(agents=lacking)
+        agents = tuple(digest for digest in order.agents if digest not in programs)
+        if images or agents:
+            return Lacks(agents=agents, images=images)
         try:
             with own_pickles():
                 return self._in_a_slot(
@@ -71,6 +70,22 @@ class Machine:
             # What a lost process leaves of its game would sit on the slot's cores until the next start.
             self._clear_away(containers=bool(order.images))
             return Broken(why=f"{self.name}: {error}"[:2000])
+
+    def receive(self, piece: ParcelPiece, data: bytes) -> Receipt:
+        """Take in a piece of what this machine lacks; without `data` say how far it is, or make use of the whole."""
+        parcel = piece.parcel
+        try:
+            if not data and self._has(parcel):
+                return Arrived(bytes=parcel.size, is_whole=True)
+            if not data and parcel.image:
+                refuse_unlike(parcel.image)
+            arrived = self._arrivals.add(piece, data)
+            if data or arrived < parcel.size:
+                return Arrived(bytes=arrived)
+            return self._take_in(parcel)
+        except (HostError, InputError) as error:
+            log.warning("it cannot be received", what=str(parcel), why=str(error))
+            return Unfit(why=f"{self.name}: {error}"[:2000])
 
     def close(self) -> None:
         """End the processes of slots in which nothing is played."""
@@ -83,7 +98,45 @@ class Machine:
             raise HostError(f"the judge on {self.name} is not the one that runs the contest: install the same on both")
         if not self._allows_processes and order.spec.box == "process":
             raise HostError(f"{self.name} plays in containers only")
-        refuse_other_images(self.name, order.images, image_contents(order.images) if order.images else {})
+
+    def _lacking_images(self, wanted: Mapping[str, str]) -> tuple[str, ...]:
+        """The names of those that are missing or out of date. Raises HostError, with the fix, if one has other contents
+        than the contest's."""
+        found = image_contents(wanted) if wanted else {}
+        for name, content in wanted.items():
+            if found[name] not in ("", content):
+                tag = name if content.startswith(ID) else f"judge/{name}:1"
+                raise HostError(
+                    f"the image {name} of {self.name} has other contents than the contest's: remove it there with "
+                    f"docker image rm {tag}, then the contest's is sent"
+                )
+        return tuple(name for name in wanted if not found[name])
+
+    def _has(self, parcel: Parcel) -> bool:
+        """Whether it was received, or is here in another way. Raises HostError."""
+        if parcel.image:
+            return not self._lacking_images({parcel.image.name: parcel.image.content})
+        return self._program(parcel.agent) is not None
+
+    def _take_in(self, parcel: Parcel) -> Receipt:
+        """Check what has arrived, and make an agent or an image of it. Raises HostError and InputError."""
+        with self._taking_in:
+            if self._has(parcel):  # another contest has sent it meanwhile
+                return Arrived(bytes=parcel.size, is_whole=True)
+            path = self._arrivals.whole(parcel)
+            if path is None:
+                log.warning("it was damaged on its way, and comes again", what=str(parcel))
+                return Arrived(bytes=0)
+            try:
+                if parcel.image:
+                    import_image(parcel.image, path)
+                else:
+                    with path.open("rb") as file:
+                        self._agents.put_packed(parcel.agent, file)
+            finally:
+                self._arrivals.remove(parcel)
+        log.info("received", what=str(parcel), bytes=parcel.size)
+        return Arrived(bytes=parcel.size, is_whole=True)
 
     def _program(self, digest: str) -> Path | None:
         """The files of an agent; None if there are none, or if they were changed."""
@@ -123,21 +176,6 @@ class Machine:
 def code_digest() -> str:
     """SHA-256 (hex) of what decides a game beside its spec: the judge's own code, and its system call filters."""
     return content_digest(*code_parts(), POLICIES / "seccomp")
-
-
-def refuse_other_images(host: str, wanted: Mapping[str, str], found: Mapping[str, str]) -> None:
-    """Raises HostError, with the fix, if the images of `host` are not those of the contest's host."""
-    for name, content in wanted.items():
-        if not found.get(name):
-            raise HostError(
-                f"{host} has no current image {name}: run judge images build {name} there, or carry it over with "
-                f"docker save and docker load"
-            )
-        if found[name] != content:
-            raise HostError(
-                f"the image {name} of {host} has other contents than the contest's: run judge images build {name} on "
-                f"both, or carry it over with docker save and docker load"
-            )
 
 
 def _locked(folder: Path) -> IO[bytes]:

@@ -1,11 +1,12 @@
 """What the contest's host and a worker tell each other: JSON in bytes, which the receiver parses."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from judge.errors import InputError
+from judge.host.image_files import ImageFacts
 from judge.matches import Match
 from judge.parsing import parse_json
 from judge.referee.bounds import LARGEST_RECORD
@@ -13,6 +14,13 @@ from judge.referee.spec import MatchSpec
 
 LARGEST_ANSWER = 4 * LARGEST_RECORD
 """Bytes: a record and the states of four folders, as Base64."""
+
+LARGEST_PARCEL = 16 << 30
+"""Bytes."""
+
+DIGEST = "[0-9a-f]{64}"
+
+Said = TypeVar("Said")
 
 
 class _Message(BaseModel):
@@ -30,7 +38,7 @@ class Order(_Message):
     states: Mapping[str, bytes]
     """The folders that it starts from, by digest."""
     images: Mapping[str, str]
-    """What the images of its runtimes hold on the contest's host, by name; none where no container is used."""
+    """What the images of the contest's runtimes hold on its host, by name; none where no container is used."""
     code: str
     """The digest of the judge's own code there."""
 
@@ -49,10 +57,11 @@ class Played(_Message):
 
 
 class Lacks(_Message):
-    """The worker has no files of these agents: the order must be given again with their pieces."""
+    """The worker has no files of these agents, or none of these images: they must be sent first."""
 
     kind: Literal["lacks"] = "lacks"
     agents: tuple[str, ...]
+    images: tuple[str, ...]
 
 
 class Unfit(_Message):
@@ -73,11 +82,63 @@ Answer = Played | Lacks | Unfit | Broken
 _ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
 
 
+class Parcel(_Message):
+    """What is sent to a worker in pieces: a file with an agent's files, or with an image."""
+
+    agent: str = Field(default="", pattern=rf"^({DIGEST})?$")
+    """The agent's digest; empty for an image."""
+    image: ImageFacts | None = None
+    digest: str = Field(pattern=rf"^{DIGEST}$")
+    """SHA-256 of the file."""
+    size: int = Field(gt=0, le=LARGEST_PARCEL)
+    """Bytes."""
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if bool(self.agent) == (self.image is not None):
+            raise ValueError("a parcel is of an agent or of an image")
+        return self
+
+    def __str__(self) -> str:
+        return f"the image {self.image.name}" if self.image else f"the agent {self.agent[:12]}"
+
+
+class ParcelPiece(_Message):
+    """Part of a parcel's file, which travels beside it; no bytes: to ask how much of the file there is."""
+
+    parcel: Parcel
+    begin: int = Field(ge=0, le=LARGEST_PARCEL)
+    digest: str = Field(pattern=rf"^{DIGEST}$")
+    """SHA-256 of this piece."""
+
+
+class Arrived(_Message):
+    """So much of a parcel is with the worker: the next piece begins there."""
+
+    kind: Literal["arrived"] = "arrived"
+    bytes: int = Field(ge=0, le=LARGEST_PARCEL)
+    is_whole: bool = False
+    """The worker has checked it, and has what was sent."""
+
+
+Receipt = Arrived | Unfit
+_RECEIPT: TypeAdapter[Receipt] = TypeAdapter(Receipt)
+
+
 def read_answer(data: object) -> Answer:
-    """What a worker says. Raises InputError for anything else."""
+    """What a worker says of a match. Raises InputError for anything else."""
+    return _read(_ANSWER, data)
+
+
+def read_receipt(data: object) -> Receipt:
+    """What a worker says of a piece. Raises InputError for anything else."""
+    return _read(_RECEIPT, data)
+
+
+def _read(kind: TypeAdapter[Said], data: object) -> Said:
     if not isinstance(data, bytes) or len(data) > LARGEST_ANSWER:
         raise InputError("the answer is not JSON in bytes, or too long")
     try:
-        return _ANSWER.validate_json(data)
+        return kind.validate_json(data)
     except ValidationError:
         raise InputError("the answer is not one that a worker of this judge gives") from None

@@ -2,14 +2,13 @@
 
 import multiprocessing
 import threading
-from collections.abc import Mapping
 from pathlib import Path
 
 from distributed import Worker, WorkerPlugin, get_worker
 from distributed.core import Status
 
 from judge.cluster.machine import Machine
-from judge.cluster.messages import Answer, Order, Unfit
+from judge.cluster.messages import Answer, Order, ParcelPiece, Receipt, Unfit
 from judge.contest.executor import slots_on_host
 from judge.errors import HostError, InputError
 
@@ -35,8 +34,8 @@ class AtMachine(WorkerPlugin):
             self.machine.close()
 
 
-def play(order: bytes, packed: Mapping[str, bytes]) -> bytes:
-    """Play a match: an `Order` in, an `Answer` out. `packed` are the files of agents that it brings."""
+def play(order: bytes) -> bytes:
+    """Play a match: an `Order` in, an `Answer` out."""
     worker = get_worker()
     task = worker.state.tasks[worker.get_current_task()]
 
@@ -46,10 +45,20 @@ def play(order: bytes, packed: Mapping[str, bytes]) -> bytes:
 
     answer: Answer
     try:
-        answer = _machine(worker).play(Order.model_validate_json(order), packed, is_wanted)
+        answer = _machine(worker).play(Order.model_validate_json(order), is_wanted)
     except (HostError, InputError) as error:
         answer = Unfit(why=str(error)[:2000])
     return answer.model_dump_json().encode()
+
+
+def receive(piece: bytes, data: bytes) -> bytes:
+    """Take in part of what this worker lacks: a `ParcelPiece` and its bytes in, a `Receipt` out."""
+    receipt: Receipt
+    try:
+        receipt = _machine(get_worker()).receive(ParcelPiece.model_validate_json(piece), data)
+    except (HostError, InputError) as error:
+        receipt = Unfit(why=str(error)[:2000])
+    return receipt.model_dump_json().encode()
 
 
 def _machine(worker: Worker) -> Machine:

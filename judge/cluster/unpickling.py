@@ -23,6 +23,7 @@ TASKS = VALUES | {
     ("dask._task_spec", "Task"),
     ("distributed.shuffle._worker_plugin", "ShuffleWorkerPlugin"),
     ("judge.cluster.tasks", "play"),
+    ("judge.cluster.tasks", "receive"),
 }
 """What the scheduler and the workers need: the tasks that `judge.cluster.cluster` submits, and a plugin that dask gives
 to each worker."""

@@ -4,6 +4,8 @@ Each record and each state of a folder is in the database before the row that na
 the contest is created. So PostgreSQL alone is what must outlive the contest's host.
 """
 
+from io import BytesIO
+
 from judge.agents.store import AgentStore, pack_agent
 from judge.contest.plan import Planned
 from judge.contest.snapshot import Snapshot
@@ -33,7 +35,7 @@ def share_files(store: Store, planned: Planned, snapshot: Snapshot) -> int:
         data = store.kept_file(name, kind, digest)
         try:
             if kind is FileKind.AGENT:
-                agents.put_packed(digest, data)
+                agents.put_packed(digest, BytesIO(data))
             elif files.put(data) != digest:
                 raise InputError("its contents are not those of its name")
         except InputError as error:

@@ -69,24 +69,33 @@ def _build(client: docker.DockerClient, recipe: ImageRecipe, say: Progress, forc
     with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as scratch:
         tar = _make_rootfs(recipe, packages, Path(scratch))
         with tar.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-        labels = {
-            "judge.image": recipe.name,
-            "judge.recipe": digest,
-            "judge.codename": codename,
-            CONTENT: _content(recipe, content),
-            "judge.packages": str(check_rootfs(recipe, tar)),
-        } | ({RUNTIME: recipe.document} if recipe.document else {})
+            files = hashlib.file_digest(file, "sha256").hexdigest()
         say(f"{recipe.tag}: importing {tar.stat().st_size / 1e6:.0f} MB")
-        _import(client, recipe, tar, labels)
-    _remove_former(client, recipe)
-    state = image_state(recipe, client.images.get(recipe.tag))
+        state = import_rootfs(client, recipe, codename, tar, files)
     took = time.monotonic() - started
     say(f"{state}, built in {took:.0f} s")
     return state
 
 
-def _content(recipe: ImageRecipe, files: str) -> str:
+def import_rootfs(client: docker.DockerClient, recipe: ImageRecipe, codename: str, tar: Path, files: str) -> ImageState:
+    """Make the image of a root file system, in place of a former one; the caller has the lock `images`.
+
+    `tar` was made of the packages of the distribution `codename`, and `files` is its SHA-256 (hex). Raises HostError if
+    a file in it would give an agent more rights.
+    """
+    labels = {
+        "judge.image": recipe.name,
+        "judge.recipe": recipe.digest(codename),
+        "judge.codename": codename,
+        CONTENT: content_of(recipe, files),
+        "judge.packages": str(check_rootfs(recipe, tar)),
+    } | ({RUNTIME: recipe.document} if recipe.document else {})
+    _import(client, recipe, tar, labels)
+    _remove_former(client, recipe)
+    return image_state(recipe, client.images.get(recipe.tag))
+
+
+def content_of(recipe: ImageRecipe, files: str) -> str:
     """A digest of all that programs find in the image; `files` is that of its files."""
     beside = recipe.document or "".join(f"{key}={value}\n" for key, value in recipe.environment.items())
     return content_digest(files, beside) if beside else files

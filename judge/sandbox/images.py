@@ -147,11 +147,11 @@ def _built(client: docker.DockerClient) -> Iterator[ImageRecipe]:
     for tag in sorted(tags):
         name = tag.removeprefix("judge/").removesuffix(":1")
         with suppress(InputError):
-            if recipe := _recipe_called(client, name):
+            if recipe := recipe_called(client, name):
                 yield recipe
 
 
-def _recipe_called(client: docker.DockerClient, name: str) -> ImageRecipe | None:
+def recipe_called(client: docker.DockerClient, name: str) -> ImageRecipe | None:
     """The recipe of one of ours, or of an organiser's runtime that is built; None for another image."""
     if name in recipes():
         return recipes()[name]
@@ -172,7 +172,7 @@ def image_contents(names: Iterable[str]) -> dict[str, str]:
 
 def _content(client: docker.DockerClient, name: str) -> str:
     """Of an image that is not ours, its id, which two Engines share that loaded the same."""
-    recipe = _recipe_called(client, name)
+    recipe = recipe_called(client, name)
     if recipe is None:
         image = find_image(client, name)
         return "" if image is None else _id(image)
@@ -218,7 +218,7 @@ def find_runtime(name: str) -> RuntimeImage:
     not on this Engine or cannot be a box.
     """
     with engine_client("find an image") as client:
-        recipe = _recipe_called(client, name)
+        recipe = recipe_called(client, name)
         if recipe is not None and recipe.has_init:
             return RuntimeImage(_ours(recipe, find_image(client, recipe.tag)), recipe.seccomp)
         return RuntimeImage(_derived(client, recipe.tag if recipe else name))
@@ -238,7 +238,7 @@ def image_content(name: str) -> str:
     """
     image_id = runtime_image(name)
     with engine_client("find an image") as client:
-        if _recipe_called(client, name) is None:
+        if recipe_called(client, name) is None:
             return image_id  # its labels may be those of an image of ours that it was built upon
         return str(client.images.get(image_id).labels.get(CONTENT, image_id))
 

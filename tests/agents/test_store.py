@@ -86,7 +86,7 @@ def test_an_agent_comes_out_as_it_went_in(program: Path, tmp_path: Path) -> None
     digest = program_digest(program)
     store = AgentStore(tmp_path / "agents")
 
-    assert store.put_packed(digest, pack_agent(program)) == store.get(digest)
+    assert store.put_packed(digest, io.BytesIO(pack_agent(program))) == store.get(digest)
 
     assert {digest} == store.digests()
     assert [0o555, 0o444] == [mode_of(store.get(digest) / name) for name in ("run", "data/book")]
@@ -103,7 +103,7 @@ def test_files_that_are_not_of_that_digest_are_refused(program: Path, tmp_path: 
     store = AgentStore(tmp_path / "agents")
 
     with pytest.raises(InputError, match="not its own"):
-        store.put_packed("0" * 64, pack_agent(program))
+        store.put_packed("0" * 64, io.BytesIO(pack_agent(program)))
 
     assert [tmp_path / "agents" / ".lock"] == list((tmp_path / "agents").iterdir())
 
@@ -136,6 +136,6 @@ def _tar(name: str, kind: bytes = tarfile.REGTYPE, mode: int = 0o644, twice: boo
 )
 def test_a_parcel_with_anything_but_plain_files_is_refused(data: bytes, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not the files of an agent"):
-        AgentStore(tmp_path / "agents").put_packed("0" * 64, data)
+        AgentStore(tmp_path / "agents").put_packed("0" * 64, io.BytesIO(data))
 
     assert {tmp_path / "agents", tmp_path / "agents" / ".lock"} == set(tmp_path.rglob("*"))

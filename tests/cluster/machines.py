@@ -146,6 +146,7 @@ class Cup:
 
     def __init__(self, folder: Path, box: BoxKind = "process", store_url: str = "") -> None:
         build_house_agents()
+        self.folder = folder
         staging = folder / "staging"
         staging.mkdir()
         self.gate = folder / "gate"
@@ -196,7 +197,7 @@ class Cup:
         return Job(issued, programs)
 
     def cluster(self, machines: Machines, runtimes: Sequence[str] = ()) -> Cluster:
-        return open_cluster(machines.address, machines.keys, self.store, "cup", runtimes)
+        return open_cluster(machines.address, machines.keys, self.store, "cup", self.folder, runtimes)
 
     def play(
         self,

@@ -1,26 +1,42 @@
-"""Games in real containers on a worker: its images are the contest's, and what it leaves when killed is removed."""
+"""Games in real containers on a worker with an Engine of its own: it gets the contest's images, and leaves nothing."""
 
+import io
+import json
 import sqlite3
+import tarfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import docker
 import pytest
 
+from judge.errors import HostError, InputError
 from judge.host.build_images import build_images
+from judge.host.image_files import ImageFacts, export_image, import_image, refuse_unlike
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
+from judge.sandbox.images import image_contents
 from judge.store.files import Files
 from tests.cli.conftest import Judge
 from tests.cluster.machines import Cup, Machines, until
+from tests.private_engine import PrivateEngine, private_engine
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
+def engine() -> Iterator[PrivateEngine]:
+    """The worker's; nobody has built an image there."""
+    with private_engine() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory, engine: PrivateEngine) -> Iterator[Machines]:
     """Starting them takes seconds of a core; each test starts what the one before it has killed."""
-    build_images(["native", "python"])
+    build_images(["native", "python", "keeper"])
     found = Machines(tmp_path_factory.mktemp("machines"))
+    found.environment = {"DOCKER_HOST": engine.host}
     try:
         yield found
     finally:
@@ -34,8 +50,8 @@ def machines(room: Machines) -> Machines:
     return room
 
 
-def boxes(match: str) -> list[str]:
-    with closing(docker.from_env()) as client:
+def boxes(engine: PrivateEngine, match: str) -> list[str]:
+    with closing(engine.client()) as client:
         found = client.containers.list(all=True, filters={"label": f"judge.match={match}"}, ignore_removed=True)
         return [str(container.id) for container in found]
 
@@ -43,7 +59,7 @@ def boxes(match: str) -> list[str]:
 @pytest.mark.alone
 @pytest.mark.docker
 def test_a_worker_that_is_killed_removes_its_containers_when_it_starts_again(
-    machines: Machines, tmp_path: Path
+    machines: Machines, engine: PrivateEngine, tmp_path: Path
 ) -> None:
     cup = Cup(tmp_path, box="docker")  # in a container there is no gate: the brain waits for ever
     cup.store.schedule("cup", cup.games(1, 1))
@@ -53,19 +69,24 @@ def test_a_worker_that_is_killed_removes_its_containers_when_it_starts_again(
         issued = cup.store.issue("cup", cluster.host)
         assert issued
         cluster.start(cup.job(issued))
-        until(lambda: len(boxes(issued.id)) == 2 or bool(cluster.wait(0.1)), "two boxes")
+        until(lambda: len(boxes(engine, issued.id)) == 2 or bool(cluster.wait(0.1)), "two boxes")
         machines.workers["w1"].kill()
         machines.workers["w1"].wait()
         while "worker w1 is lost" not in cup.journal():
             cluster.wait(1.0)
-        before = boxes(issued.id)
+        before = boxes(engine, issued.id)
         machines.start_worker("w1")
-        until(lambda: not set(before) & set(boxes(issued.id)), "its boxes are gone")
+        until(lambda: not set(before) & set(boxes(engine, issued.id)), "its boxes are gone")
         cluster.kill()
 
 
 @pytest.mark.docker
-def test_a_contest_is_played_by_its_workers(machines: Machines, judge: Judge, tmp_path: Path) -> None:
+def test_a_contest_is_played_by_a_worker_that_had_no_image(
+    machines: Machines, engine: PrivateEngine, judge: Judge, tmp_path: Path
+) -> None:
+    with closing(engine.client()) as client:
+        for image in client.images.list():
+            client.images.remove(str(image.id), force=True)
     agents = ("--agent", "house-instant", "--agent", "house-strong")
     short = ("--set", "clock.turn_ms=200", "--set", "clock.starved_share=1", "--games", "2")
     made = judge("contest", "init", "cup", "--policy", "gomocup-freestyle", *agents, *short)
@@ -81,13 +102,23 @@ def test_a_contest_is_played_by_its_workers(machines: Machines, judge: Judge, tm
         record = RecordFile.model_validate_json(Files(tmp_path / "cup" / "files").get(digest))
         assert () == tuple(verify(record).problems)
         assert {"docker"} == {box.split("-")[0] for box in record.record.placement.box}
+    log = judge("contest", "log", "cup")
+    for name in ("native", "keeper"):
+        assert f"worker w1 is sent the image {name}" in log.out
+        assert f"the image {name}" in machines.says("w1")
+    assert not (tmp_path / "cup" / ".parcels").exists()
+    assert [] == list((machines.folder / "w1" / "arrivals").glob("*.partial"))
 
 
 @pytest.mark.docker
 def test_a_worker_whose_images_are_others_is_given_no_games(
-    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    machines: Machines, engine: PrivateEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As if this host's image had been built of other packages."""
+    facts = export_image("native", tmp_path / "native")
+    with monkeypatch.context() as there:
+        there.setenv("DOCKER_HOST", engine.host)
+        import_image(facts, tmp_path / "native")
     cup = Cup(tmp_path, box="docker")
     monkeypatch.setattr("judge.cluster.cluster.image_contents", lambda names: dict.fromkeys(names, "other"))
     cup.store.schedule("cup", cup.games(1, 1))
@@ -104,3 +135,76 @@ def test_a_worker_whose_images_are_others_is_given_no_games(
     why = "the image native of w1 has other contents than the contest's"
     assert why in cup.journal()
     assert why in machines.says("w1")
+
+
+@pytest.fixture
+def strange(tmp_path: Path) -> Iterator[tuple[ImageFacts, Path]]:
+    """An image that is not ours, and its file."""
+    with closing(docker.from_env()) as client:
+        name = f"judge-test-{tmp_path.name.replace('_', '-')}"
+        client.api.import_image_from_data(_tar({"hello.txt": b"hello"}), name, "1")
+        try:
+            yield export_image(f"{name}:1", tmp_path / "image"), tmp_path / "image"
+        finally:
+            client.images.remove(f"{name}:1")
+
+
+@pytest.mark.docker
+def test_an_image_that_is_not_ours_comes_by_its_id(
+    engine: PrivateEngine, strange: tuple[ImageFacts, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts, path = strange
+    monkeypatch.setenv("DOCKER_HOST", engine.host)
+    assert {facts.name: ""} == image_contents([facts.name])
+    refuse_unlike(facts)
+    with pytest.raises(HostError, match=f"{facts.name} is for s390x, and this host is"):
+        refuse_unlike(facts.model_copy(update={"architecture": "s390x"}))
+
+    for lie, why in LIES:
+        with pytest.raises(InputError, match=why):
+            import_image(*lie(facts, path))
+    import_image(facts, path)
+
+    assert {facts.name: facts.content} == image_contents([facts.name])
+
+
+def _tar(files: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def _changed(facts: ImageFacts, path: Path, **more: bytes) -> tuple[ImageFacts, Path]:
+    """The archive with members that are others, or more."""
+    data = _members(path) | {name.replace("_json", ".json"): text for name, text in more.items()}
+    changed = path.with_name("changed")
+    changed.write_bytes(_tar(data))
+    return facts, changed
+
+
+def _members(path: Path) -> dict[str, bytes]:
+    with tarfile.open(path) as tar:
+        return {member.name: (tar.extractfile(member) or io.BytesIO()).read() for member in tar if member.isfile()}
+
+
+def _named(facts: ImageFacts, path: Path) -> tuple[ImageFacts, Path]:
+    manifest: Any = json.loads(_members(path)["manifest.json"])
+    manifest[0]["RepoTags"] = ["judge/native:1"]
+    return _changed(facts, path, manifest_json=json.dumps(manifest).encode())
+
+
+LIES = (
+    (_named, "holds something else"),
+    (lambda facts, path: _changed(facts, path, repositories=b"{}"), "holds something else"),
+    (lambda facts, path: _changed(facts, path, manifest_json=b"[]"), "cannot be read"),
+    (lambda facts, path: (facts, path.parent / "none"), "cannot be read"),
+    (lambda facts, path: (facts.model_copy(update={"content": f"sha256:{'0' * 64}"}), path), "holds something else"),
+    (lambda facts, path: (facts.model_copy(update={"name": "judge/other:1"}), path), "of the judge's own"),
+    (lambda facts, path: (facts.model_copy(update={"name": "toolchain", "content": "0" * 64}), path), "not those"),
+    (lambda facts, path: (facts.model_copy(update={"name": "other", "content": "0" * 64}), path), "no image other of"),
+)
+"""Of who holds the contest's key; no image comes by them."""

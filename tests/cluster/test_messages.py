@@ -1,14 +1,21 @@
-"""What a worker has: agents whose files are what their digest says, and a folder of its own."""
+"""What a worker has: agents whose files are what their digest says and come in pieces, and a folder of its own."""
 
+import hashlib
+import os
+from collections import namedtuple
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from judge.agents.agents import program_digest
 from judge.agents.store import pack_agent
-from judge.cluster.machine import Machine, code_digest, refuse_other_images
-from judge.cluster.messages import Broken, Lacks, Order, Unfit, read_answer
-from judge.errors import HostError, InputError
+from judge.cluster.arrivals import Arrivals
+from judge.cluster.machine import Machine, code_digest
+from judge.cluster.messages import Arrived, Broken, Lacks, Order, Parcel, ParcelPiece, Receipt, Unfit, read_answer
+from judge.durable_files import PARTIAL
+from judge.errors import InputError
 from judge.matches import Match
 from judge.referee.play import Slot
 from tests.referee.games import spec
@@ -26,32 +33,142 @@ def program(tmp_path: Path) -> Path:
     return folder
 
 
-def test_an_agent_comes_when_it_is_missing_or_was_changed(program: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    found = Machine("one", tmp_path / "worker", [Slot()], allows_processes=True)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def order(program: Path) -> Order:
+    match = Match("0123456789abcdef0123", 1, 1, 1, 0, "one", "two", SPEC)
     digest = program_digest(program)
-    match = Match("0123456789abcdef0123", 1, 1, 1, 0, "one", "two", SPEC)
-    order = Order(contest="cup", match=match, agents=(digest,), states={}, images={}, code=code_digest())
-    machine = Machine("one", tmp_path / "worker", [Slot()], allows_processes=True)
+    return Order(contest="cup", match=match, agents=(digest,), states={}, images={}, code=code_digest())
+
+
+@dataclass
+class Sender:
+    """A contest's host that sends an agent's files in pieces of any size."""
+
+    agent: str
+    data: bytes
+
+    def piece(self, machine: Machine, begin: int, end: int, data: bytes | None = None) -> Receipt:
+        """Send a piece; `data` is what arrives of it."""
+        sent = self.data[begin:end]
+        parcel = Parcel(agent=self.agent, digest=hashlib.sha256(self.data).hexdigest(), size=len(self.data))
+        piece = ParcelPiece(parcel=parcel, begin=begin, digest=hashlib.sha256(sent).hexdigest())
+        return machine.receive(piece, sent if data is None else data)
+
+    def ask(self, machine: Machine) -> Receipt:
+        """How much is there?"""
+        return self.piece(machine, 0, 0)
+
+
+@pytest.fixture
+def sender(program: Path) -> Sender:
+    return Sender(program_digest(program), pack_agent(program))
+
+
+def test_an_agent_comes_in_pieces_when_it_is_missing_or_was_changed(
+    machine: Machine, order: Order, sender: Sender, tmp_path: Path
+) -> None:
+    size = len(sender.data)
+    lacks = Lacks(agents=(sender.agent,), images=())
+    assert lacks == machine.play(order, lambda: True)
+    assert Arrived(bytes=0) == sender.ask(machine)
+    assert Arrived(bytes=40_000) == sender.piece(machine, 0, 40_000)
+    assert lacks == machine.play(order, lambda: True)
+    assert Arrived(bytes=size) == sender.piece(machine, 40_000, size)
+    assert lacks == machine.play(order, lambda: True)
+    assert Arrived(bytes=size, is_whole=True) == sender.ask(machine)
+
+    assert isinstance(machine.play(order, lambda: True), Broken)
+    assert Arrived(bytes=size, is_whole=True) == sender.ask(machine)
+    assert ["lock"] == [path.name for path in (tmp_path / "worker" / "arrivals").iterdir()]
+    book = tmp_path / "worker" / "agents" / sender.agent / "data" / "book"
+    book.chmod(0o644)
+    book.write_bytes(b"other")
+
+    assert lacks == machine.play(order, lambda: True)
+    assert Arrived(bytes=0) == sender.ask(machine)
+
+
+def test_a_broken_transfer_goes_on_where_it_was(machine: Machine, sender: Sender, tmp_path: Path) -> None:
+    sender.piece(machine, 0, 40_000)
+    machine.close()
+
+    again = Machine("one", tmp_path / "worker", [Slot()], allows_processes=True)
     try:
-        assert Lacks(agents=(digest,)) == machine.play(order, {}, lambda: True)
-        assert Lacks(agents=(digest,)) == machine.play(order, {digest: pack_agent(program)[:50_000]}, lambda: True)
-        assert isinstance(machine.play(order, {digest: pack_agent(program)}, lambda: True), Broken)
-        assert isinstance(machine.play(order, {}, lambda: True), Broken)
-        book = tmp_path / "worker" / "agents" / digest / "data" / "book"
-        book.chmod(0o644)
-        book.write_bytes(b"other")
-
-        assert Lacks(agents=(digest,)) == machine.play(order, {}, lambda: True)
+        assert Arrived(bytes=40_000) == sender.ask(again)
     finally:
-        machine.close()
+        again.close()
 
 
-def test_a_worker_runs_no_agent_outside_of_a_container_unless_it_is_told_to(tmp_path: Path) -> None:
+def test_what_is_forgotten_goes_away(machine: Machine, sender: Sender, tmp_path: Path) -> None:
+    sender.piece(machine, 0, 40_000)
+    (path,) = (tmp_path / "worker" / "arrivals").glob(f"*{PARTIAL}")
+    os.utime(path, (0, 0))
+
+    Arrivals(path.parent)
+
+    assert not path.exists()
+
+
+def test_a_piece_that_is_damaged_or_of_another_place_is_not_taken(machine: Machine, sender: Sender) -> None:
+    size = len(sender.data)
+    sender.piece(machine, 0, 40_000)
+    here = Arrived(bytes=40_000)
+
+    assert here == sender.piece(machine, 40_000, 80_000, b"x" * 40_000)
+    assert here == sender.piece(machine, 30_000, 80_000)
+    assert here == sender.piece(machine, 50_000, 80_000)
+    assert here == sender.piece(machine, 40_000, size, sender.data[40_000:] + b"more")
+    assert here == sender.ask(machine)
+
+
+def test_what_is_damaged_as_a_whole_comes_again(machine: Machine, sender: Sender) -> None:
+    size = len(sender.data)
+    broken = replace(sender, data=sender.data[:-1] + b"x")
+    sender.piece(machine, 0, 512)
+    (path,) = (machine.folder / "arrivals").glob(f"*{PARTIAL}")
+    path.write_bytes(broken.data)  # as a disk leaves it after a loss of power
+
+    assert Arrived(bytes=0) == sender.ask(machine)
+    assert Arrived(bytes=size) == sender.piece(machine, 0, size)
+    assert Arrived(bytes=size, is_whole=True) == sender.ask(machine)
+
+
+def test_what_is_not_what_it_is_called_is_refused(machine: Machine, sender: Sender) -> None:
+    """Every digest on the way is right."""
+    other = replace(sender, agent="0" * 64)
+    other.piece(machine, 0, len(other.data))
+
+    answer = other.ask(machine)
+
+    assert isinstance(answer, Unfit)
+    assert "are not its own" in answer.why
+    assert Arrived(bytes=0) == other.ask(machine)
+
+
+def test_more_than_the_disk_has_is_refused_at_once(
+    machine: Machine, sender: Sender, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = namedtuple("usage", "free")
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage(len(sender.data)))
+
+    answer = sender.piece(machine, 0, 40_000)
+
+    assert isinstance(answer, Unfit)
+    assert "no room for the agent" in answer.why
+
+
+def test_a_worker_runs_no_agent_outside_of_a_container_unless_it_is_told_to(order: Order, tmp_path: Path) -> None:
     """Whoever has a key of the cluster may send it orders."""
-    match = Match("0123456789abcdef0123", 1, 1, 1, 0, "one", "two", SPEC)
-    order = Order(contest="cup", match=match, agents=(), states={}, images={}, code=code_digest())
     machine = Machine("one", tmp_path, [Slot()])
     try:
-        answer = machine.play(order, {}, lambda: True)
+        answer = machine.play(order, lambda: True)
     finally:
         machine.close()
 
@@ -72,12 +189,3 @@ def test_two_workers_do_not_share_a_folder(tmp_path: Path) -> None:
             Machine("two", tmp_path, [Slot()])
     finally:
         machine.close()
-
-
-def test_a_worker_with_other_images_is_told_what_to_do() -> None:
-    refuse_other_images("w1", {"native": "a"}, {"native": "a"})
-
-    with pytest.raises(HostError, match="w1 has no current image native: run judge images build"):
-        refuse_other_images("w1", {"native": "a"}, {"native": ""})
-    with pytest.raises(HostError, match="other contents than the contest's: run judge images"):
-        refuse_other_images("w1", {"native": "a"}, {"native": "b"})

@@ -15,7 +15,7 @@ from cryptography import x509
 from distributed.comm.core import CommClosedError, connect
 
 from judge.cli import cluster as commands
-from judge.cluster import cluster
+from judge.cluster import connection
 from judge.cluster.bound_scheduler import own_message
 from judge.cluster.cluster import open_cluster
 from judge.cluster.join_file import invite, read_join_file
@@ -33,7 +33,7 @@ def test_plain_tcp_beyond_loopback_is_refused_by_all_three(address: str, tmp_pat
     store = Store(f"sqlite:///{tmp_path / 'cup.db'}")
     try:
         with pytest.raises(InputError, match="plain TCP is refused beyond loopback"):
-            open_cluster(address, None, store, "cup", ())
+            open_cluster(address, None, store, "cup", tmp_path, ())
     finally:
         store.close()
     with pytest.raises(InputError, match="plain TCP is refused beyond loopback"):
@@ -255,9 +255,9 @@ def test_plain_words_get_no_answer_from_a_tls_door(doors: list[tuple[str, int]],
 def test_a_contest_with_keys_of_another_authority_finds_no_scheduler(
     doors: list[tuple[str, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_S", 2.0)
+    monkeypatch.setattr(connection, "CONNECT_S", 2.0)
     (strangers,) = make_keys(tmp_path, ["stranger"], 1)
     address = parse_address(f"tls://{doors[0][0]}:{doors[0][1]}")
 
     with pytest.raises(HostError, match="keys of the same authority"):
-        cluster.Cluster(address, security_of(address, strangers), cluster.Terms({}, print))
+        connection.SchedulerConnection(address, security_of(address, strangers))

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, Judge
 from tests.cli.running import begin_match, in_its_turn
-from tests.faults.conftest import PrivateEngine
+from tests.private_engine import PrivateEngine
 
 pytestmark = pytest.mark.docker
 

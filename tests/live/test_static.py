@@ -25,10 +25,10 @@ from judge.publish.match_files import read_stored
 from judge.publish.tables import tables
 from judge.publish.witness import newest, reader_of, refusal
 from tests.broadcast.logs import PAIR, accept, events, play_next, recorder
-from tests.faults.conftest import PATIENCE_S
 from tests.forked import ForkedProcess
 from tests.live.test_live import ROWS
 from tests.live.watching import told_by, until
+from tests.private_engine import PATIENCE_S
 from tests.publish.browser import Browser
 from tests.publish.cups import Cup
 
