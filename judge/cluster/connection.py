@@ -22,6 +22,13 @@ ANSWER_S = 10.0
 class _Client(Client):
     """A client of dask that does not look at what a task has raised, which may be anything that a worker sends."""
 
+    def __init__(self, address: str, **settings: Any) -> None:
+        try:
+            super().__init__(address, **settings)  # type: ignore[no-untyped-call]
+        except KeyboardInterrupt:
+            self.status = "closed"  # or the process would wait for what it was connecting to
+            raise
+
     def _handle_task_erred(self, key: Any = None, exception: Any = None, traceback: Any = None) -> None:  # noqa: ARG002
         super()._handle_task_erred(key, HostError("the task has failed"), None)  # type: ignore[no-untyped-call]
 
@@ -85,7 +92,7 @@ class SchedulerConnection:
 
     def _connect(self) -> Client:
         try:
-            return _Client(  # type: ignore[no-untyped-call]
+            return _Client(
                 str(self._address), security=self._security, timeout=CONNECT_S, set_as_default=False, name="judge"
             )
         except (OSError, TimeoutError) as error:

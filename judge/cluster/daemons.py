@@ -1,6 +1,7 @@
 """The two processes of a cluster beside the contest's own: the scheduler, and the worker of a machine."""
 
 import asyncio
+import resource
 import signal
 import socket
 from pathlib import Path
@@ -17,6 +18,8 @@ from judge.cluster.tasks import SLOT, AtMachine
 from judge.cluster.unpickling import TASKS, refuse_pickles
 from judge.errors import HostError
 from judge.logs import get_logger
+from judge.sandbox.owner import owned_directory
+from judge.sandbox.reaper import reap
 
 ASKED_OF_BOTH = frozenset({"connection_stream", "gather", "identity"})
 ASKED_OF_SCHEDULER = ASKED_OF_BOTH | {"heartbeat_worker", "register-client", "register-worker", "unregister", "who_has"}
@@ -30,13 +33,17 @@ log = get_logger()
 
 
 def run_scheduler(listen: Address, security: Security, lost_after_s: float) -> None:
-    """Connect workers and contests until SIGTERM or Ctrl-C. Raises HostError if it cannot listen.
+    """Connect workers and contests until SIGTERM or Ctrl-C. Raises HostError if it cannot listen, or has no room.
 
     A worker that is silent for `lost_after_s` is lost, but never before dask's own minimum of 5 seconds.
     """
-    settle()
-    refuse_pickles(TASKS)
-    asyncio.run(_scheduler(listen, security, lost_after_s))
+    _allow_connections()
+    for line in reap(containers=False):
+        log.info("removed what an earlier judge left", what=line)
+    with owned_directory() as scratch:
+        settle(scratch)
+        refuse_pickles(TASKS)
+        asyncio.run(_scheduler(listen, security, lost_after_s))
 
 
 def run_worker(machine: Machine, scheduler: Address, listen: Address | None, security: Security) -> None:
@@ -102,6 +109,12 @@ async def _worker(machine: Machine, scheduler: Address, listen: Address | None, 
         await _until_gone(worker, stopped)
         if not stopped.is_set():
             await asyncio.sleep(AGAIN_S)
+
+
+def _allow_connections() -> None:
+    """Each worker takes two files, and systemd starts a service with 1,024."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _answer_only(server: Server, names: frozenset[str]) -> None:

@@ -1,6 +1,7 @@
 """What dask does for us and what it does not: one place for its settings, and its words come out of our log."""
 
 import logging
+from pathlib import Path
 
 import dask
 
@@ -31,7 +32,10 @@ NO_PAGES = "127.0.0.1:0"
 """Where dask's web servers listen, which have nothing to serve."""
 
 
-def settle() -> None:
-    """Configure dask for this judge, whatever the machine's own files say, and log its messages as ours."""
-    dask.config.set(SETTINGS)
+def settle(scratch: Path | None = None) -> None:
+    """Configure dask for this judge, whatever the machine's own files say, and log its messages as ours.
+
+    `scratch` is for its files, if this process is to have any.
+    """
+    dask.config.set(SETTINGS | ({} if scratch is None else {"temporary-directory": str(scratch)}))
     adopt(*LOGGERS, level=logging.WARNING)

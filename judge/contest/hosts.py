@@ -12,6 +12,7 @@ from judge.statistics.fairness import TIME, FairnessTest
 from judge.statistics.significance import SIGNIFICANCE, holm, hypergeometric_tail
 from judge.store.queries import Reader
 from judge.store.types import AttemptState
+from judge.text import sentence
 
 WORKER = "worker"
 """The event of these lines."""
@@ -93,9 +94,15 @@ def contest_hosts(store: Reader, contest: str, tests: Sequence[FairnessTest] = (
     _test_voids(hosts)
     for test in tests:
         if test.factor == "host" and test.has_effect and test.effect is not None:
-            what = f"{100 * test.effect:+.1f} %" if test.response == TIME else f"{test.effect:+.3f} points"
-            host(test.level).stands_out.append(f"{what} of {test.response}, p = {test.adjusted:.2g}")
+            host(test.level).stands_out.append(_effect_words(test, test.effect))
     return sorted(found.values(), key=lambda each: each.name)
+
+
+def _effect_words(test: FairnessTest, effect: float) -> str:
+    size, p = f"{100 * effect:+.1f} %" if test.response == TIME else f"{effect:+.3f}", f"{test.adjusted:.2g}"
+    if test.response == TIME:
+        return sentence(f"{size} of time a move, p = {p}")
+    return sentence(f"{size} points of score, p = {p}")
 
 
 def _test_voids(hosts: Sequence[ContestHost]) -> None:
@@ -105,4 +112,5 @@ def _test_voids(hosts: Sequence[ContestHost]) -> None:
     tails = [hypergeometric_tail(host.voids, host.played + host.voids, voids, ended) for host in hosts]
     for host, p in zip(hosts, holm(tails), strict=True):
         if p <= SIGNIFICANCE:
-            host.stands_out.append(f"{host.voids} of its {host.played + host.voids} games are void, p = {p:.2g}")
+            count, games, small = host.voids, host.played + host.voids, f"{p:.2g}"
+            host.stands_out.append(sentence(f"{count} of its {games} games are void, p = {small}"))

@@ -13,6 +13,7 @@ from judge.matches import GameConditions
 from judge.publish.conditions import conditions_of
 from judge.publish.match_files import read_stored
 from judge.publish.model import PublishedContest, PublishedMatch
+from judge.statistics.fairness import FairnessTest
 
 NEW_SHARE = 0.05
 """It is computed again when so many more games were played; and when the contest is over."""
@@ -45,6 +46,11 @@ class Certificate:
         # What could not be read yet is read when it is asked for again.
         self._of = known
         return self._tested
+
+    @property
+    def tests(self) -> Sequence[FairnessTest]:
+        """Those that were made last; none if nobody has asked for them."""
+        return () if self._tested is None else self._tested.fairness
 
     def _read(self, records: Sequence[str]) -> int:
         """Read records for a while; how many of them are known then."""

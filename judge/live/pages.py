@@ -17,6 +17,7 @@ from threading import Lock
 from judge.broadcast.state import Live, LiveGame
 from judge.catalog.steps import steps_of
 from judge.contest.contest import Contest, open_store
+from judge.contest.hosts import ContestHost, contest_hosts
 from judge.contest.plan import Planned
 from judge.contest.window_keeper import FileWindows
 from judge.errors import InputError
@@ -45,6 +46,9 @@ NAVIGATION = tuple(
 
 LOAD_S, LOAD_SHARE = 0.5, 0.2
 """The contest is read again after this time at the earliest, and for no more than this share of it."""
+
+HOSTS_S = 5.0
+"""For how long the table of hosts is shown before it is read again."""
 
 MOST_STORED = 256
 """Pages of finished games that are stored."""
@@ -80,8 +84,14 @@ class LivePages:
         self._languages = languages(CODES)
         self._certificate = Certificate(planned.files)
         self._windows = FileWindows(planned)
+        self._hosts: tuple[float, Sequence[ContestHost]] = (-HOSTS_S, ())
         self._games = RunningPages(
-            self._contest.name, painter, self._windows.look, is_static=is_static, has_authors=has_authors
+            self._contest.name,
+            painter,
+            self._windows.look,
+            self._look_at_hosts,
+            is_static=is_static,
+            has_authors=has_authors,
         )
         self.log = SignedLog(planned.store_url, planned.name, planned.folder)
         """The log of the contest, whose files are among the pages."""
@@ -167,6 +177,14 @@ class LivePages:
     def running_game(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
         """The page of a running game."""
         return self._games.one(game, live, viewers, place)
+
+    def _look_at_hosts(self) -> Sequence[ContestHost]:
+        """The hosts that play; those that stand out by the tests of the page of fairness, when they were made."""
+        at, hosts = self._hosts
+        if time.monotonic() - at >= HOSTS_S:
+            hosts = contest_hosts(self._store, self._contest.name, self._certificate.tests)
+            self._hosts = time.monotonic(), hosts
+        return hosts
 
     def _stream(self, live: Live) -> Stream:
         return Stream(live.log, SEQ, self._is_static, self._has_authors)

@@ -2,13 +2,14 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
 from judge.broadcast.events import MoveMade
 from judge.broadcast.state import Live, LiveGame, last_words
+from judge.contest.hosts import ContestHost
 from judge.live.page import SEQ, LivePage, kind_of
 from judge.live.paint import Painter
 from judge.live.plots import as_sent, plots_of_game, plots_path
@@ -37,14 +38,16 @@ class RunningPages:
         name: str,
         painter: Painter,
         windows: Callable[[], Windows] = Windows,
+        hosts: Callable[[], Sequence[ContestHost]] = tuple,
         *,
         is_static: bool = False,
         has_authors: bool = False,
     ) -> None:
-        """`name` is the contest's, and `windows` its moments as they are now."""
+        """`name` is the contest's, `windows` its moments as they are now, and `hosts` who plays it."""
         self._name = name
         self._painter = painter
         self._windows = windows
+        self._hosts = hosts
         self._is_static = is_static
         self._has_authors = has_authors
         self._running: dict[str, tuple[float, LivePage]] = {}
@@ -96,6 +99,7 @@ class RunningPages:
             "agents": live.agents,
             "ended": live.ended,
             "upcoming": list(live.next_games(slots)),
+            "hosts": self._hosts(),
         }
         return render("live.html", place, values, self._stream(live))
 

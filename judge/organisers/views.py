@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.authors.submissions import submission_values
+from judge.contest.hosts import contest_hosts
 from judge.contest.run_lock import player_of
 from judge.errors import InputError
 from judge.host.doctor import SETTINGS, HostFinding, run_checks, worst_light
@@ -58,6 +59,7 @@ def overview(console: Console) -> Mapping[str, Any]:
         "is_over": contest.is_over(),
         "counts": {each.value: count for each, count in store.counts(name).items() if count},
         "running": store.running(name),
+        "hosts": contest_hosts(store, name),
         "waiting": store.listed(name, MatchState.PENDING, limit=WAITING),
         "held": store.listed(name, MatchState.HELD, limit=LAST),
         "voids": store.last_lines(name, LAST, "void"),

@@ -7,13 +7,16 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from judge.agents.agents import Agent, stage_agent
 from judge.cluster.cluster import Cluster, open_cluster
+from judge.cluster.join_file import invite
+from judge.cluster.keys import make_keys
+from judge.cluster.security import parse_address
 from judge.contest.runner import ContestRunner, MatchEvent, StopReason
 from judge.contest.worker import Job
 from judge.host.house_agents import build_house_agents
@@ -27,6 +30,7 @@ from judge.store.files import Files
 from judge.store.types import AttemptState, EntryRow
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SMALL
+from tests.cluster.cables import Cable
 
 PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "60"))
 """When a test gives up; no test passes by reaching it."""
@@ -61,10 +65,22 @@ class Machines:
         self.keys = keys
         self.port = _free_port()
         self.host = host
+        self.listens = ""
+        """The address of the scheduler, if it is not the one at which it is reached."""
         self.environment: dict[str, str] = {}
         """Of every process, beside that of the tests."""
         self.scheduler: subprocess.Popen[bytes] | None = None
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
+
+    @classmethod
+    def behind(cls, cables: Mapping[str, Cable], folder: Path) -> "Machines":
+        """Workers that are to join over TLS, each by its file and from behind a cable; this host is not behind one."""
+        (keys,) = make_keys(folder / "keys", ["everybody"], 1)
+        found = cls(folder, scheme="tls", keys=keys)
+        found.listens = "0.0.0.0"  # noqa: S104 - at all cables
+        for name, cable in cables.items():
+            invite(folder / "keys", [name], parse_address(f"tls://{cable.here}:{found.port}"), 1)
+        return found
 
     @property
     def address(self) -> str:
@@ -76,7 +92,7 @@ class Machines:
             (),
             "scheduler",
             "--listen",
-            self.address,
+            f"{self.scheme}://{self.listens or self.host}:{self.port}",
             "--lost-after",
             str(LOST_AFTER_S),
         )
@@ -87,8 +103,9 @@ class Machines:
         call = ("--scheduler", address or self.address, "--name", name, "--folder", name)
         self.workers[name] = self._judge(name, prefix, "worker", *call, "--slots", str(slots), "--allow-processes")
 
-    def join(self, name: str, file: Path, prefix: Sequence[str] = ()) -> None:
+    def join(self, name: str, prefix: Sequence[str] = (), file: Path | None = None) -> None:
         """Start a worker with its file from `judge cluster invite`."""
+        file = file or self.folder / "keys" / f"{name}.join"
         words = ("--join", str(file), "--folder", name, "--slots", "1", "--allow-processes")
         self.workers[name] = self._command(name, prefix, "worker", *words)
 

@@ -2,9 +2,12 @@
 
 import asyncio
 import re
+import signal
 import socket
 import ssl
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +26,7 @@ from judge.cluster.keys import make_keys
 from judge.cluster.security import parse_address, security_of
 from judge.errors import HostError, InputError
 from judge.store.contests import Store
-from tests.cluster.machines import Machines, until
+from tests.cluster.machines import PATIENCE_S, Machines, until
 
 ABROAD = ("tcp://0.0.0.0:8786", "tcp://10.0.0.1:8786", "tcp://[::]:8786", "tcp://judge.example")
 
@@ -113,7 +116,7 @@ def doors(folder: Path) -> Iterator[list[tuple[str, int]]]:
     try:
         machines.start_scheduler()
         (file, _) = invite(folder, ["127.0.0.1", "other"], parse_address(machines.address), 1)
-        machines.join("w1", file)
+        machines.join("w1", file=file)
         machines.wait_for_scheduler()
         until(lambda: "worker serves" in machines.says("w1"), "a worker")
         found = re.search(r"worker serves.*at=tls://127\.0\.0\.1:(\d+)", machines.says("w1"))
@@ -261,3 +264,29 @@ def test_a_contest_with_keys_of_another_authority_finds_no_scheduler(
 
     with pytest.raises(HostError, match="keys of the same authority"):
         connection.SchedulerConnection(address, security_of(address, strangers))
+
+
+CONNECT = """
+import signal, sys
+from judge.cluster.connection import SchedulerConnection
+from judge.cluster.security import parse_address, security_of
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever has started this may have switched it off
+address = parse_address(f"tcp://127.0.0.1:{sys.argv[1]}")
+SchedulerConnection(address, security_of(address, None))
+"""
+
+
+def test_ctrl_c_ends_the_wait_for_a_scheduler_at_once() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        words = [sys.executable, "-c", CONNECT, str(silent.getsockname()[1])]
+        with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+            silent.accept()[0].close()
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=PATIENCE_S)
+
+    assert "KeyboardInterrupt" == said.splitlines()[-1]
+    assert "ignored" not in said
+    assert -signal.SIGINT == process.returncode

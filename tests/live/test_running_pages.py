@@ -1,10 +1,13 @@
 """The page of a running game, without a service: what it weighs, and that it is the game's."""
 
+import re
+
 import pytest
 
 from judge.broadcast.events import GameStarted, Playing
 from judge.broadcast.running import events_of_record
 from judge.broadcast.state import Live
+from judge.contest.hosts import ContestHost
 from judge.live.paint import Painter
 from judge.live.running_pages import NEW_EVENTS, RunningPages
 from judge.publish.pages import STYLE, PagePlace, asset
@@ -48,3 +51,30 @@ def test_a_script_that_has_the_boards_is_sent_those_of_new_games_alone() -> None
     assert (2, 2) == (whole.count(b"<article"), whole.count(b"</svg>"))
     assert (2, 1) == (new.count(b"<article"), new.count(b"</svg>"))
     assert b'data-game="1" data-attempt="1" hidden></article>' in new
+
+
+def test_the_machines_of_a_contest_are_shown_if_there_are_several() -> None:
+    policy = recorded.gomoku().record.spec.policy
+    here, lost, other = (
+        ContestHost("here", played=3),
+        ContestHost("w1", slots=2, lost_since="2026-11-23T04:05:06.000007+00:00", running=1, played=7, voids=2),
+        ContestHost(
+            "w2", slots=1, barred="/a/path of that machine", stands_out=["2 of its 9 games are void, p = 0.01"]
+        ),
+    )
+    place = PagePlace("live.html", languages(CODES)[1], languages(CODES))
+
+    def page(*hosts: ContestHost) -> str:
+        pages = RunningPages("cup", Painter(policy), hosts=lambda: hosts)
+        return pages.all(Live(), 0, 1, place).data.decode()
+
+    alone, all_three = page(here), page(here, lost, other)
+
+    assert 'id="hosts"' not in alone
+    assert [["here", "", "0", "3", "0"], ["w1", "2", "1", "7", "2"], ["w2", "1", "0", "0", "0"]] == [
+        re.findall(r"<(?:bdi|td class=.num.)>([^<]*)<", row)
+        for row in all_three.split('id="hosts"')[1].split("<tr>")[2:]
+    ]
+    assert "ztracen od 2026-11-23 04:05:06 UTC" in all_three
+    assert "neplatných partií 2 z 9, p = 0.01" in all_three
+    assert "/a/path" not in all_three

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from judge.contest.hosts import WORKER, worker_joined
 from judge.matches import MatchState
 from judge.organisers import views
 from judge.publish.keys import load_key, public_pem
@@ -38,12 +39,14 @@ def own(tmp_path: Path) -> Iterator[Office]:
 def test_the_first_page_says_what_runs_what_waits_and_what_went_wrong(own: Office) -> None:
     issued = own.cup.store.issue(own.cup.contest.name, "host-7", slot="cores 2, 3")
     assert issued is not None
+    own.cup.store.remark(own.cup.contest.name, WORKER, worker_joined("host-7", 3))
 
     page = own.page("index.html")
 
     assert '<b id="state">open</b>' in page
     assert f"<td><bdi>{issued.first}</bdi></td><td><bdi>{issued.second}</bdi></td>" in page
     assert "<bdi>host-7</bdi></td><td>cores 2, 3</td>" in page
+    assert '<bdi>host-7</bdi></th><td class="num">3</td><td class="num">1</td>' in page
     assert "the Engine was gone" in page
     assert re.search(r"<b>[\d.]+</b> of [\d.]+ GiB of the disk left", page)
     assert "No judge of this machine plays it now" in page
