@@ -13,25 +13,18 @@ is the square root of 2 times that of a game. BayesElo's scale needs the draw ma
 (as at fishtest until 2020): for pairs it must be known which of their games were drawn.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from judge.errors import InputError
-from judge.statistics.match_counts import GAME_SCORES, MatchCounts
+from judge.statistics.likelihood_ratio import ratio_of_means, ratio_of_t_values, seen
+from judge.statistics.match_counts import MatchCounts
 from judge.statistics.scales import NORMALIZED_ELO, bayes_elo_score, draw_elo_of, expected_score
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from judge.statistics.likelihood_ratio import Matrix, Vector
-
-    Tables = Sequence[Sequence[float]] | Matrix
 
 SprtModel = Literal["logistic", "normalized", "bayesian"]
 
@@ -93,12 +86,7 @@ class Sprt(BaseModel):
 
     def state_of_means(self, counts: Sequence[int], scores: Sequence[float], mean0: float, mean1: float) -> SprtState:
         """The state after results of any kinds, of which H0 and H1 fix the mean score; `scores` ascend."""
-        import numpy as np
-
-        from judge.statistics.likelihood_ratio import ratio_of_means, seen
-
-        means = (np.array([mean0]), np.array([mean1]))
-        return self._held(float(ratio_of_means(seen([counts]), np.array(scores), *means)[0]) if any(counts) else 0.0)
+        return self._held(ratio_of_means(seen(counts), scores, mean0, mean1) if any(counts) else 0.0)
 
     def _held(self, ratio: float) -> SprtState:
         """The ratio, held against the bounds."""
@@ -113,37 +101,18 @@ class Sprt(BaseModel):
     def _ratio(self, counts: MatchCounts) -> float:
         if not counts.total:
             return 0.0
-        games = None
-        if self.model == "bayesian":
-            if counts.games is None:
-                raise InputError(
-                    "the bayesian model needs the number of drawn games: write six counts of pairs"
-                    " (LL LD DD WL WD WW) or three of games (lost drawn won)"
-                )
-            games = [counts.games]
-        return float(self.ratios([counts.counts], games)[0])
-
-    def ratios(self, tables: Tables, games: Tables | None = None) -> Vector:
-        """The LLR of each of many tables of three or five counts; of one without results it means nothing.
-
-        `games` are lost, drawn and won games of each, for the bayesian model; None: the tables are of games.
-        """
-        import numpy as np
-
-        from judge.statistics.likelihood_ratio import ratio_of_means, ratio_of_t_values, seen
-
-        counts = seen(tables)
-        scores = np.linspace(0, 1, counts.shape[1])
+        table = seen(counts.counts)
         if self.model == "normalized":
-            of_result = NORMALIZED_ELO / math.sqrt(1 if len(scores) == len(GAME_SCORES) else 2)
-            return ratio_of_t_values(counts, scores, self.elo0 / of_result, self.elo1 / of_result)
+            of_result = NORMALIZED_ELO / math.sqrt(2 if counts.are_pairs else 1)
+            return ratio_of_t_values(table, counts.scores, self.elo0 / of_result, self.elo1 / of_result)
         if self.model == "logistic":
-            mean0, mean1 = (np.full(len(counts), expected_score(elo)) for elo in (self.elo0, self.elo1))
-        else:
-            of_games = counts if games is None else seen(games)
-            of_games = of_games / of_games.sum(axis=1, keepdims=True)
-            margins = [draw_elo_of(won, lost) for lost, _, won in of_games]
-            mean0, mean1 = (
-                np.array([bayes_elo_score(elo, margin) for margin in margins]) for elo in (self.elo0, self.elo1)
+            return ratio_of_means(table, counts.scores, expected_score(self.elo0), expected_score(self.elo1))
+        if counts.games is None:
+            raise InputError(
+                "the bayesian model needs the number of drawn games: write six counts of pairs (LL LD DD WL WD WW) or"
+                " three of games (lost drawn won)"
             )
-        return ratio_of_means(counts, scores, mean0, mean1)
+        lost, drawn, won = seen(counts.games)
+        margin = draw_elo_of(won / (lost + drawn + won), lost / (lost + drawn + won))
+        mean0, mean1 = (bayes_elo_score(elo, margin) for elo in (self.elo0, self.elo1))
+        return ratio_of_means(table, counts.scores, mean0, mean1)

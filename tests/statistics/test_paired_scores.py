@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from judge.statistics.likelihood_ratio import ratio_of_means, seen
 from judge.statistics.match_counts import MatchCounts
 from judge.statistics.match_estimate import estimate_match
 from judge.statistics.paired_scores import DIFFERENCES, PairedScores
 from judge.statistics.scales import expected_score
-from judge.statistics.sprt import Sprt
+from judge.statistics.sprt import Sprt, SprtDecision
 
 SCORES = [0.0, 0.25, 0.5, 0.5, 0.75, 0.75, 1.0, 1.0]
 
@@ -46,14 +45,12 @@ def test_of_equals_no_more_than_alpha_are_called_stronger_and_of_stronger_ones_n
     test = Sprt(elo0=0, elo1=60)
     edge = expected_score(60) - 0.5
     generator = np.random.default_rng(7)
-    for true, bound in ((0.0, test.upper), (edge, test.lower)):
+    for true, wrong in ((0.0, SprtDecision.H1), (edge, SprtDecision.H0)):
         drawn = generator.integers(-2, 3, size=(200, 400)) / 4
         # A quarter more in so many of the pairs moves the mean by what is true.
         places = ((drawn + (generator.random(drawn.shape) < true * 4) * 0.25 + 1) * 4).astype(int)
-        looks = np.cumsum(np.eye(len(DIFFERENCES))[places], axis=1)[:, 9::10]
-        tables = looks.reshape(-1, len(DIFFERENCES))
-        ratios = ratio_of_means(seen(tables), np.array(DIFFERENCES), np.array([0.0]), np.array([edge]))
-        is_over = (ratios <= test.lower) | (ratios >= test.upper)
-        ends = [row[over][:1] for row, over in zip(ratios.reshape(200, -1), is_over.reshape(200, -1), strict=True)]
+        looks = np.cumsum(np.eye(len(DIFFERENCES), dtype=int)[places], axis=1)[:, 9::10]
+        decisions = [[PairedScores(tuple(table)).state(test).decision for table in each] for each in looks.tolist()]
+        ends = [next((end for end in each if end is not SprtDecision.GO_ON), None) for each in decisions]
 
-        assert sum(bool(end.size) and np.sign(end[0]) == np.sign(bound) for end in ends) <= 19
+        assert sum(end is wrong for end in ends) <= 19
