@@ -1,7 +1,8 @@
 """Import a command only when it is used, so that every command starts fast."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from itertools import islice
 from typing import Annotated, Any
 
 import typer
@@ -14,6 +15,10 @@ Places = Mapping[str, tuple[str, str]]
 
 The attribute is an app, or a function whose examples are its module's EXAMPLES.
 """
+
+
+_HAD_CONTEST_OPTION = ("serve-intake", "submissions", "submit")
+"""Commands that took CONTEST as an option in version 0.1.0; it still works, but help has the argument."""
 
 
 class LazyGroup(TyperGroup):
@@ -31,7 +36,8 @@ class LazyGroup(TyperGroup):
             near = nearest(args[0], self.places, 3)
             hint = f"did you mean {' or '.join(near)}?" if near else f"run {ctx.command_path} --help"
             ctx.fail(f"There is no command {args[0]!r}: {hint}")
-        return args[0], self.load(args[0]), args[1:]
+        rest = args[1:]
+        return args[0], self.load(args[0]), _contest_last(rest) if args[0] in _HAD_CONTEST_OPTION else rest
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 what typer calls it with
         """The command's name and help, for a list; None for an unknown name."""
@@ -50,6 +56,21 @@ class LazyGroup(TyperGroup):
         examples = getattr(module, "EXAMPLES", {})
         alone.command(name, epilog=examples.get(name) if isinstance(examples, dict) else examples)(found)
         return typer.main.get_command(alone)
+
+
+def _contest_last(args: Sequence[str]) -> list[str]:
+    """The arguments with the value of `--contest` as the last one."""
+    others: list[str] = []
+    contests: list[str] = []
+    rest = iter(args)
+    for arg in rest:
+        if arg == "--contest":
+            contests += [*islice(rest, 1)]
+        elif arg.startswith("--contest="):
+            contests.append(arg.removeprefix("--contest="))
+        else:
+            others.append(arg)
+    return others + contests
 
 
 def lazy_group(places: Places, about: Callable[[], str] | None = None, **options: Any) -> typer.Typer:

@@ -3,6 +3,7 @@
 import getpass
 import importlib.util
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -78,7 +79,6 @@ SLOTS_HELP = "Games at the same time; 0 means as many as the cores allow."
 CONTEST_HELP = "The contest.toml, or the folder that contains it."
 HERE = Path("contest.toml")
 ContestArgument = Annotated[Path, typer.Argument(metavar="CONTEST", help=CONTEST_HELP)]
-ContestOption = Annotated[Path, typer.Option("--contest", metavar="CONTEST", help=CONTEST_HELP)]
 
 
 def required_reason(why: str) -> str:
@@ -94,6 +94,15 @@ def operator() -> str:
         return f"organiser ({getpass.getuser()})"
     except (KeyError, OSError):
         return "organiser"
+
+
+@contextmanager
+def of_web_extra() -> Iterator[None]:
+    """Raise InputError if what is imported here is not installed: it comes with the extra of everything over HTTP."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} is not installed: pip install 'judge[web]'") from None
 
 
 def require_dask() -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.options import HERE, ContestOption, operator
+from judge.cli.options import HERE, ContestArgument, operator
 from judge.cli.output import note
 from judge.cli.submit import open_intake
 from judge.errors import InputError
@@ -27,11 +27,11 @@ def _tokens(contest: Path) -> Iterator[Tokens]:
         yield tokens
 
 
-@app.command(epilog='Example: judge organisers token "Ada L." --role act --contest cup --url https://example.org/cup')
+@app.command(epilog='Example: judge organisers token "Ada L." --role act cup --url https://example.org/cup')
 def token(
     name: Name,
     role: Annotated[str, typer.Option(help="watch: see everything; act: give orders, too.")] = TokenRole.WATCH.value,
-    contest: ContestOption = HERE,
+    contest: ContestArgument = HERE,
     url: Annotated[str, typer.Option(help="The address of judge serve: print the link that signs in, too.")] = "",
 ) -> None:
     """Make a token with which NAME sees the organisers' pages, and with --role act gives orders there."""
@@ -48,15 +48,15 @@ def token(
     note("the token is shown only once: send it by a private channel; judge organisers revoke ends it")
 
 
-@app.command(epilog='Example: judge organisers revoke "Ada L." --contest cup')
-def revoke(name: Name, contest: ContestOption = HERE) -> None:
+@app.command(epilog='Example: judge organisers revoke "Ada L." cup')
+def revoke(name: Name, contest: ContestArgument = HERE) -> None:
     """Revoke every organiser's token of NAME. The orders stay in the journal."""
     with _tokens(contest) as tokens:
         print(f"{tokens.revoke_organiser(name, operator())} revoked")
 
 
-@app.command("list", epilog="Example: judge organisers list --contest cup")
-def list_organisers(contest: ContestOption = HERE) -> None:
+@app.command("list", epilog="Example: judge organisers list cup")
+def list_organisers(contest: ContestArgument = HERE) -> None:
     """List the tokens that hold: whose they are, and what they are good for."""
     with _tokens(contest) as tokens:
         for holder in tokens.organisers():

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.options import HERE, BeyondLoopbackOption, ContestArgument, ListenOption, ProxyOption
+from judge.cli.options import HERE, BeyondLoopbackOption, ContestArgument, ListenOption, ProxyOption, of_web_extra
 from judge.cli.serve_intake import log_wait, say_where
 from judge.contest.plan import load_plan
-from judge.errors import HostError, InputError
+from judge.errors import HostError
 
 EXAMPLES = """
 Examples:
@@ -45,20 +45,17 @@ def serve(
 
     It serves until a signal ends it.
     """
-    try:
+    with of_web_extra():
         from judge.intake.logs import configure
-        from judge.intake.serve import ListenAddress, checked_proxy, listening, parse_listen_address, running_intake
+        from judge.intake.serve import checked_proxy, listening, listening_at, parse_listen_address, running_intake
         from judge.live.serve import serve as serve_pages
-    except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed: pip install 'judge[web]'") from None
     planned = load_plan(contest)
-    address = parse_listen_address(listen)
     proxy = checked_proxy(proxy)
-    with listening(address, beyond_loopback=beyond_loopback) as listener, ExitStack() as stack:
+    with listening_at(listen, beyond_loopback=beyond_loopback) as (listener, place), ExitStack() as stack:
         numbers = None
         if metrics:
-            place = parse_listen_address(metrics, "--metrics")
-            numbers = stack.enter_context(listening(place, beyond_loopback=beyond_loopback, option="--metrics"))
+            own = parse_listen_address(metrics, "--metrics")
+            numbers = stack.enter_context(listening(own, beyond_loopback=beyond_loopback, option="--metrics"))
         intake = None
         configure()
         if not read_only:
@@ -70,7 +67,6 @@ def serve(
             except HostError as error:
                 raise HostError(f"{error}; --read-only shows the pages alone") from None
             intake = stack.enter_context(running_intake(directory, process, practice))
-        place = ListenAddress(*listener.getsockname()[:2])
         serve_pages(
             planned,
             listener,

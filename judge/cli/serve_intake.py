@@ -1,40 +1,35 @@
 """`judge serve-intake`: receive submissions by HTTP, with a token for each author."""
 
-from judge.cli.options import HERE, BeyondLoopbackOption, ContestOption, ListenOption, ProxyOption
+from judge.cli.options import HERE, BeyondLoopbackOption, ContestArgument, ListenOption, ProxyOption, of_web_extra
 from judge.cli.output import note
 from judge.cli.submit import hosting, open_intake
-from judge.errors import InputError
 from judge.logs import get_logger
 
 EXAMPLES = """
 Examples:
 
-judge submissions token "Ada L." --contest cup
+judge submissions token "Ada L." cup
 
-judge serve-intake --contest cup --listen 127.0.0.1:8080
+judge serve-intake cup --listen 127.0.0.1:8080
 
-judge serve-intake --contest cup --listen 127.0.0.1:8080 --proxy 127.0.0.1
+judge serve-intake cup --listen 127.0.0.1:8080 --proxy 127.0.0.1
 
 It listens on this machine only: put a server with TLS in front of it. /openapi.json describes the interface.
 """
 
 
 def serve_intake(
-    contest: ContestOption = HERE,
+    contest: ContestArgument = HERE,
     listen: ListenOption = "127.0.0.1:8080",
     beyond_loopback: BeyondLoopbackOption = False,
     proxy: ProxyOption = "",
 ) -> None:
     """Receive submissions by HTTP and process them until a signal ends it. The next start continues with those left."""
-    try:
-        from judge.intake.serve import ListenAddress, checked_proxy, listening, parse_listen_address, serve
-    except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed: pip install 'judge[web]'") from None
+    with of_web_extra():
+        from judge.intake.serve import checked_proxy, listening_at, serve
     directory = open_intake(contest)
-    address = parse_listen_address(listen)
     checked_proxy(proxy)
-    with listening(address, beyond_loopback=beyond_loopback) as listener:
-        place = ListenAddress(*listener.getsockname()[:2])
+    with listening_at(listen, beyond_loopback=beyond_loopback) as (listener, place):
 
         def ready() -> None:
             say_where(f"intake of {directory.contest} on http://{place}", is_loopback=place.is_loopback)

@@ -12,7 +12,7 @@ import typer
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 
-from judge.cli.options import HERE, ContestOption, JsonOption, WhyOption, operator, required_reason
+from judge.cli.options import HERE, ContestArgument, JsonOption, WhyOption, operator, required_reason
 from judge.cli.output import SENTENCE_CHARACTERS, note, print_json
 from judge.cli.submit import (
     open_intake,
@@ -49,9 +49,9 @@ def _opened(contest: Path) -> Iterator[tuple[IntakeDirectory, Register]]:
         yield directory, register
 
 
-@app.command("list", epilog="Example: judge submissions list --contest cup --entries")
+@app.command("list", epilog="Example: judge submissions list cup --entries")
 def list_submissions(
-    contest: ContestOption = HERE,
+    contest: ContestArgument = HERE,
     entries: Annotated[
         bool, typer.Option("--entries", help="Only those that would play if the contest began now.")
     ] = False,
@@ -99,8 +99,8 @@ def _in_cells(row: Sequence[str], widths: Sequence[int]) -> str:
     return " ".join(cells).rstrip()
 
 
-@app.command(epilog="Example: judge submissions show 3 --contest cup")
-def show(number: Id, contest: ContestOption = HERE, as_json: JsonOption = False) -> None:
+@app.command(epilog="Example: judge submissions show 3 cup")
+def show(number: Id, contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Show a submission: its steps, the problems that the check found, and its history."""
     with _opened(contest) as (directory, register):
         submission = register.get(number)
@@ -121,8 +121,8 @@ def show(number: Id, contest: ContestOption = HERE, as_json: JsonOption = False)
             print(f"{change.at}  {change.state.value} by {printable(change.who)}{why}")
 
 
-@app.command("log", epilog="Example: judge submissions log 3 --contest cup")
-def show_log(number: Id, contest: ContestOption = HERE) -> None:
+@app.command("log", epilog="Example: judge submissions log 3 cup")
+def show_log(number: Id, contest: ContestArgument = HERE) -> None:
     """Print the log of processing a submission. It quotes its programs, so control characters are escaped."""
     with _opened(contest) as (directory, register):
         submission = register.get(number)
@@ -132,11 +132,11 @@ def show_log(number: Id, contest: ContestOption = HERE) -> None:
             print(printable(line.removesuffix("\r"), 4000))
 
 
-@app.command(epilog='Example: judge submissions email "Ada L." ada@example.org --contest cup')
+@app.command(epilog='Example: judge submissions email "Ada L." ada@example.org cup')
 def email(
     author: Author,
     address: Annotated[str, typer.Argument(metavar="ADDRESS", help="Where notices go; '' for nowhere.")],
-    contest: ContestOption = HERE,
+    contest: ContestArgument = HERE,
 ) -> None:
     """Tell an author by e-mail of results, failures, disqualification and refusals."""
     if address and not re.fullmatch(r"[^\s@<>,;:\"]{1,64}@[^\s@<>,;:\"]{1,190}", address):
@@ -148,26 +148,26 @@ def email(
         note("no mail server is named yet: [intake.notices] smtp in the contest's file")
 
 
-@app.command(epilog='Example: judge submissions withdraw 3 --why "the author asked" --contest cup')
-def withdraw(number: Id, why: WhyOption, contest: ContestOption = HERE) -> None:
+@app.command(epilog='Example: judge submissions withdraw 3 --why "the author asked" cup')
+def withdraw(number: Id, why: WhyOption, contest: ContestArgument = HERE) -> None:
     """Withdraw a submission: it will not be an entry. Games that were played stay in the records."""
     _decide(contest, "withdraw", number, why)
 
 
-@app.command(epilog='Example: judge submissions approve 3 --why "our host was busy" --contest cup')
-def approve(number: Id, why: WhyOption, contest: ContestOption = HERE) -> None:
+@app.command(epilog='Example: judge submissions approve 3 --why "our host was busy" cup')
+def approve(number: Id, why: WhyOption, contest: ContestArgument = HERE) -> None:
     """Accept a submission that the check refused."""
     _decide(contest, "approve", number, why)
 
 
-@app.command(epilog='Example: judge submissions refuse 3 --why "not the author\'s own program" --contest cup')
-def refuse(number: Id, why: WhyOption, contest: ContestOption = HERE) -> None:
+@app.command(epilog='Example: judge submissions refuse 3 --why "not the author\'s own program" cup')
+def refuse(number: Id, why: WhyOption, contest: ContestArgument = HERE) -> None:
     """Refuse a submission that would play. Its author sees the reason."""
     _decide(contest, "refuse", number, why)
 
 
-@app.command(epilog='Example: judge submissions retry 3 --why "the Engine is back" --contest cup')
-def retry(number: Id, contest: ContestOption = HERE, why: WhyOption = "tried again by the organiser") -> None:
+@app.command(epilog='Example: judge submissions retry 3 --why "the Engine is back" cup')
+def retry(number: Id, contest: ContestArgument = HERE, why: WhyOption = "tried again by the organiser") -> None:
     """Process a submission again that failed, was refused or waits."""
     set_level(logging.ERROR)  # log lines would be mixed with the output
     with _opened(contest) as (directory, register), working(directory) as worker:
@@ -184,10 +184,10 @@ def retry(number: Id, contest: ContestOption = HERE, why: WhyOption = "tried aga
         raise SystemExit(1)
 
 
-@app.command(epilog='Example: judge submissions token "Ada L." --contest cup --url https://example.org/cup')
+@app.command(epilog='Example: judge submissions token "Ada L." cup --url https://example.org/cup')
 def token(
     author: Author,
-    contest: ContestOption = HERE,
+    contest: ContestArgument = HERE,
     url: Annotated[
         str, typer.Option(help="The address of judge serve: print the link of the author's page, too.")
     ] = "",
@@ -207,8 +207,8 @@ def token(
     note("the token is shown only once: send it to the author by a private channel")
 
 
-@app.command(epilog='Example: judge submissions revoke "Ada L." --contest cup')
-def revoke(author: Author, contest: ContestOption = HERE) -> None:
+@app.command(epilog='Example: judge submissions revoke "Ada L." cup')
+def revoke(author: Author, contest: ContestArgument = HERE) -> None:
     """Revoke every token of AUTHOR. Their submissions stay."""
     directory = open_intake(contest)
     with closing(Tokens(directory.store_url, directory.contest)) as tokens:

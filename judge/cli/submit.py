@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from judge.cli.host_setup import build_missing_image, clean_up, free_slot, place_on_host, slot_alone, tell_person
-from judge.cli.options import CONTEST_HELP, JsonOption
+from judge.cli.options import CONTEST_HELP, HERE, JsonOption
 from judge.cli.output import SENTENCE_CHARACTERS, finding_lines, note, print_json
 from judge.contest.contest import announce, open_store
 from judge.contest.entries import intake_directory
@@ -41,9 +41,9 @@ from judge.text import printable
 EXAMPLES = """
 Examples:
 
-judge submit my-agent.zip --contest cup/contest.toml
+judge submit my-agent.zip cup
 
-judge submit pbrain-five.zip --contest cup --name five --author "Ada L." --json
+judge submit pbrain-five.zip cup --name five --author "Ada L." --json
 
 judge submit my-agent.zip --url https://example.org/cup --token-file token.txt --wait --receipt my-agent.receipt
 
@@ -53,10 +53,12 @@ Exit codes: 0 it passed, 1 it was refused or the host failed, 2 the command was 
 
 def submit(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive of programs or sources, or one program.")],
-    contest: Annotated[Path | None, typer.Option("--contest", metavar="CONTEST", help=CONTEST_HELP)] = None,
+    contest: Annotated[
+        Path | None, typer.Argument(metavar="CONTEST", help=CONTEST_HELP, show_default=str(HERE))
+    ] = None,
     name: Annotated[str, typer.Option(help="The agent's name; default: the name in its manifest.")] = "",
     author: Annotated[str, typer.Option(help="The author's name; default: the organiser.")] = "",
-    url: Annotated[str, typer.Option(help="The address of judge serve, instead of --contest.")] = "",
+    url: Annotated[str, typer.Option(help="The address of judge serve, instead of CONTEST.")] = "",
     token_file: Annotated[
         Path | None, typer.Option(help="A file with the token that the organiser gave you, for --url.")
     ] = None,
@@ -71,7 +73,7 @@ def submit(
     set_level(logging.ERROR)  # log lines would be mixed with the output
     if url:
         if contest is not None or author:
-            raise InputError("--url: the service knows contest and author; leave out --contest and --author")
+            raise InputError("--url: the service knows contest and author; leave out CONTEST and --author")
         if token_file is None:
             raise InputError("--token-file is missing: give the file with the token that the organiser gave you")
         from judge.cli.submit_remote import submit_remote
@@ -79,8 +81,9 @@ def submit(
         if not submit_remote(file, url, token_file, name, is_waiting=wait, as_json=as_json, receipt=receipt):
             raise SystemExit(1)
         return
-    if contest is None or token_file is not None or wait or receipt is not None:
-        raise InputError("give --contest for a contest on this machine, or --url with --token-file for a service")
+    if token_file is not None or wait or receipt is not None:
+        raise InputError("--url is missing: --token-file, --wait and --receipt are for a service")
+    contest = contest or HERE
     directory = open_intake(contest)
     if author:
         checked_author(author)
@@ -169,7 +172,7 @@ def print_result(directory: IntakeDirectory, register: Register, ended: Submissi
         if register.has_begun():
             note("the contest has begun: its entries are frozen, so this agent does not play in it")
         return
-    of = f"{ended.id} --contest {contest}"
+    of = f"{ended.id} {contest}"
     if ended.state is State.REFUSED:
         note(f"next: fix it and submit it again; the log is in: judge submissions log {of}")
         if ended.agent is not None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.options import BeyondLoopbackOption, ListenOption, ProxyOption
+from judge.cli.options import BeyondLoopbackOption, ListenOption, ProxyOption, of_web_extra
 from judge.cli.serve_intake import say_where
 from judge.cli.witness import checked_name, print_key
 from judge.errors import InputError
@@ -30,20 +30,16 @@ def witness_server(
     proxy: ProxyOption = "",
 ) -> None:
     """Sign the checkpoints of contests' logs that their organiser sends (C2SP tlog-witness), until a signal ends it."""
-    try:
+    with of_web_extra():
         from judge.intake.logs import configure
-        from judge.intake.serve import ListenAddress, checked_proxy, listening, parse_listen_address
+        from judge.intake.serve import checked_proxy, listening_at
         from judge.intake.witness import Witness, serve
-    except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed: pip install 'judge[web]'") from None
     checked_name(name)
     signing = load_key(key)
     if not folder.is_dir():
         raise InputError(f"{folder}: not a directory; make it")
     witness = Witness(folder, contests, load_public_key(organiser), name, signing)
-    address = parse_listen_address(listen)
-    with listening(address, beyond_loopback=beyond_loopback) as listener:
-        place = ListenAddress(*listener.getsockname()[:2])
+    with listening_at(listen, beyond_loopback=beyond_loopback) as (listener, place):
         configure()
         print_key(name, signing)
 

@@ -65,6 +65,13 @@ def checked_proxy(text: str) -> str:
         raise InputError(f"--proxy {text!r}: use one IP address, such as 127.0.0.1") from None
 
 
+@contextmanager
+def listening_at(text: str, *, beyond_loopback: bool) -> Iterator[tuple[socket.socket, ListenAddress]]:
+    """A socket that listens at the address in `text`, and where it does. Raises InputError as `listening`."""
+    with listening(parse_listen_address(text), beyond_loopback=beyond_loopback) as listener:
+        yield listener, ListenAddress(*listener.getsockname()[:2])
+
+
 def listening(address: ListenAddress, *, beyond_loopback: bool, option: str = "--listen") -> socket.socket:
     """A socket that listens there. Raises InputError if it cannot, or for an address that needs `beyond_loopback`."""
     if not address.is_loopback and not beyond_loopback:

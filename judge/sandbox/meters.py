@@ -30,7 +30,27 @@ class Meter(Protocol):
         """Close its files."""
 
 
-class EngineMeter:
+class Unmetered:
+    """What is not known within microseconds, or at all."""
+
+    def memory_bytes(self) -> int | None:
+        """Not known."""
+        return None
+
+    def cpu_ns(self) -> int | None:
+        """Not known."""
+        return None
+
+    def waited_ns(self) -> int | None:
+        """Not known."""
+        return None
+
+    def pressure_ns(self, *, of_any: bool = False) -> int | None:  # noqa: ARG002
+        """Not known."""
+        return None
+
+
+class EngineMeter(Unmetered):
     """A container's counters where only the Engine can read them: up to two seconds, so not for every turn."""
 
     def __init__(self, engine: Engine, container: str) -> None:
@@ -49,22 +69,6 @@ class EngineMeter:
                 cpu_ns = counters["cpu_stats"]["cpu_usage"]["total_usage"]
                 self._last = Readings(memory.get("max_usage"), memory.get("limit"), kills, cpu_ns)
         return self._last
-
-    def memory_bytes(self) -> int | None:
-        """Not known in time."""
-        return None
-
-    def cpu_ns(self) -> int | None:
-        """Not known in time."""
-        return None
-
-    def waited_ns(self) -> int | None:
-        """Not known."""
-        return None
-
-    def pressure_ns(self, *, of_any: bool = False) -> int | None:  # noqa: ARG002
-        """Not known."""
-        return None
 
     def close(self) -> None:
         """Do nothing: the Engine's client is not ours."""

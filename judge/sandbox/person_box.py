@@ -4,10 +4,11 @@ import select
 from collections.abc import Callable, Sequence
 
 from judge.sandbox.box import NO_FREEZER, Channel, EventSource, Nearby, Readings
+from judge.sandbox.meters import Unmetered
 from judge.sandbox.pipes import PipeSource
 
 
-class PersonBox:
+class PersonBox(Unmetered):
     """A seat of a person's. `answers` is the reading end of the pipe; `left` raises what the end of it means.
 
     The pipe outlives the box: a person plays game after game. Nothing runs here, so nothing is frozen or
@@ -71,22 +72,6 @@ class PersonBox:
     def readings(self) -> Readings:
         """There is nothing to read."""
         return Readings()
-
-    def memory_bytes(self) -> int | None:
-        """There is nothing that runs."""
-        return None
-
-    def cpu_ns(self) -> int | None:
-        """There is nothing that runs."""
-        return None
-
-    def waited_ns(self) -> int | None:
-        """There is nothing that runs."""
-        return None
-
-    def pressure_ns(self, *, of_any: bool = False) -> int | None:  # noqa: ARG002
-        """Not known."""
-        return None
 
     def nearby(self) -> Nearby:
         """Nowhere that is looked at."""

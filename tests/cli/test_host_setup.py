@@ -61,7 +61,7 @@ def test_an_image_that_is_missing_is_built_and_said(
     build_images(["native", "python", "keeper", "unpacker"])
     client.images.remove("judge/unpacker:1", force=True)
     try:
-        done = judge("submit", packed(tmp_path), "--contest", str(cup))
+        done = judge("submit", packed(tmp_path), str(cup))
     finally:
         build_images(["unpacker"])
 
@@ -76,7 +76,7 @@ def test_a_submission_waits_for_what_the_host_lacks(
     build_images(["native", "python", "unpacker", "keeper"])
     upload = packed(tmp_path, MANIFEST)
 
-    first = judge("submit", upload, "--contest", str(cup))
+    first = judge("submit", upload, str(cup))
 
     assert first.code == 1
     assert f"received: There is no image {LATE} on this Engine" in first.out
@@ -85,7 +85,7 @@ def test_a_submission_waits_for_what_the_host_lacks(
 
     client.images.get("judge/python:1").tag(LATE)
     try:
-        again = judge("submissions", "retry", "1", "--contest", str(cup))
+        again = judge("submissions", "retry", "1", str(cup))
     finally:
         client.images.remove(LATE)
 

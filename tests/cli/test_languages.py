@@ -121,7 +121,7 @@ def test_a_submission_is_refused_for_a_runtime_that_is_not_admitted(judge: Judge
         for path in sorted((HERE / "numpy").iterdir()):
             archive.add(path, path.name)
 
-    refused = judge("submit", "mine.tar", "--contest", "cup")
+    refused = judge("submit", "mine.tar", "cup")
 
     assert refused.code == 1
     assert "refused: numpy: runtime 'numpy': policy gomocup-freestyle admits" in refused.out

@@ -43,7 +43,7 @@ def test_a_program_with_large_weights_is_submitted_and_may_use_all_memory_that_i
     (tmp_path / "cup").mkdir()
     (tmp_path / "cup" / "contest.toml").write_text(CUP)
 
-    submitted = judge("submit", "weights.zip", "--contest", "cup", "--name", "weights", "--author", "me")
+    submitted = judge("submit", "weights.zip", "cup", "--name", "weights", "--author", "me")
     assert 0 == submitted.code, submitted.out + submitted.err
 
     ran = judge("contest", "run", "cup")
@@ -60,7 +60,7 @@ def test_the_limit_of_an_upload_is_named_with_the_setting_that_raises_it(judge: 
     with (tmp_path / "weights.zip").open("wb") as file:
         file.truncate(2 << 20)
 
-    refused = judge("submit", "weights.zip", "--contest", "cup", "--name", "weights", "--author", "me")
+    refused = judge("submit", "weights.zip", "cup", "--name", "weights", "--author", "me")
 
     assert 2 == refused.code
     assert "[intake] upload_bytes" in refused.err

@@ -28,12 +28,12 @@ def cup(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(cup: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """`judge ARGUMENTS... --contest cup`, with a gate that does what an upload says."""
+    """`judge ARGUMENTS... cup`, with a gate that does what an upload says."""
     for module in (judge.cli.submit, judge.cli.submissions):
         monkeypatch.setattr(module, "processor", lambda _: process)
 
     def typed(*words: str) -> Result:
-        line = [*words, "--contest", str(cup)]
+        line = [*words, str(cup)]
         return CliRunner().invoke(app, line, catch_exceptions=False, env={"COLUMNS": "200"})
 
     return typed
@@ -141,7 +141,7 @@ def test_a_listing_fits_into_80_columns(run: Run, upload: Callable[[str], str], 
         "a-snail-of-a-name-that-goes-on-and-on-and-on-for-ever",
     )
 
-    narrow = ["submissions", "list", "--contest", str(cup)]
+    narrow = ["submissions", "list", str(cup)]
     listed = CliRunner().invoke(app, narrow, env={"COLUMNS": "80"}).stdout.splitlines()
 
     assert all(len(line) <= 80 for line in listed)
@@ -229,3 +229,14 @@ def test_help_teaches_by_an_example() -> None:
     for words in (["submit"], ["serve-intake"], ["submissions", "approve"]):
         shown = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "120"}).stdout
         assert "judge " + words[0] in shown.partition("Example")[2]
+
+
+def test_the_option_for_the_contest_of_0_1_0_still_works(run: Run, upload: Callable[[str], str], cup: Path) -> None:
+    run("submit", upload("good five"))
+
+    def said(*words: str) -> str:
+        return CliRunner().invoke(app, ["submissions", *words], catch_exceptions=False).stdout
+
+    shown = said("show", "1", str(cup))
+    assert "five" in shown
+    assert [shown] * 2 == [said("show", "--contest", str(cup), "1"), said("show", "1", f"--contest={cup}")]

@@ -129,7 +129,7 @@ def test_an_upload_is_built_at_once_and_examined_when_a_core_is_free(
         archive.add(BUILD_DIRECTORY / "house-python", ".")
     named = ("--name", "mine")
     core = CoreLocks(two_cores, lambda _: None)
-    with core, begun(tmp_path, "submit", str(upload), "--contest", "cup", *named) as submit:
+    with core, begun(tmp_path, "submit", str(upload), "cup", *named) as submit:
         said = complaint(submit)
         assert said.startswith(f"judge: waiting for core {two_cores[0]}: "), said
         assert f"(process {os.getpid()}, running since" in said

@@ -96,7 +96,7 @@ def test_an_upload_that_kills_its_workers_costs_nobody_else_anything(ada: httpx.
 def test_a_terminal_elsewhere_is_told_the_same_as_the_organisers(
     service: Service, ada: httpx.Client, desk: IntakeDirectory, tmp_path: Path
 ) -> None:
-    """`judge submit --url`, with the words and exit codes of `judge submit --contest`."""
+    """`judge submit --url`, with the words and exit codes of `judge submit` on its machine."""
     token, file = tmp_path / "token", tmp_path / "far.zip"
     token.write_text(ada.headers["authorization"].removeprefix("Bearer ") + "\n")
 
@@ -146,11 +146,11 @@ def test_a_terminal_elsewhere_is_told_what_is_wrong(service: Service, desk: Inta
         ([str(tmp_path), *to], "a directory; pack it"),
         ([str(large), *to], f"at most {desk.intake.upload_bytes}"),
         ([str(file), *to[:2]], "--token-file is missing"),
-        ([str(file), *to, "--contest", str(desk.folder)], "leave out --contest"),
+        ([str(file), str(desk.folder), *to], "leave out CONTEST"),
         ([str(file), "--url", "example.org", *to[2:]], "not an address"),
         ([str(file), "--url", "http://[", *to[2:]], "not an address"),
         ([str(file), "--url", f"{service.url}/elsewhere", *to[2:]], "Not Found"),
-        ([str(file)], "give --contest"),
+        ([str(file), str(desk.folder), *to[2:]], "--url is missing"),
         ([str(file), *to[:3], str(file)], "the organiser's token and nothing else"),
     ):
         with pytest.raises(InputError, match=why):
