@@ -363,7 +363,8 @@ def _manifest_of_file(source: Path) -> AgentManifest:
     if source.suffix.lower() in ARCHIVES:
         raise InputError(f"{source} is an archive: unpack it and name its directory, or give it to judge submit")
     raise InputError(
-        f"{source} is no ELF binary, Windows program, Python program or .jar; give a directory with an {MANIFEST}"
+        f"{source} is no ELF binary, Windows program, .jar or Python program (which ends in .py, or says python in its"
+        f" first line after #!); for anything else give a directory with an {MANIFEST} that has the command"
     )
 
 

@@ -30,6 +30,13 @@ _WAITS = (
     "it used no CPU time, so it is waiting: for the rest of a line or of a command, for a command that the judge "
     "does not send, or in a sleep"
 )
+_OTHER_WORDS = (
+    "what it said is no answer to {0!r}: answer as the protocol {1} says, or name the protocol that it speaks in "
+    "agent.toml"
+)
+_ENDED = "read the next command after each answer, in a loop, and end only when the judge says so or the input is over"
+_IGNORED = "ignored: "
+"""How protocols begin a note on a line that means nothing in them."""
 
 _FIXES = {
     Verdict.ILLEGAL: "put each stone or piece that the judge sends on the board, and check a move before printing it",
@@ -104,7 +111,8 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
             said.append(f"its last words on stdout: {_last(talk.printed)}")
     if talk.complaints:
         said.append(f"its last words on stderr: {_last(talk.complaints)}")
-    return Diagnosis("; ".join(said), _cause(talk) or ("" if fault is None else fix_for(fault)))
+    fix = _ENDED if side.why.startswith("exited with code 0") else "" if fault is None else fix_for(fault)
+    return Diagnosis("; ".join(said), _cause(talk) or fix)
 
 
 def fix_for(verdict: Verdict) -> str:
@@ -178,7 +186,9 @@ def _silence(talk: RecordedTalk) -> Diagnosis:
         return Diagnosis(used, cause)
     if cpu_ms >= BUSY_SHARE * evidence.charged_ms:
         return Diagnosis(used, _THINKS)
-    if talk.last_words.strip():
-        late = decode(talk.last_words[:60]).strip()
+    late = decode(talk.last_words[:60]).strip()
+    if talk.side.notes and talk.side.notes[-1].startswith(_IGNORED) and (not late or late in talk.printed):
+        return Diagnosis(used, _OTHER_WORDS.format(talk.awaited, talk.record.spec.seats[talk.seat].protocol))
+    if late:
         return Diagnosis(f"{used}, and when it was told to end it said {late!r}: it did not flush its output", FLUSH)
     return Diagnosis(used, _WAITS)

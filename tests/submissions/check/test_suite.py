@@ -113,6 +113,18 @@ FLAWS = {
         "did not flush its output",
         "flush stdout after every line",
     ),
+    "speaks another protocol": (
+        flawed.answering("print('id name Stone', flush=True)"),
+        {"start": FAIL},
+        "of what it said was ignored: 'id name Stone'",
+        "answer as the protocol gomocup says",
+    ),
+    "ends after its first answer": (
+        flawed.answering("print(answer, flush=True)\nraise SystemExit"),
+        {"start": FAIL},
+        "exited with code 0",
+        "read the next command after each answer",
+    ),
     "thinks without an end": (
         flawed.answering(
             f"while {A_MOVE} and len(agent.board.stones) > 9:\n    pass\nprint(answer, flush=True)"
