@@ -273,7 +273,7 @@ class _Own:
             submission = self._register.get(number, self._author)
         except UnknownSubmissionError:
             return None
-        values = submission_values(directory, self._register, submission)
+        values = submission_values(directory, self._register, submission, is_held=state.is_held(number))
         practice = practice_values(directory, submission, state.practice.of(number, self._author))
         is_live = values["is_open"] or practice["is_practising"]
         status = 409 if problem else 200

@@ -19,7 +19,7 @@ OPEN = (State.RECEIVED, State.PROCESSING)
 
 @dataclass(frozen=True, slots=True)
 class StageView:
-    """A stage: `mark` is done, failed, now or waiting; `seconds` is None unless it is over."""
+    """A stage: `mark` is done, failed, now, held (it waits for a slot) or waiting; `seconds` is None before its end."""
 
     name: str
     mark: str
@@ -27,8 +27,10 @@ class StageView:
     seconds: float | None = None
 
 
-def submission_values(directory: IntakeDirectory, register: Register, submission: Submission) -> Mapping[str, Any]:
-    """What the page of a submission shows."""
+def submission_values(
+    directory: IntakeDirectory, register: Register, submission: Submission, *, is_held: bool
+) -> Mapping[str, Any]:
+    """What the page of a submission shows; `is_held`: it waits for a slot in which a game is played."""
     steps = [step for step in register.steps(submission.id) if step.attempt == submission.attempt]
     report = _report(directory, submission)
     findings = () if report is None else report.findings
@@ -36,7 +38,7 @@ def submission_values(directory: IntakeDirectory, register: Register, submission
     return {
         "submission": submission,
         "why": shown_reason(submission.state, submission.why),
-        "stages": _stages(submission, steps),
+        "stages": _stages(submission, steps, "held" if is_held else "now"),
         "is_open": is_open(submission),
         "has_begun": register.has_begun(),
         "problems": problems,
@@ -60,8 +62,8 @@ def _passes(findings: Sequence[Finding]) -> Sequence[Finding]:
     return [finding for finding in findings if finding.grade is Grade.PASS]
 
 
-def _stages(submission: Submission, steps: Sequence[ToldStep]) -> Sequence[StageView]:
-    """All stages: those that are over, the one that runs, and those to come."""
+def _stages(submission: Submission, steps: Sequence[ToldStep], now: str) -> Sequence[StageView]:
+    """All stages: those that are over, the one that runs, by the mark `now`, and those to come."""
     told = {step.stage: step for step in steps}
     has_failed = any(not step.ok for step in steps)
     shown = []
@@ -69,8 +71,10 @@ def _stages(submission: Submission, steps: Sequence[ToldStep]) -> Sequence[Stage
         step = told.get(stage)
         if step is not None:
             shown.append(StageView(stage, "done" if step.ok else "failed", step.text, step.seconds))
-        elif submission.state is State.PROCESSING and not has_failed and not any(s.mark == "now" for s in shown):
-            shown.append(StageView(stage, "now"))
+        elif stage is Stage.RECEIVED:
+            shown.append(StageView(stage, "done"))
+        elif submission.state is State.PROCESSING and not has_failed and not any(s.mark == now for s in shown):
+            shown.append(StageView(stage, now))
         else:
             shown.append(StageView(stage, "waiting"))
     is_in = submission.state in ENTERS

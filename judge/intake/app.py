@@ -57,7 +57,8 @@ LARGEST_ID = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """What the paths share; `is_working` says whether uploads are processed, `receipt` gives that of a submission."""
+    """What the paths share; `is_working` says whether uploads are processed, `receipt` gives that of a submission, and
+    `is_held` whether its worker waits for a slot."""
 
     directory: IntakeDirectory
     register: Register
@@ -67,6 +68,7 @@ class AppState:
     receipt: Callable[[int], Receipt | None]
     practice: PracticeGames
     notices: Notices
+    is_held: Callable[[int], bool] = lambda _: False
 
 
 _bearer = HTTPBearer(auto_error=False, description="A token from the organiser.")

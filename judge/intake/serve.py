@@ -131,6 +131,7 @@ def running_intake(
             log.receipt,
             games,
             notices,
+            workers.is_held,
         )
         api = create_app(state)
         workers.start()

@@ -85,6 +85,11 @@ class Workers:
         self._wake.set()
         self._thread.join()
 
+    def is_held(self, number: int) -> bool:
+        """Whether a submission waits for a slot: another judge has it, such as a contest's."""
+        pids = [run.worker.pid for run in list(self._running.values()) if run.taken.id == number]
+        return any(pid is not None and waits_for_a_core(pid) for pid in pids)
+
     @property
     def is_alive(self) -> bool:
         """Whether submissions are processed."""

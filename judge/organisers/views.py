@@ -85,7 +85,8 @@ def submission(console: Console, number: int) -> Mapping[str, Any]:
     """A submission as its author sees it, and its history. Raises UnknownSubmissionError."""
     register = console.state.register
     found = register.get(number)
-    return {**submission_values(console.state.directory, register, found), "history": register.journal(number)}
+    shown = submission_values(console.state.directory, register, found, is_held=console.state.is_held(found.id))
+    return {**shown, "history": register.journal(number)}
 
 
 def journal(console: Console, before: int | None) -> Mapping[str, Any]:

@@ -2,7 +2,8 @@
 
 good NAME   an agent of that name, which passes        bad NAME    the same, refused by the check
 host        the host fails the first time              crash       its worker is killed
-hold FILE   is processed as long as FILE is not there  else        no agent comes of it
+hold FILE   is processed as long as FILE is not there  lock FILE   waits for the lock of FILE, as for a core
+else        no agent comes of it
 """
 
 import os
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from judge.agents.agents import Agent, AgentManifest
 from judge.errors import HostError
+from judge.locks import lock
 from judge.referee.policy import Policy
 from judge.submissions.check import CheckReport, Finding, Grade
 from judge.submissions.pipeline import OnStep, Stage, UploadJob, UploadOutcome, UploadStep
@@ -28,10 +30,13 @@ def process(job: UploadJob, tell: OnStep) -> UploadOutcome:
         Path(rest[0] + ".held").touch()
         while not Path(rest[0]).exists():
             time.sleep(0.01)
+    if word == "lock":
+        with Path(rest[0]).open() as file:
+            lock(file)
     if word == "host":
         raise HostError(f"{upload}: no Engine")
     log = "cc -o five\n\x1b[31mwarning\u202e: hostile\n"
-    if word not in ("good", "bad", "hold"):
+    if word not in ("good", "bad", "hold", "lock"):
         tell(UploadStep(Stage.UNPACKED, False, "it is no archive", 0.1))
         return UploadOutcome((), None, "", log, None, "it is no archive")
     digest = upload.name

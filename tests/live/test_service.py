@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from judge.cli.submit import open_intake
+from judge.locks import lock
 from judge.publish.keys import make_key
 from judge.publish.log import KEY_FILE
 from judge.store.tokens import TokenRole, Tokens
@@ -107,6 +108,24 @@ def test_it_is_shown_as_soon_as_it_has_begun_and_still_receives(ada: httpx.Clien
     with service.client() as stranger:
         assert 401 == stranger.get("/submissions").status_code
         assert {"ok": True} == stranger.get("/health").json()
+
+
+def test_a_submission_that_waits_for_a_slot_says_so(folder: Path, service: Service, tmp_path: Path) -> None:
+    token, core = make_token(open_intake(folder), "ola"), tmp_path / "core"
+    core.touch()
+    with service.client(token) as ola, core.open() as taken:
+        lock(taken)
+        number = send(ola, f"lock {core} slow")
+
+        def page() -> str:
+            return ola.get(f"/author/submissions/{number}.html", headers={"cookie": f"judge-author={token}"}).text
+
+        until(
+            lambda: '<li class="held"><b>unpacked</b> <span>waits for a slot that is free</span>' in page(), "it waits"
+        )
+        taken.close()
+        assert "passed" == ended(ola, number)["state"]
+        assert "waits for a slot" not in page()
 
 
 @pytest.mark.usefixtures("begun")
