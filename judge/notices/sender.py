@@ -21,7 +21,7 @@ from judge.store.notices import GIVEN_UP, MAIL, WEBHOOK, Notice, Notices
 from judge.text import printable
 
 LOOK_S = 0.5
-"""How often it looks for what has happened."""
+"""How often it looks for what has happened; it looks at once when a receiver is through with a notice."""
 MAILS_AT_ONCE = 2
 SUBJECT_CHARACTERS, TEXT_CHARACTERS = 120, 2000
 
@@ -40,6 +40,7 @@ class NoticeSender:
         self._password = read_password(policy, folder)
         self._locks = locks
         self._end = Event()
+        self._wake = Event()
         # Mail has threads of its own: a mail server that does not answer delays no webhook.
         self._pools = {WEBHOOK: ThreadPoolExecutor(policy.at_once), MAIL: ThreadPoolExecutor(MAILS_AT_ONCE)}
         self._busy: dict[tuple[str, str], Future[None]] = {}
@@ -54,6 +55,7 @@ class NoticeSender:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """End; what is being sent may be sent again by the next one."""
         self._end.set()
+        self._wake.set()
         self._thread.join()
         for pool in self._pools.values():
             pool.shutdown(cancel_futures=True)
@@ -61,13 +63,16 @@ class NoticeSender:
     def _run(self) -> None:
         lock: IO[bytes] | None = None
         while not self._end.is_set():
+            self._wake.clear()
             try:
                 lock = lock or try_lock_directory(self._locks)
                 if lock is not None:
                     self._look()
             except (JudgeError, SQLAlchemyError, OSError) as error:
                 log.error("notices cannot be sent now", error=str(error))  # noqa: TRY400 - a sentence
-            self._end.wait(LOOK_S)
+            # The end may have come before `clear`.
+            if not self._end.is_set():
+                self._wake.wait(LOOK_S)
         if lock is not None:
             lock.close()
 
@@ -75,7 +80,9 @@ class NoticeSender:
         self._notices.derive()
         self._busy = {key: future for key, future in self._busy.items() if not future.done()}
         for notice in self._notices.due(self._busy.keys()):
-            self._busy[(notice.author, notice.channel)] = self._pools[notice.channel].submit(self._send, notice)
+            future = self._pools[notice.channel].submit(self._send, notice)
+            future.add_done_callback(lambda _: self._wake.set())
+            self._busy[(notice.author, notice.channel)] = future
 
     def _send(self, notice: Notice) -> None:
         try:
