@@ -34,6 +34,7 @@ from scripts.benchmarks.contest import contest
 from scripts.benchmarks.large import large
 from scripts.benchmarks.live import live
 from scripts.benchmarks.measuring import GOMOKU, RUNS, SHORT, Bench, Figure, clock_errors_ms, figure_of, share_of
+from scripts.benchmarks.service import service
 from scripts.benchmarks.start import new_box, say_start, start
 
 PINGS = 2000
@@ -205,12 +206,14 @@ MEASURES = {
     "contest": contest,
     "large": large,
     "live": live,
+    "service": service,
 }
 
 
 def bench(
     names: Annotated[
-        list[str] | None, typer.Argument(help="relay, clock, start, reuse, freeze, contest, large, live; all if none.")
+        list[str] | None,
+        typer.Argument(help="relay, clock, start, reuse, freeze, contest, large, live, service; all if none."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     peer: Annotated[list[str] | None, typer.Option(help="c-gomoku-cli=PATH: run a peer too.")] = None,
