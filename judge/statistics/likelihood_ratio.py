@@ -38,15 +38,15 @@ _MOST_STEPS = 200
 """Of one root, which takes three to ten."""
 _HALVE_AFTER = 30
 """Then every other step halves the interval, which ends at the precision of a float."""
-_CLOSE = 1e-6
+_CLOSE = 1e-5
 """A step by less, as a share of the distance to a pole, is the last: what is left is about its square."""
 _MOST_TANGENTS = 100
 """Of one maximum, which takes four to eight."""
-_SAME = 1e-8
+_SAME = 1e-7
 """A spread that changes by less, as a share of it, is found; the ratio errs by the square of that."""
-_NEAR, _LONGEST = 0.1, 4.0
-"""Secants are tried where a step of the tangents is shorter than the first, and are up to so many times as long: others
-might pass the next maximum."""
+_SECANTS = ((0.003, 100.0), (0.1, 4.0))
+"""How many times as long as a step of the tangents a secant may be, where that step is shorter than the first number;
+others might pass the next maximum."""
 
 
 def seen(counts: Sequence[float]) -> list[float]:
@@ -118,9 +118,10 @@ def _maximum(
             break
         left, right = (spread, right) if step > 0 else (left, spread)
         steps = [step, (left + right) / 2 - spread]
-        if before is not None and abs(step) < _NEAR and before[1] != step:
+        if before is not None and before[1] != step:
             secant = step * (spread - before[0]) / (before[1] - step)
-            steps = [secant, *steps] if 0 < secant / step <= _LONGEST else steps
+            longest = next((times for below, times in _SECANTS if abs(step) < below), 0.0)
+            steps = [secant, *steps] if 0 < secant / step <= longest else steps
         before = spread, step
         # The step of the tangents always leads to a function of both signs.
         spread += next((by for by in steps if left < spread + by < right and max(tangent(spread + by)) > 0), step)
@@ -171,7 +172,8 @@ def _sums(terms: Sequence[tuple[float, float, float]], e: float) -> tuple[float,
     """The sum of a / (alpha + e beta), and minus its derivative by e."""
     total = slope = 0.0
     for a, alpha, beta in terms:
-        weight = 1 / (alpha + e * beta)
-        total += a * weight
-        slope += a * weight * weight * beta
+        weight = alpha + e * beta
+        part = a / weight
+        total += part
+        slope += part * beta / weight
     return total, slope

@@ -51,19 +51,19 @@ def test_an_agent_against_itself_gives_uniform_p_values() -> None:
 @pytest.mark.timeout(0 if POWERS > 100 else 600)
 def test_a_slot_that_is_1_percent_slower_is_found_in_2000_games() -> None:
     """By nine in ten contests at least, of agents that differ; and but for one in a hundred it is named."""
-    hits = named = 0
+    hits, effects = 0, list[float]()
     for seed in range(POWERS):
         test = of(fairness_tests(*play(seed, 2000, agents=8, differ=0.5, slow={2: 1.01})), "slot", TIME)
         assert test.found is not None
         assert test.found < 0.011
         hits += test.has_effect
-        if test.has_effect and "host-0 2" == test.level:
-            named += 1
-            assert test.effect == pytest.approx(0.01, abs=0.006)
+        if test.has_effect and "host-0 2" == test.level and test.effect is not None:
+            effects.append(test.effect)
 
-    print(f"found {hits} of {POWERS}, named {named}")  # noqa: T201 a figure to report
+    print(f"found {hits} of {POWERS}, named {len(effects)}, {np.mean(effects):.4f}")  # noqa: T201 a figure to report
     assert hits >= 0.9 * POWERS - 2 * math.sqrt(0.09 * POWERS)
-    assert named >= 0.99 * hits - 2 * math.sqrt(0.01 * POWERS)
+    assert len(effects) >= 0.99 * hits - 2 * math.sqrt(0.01 * POWERS)
+    assert np.mean(effects) == pytest.approx(0.01, abs=0.001 + 0.006 / math.sqrt(len(effects)))
 
 
 def test_what_is_unfair_is_found_under_its_name() -> None:
