@@ -123,6 +123,8 @@ def evaluate(
     print(f"{printable(seats[0].name, 80)}: {found.verdict}")
     print(f"  {_so_far(scores, rule)}")
     print(f"  {len(played)} games, pool {found.pool[:16]}, signed in {file}")
+    if not rule.is_reached(scores):
+        note(f"judge: it stopped after {games} games of the candidate: the same command with more --games goes on")
 
 
 def _so_far(scores: PairedScores, rule: StopRule) -> str:

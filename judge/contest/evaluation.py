@@ -131,8 +131,10 @@ class StopRule(_Value):
 
     def is_over(self, scores: PairedScores) -> bool:
         """Whether an evaluation ends after these pairs."""
-        if scores.pairs >= self.pairs:
-            return True
+        return scores.pairs >= self.pairs or self.is_reached(scores)
+
+    def is_reached(self, scores: PairedScores) -> bool:
+        """Whether the test has ended, or the interval is as narrow as wished."""
         if self.test is not None:
             return scores.state(self.test).decision is not SprtDecision.GO_ON
         return scores.pairs >= LEAST_PAIRS and scores.width <= (self.width or 0)
@@ -166,10 +168,11 @@ def verdict_words(rule: StopRule, scores: PairedScores) -> str:
     """The verdict in words, such as `stronger than its parent, 95 %`."""
     other = "its parent" if scores.are_differences else "the pool"
     verdict = verdict_of(rule, scores)
-    if verdict is EvaluationVerdict.UNDECIDED:
-        return f"no difference from {other} shown"
     if rule.test is None:
-        return f"{verdict} than {other}, 95 %"
+        is_open = verdict is EvaluationVerdict.UNDECIDED
+        return f"no difference from {other} shown" if is_open else f"{verdict} than {other}, 95 %"
+    if verdict is EvaluationVerdict.UNDECIDED:
+        return f"not decided against {other} in {2 * scores.pairs} games"
     if verdict is EvaluationVerdict.STRONGER:
         said, error = _above(rule.test.elo0), rule.test.alpha
     else:

@@ -79,7 +79,9 @@ def test_an_evaluation_without_an_answer_ends_at_its_last_pair() -> None:
     *_, (scores, _) = evaluate(pool("one", "two"), seat("mine"), None, rule, always("nobody"))
 
     assert 8 == scores.pairs
-    assert "no difference from the pool shown" == verdict_words(rule, scores)
+    assert "not decided against the pool in 16 games" == verdict_words(rule, scores)
+    assert rule.is_over(scores)
+    assert not rule.is_reached(scores)
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,8 @@ def test_no_table_is_without_its_ratio(kinds: int, bounds: tuple[float, float], 
     """Up to 100,000 of a kind, or none; also at bounds where fastchess hung (its issues 877 and 879). Solved in another
     way, for many tables at once and from many beginnings, the ratio is the same.
 
-    JUDGE_TABLES is the number of tables for each model and pair of bounds; of a million in all, five took more than a millisecond.
+    JUDGE_TABLES is the number of tables for each model and pair of bounds. Of a million in all, five took more than
+    a millisecond.
     """
     chance = np.random.default_rng(kinds)
     test = Sprt(elo0=bounds[0], elo1=bounds[1], model=model)
