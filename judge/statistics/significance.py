@@ -66,6 +66,31 @@ def variance_ratio_tail(ratio: float, degrees: int, residual: int) -> float:
     return min(1.0, max(0.0, tail + term))
 
 
+def student_tail(t: float, degrees: int) -> float:
+    """The probability that Student's t of so many degrees of freedom, at least 1, is at least `t`.
+
+    Up to 30 degrees by the finite series of Abramowitz and Stegun 26.7.3 and 26.7.4; with more t ** 2 is a variance
+    ratio of 1 degree above.
+    """
+    if degrees > _SERIES:
+        tail = variance_ratio_tail(t * t, 1, degrees) / 2
+    else:
+        angle = math.atan(abs(t) / math.sqrt(degrees))
+        square = math.cos(angle) ** 2
+        total = term = 1.0
+        for k in range(2 + degrees % 2, degrees - 1, 2):
+            term *= (k - 1) / k * square
+            total += term
+        within = math.sin(angle) * total
+        if degrees % 2:
+            within = 2 / math.pi * (angle + (within * math.cos(angle) if degrees > 1 else 0.0))
+        tail = (1 - within) / 2
+    return tail if t > 0 else 1 - tail
+
+
+_SERIES = 30
+
+
 def chi_square_shift(level: float, degrees: int, power: float) -> float:
     """The noncentrality at which a chi-square value of so many degrees is above its `level` with this `power`.
 

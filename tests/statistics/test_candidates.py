@@ -1,11 +1,22 @@
-"""Candidates against one: who is found, and how often nobody should have been."""
+"""Candidates against one: who is found, and how often nobody should have been.
+
+JUDGE_LISTS is the number of lists of each size.
+"""
+
+import math
+import os
 
 import numpy as np
 import pytest
 
 from judge.matches import ResultRow
-from judge.statistics.candidates import compare_candidates
+from judge.statistics.candidates import compare_candidates, p_value
+from judge.statistics.match_counts import MatchCounts
+from judge.statistics.match_estimate import estimate_match
+from judge.statistics.significance import SIGNIFICANCE, holm, student_tail
 from tests.contest.rounds import game, games
+
+LISTS = int(os.environ.get("JUDGE_LISTS", "300"))
 
 
 def test_the_surest_comes_first_and_p_values_are_adjusted() -> None:
@@ -43,3 +54,31 @@ def test_of_equals_somebody_is_found_in_one_list_of_twenty() -> None:
 
     assert sum(any(each.is_stronger for each in listed) for listed in lists) <= 8
     assert sum(any(each.p <= 0.05 for each in listed) for listed in lists) > 12
+
+
+@pytest.mark.parametrize(("candidates", "pairs"), [(5, 20), (5, 100), (10, 200)])
+def test_of_all_lists_of_equals_one_in_twenty_has_a_finding(candidates: int, pairs: int) -> None:
+    """Within 5 % of that, and what the number of lists leaves to chance."""
+    chance = np.random.default_rng(3)
+    wrong = 0
+    for _ in range(LISTS):
+        tables = chance.multinomial(pairs, [0.07, 0.2, 0.46, 0.2, 0.07], candidates).tolist()
+        counts = [MatchCounts(tuple(table), None) for table in tables]
+        p_values = [p_value(each, estimate) for each in counts if (estimate := estimate_match(each))]
+        wrong += min(holm(p_values)) <= SIGNIFICANCE
+
+    print(f"{candidates} candidates, {pairs} pairs: {wrong} of {LISTS}")  # noqa: T201 a figure to report
+    expected = 1 - (1 - SIGNIFICANCE / candidates) ** candidates
+    of_chance = 3 * math.sqrt(expected * (1 - expected) / LISTS)
+    assert wrong / LISTS <= 1.05 * SIGNIFICANCE + of_chance
+    assert wrong / LISTS >= 0.95 * expected - of_chance
+
+
+@pytest.mark.parametrize(
+    ("t", "degrees"),
+    # The 1 % points of tables of Student's t.
+    [(31.821, 1), (6.965, 2), (4.541, 3), (3.747, 4), (2.764, 10), (2.462, 29), (2.457, 30), (2.364, 100)],
+)
+def test_tails_of_student_s_t_are_those_of_the_tables(t: float, degrees: int) -> None:
+    assert student_tail(t, degrees) == pytest.approx(0.01, rel=2e-3)
+    assert student_tail(-t, degrees) == pytest.approx(0.99, rel=2e-5)
