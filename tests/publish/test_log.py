@@ -46,6 +46,18 @@ def test_the_log_of_an_export_has_what_happened_and_goes_on_from_every_checkpoin
         assert ([], []) == found(logged, old_checkpoint(logged, tmp_path, size))
 
 
+def test_a_game_that_was_set_aside_and_tried_again_is_in_the_log(logged_copy: Public) -> None:
+    def tell(lines: list[JournalLine]) -> None:
+        void = lines[NOTE - 1]
+        assert "void" == void.event
+        lines[NOTE:NOTE] = [
+            replace(void, event=event, attempt=None, digest=None, text="") for event in ("set-aside", "released")
+        ]
+
+    rewrite(logged_copy, tell)
+    assert ([], []) == found(logged_copy)
+
+
 # --- histories that fit in themselves --------------------------------------------------------------------------------
 
 
