@@ -15,7 +15,7 @@ import sys
 import tarfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
@@ -43,6 +43,8 @@ from scripts.benchmarks.live_stage import until
 from scripts.benchmarks.measuring import RUNS, Bench, Figure, clock_errors_ms, figure_of, share_of
 
 POLICY = "gomocup-freestyle"
+CHANGES: tuple[str, ...] = ()
+"""Of the policy, for the games whose clocks are measured."""
 
 CLIENTS = 20
 """Each sends an archive and reads pages while a game is played."""
@@ -98,7 +100,7 @@ def service(bench: Bench) -> Iterator[Figure]:
     os.sched_setaffinity(0, range(os.cpu_count() or 1))
     try:
         yield from _authors(bench)
-        yield from _clocks(bench, judge)
+        yield from clocks(bench, judge)
     finally:
         os.sched_setaffinity(0, judge)
 
@@ -347,7 +349,7 @@ class _Crowd:
                 thread.join()
 
 
-def _clocks(bench: Bench, judge: set[int]) -> Iterator[Figure]:
+def clocks(bench: Bench, judge: Collection[int]) -> Iterator[Figure]:
     """The clocks of games with the clients and without them, by turns.
 
     As in a contest, what was uploaded is examined in the slot between two games, and unpacked and built while they are
@@ -388,9 +390,9 @@ def _slot_of(bench: Bench, locks: Path) -> CoreLocks:
             os.environ[LOCKS] = before
 
 
-def _moves_of_game(bench: Bench, judge: set[int], number: int) -> Iterator[tuple[float, float]]:
+def _moves_of_game(bench: Bench, judge: Collection[int], number: int) -> Iterator[tuple[float, float]]:
     """Each move of a game: the error of its clock, and what was charged, in ms."""
-    agent, policy = bench.agent("house-stamp"), load_policy(POLICY)
+    agent, policy = bench.agent("house-stamp"), load_policy(POLICY, CHANGES)
     seat = agent.seat(policy)
     seats = (seat.model_copy(update={"name": "a"}), seat.model_copy(update={"name": "b"}))
     spec = MatchSpec(seats=seats, policy=policy, number=number)

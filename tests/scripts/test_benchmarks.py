@@ -18,10 +18,11 @@ from judge.sandbox.cores import available
 from scripts.benchmarks import contest as bench_contest
 from scripts.benchmarks import crowd as bench_crowd
 from scripts.benchmarks import large as bench_large
+from scripts.benchmarks import service as bench_service
 from scripts.benchmarks import start as bench_start
 from scripts.benchmarks import tables as bench_tables
 from scripts.benchmarks.against import compare, read_figures
-from scripts.benchmarks.measuring import Bench, Figure, figure_of
+from scripts.benchmarks.measuring import SHORT, Bench, Figure, figure_of
 
 
 @pytest.fixture
@@ -98,6 +99,21 @@ def test_a_crowd_plays_at_the_same_time(bench_in_containers: Bench, monkeypatch:
 
     assert "3 games at once, charged minus true, p99 of 432" in figures
     assert figures["3 games at once, the judge's memory"].value > 1
+
+
+@pytest.mark.docker
+def test_clients_of_a_service_are_served_beside_games(
+    bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench_service, "RUNS", 1)
+    monkeypatch.setattr(bench_service, "CLIENTS", 2)
+    monkeypatch.setattr(bench_service, "CHANGES", SHORT)
+
+    figures = list(bench_service.clocks(bench_in_containers, available()))
+
+    # Each client sends an archive beside each of the two games, and every one is answered.
+    assert re.fullmatch(r"clock error, p50 of 50, beside 2 clients \(\d+ requests, [2-4] uploads\)", figures[0].name)
+    assert all(figure.value > 0 for figure in figures)
 
 
 PEER = """#!/usr/bin/env python3
