@@ -289,7 +289,10 @@ class Planned:
         if count >= least and (most is None or count <= most):
             return None
         wanted = f"{least}" if least == most else f"{least} or more"
-        return f"{self.path}: a {self.plan.format.name} is of {wanted} [[agents]]; there are {count}"
+        return (
+            f"{self.path}: the format {self.plan.format.name} needs {wanted} agents, "
+            f"in [[agents]] or submitted; there are {count}"
+        )
 
     def locate(self, agent: AgentPlan) -> str:
         """The agent's path from here, or the name of a house agent; nothing else is looked for anywhere else."""

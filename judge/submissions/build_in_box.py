@@ -57,22 +57,33 @@ def run_command(command: list[str], at: Path) -> bool:
     return done.returncode == 0
 
 
+def file_behind(link: Path, at: Path) -> Path:
+    """The file of the tree to which a link leads; RefusedError if it leads to none."""
+    found = Path(os.path.realpath(link))
+    if not found.is_relative_to(os.path.realpath(at)) or not found.is_file():
+        name = shown(link.relative_to(at).as_posix())
+        raise RefusedError(f"{name} is a link that leads to no file of the directory; let the build copy instead")
+    return found
+
+
 def pack_tree(at: Path, bounds: Bounds) -> None:
-    """Write the tree to stdout, in order of name; RefusedError for what is neither file nor directory."""
+    """Write the tree to stdout, in order of name; RefusedError for what is neither file nor directory.
+
+    A link is replaced by the file that it leads to, as in an archive that is sent.
+    """
     checker = PathChecker(bounds)
     with write_stream(sys.stdout.buffer) as tar:
         for path in sorted(at.rglob("*")):
             name = path.relative_to(at).as_posix()
-            if path.is_symlink() or not (path.is_dir() or path.is_file()):
-                raise RefusedError(
-                    f"{shown(name)} is neither a file nor a directory; let the build copy instead of link"
-                )
-            if path.is_dir():
+            file = file_behind(path, at) if path.is_symlink() else path
+            if file.is_dir():
                 checker.directory(name)
                 add_member(tar, name)
+            elif file.is_file():
+                checker.file(name, file.stat().st_size)
+                add_file(tar, name, file)
             else:
-                checker.file(name, path.stat().st_size)
-                add_file(tar, name, path)
+                raise RefusedError(f"{shown(name)} is neither a file nor a directory")
 
 
 def main() -> int:

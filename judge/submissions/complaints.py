@@ -17,7 +17,31 @@ PYTHON_2_ERROR = (
 """What Python 3 says of a program for Python 2."""
 
 _ERROR = re.compile(r"(?i)(?:\berror(?:\[\w+\])?:|\bundefined reference to\b|^\w*Error: )")
+_FAILED = re.compile(
+    r"^make: \*\*\* (?!\[)|: (?:command )?not found$|: (?:No such file or directory|Permission denied)$"
+)
+"""What make and its shell say of a step that they cannot take; it is told where no compiler complains."""
+
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_UTF16_READ = re.compile(
+    r"(?i)stray .*377|null (?:character|byte)|unmappable|illegal char|valid UTF-8|non-UTF-8|invalid"
+)
+"""What compilers say of a source in UTF-16."""
+
+_NO_TOOL = re.compile(r"(?m)^(?:\S*sh: (?:line )?\d+|make): ([\w+-]+): (?:(?:command )?not found|No such file)")
+"""What the shell, or make itself, says of a program that is not in the image."""
+
+_KINDS = {
+    "cmake": "cmake",
+    "cargo": "cargo",
+    "go": "go",
+    "fpc": "pascal",
+    "mcs": "c#",
+    "clang": "clang",
+    "clang++": "clang",
+}
+"""Programs that makefiles call, and the kind of build whose image has them."""
+
 _HEADER = re.compile(r"fatal error: ((?:[\w+-][\w.+-]*/)*[\w+-][\w.+-]*): No such file")
 _WINDOWS = ("windows.h", "conio.h", "tchar.h", "stdafx.h", "direct.h", "process.h")
 _KNOWN = (
@@ -34,21 +58,33 @@ _LOOKED_AT = 2000
 
 
 def first_error(log: str) -> str:
-    """The first line of a log that speaks of an error; empty if none does."""
-    lines = (line.strip() for line in log.split("\n"))
-    return printable(next((line for line in lines if _ERROR.search(line)), ""), 200)
+    """The first line of a log that speaks of an error, or else of a step that make cannot take; empty if none does."""
+    lines = [line.strip() for line in log.split("\n")]
+    found = (line for pattern in (_ERROR, _FAILED) for line in lines if pattern.search(line))
+    return printable(next(found, ""), 200)
 
 
 def advice(log: str, tree: Path) -> str:
     """What to do about it; empty if the cause is not known."""
-    if path := _utf16_source(tree):
+    if _UTF16_READ.search(log) and (path := _utf16_source(tree)):
         return f"{shown(path)} is UTF-16: save it as UTF-8"
+    if found := _NO_TOOL.search(log):
+        return _of_tool(found[1])
     for pattern, fix in _KNOWN:
         if re.search(pattern, log):
             return fix
     if found := _HEADER.search(log):
         return _of_header(found[1], tree)
     return ""
+
+
+def _of_tool(name: str) -> str:
+    name = printable(name, 60)
+    if kind := _KINDS.get(name):
+        return f'{name} is not there for make: leave the Makefile out, or say in agent.toml [build] kind = "{kind}"'
+    if name == "pyinstaller":
+        return "a Python program is run as it is: send it without the Makefile"
+    return f"{name} is not there: send what it makes"
 
 
 def _of_header(name: str, tree: Path) -> str:

@@ -380,7 +380,7 @@ def test_chance_is_drawn_unless_a_seed_is_asked_for(judge: Judge, tmp_path: Path
     drawn, fixed = (judge("contest", "plan", name).out for name in ("drawn", "fixed"))
 
     assert [None, 7] == seeds
-    assert "chance   drawn when the contest begins" in drawn
+    assert "chance   drawn when the contest is announced or begins" in drawn
     assert "chance   fixed by seed = 7: anybody who knows it can predict all chance" in fixed
 
 

@@ -114,7 +114,7 @@ def test_too_few_agents_are_said_for_every_format(tmp_path: Path, format_: str, 
     found = look(tmp_path, f"{FASTGAME}[format]\nname = {format_}", agents)
 
     assert 0 == found.games
-    assert f"is of 2 or more [[agents]]; there are {agents}" in found.missing[0]
+    assert f"needs 2 or more agents, in [[agents]] or submitted; there are {agents}" in found.missing[0]
 
 
 @pytest.mark.docker

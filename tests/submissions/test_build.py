@@ -125,6 +125,12 @@ COMPLAINTS: dict[str, tuple[dict[str, bytes], str]] = {
         {"Main.java": "class Main { String é; public static void main(String[] w) {} }".encode("latin-1")},
         '[build] flags = ["-encoding", "ISO-8859-1"]',
     ),
+    "a makefile elsewhere": (
+        {"Makefile": b"all: x.o\nx.o: x.cpp\n", "src/x.cpp": "int main() {}".encode("utf-16")},
+        "make: *** No rule to make target 'x.cpp'",
+    ),
+    "a tool that make has not": ({"Makefile": b"all:\n\tcd . && cmake ..\n"}, '[build] kind = "cmake"'),
+    "another": ({"Makefile": b"all:\n\tpyinstaller main.py\n"}, "send it without the Makefile"),
     "linker": (
         {"main.c": b"int f(void);\nint main(void) { return f(); }\n"},
         "undefined reference to `f'",
@@ -242,7 +248,9 @@ ATTACKS = {
     "dd if=/dev/zero of=big bs=1M count=64": "a file may have 8388608",
     "dd if=/dev/zero of=big bs=1M count=9": "a file may have 8388608",
     "echo not what the builder says > /io/out": "what came out of the box is no plain tar file",
-    "ln -s /etc/passwd link": "'link' is neither a file nor a directory",
+    "ln -s /etc/passwd link": "'link' is a link that leads to no file of the directory",
+    "ln -s . link": "'link' is a link that leads to no file of the directory",
+    "ln -s link link": "'link' is a link that leads to no file of the directory",
     "mkfifo pipe": None,
     "touch a A": "one name on a file system without case",
     "touch $$(printf 'a\\377')": "no UTF-8",
@@ -268,6 +276,15 @@ def test_what_a_build_prints_is_only_shown(task_host: TaskHost) -> None:
     assert "\x1b" not in come.log
     assert "\\x1b[2Jred\\x1b[31m \\xff" in come.log
     assert all(line.isprintable() for line in come.log.split("\n"))
+
+
+def test_a_link_that_a_build_makes_is_replaced_by_its_file(task_host: TaskHost) -> None:
+    come = built(task_host, {"Makefile": "all:\n\tln -s src/*.py .\n", "src/board.py": "SIZE = 20\n"})
+
+    assert not come.failure, come.log
+    link = task_host.room / "built" / "board.py"
+    assert "SIZE = 20\n" == link.read_text()
+    assert not link.is_symlink()
 
 
 def test_a_recipe_says_all_that_decides(task_host: TaskHost) -> None:

@@ -60,7 +60,7 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
 def _chance(planned: Planned) -> str:
     seed = planned.plan.seed
     if seed is None:
-        return "drawn when the contest begins, committed to from then on, revealed at its end"
+        return "drawn when the contest is announced or begins, committed to from then on, revealed at its end"
     return f"fixed by seed = {seed}: anybody who knows it can predict all chance; without this line it is drawn"
 
 

@@ -38,6 +38,9 @@ _ENDED = "read the next command after each answer, in a loop, and end only when 
 _IGNORED = "ignored: "
 """How protocols begin a note on a line that means nothing in them."""
 
+_CHATTER = re.compile(r"(?i)(?:debug|message|error|unknown|info)\b")
+"""Words that begin a line which is no answer."""
+
 _FIXES = {
     Verdict.ILLEGAL: "put each stone or piece that the judge sends on the board, and check a move before printing it",
     Verdict.FOUL: "the answer is forbidden by the policy's rule",
@@ -168,6 +171,12 @@ def _in_a_runtime(name: str, policy: Policy) -> str:
     return said if best in policy.admits else f"{said}; policy {policy.name} has to admit it: ask the organiser"
 
 
+def _late_answer(last_words: bytes) -> str:
+    """The first line that it wrote when it was told to end, but for what it may say of that itself; or nothing."""
+    lines = (line.strip() for line in decode(last_words).splitlines())
+    return next((line[:60] for line in lines if line and not _CHATTER.match(line)), "")
+
+
 def _silence(talk: RecordedTalk) -> Diagnosis:
     evidence = talk.side.evidence
     why = f"{talk.side.why}: it did not answer {talk.awaited!r}" if talk.awaited else talk.side.why
@@ -186,7 +195,7 @@ def _silence(talk: RecordedTalk) -> Diagnosis:
         return Diagnosis(used, cause)
     if cpu_ms >= BUSY_SHARE * evidence.charged_ms:
         return Diagnosis(used, _THINKS)
-    late = decode(talk.last_words[:60]).strip()
+    late = _late_answer(talk.last_words)
     if talk.side.notes and talk.side.notes[-1].startswith(_IGNORED) and (not late or late in talk.printed):
         return Diagnosis(used, _OTHER_WORDS.format(talk.awaited, talk.record.spec.seats[talk.seat].protocol))
     if late:

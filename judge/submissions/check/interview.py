@@ -34,6 +34,8 @@ _AT_FAULT = {
 }
 """The checks that a fault fails, whichever check was being made."""
 _NOT_UNDERSTOOD = (Verdict.REFUSED, Verdict.UNREADABLE)
+_UNHEARD = (*_TIMES, Verdict.CRASH)
+"""What becomes of an agent that does not see where a command is over, such as the DONE of BOARD."""
 _NAMES = {"crlf": "CR LF", "lf": "LF alone"}
 _WELL_ALONE = "this happened late in a long conversation; in a new process, as in every contest game, it answered"
 _RESTART = "answer RESTART with OK and clear the board, or with UNKNOWN"
@@ -90,10 +92,12 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     """Ask all questions; behind one that ended the agent's process the next ones are put to a new one.
 
     A contest has a new process for every game: what goes wrong late in a conversation is asked once more, in a process
-    of its own, and is a warning where that goes well. Where the first question fails, and only there, lines that do not
-    end in `ending` but in the other way are tried; where that goes well, all is asked so (`Examinee.line_ending`). That
-    is left out where the protocol has one way alone, and `ending` is empty.
+    of its own, and is a warning where that goes well. Where the first question fails, and where an agent is silent or
+    ends for the first time, lines that do not end in `ending` but in the other way are tried; where that goes well, all
+    is asked so from the beginning (`Examinee.line_ending`). That is left out where the protocol has one way alone, and
+    `ending` is empty.
     """
+    before = len(examinee.talks)
     results = QuestionResults()
     questions, plain = examinee.questions.asked, examinee.questions.plain
     left = list(questions)
@@ -104,7 +108,7 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
         if ending and not results.talks and results.ending is None and _failed_at_once(talk):
             results.ending = _other_ending(examinee, questions[0], talk, policy, ending)
             if results.ending is not None:
-                examinee.talks.remove(talk)
+                del examinee.talks[before:]
                 continue
         results.add(talk)
         fault, question = talk.side.fault, talk.question
@@ -123,6 +127,12 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
                 results.late.append(_only_late(talk, question, fault))
                 continue
             talk, fault = alone, alone.side.fault or fault
+        if ending and results.ending is None and not results.stopped and fault in _UNHEARD:
+            found = _other_ending(examinee, question, talk, policy, ending)
+            if found is not None:
+                del examinee.talks[before:]
+                results, left = QuestionResults(ending=found), list(questions)
+                continue
         results.stopped.append((question, fault, diagnose(talk)))
     _ask_late_faults_again(examinee, results, policy)
     return results

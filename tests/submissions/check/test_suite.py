@@ -153,6 +153,15 @@ FLAWS = {
         "such as 'BEGIN'",
         'line_ending = "lf"',
     ),
+    "hears DONE where it ends in LF alone, and says so late": (
+        flawed.reading(
+            "('' if l == 'DONE\\r\\n' else print('DEBUG END', flush=True) or l.strip() if 'END' in l else l.strip()"
+            " for l in open(0, newline='\\n'))"
+        ),
+        {"line-ending": FAIL},
+        "such as 'BOARD'",
+        'line_ending = "lf"',
+    ),
     "echoes the CR that it cannot read": (
         flawed.reading(
             "(print(f'UNKNOWN {l!r}', flush=True) or '' if l.startswith('BEGIN\\r') else l.strip()"
