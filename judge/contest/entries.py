@@ -1,4 +1,7 @@
-"""Who takes part: the agents of the contest's file in their order, then those whose submissions were taken."""
+"""Who takes part: the agents of the contest's file in their order, then those whose submissions were taken, by name.
+
+Those whom the file names in `seeds` come before all others.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,14 @@ def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]
             found.append(_sent(directory, submission))
         except InputError as error:
             miss(error)
-    return found
+    return _seeded(planned, found, miss)
+
+
+def _seeded(planned: Planned, found: Sequence[Entrant], miss: Callable[[InputError], None]) -> Sequence[Entrant]:
+    order = {name: place for place, name in enumerate(planned.plan.seeds)}
+    for name in order.keys() - {each.name for each in found}:
+        miss(InputError(f"{planned.path}: seeds names {name}, which does not take part"))
+    return sorted(found, key=lambda each: order.get(each.name, len(order)))
 
 
 def _listed(planned: Planned, each: AgentPlan, staging: Path) -> Entrant:

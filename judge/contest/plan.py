@@ -170,6 +170,8 @@ class Plan(_Table):
     None: all chance follows from a secret that is drawn when the contest begins."""
     seeding: Literal["listed", "drawn"] = "listed"
     """Who is the first seed: the agents as they are listed, or by lot."""
+    seeds: tuple[str, ...] = ()
+    """Names of agents, listed or submitted, best first; all others are behind them."""
     store: str = "sqlite:///contest.db"
     """The URL of the database; the path of an SQLite file is relative to the directory of contest.toml."""
     box: BoxKind = "docker"
@@ -220,6 +222,14 @@ class Plan(_Table):
                 raise ValueError(
                     f"{second} is {moment_text(late)}, before {first}, {moment_text(early)}: bring them into order"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _seeds_each_agent_once(self) -> Self:
+        if len(set(self.seeds)) < len(self.seeds):
+            raise ValueError("seeds names an agent twice: leave one out")
+        if self.seeds and self.seeding == "drawn":
+            raise ValueError('seeds gives an order, and seeding = "drawn" draws one: leave one of them out')
         return self
 
     @model_validator(mode="after")

@@ -11,13 +11,12 @@ from typing import Any
 from judge.authors.submissions import submission_values
 from judge.contest.hosts import contest_hosts
 from judge.contest.run_lock import player_of
-from judge.errors import InputError
 from judge.host.doctor import SETTINGS, HostFinding, run_checks, worst_light
 from judge.host.host import read_host
 from judge.matches import MatchState
 from judge.organisers.console import Console
-from judge.sandbox.core_locks import holders
-from judge.sandbox.cores import available, core_of, on_all_given
+from judge.sandbox.core_locks import holders_here
+from judge.sandbox.cores import on_all_given
 
 WAITING = 10
 """Games of the queue that are shown."""
@@ -151,7 +150,7 @@ class HealthCheck:
             "worst": worst_light(list(found)).value,
             "age_s": age,
             "is_playing": is_playing,
-            "cores": _cores(),
+            "cores": holders_here(),
             "room": _room(console.planned.folder),
         }
 
@@ -160,14 +159,3 @@ def look_at_host() -> Sequence[HostFinding]:
     """What `judge doctor` finds."""
     with on_all_given():
         return run_checks(read_host([setting.name for setting in SETTINGS]))
-
-
-def _cores() -> Mapping[int, str]:
-    """Who has each core of this machine; empty for one that is free."""
-    with on_all_given():
-        own = sorted({core_of(each) for each in available()})
-    try:
-        found = holders(own)
-    except InputError:
-        return {}
-    return {core: found.get(core, "") for core in own}

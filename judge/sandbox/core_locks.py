@@ -15,7 +15,7 @@ from threading import Event, Lock, Thread
 
 from judge.errors import InputError
 from judge.locks import lock, try_lock
-from judge.sandbox.cores import core_of
+from judge.sandbox.cores import available, core_of, on_all_given
 from judge.sandbox.procfs import program_name, started_ticks, status_field
 from judge.text import decode
 
@@ -134,6 +134,17 @@ def holders(cores: Collection[int]) -> Mapping[int, str]:
         if next(_holders(path), None) is not None:
             found[int(path.name.removeprefix("cpu"))] = holder_of(path)
     return found
+
+
+def holders_here() -> Mapping[int, str]:
+    """Who has each core of this machine now; empty for one that is free. Nothing where the locks cannot be seen."""
+    with on_all_given():
+        own = sorted({core_of(each) for each in available()})
+    try:
+        found = holders(own)
+    except InputError:
+        return {}
+    return {core: found.get(core, "") for core in own}
 
 
 def _paths(cores: Collection[int], tell: Tell) -> list[Path]:

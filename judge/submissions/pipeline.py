@@ -11,6 +11,7 @@ files are one agent, no instruction of a stranger's is ever run to make an image
 """
 
 import hashlib
+import json
 import shlex
 import time
 from collections.abc import Callable, Iterator
@@ -198,7 +199,8 @@ class _UploadPipeline:
     def run(self) -> None:
         """All stages; _RefusalError if one refuses the upload."""
         self._receive()
-        self._examine(self._stage(self._build(self._unpack())))
+        tree = self._build(self._unpack())
+        self._examine(self._stage(tree), tree)
 
     def _receive(self) -> None:
         """Look at the upload from outside."""
@@ -257,15 +259,8 @@ class _UploadPipeline:
         """Make an agent of the tree and store it."""
         job = self.job
         with self._step(Stage.STAGED, tree) as words:
-            staging = self.room / "staging"
-            staging.mkdir()
             _make_executable(tree)
-            inner = list(tree.iterdir())
-            single = len(inner) == 1 and inner[0].is_file()  # a program that needs no manifest
-            agent = stage_agent(str(inner[0] if single else tree), staging)
-            given = {key: value for key, value in (("name", job.name), ("author", job.author)) if value}
-            named = agent.manifest.model_copy(update=given)
-            agent = replace(agent, manifest=named, own_name=agent.manifest.name)
+            agent = self._copy(tree, "staging")
             seat = agent.seat(job.policy)
             self.need(seat.runtime)
             try:
@@ -274,13 +269,27 @@ class _UploadPipeline:
                 raise NotReadyError(str(error)) from error  # a policy names it, not an agent
             self.outcome = replace(self.outcome, runtime_image=image)
             self._note_origin(runtime=images.image_content(seat.runtime))
-            agent = replace(agent, program=AgentStore(job.agents).put(agent.program))
-            self.outcome = replace(self.outcome, agent=agent)
+            agent = self._put(agent)
             words.append(f"{agent.manifest.name}, {seat.protocol}, {seat.runtime}, files {agent.digest[:16]}")
             return agent
 
-    def _examine(self, agent: Agent) -> None:
-        """Let the gate look at the agent."""
+    def _copy(self, tree: Path, staging: str) -> Agent:
+        """The agent that the tree is, copied to a new directory `staging`, with the name and author of the job."""
+        inner = list(tree.iterdir())
+        single = len(inner) == 1 and inner[0].is_file()  # a program that needs no manifest
+        (self.room / staging).mkdir()
+        agent = stage_agent(str(inner[0] if single else tree), self.room / staging)
+        given = {key: value for key, value in (("name", self.job.name), ("author", self.job.author)) if value}
+        named = agent.manifest.model_copy(update=given)
+        return replace(agent, manifest=named, own_name=agent.manifest.name)
+
+    def _put(self, agent: Agent) -> Agent:
+        agent = replace(agent, program=AgentStore(self.job.agents).put(agent.program))
+        self.outcome = replace(self.outcome, agent=agent)
+        return agent
+
+    def _examine(self, agent: Agent, tree: Path) -> None:
+        """Let the gate look at the agent, which is `tree`."""
         policy = self.job.policy
         with self._step(Stage.CHECKED) as words:
             for image in (*_PARTNERS, *(("keeper",) if policy.folders.kept else ())):
@@ -295,11 +304,38 @@ class _UploadPipeline:
             except InputError as error:
                 # the agent can be seated: what is missing is the organiser's
                 raise HostError(f"the check could not be made: {error}") from error
+            if report.line_ending and agent.manifest.line_ending is None:
+                report = self._end_lines_so(report, report.line_ending, agent, tree)
             self.outcome = replace(self.outcome, report=report)
             failed = [finding.check for finding in report.findings if finding.grade is Grade.FAIL]
             if failed:
                 raise RefusedError(f"it failed the check of {', '.join(failed)}: see the report")
             words.append(f"it passed with {len(report.findings)} checks: {report.grade.value}")
+
+    def _end_lines_so(self, report: CheckReport, ending: str, agent: Agent, tree: Path) -> CheckReport:
+        """The report of the agent with an agent.toml that says how its lines end, as which it is stored.
+
+        It was asked all other questions so; its author has said nothing of it.
+        """
+        file = tree / MANIFEST
+        if file.exists():
+            rest = file.read_text(encoding="utf-8")
+        else:
+            seat = agent.seat(self.job.policy)
+            command = ", ".join(map(json.dumps, seat.command))
+            rest = f'name = {json.dumps(agent.own_name)}\ncommand = [{command}]\nruntime = "{agent.manifest.runtime}"\n'
+        line = f'line_ending = "{ending}"'
+        file.write_text(f"{line}\n{rest}", encoding="utf-8")
+        said = {
+            "grade": Grade.WARNING,
+            "fix": f"none is needed: it takes part with {line}; keep that line in your agent.toml",
+        }
+        findings = tuple(
+            finding.model_copy(update=said) if finding.check == "line-ending" else finding
+            for finding in report.findings
+        )
+        ended = self._put(self._copy(tree, "ended"))
+        return report.model_copy(update={"findings": findings, "digest": ended.digest})
 
     @contextmanager
     def _task_host(self) -> Iterator[TaskHost]:

@@ -114,6 +114,19 @@ def test_a_contest_without_a_seed_commits_to_its_secret_and_does_not_tell_it(
 
 
 @pytest.mark.docker
+def test_agents_that_the_file_names_as_seeds_come_first(planned: Planned) -> None:
+    found = snapshot(planned, seeds=("three", "one"))
+
+    assert [("three", 1), ("one", 2), ("two", 3)] == [(entry.name, entry.rank) for entry in found.entries]
+
+
+@pytest.mark.docker
+def test_a_seed_that_does_not_take_part_is_named(planned: Planned) -> None:
+    with pytest.raises(InputError, match=r"contest\.toml: seeds names tree, which does not take part"):
+        snapshot(planned, seeds=("three", "tree"))
+
+
+@pytest.mark.docker
 def test_seeds_are_drawn_by_the_contest_s_seed(planned: Planned) -> None:
     ranks = [
         tuple(entry.rank for entry in snapshot(planned, seeding="drawn", seed=seed).entries)

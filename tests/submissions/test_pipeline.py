@@ -15,6 +15,7 @@ from pathlib import Path
 import docker
 import pytest
 
+from judge.agents.agents import program_digest
 from judge.agents.store import AgentStore
 from judge.errors import HostError
 from judge.host.house_agents import build_house_agents
@@ -237,6 +238,35 @@ def test_agents_of_one_archive_share_files_and_play_from_their_info(send: Send) 
         manifest.author,
         manifest.command,
     )
+
+
+NEEDS_LF = flawed.reading("(l.strip() for l in open(0, newline='\\n') if l != 'BEGIN\\r\\n')")
+TOML = b'name = "own"\ncommand = ["python3", "x.py"]\nruntime = "python"\n[build]\nkind = "python"\nmain = "x.py"\n'
+
+
+@pytest.mark.parametrize(
+    ("data", "filename", "called"),
+    [
+        (NEEDS_LF.encode(), "pbrain-x.py", "x"),
+        (zipped({"x.py": NEEDS_LF.encode(), "agent.toml": TOML}), "x.zip", "own"),
+    ],
+    ids=["a file", "agent.toml"],
+)
+def test_who_needs_lf_takes_part_with_lf(send: Send, data: bytes, filename: str, called: str) -> None:
+    policy = load_policy("gomocup-fastgame")
+
+    outcome = send(data, filename, policy=policy, name="given")
+
+    assert "" == outcome.refusal
+    assert outcome.report
+    ending = next(finding for finding in outcome.report.findings if finding.check == "line-ending")
+    assert (Grade.WARNING, "lf") == (ending.grade, outcome.report.line_ending)
+    assert ending.fix.startswith('none is needed: it takes part with line_ending = "lf"')
+    agent = outcome.agent
+    assert agent
+    assert outcome.report.digest == agent.digest == program_digest(agent.program)
+    assert ("given", called) == (agent.manifest.name, agent.calls_itself(policy))
+    assert {"line_ending": "lf"} == agent.seat(policy).protocol_options
 
 
 def test_an_agent_that_hangs_is_refused_with_the_place(send: Send) -> None:

@@ -47,7 +47,8 @@ about = ""
 policy = $policy   # every number that is enforced: judge policies show
 change = $changes   # single numbers of the policy, such as "clock.turn_ms=1000"
 $seed
-seeding = "listed"   # the agents below, best first; or "drawn" by lot
+seeding = "listed"   # the agents below, best first, then submitted ones by name; or "drawn" by lot
+# seeds = ["strong", "less-strong"]   # names of agents, listed or submitted, best first; all others come behind them
 store = "sqlite:///contest.db"   # or postgresql+psycopg://...
 
 [format]

@@ -20,6 +20,7 @@ from judge.contest.hosts import contest_hosts
 from judge.contest.standings import TableLine
 from judge.matches import MatchState
 from judge.publish.model import chance_words
+from judge.sandbox.core_locks import holders_here
 from judge.statistics.fairness import FairnessTest, fairness_tests
 from judge.statistics.ratings import rate
 from judge.statistics.sprt import SprtState
@@ -52,6 +53,8 @@ def status(
         print(f"  host          {printable(host['name'], 80)}: {_host_words(host)}")
         for what in host["stands_out"]:
             print(f"  stands out    {printable(host['name'], 80)}: {printable(what)}")
+    for core, holder in document["cores"].items():
+        print(f"  core {core:<8} {printable(holder, 200)} has it")
     for agent, why in document["disqualified"].items():
         print(f"  disqualified  {printable(agent)}: {printable(why)}")
     for agent, count in document["failures"].items():
@@ -94,6 +97,7 @@ def _status(contest: Contest, games: bool, tested: bool) -> dict[str, Any]:
         "chance": _chance(contest),
         "folders": contest.folders_said,
         "hosts": [dataclasses.asdict(host) for host in contest_hosts(contest.store, contest.name, tests)],
+        "cores": {} if contest.is_over() else {core: who for core, who in holders_here().items() if who},
         "disqualified": dict(standing.out),
         "failures": {line.agent: line.done.failures for line in standing.table.lines if line.done.failures},
     }

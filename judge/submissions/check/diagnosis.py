@@ -91,6 +91,11 @@ _MISSING = (
 )
 """What a program did not find: a pattern, what it is, and what to do where no runtime has it."""
 
+_ELSEWHERE = (
+    "{0} is in your archive, but Python looks for it beside the program that was started: start a program that is "
+    "beside {0}"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
@@ -139,7 +144,10 @@ def _cause(talk: RecordedTalk) -> str:
     policy = talk.record.spec.policy
     for pattern, what, fix in _MISSING:
         if found := re.search(pattern, said):
-            return _missing(what, next(filter(None, found.groups())), fix, policy)
+            name = next(filter(None, found.groups()))
+            if what == "module" and any((talk.program / entry).exists() for entry in (name, f"{name}.py")):
+                return _ELSEWHERE.format(printable(name, 60))
+            return _missing(what, name, fix, policy)
     if talk.side.why.startswith("could not be run: No such file") and (interpreter := _interpreter(talk)):
         return _missing("program", interpreter, "send a program that needs no other", policy)
     return ""

@@ -64,6 +64,8 @@ class CheckReport(BaseModel):
     partner: str
     """The house agent that it was played against."""
     findings: tuple[Finding, ...]
+    line_ending: str = ""
+    """How the lines ended that it was asked with, where it does not understand those that a contest would send it."""
     untried: tuple[str, ...] = ()
     """Checks that could not be tried, or had no sense, after what was found before."""
 

@@ -73,6 +73,7 @@ def examine(
         box=examinee.talks[0].record.placement.box[0].partition(",")[0],
         partner=partner.manifest.name,
         findings=tuple(_complete(found[check.name], check) for check in table if check.name in found),
+        line_ending=examinee.line_ending,
         untried=tuple(check.name for check in table if check.name not in found),
     )
 

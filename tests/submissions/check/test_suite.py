@@ -380,6 +380,17 @@ def test_what_is_missing_is_named_with_the_runtime_that_has_it(
 
 
 @pytest.mark.docker
+def test_a_module_beside_another_folder_is_not_called_missing(examined: Examine, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "main.py").write_text("import src.board\n")
+    (tmp_path / "agent.toml").write_text('name = "poor"\nruntime = "python"\ncommand = ["python3", "src/main.py"]\n')
+
+    report = examined(str(tmp_path), "gomocup-standard", *QUICK)
+
+    assert finding(report, "start").fix.startswith("src is in your archive, but Python looks for it beside")
+
+
+@pytest.mark.docker
 def test_an_agent_may_say_that_it_needs_lf(examined: Examine, tmp_path: Path) -> None:
     source = flawed.reading("(l.strip() for l in open(0, newline='\\n') if not l.endswith('\\r\\n'))")
     agent = flawed.write(tmp_path, source, manifest='line_ending = "lf"')
