@@ -247,7 +247,7 @@ TOML = b'name = "own"\ncommand = ["python3", "x.py"]\nruntime = "python"\n[build
 @pytest.mark.parametrize(
     ("data", "filename", "called"),
     [
-        (NEEDS_LF.encode(), "pbrain-x.py", "x"),
+        (NEEDS_LF.encode(), "pbrain-x.py", "pbrain-x"),
         (zipped({"x.py": NEEDS_LF.encode(), "agent.toml": TOML}), "x.zip", "own"),
     ],
     ids=["a file", "agent.toml"],
