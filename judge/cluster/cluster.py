@@ -66,6 +66,13 @@ class _Given:
     is_checked: bool = False
     """Its answer is being checked: no worker plays it any more."""
 
+    def forget_task(self) -> None:
+        """No worker plays it. dask has a task done again whose worker is lost with the answer, until the task's future
+        is released; otherwise that happens when the garbage is collected."""
+        if self.task is not None:
+            self.task.release()
+        self.task = None
+
 
 class Cluster:
     """The slots of all workers of a scheduler: see `judge.contest.executor.Executor`."""
@@ -180,7 +187,8 @@ class Cluster:
 
     def _give(self, given: _Given) -> None:
         """Have an attempt played, also once more."""
-        given.task, given.is_checked = None, False
+        given.forget_task()
+        given.is_checked = False
         usable = self._usable()
         given.only = None if len(usable) == len(self._roster.workers) else usable
         if given.only is not None and not usable:
@@ -265,7 +273,7 @@ class Cluster:
             return []
         if not isinstance(answer, JobResult):
             raise InputError("it is of no kind that is known")
-        self._given.pop(given.job.match.id)
+        self._given.pop(given.job.match.id).forget_task()
         return [JobEnd(given.job.match, answer, None, worker.name)]
 
     def _refuse(self, given: _Given, worker: WorkerFound | None, why: str) -> list[JobEnd]:
@@ -285,7 +293,7 @@ class Cluster:
 
     def _end(self, given: _Given, error: HostError, host: str) -> list[JobEnd]:
         """An attempt has no result."""
-        self._given.pop(given.job.match.id)
+        self._given.pop(given.job.match.id).forget_task()
         return [JobEnd(given.job.match, None, error, host)]
 
     # --- what workers lack is sent -----------------------------------------------------------------------------------
@@ -303,7 +311,7 @@ class Cluster:
         for name in images:
             if self._transfers.send(worker, name, partial(self._parcels.image, name)):
                 self._roster.note(f"worker {worker.name} is sent the image {name}")
-        given.task = None
+        given.forget_task()
         if images:
             self._give(given)
         else:

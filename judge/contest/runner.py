@@ -246,7 +246,7 @@ class ContestRunner:
 
     def _try_again(self) -> bool:
         """Wait, then release the matches that were set aside; False if others are held. Ends early if the contest is
-        paused, or the loop is asked to end."""
+        paused, if the organiser has released one, or if the loop is asked to end."""
         before = self._set_aside()
         held = [match.id for match in self._store.matches(self._contest) if match.state is MatchState.HELD]
         if not before.issuperset(held):
@@ -254,7 +254,10 @@ class ContestRunner:
         self._log.warning("waiting", seconds=self._pause_s, games=len(held))
         for _ in range(int(self._pause_s / LOOK_S)):
             self._check_lease()
+            self._ended += self._executor.wait(0)  # workers come and go meanwhile
             if self.drain.wait(LOOK_S) or self._store.state(self._contest) != "open":
+                return True
+            if self._store.counts(self._contest)[MatchState.HELD] < len(held):
                 return True
         for match in held:
             self._store.release(self._contest, "tried once more, after all others", match)

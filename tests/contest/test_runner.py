@@ -206,6 +206,24 @@ def test_a_match_that_stays_void_is_set_aside_and_tried_once_more_after_the_othe
     assert done == len(cup.store.results("cup"))
 
 
+def test_a_match_that_the_organiser_releases_meanwhile_is_not_waited_for(cup: Cup) -> None:
+    cup.store.schedule("cup", cup.games(1, 2))
+
+    def release_when_all_others_are_over() -> None:
+        counts = cup.store.counts("cup")
+        if counts[MatchState.HELD] and counts[MatchState.DONE]:
+            cup.store.release("cup", "looked at it")
+
+    loop = ContestRunner(
+        cup.store, cup.files, "cup", cup.slots,
+        job_of=without_programs(cup, lambda issued: issued.number == 1 and issued.attempt <= 2),
+        schedule_next=lambda: False, attempts=2, check_lease=release_when_all_others_are_over, pause_s=10**9,
+    )  # fmt: skip
+
+    assert StopReason.FINISHED is loop.run(lambda _: None)
+    assert 2 == len(cup.store.results("cup"))
+
+
 def test_a_host_on_which_two_games_in_a_row_stay_void_stops_the_contest(cup: Cup) -> None:
     cup.store.schedule("cup", cup.games(1, 6))
     job_of = without_programs(cup, lambda issued: issued.number > 2)

@@ -231,5 +231,6 @@ def log(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
         print(json.dumps([dataclasses.asdict(line) for line in lines]))
         return
     for line in lines:
-        game = f"game {number[line.match]}, attempt {line.attempt}: " if line.match in number else ""
+        attempt = "" if line.attempt is None else f", attempt {line.attempt}"
+        game = f"game {number[line.match]}{attempt}: " if line.match in number else ""
         print(f"{line.at[:19]}  {game}{line.event}{': ' if line.text else ''}{printable(line.text, 300)}")
