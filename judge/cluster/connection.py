@@ -41,7 +41,8 @@ class SchedulerConnection:
         settle()
         self._address = address
         self._security = security
-        self._names = (f"judge-{secrets.token_hex(8)}-{number}" for number in itertools.count())
+        self._name = f"judge-{secrets.token_hex(8)}"
+        self._numbers = itertools.count()  # two threads may take one at once, which a generator refuses
         self._client = self._connect()
 
     def reconnect(self) -> None:
@@ -71,7 +72,7 @@ class SchedulerConnection:
             return self._client.submit(
                 function,
                 *values,
-                key=next(self._names),
+                key=f"{self._name}-{next(self._numbers)}",
                 pure=False,
                 resources=resources,
                 workers=None if only is None else sorted(only),
