@@ -77,7 +77,7 @@ def test_every_worker_plays_and_gets_an_agent_once(cup: Cup, machines: Machines,
         agents = {path.name for path in (machines.folder / name / "agents").iterdir()}
         assert {agent.digest for agent in cup.agents} <= agents
         assert f"worker {name} plays: 1 slots" in cup.journal()
-    with Client(machines.address, set_as_default=False) as other:  # type: ignore[no-untyped-call]
+    with Client(machines.address, set_as_default=False) as other:
         until(lambda: not other.who_has(), "the answers are forgotten")
 
 
