@@ -17,8 +17,11 @@ from judge.logs import get_logger
 from judge.text import printable
 
 ASKED_BY_WORKERS = frozenset({"register-worker", "heartbeat_worker", "unregister"})
+STOLEN = "steal-response"
+"""By it a worker gives a task back that another one is to have."""
+
 TOLD_BY_WORKERS = frozenset(
-    {"task-finished", "task-erred", "release-worker-data", "keep-alive", "worker-status-change", "close-stream"}
+    {"task-finished", "task-erred", "release-worker-data", "keep-alive", "worker-status-change", "close-stream", STOLEN}
 )
 """In the stream of a worker that is registered; others are dropped, such as those by which clients give out tasks."""
 
@@ -37,22 +40,33 @@ class BoundScheduler(Scheduler):
     def _bind(self, comm: Comm, worker: str) -> None:
         """From now on messages of another name, or that are not for workers, are not read from this connection."""
         read = comm.read
-        registered = False
+        address = ""
+        """Under which it is registered."""
 
         async def checked(deserializers: Any = None) -> Any:
-            nonlocal registered
+            nonlocal address
             message = await read(deserializers=deserializers)  # type: ignore[no-untyped-call]
-            if registered:
-                return [each for each in map(own_message, _listed(message)) if each is not None]
+            if address:
+                told = map(own_message, _listed(message))
+                return [each for each in told if each is not None and self._may_tell(address, each)]
             why = self._refusal(comm, worker, message)
             if why:
                 log.warning("a worker is refused", worker=printable(worker, 80), why=why)
                 comm.abort()
                 raise CommClosedError(why)
-            registered = isinstance(message, dict) and message.get("op") == "register-worker"
+            if message["op"] == "register-worker":
+                address = str(message["address"])
             return message
 
         setattr(comm, "read", checked)  # noqa: B010 - a method
+
+    def _may_tell(self, worker: str, message: Any) -> bool:
+        """Whether the worker at this address may say this; it gives back only what it was asked for."""
+        if not isinstance(message, dict) or message["op"] != STOLEN:
+            return True
+        task = self.tasks.get(str(message.get("key")))
+        asked = None if task is None else self.extensions["stealing"].in_flight.get(task)
+        return asked is not None and asked["victim"].address == worker and isinstance(message.get("state"), str | None)
 
     def _refusal(self, comm: Comm, worker: str, message: object) -> str:
         """Why a worker may not ask this; empty if it may."""

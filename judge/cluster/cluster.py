@@ -93,7 +93,10 @@ class Cluster:
         self._roster = Roster(tell)
         self._checkers = Checkers()
         self._transfers = Transfers(
-            self._connection, self._roster, lambda sent: self._news.put(lambda: self._sent(sent))
+            self._connection,
+            self._roster,
+            ended=lambda end: self._news.put(lambda: self._sent(end)),
+            tell=lambda text: self._news.put(lambda: self._noted(text)),
         )
 
     # --- what the loop of a contest asks for -------------------------------------------------------------------------
@@ -172,7 +175,7 @@ class Cluster:
                 log.warning("the scheduler was lost: its games are played again", games=self.running)
             self._scheduler = identity["id"]
             for given in self._all():
-                given.task = None
+                given.forget_task()
         self._roster.meet(identity["workers"])
         for given in self._all():
             is_lost = given.only is not None and not given.only & self._roster.workers.keys()
@@ -329,6 +332,10 @@ class Cluster:
                 given.awaits.discard((sent.worker.address, sent.what))
                 if not given.awaits:
                     self._give(given)
+        return []
+
+    def _noted(self, text: str) -> list[JobEnd]:
+        self._roster.note(text)
         return []
 
 

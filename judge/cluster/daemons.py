@@ -94,7 +94,7 @@ async def _worker(machine: Machine, scheduler: Address, listen: Address | None, 
         worker = Worker(
             str(scheduler),
             name=machine.name,
-            nthreads=machine.slots + 1,  # one receives what is lacking, while all slots play
+            nthreads=machine.slots,
             resources={SLOT: machine.slots},
             security=security,
             protocol=f"{scheduler.scheme}://",

@@ -29,6 +29,9 @@ AT_ONCE = 4
 LOOK_S = 1.0
 """How soon a transfer ends whose worker is lost."""
 
+AGAIN_S = 30.0
+"""After how long this host tries again to make what it could not."""
+
 TIMES = 3
 """How often a worker may ask for the same bytes, because they were damaged, before it is given up."""
 
@@ -53,11 +56,18 @@ class WorkerGoneError(Exception):
 class Transfers:
     """Threads that send; each thing goes to a worker once at a time."""
 
-    def __init__(self, connection: SchedulerConnection, roster: Roster, ended: Callable[[TransferEnd], None]) -> None:
-        """`ended` is called in another thread when a transfer has ended."""
+    def __init__(
+        self,
+        connection: SchedulerConnection,
+        roster: Roster,
+        ended: Callable[[TransferEnd], None],
+        tell: Callable[[str], None],
+    ) -> None:
+        """`ended` is called in another thread when a transfer has ended, and `tell` when this host cannot send."""
         self._connection = connection
         self._roster = roster
         self._ended = ended
+        self._tell = tell
         self._closing = Event()
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="transfer")
         self._running: set[tuple[str, str]] = set()
@@ -108,7 +118,7 @@ class Transfers:
         self._ended(sent)
 
     def _send(self, worker: WorkerFound, what: str, make: Callable[[], tuple[Parcel, Path]]) -> None:
-        parcel, path = make()
+        parcel, path = self._made(worker, what, make)
         with path.open("rb") as file:
             arrived = self._ask(worker, parcel, 0, b"")
             log.info("sending", worker=worker.name, what=str(parcel), bytes=parcel.size, already=arrived.bytes)
@@ -120,6 +130,19 @@ class Transfers:
                     raise InputError(f"it asks for the same pieces of {parcel} again and again")
                 arrived = self._ask(worker, parcel, arrived.bytes, _piece(file, parcel, arrived.bytes))
         log.info("sent", worker=worker.name, what=what)
+
+    def _made(self, worker: WorkerFound, what: str, make: Callable[[], tuple[Parcel, Path]]) -> tuple[Parcel, Path]:
+        """What is to be sent, made again and again if this host cannot. Raises WorkerGoneError."""
+        told = ""
+        while True:
+            try:
+                return make()
+            except HostError as error:
+                if str(error) != told:
+                    told = str(error)
+                    self._tell(f"{what} cannot be sent to worker {worker.name}: {told}; it is tried again")
+            if self._closing.wait(AGAIN_S) or worker.address not in self._roster.workers:
+                raise WorkerGoneError("the worker is lost")
 
     def _ask(self, worker: WorkerFound, parcel: Parcel, begin: int, data: bytes) -> Arrived:
         """Send a piece. Raises WorkerGoneError, HostError with what the worker needs, or InputError."""
@@ -136,9 +159,8 @@ class Transfers:
                     break
                 except TimeoutError:
                     continue
-        except BaseException:
-            self._connection.cancel([task])
-            raise
+        finally:
+            task.release()
         if isinstance(receipt, Unfit):
             raise HostError(receipt.why)
         return receipt

@@ -33,6 +33,9 @@ ID = "sha256:"
 LARGEST_MANIFEST = 1 << 20
 """Bytes."""
 
+TIMEOUT_S = 1800.0
+"""An Engine is silent while it writes a large image to its disk, before it sends or after it has read it."""
+
 _CHUNK = 1 << 20
 
 
@@ -75,7 +78,7 @@ def export_image(name: str, path: Path) -> ImageFacts:
     """Write the file of an image to `path`, which grows no memory. Raises HostError if the Engine does not have the
     image or keeps it in another way, or if the disk is full."""
     content = image_contents([name])[name]
-    with engine_client("export an image") as client:
+    with engine_client("export an image", TIMEOUT_S) as client:
         recipe = recipe_called(client, name)
         image = find_image(client, name if recipe is None else recipe.tag)
         if image is None or not content:
@@ -173,7 +176,7 @@ def import_image(facts: ImageFacts, path: Path) -> None:
             return
         if there:
             raise HostError(f"another image {facts.name} was made meanwhile")
-        with engine_client("import an image") as client:
+        with engine_client("import an image", TIMEOUT_S) as client:
             if facts.is_ours:
                 _import_rootfs(client, facts, path)
             else:

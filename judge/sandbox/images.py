@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from judge.errors import HostError, InputError, NotReadyError
 from judge.resources import BUILD_DIRECTORY
-from judge.sandbox.engine import connect, doing
+from judge.sandbox.engine import USUAL_TIMEOUT_S, connect, doing
 from judge.sandbox.runtimes import INIT_SOURCES, NAME, ImageRecipe, recipes, runtime_of_label
 from judge.sandbox.static_builds import (
     GCC_FLAGS,
@@ -89,9 +89,9 @@ class RuntimeImage:
 
 
 @contextmanager
-def engine_client(what: str) -> Iterator[docker.DockerClient]:
+def engine_client(what: str, timeout_s: float = USUAL_TIMEOUT_S) -> Iterator[docker.DockerClient]:
     """A client of the Engine; what fails of it is a `HostError` that names `what` was to be done."""
-    with doing(what), closing(connect()) as client:
+    with doing(what), closing(connect(timeout_s)) as client:
         yield client
 
 

@@ -260,23 +260,34 @@ class Cup:
     ) -> None:
         """Play three games on three workers, of which one is lost until its game was begun elsewhere; and go on until
         it plays again."""
-        steps: list[tuple[Callable[[], bool], Callable[[], None]]] = [
-            (lambda: self.waiting() >= 3, lose),
-            (lambda: f"worker {name} is lost" in self.journal(), self.open_gate),
-            (lambda: self.waiting() >= 4, bring_back),
-        ]
-
-        def go_on() -> None:
-            if steps and steps[0][0]():
-                steps.pop(0)[1]()
-
         numbers = iter(range(4, 1000))
 
         def until_it_is_back() -> list[Match]:
             number = next(numbers)
             return [] if self.journal().count(f"worker {name} plays") > 1 else self.games(number, number)
 
-        assert StopReason.FINISHED is self.play(cluster, go_on, until_it_is_back)
+        self.play_in_steps(
+            cluster,
+            (lambda: self.waiting() >= 3, lose),
+            (lambda: f"worker {name} is lost" in self.journal(), self.open_gate),
+            (lambda: self.waiting() >= 4, bring_back),
+            more=until_it_is_back,
+        )
+
+    def play_in_steps(
+        self,
+        cluster: Cluster,
+        *steps: tuple[Callable[[], bool], Callable[[], None]],
+        more: Callable[[], Sequence[Match]] = lambda: (),
+    ) -> None:
+        """Play to the end; each step is what is waited for, and what is done then."""
+        left = list(steps)
+
+        def go_on() -> None:
+            if left and left[0][0]():
+                left.pop(0)[1]()
+
+        assert StopReason.FINISHED is self.play(cluster, go_on, more)
 
     def assert_played_once_without(self, name: str) -> None:
         """Each of the first three games has one attempt and one result, none by the worker that was lost."""
