@@ -30,6 +30,7 @@ from judge.sandbox.box import Box
 from judge.sandbox.container import KEPT
 from judge.sandbox.owner import owned_directory
 from scripts.benchmarks.against import compare, read_figures, show_changes
+from scripts.benchmarks.cluster import cluster
 from scripts.benchmarks.contest import contest
 from scripts.benchmarks.large import large
 from scripts.benchmarks.live import live
@@ -207,13 +208,14 @@ MEASURES = {
     "large": large,
     "live": live,
     "service": service,
+    "cluster": cluster,
 }
 
 
 def bench(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="relay, clock, start, reuse, freeze, contest, large, live, service; all if none."),
+        typer.Argument(help="relay, clock, start, reuse, freeze, contest, large, live, service, cluster; all if none."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     peer: Annotated[list[str] | None, typer.Option(help="c-gomoku-cli=PATH: run a peer too.")] = None,

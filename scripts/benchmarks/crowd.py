@@ -53,7 +53,7 @@ def crowd(bench: Bench) -> Iterator[Figure]:
     barrier = multiprocessing.get_context("fork").Barrier(GAMES)
     workers: list[Worker[Seen]] = [Worker(_join, barrier, fork=True) for _ in specs]
     try:
-        with _everywhere(bench.slot):
+        with everywhere(bench.slot):
             for worker, spec in zip(workers, specs, strict=True):
                 worker.start(_play, spec, {agent.digest: agent.program}, bench.slot)
             seen = [worker.result() for worker in workers]
@@ -71,7 +71,7 @@ def crowd(bench: Bench) -> Iterator[Figure]:
 
 
 @contextmanager
-def _everywhere(slot: Slot) -> Iterator[None]:
+def everywhere(slot: Slot) -> Iterator[None]:
     """Let so many processes begin on all cores; each goes to the judge's before its game."""
     mine = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {*mine, *slot.cores})

@@ -92,22 +92,27 @@ def large(bench: Bench) -> Iterator[Figure]:
             yield Figure(f"{name}: a game's share, {many} against {few} games", growth, "times", 1.0, growth)
 
 
-def _play_out(bench: Bench, folder: Path, size: int) -> int:
-    """A round robin of about so many games, all with results; how many there are."""
+def prepare(folder: Path, size: int) -> Path:
+    """The file, in a new folder, of a round robin of about so many games."""
     folder.mkdir()
     pairs = AGENTS * (AGENTS - 1) // 2
     agents = "".join(AGENT.format(number=number) for number in range(1, AGENTS + 1))
     (folder / "openings.txt").write_text("\n".join(OPENINGS) + "\n")
     (folder / PLAN_FILE).write_text(PLAN.format(policy=GOMOKU, games=max(1, round(size / pairs)), agents=agents))
-    planned = load_plan(folder / PLAN_FILE)
+    return folder / PLAN_FILE
+
+
+def _play_out(bench: Bench, folder: Path, size: int) -> int:
+    """A round robin of about so many games, all with results; how many there are."""
+    planned = load_plan(prepare(folder, size))
     with closing(open_store(planned)) as store:
         contest = begin(store, planned, {"cpu": "a processor"})
         real: dict[object, RecordFile] = {}
         games = 0
         while (match := store.issue(contest.name, "here", contest.alone)) is not None:
             spec = contest.job(match).spec()
-            template = real.get(spec.opening) or real.setdefault(spec.opening, _real_game(bench, contest, match, spec))
-            result = job_result(_as_of(template, match, spec), {})
+            template = real.get(spec.opening) or real.setdefault(spec.opening, real_game(bench, contest, match, spec))
+            result = job_result(as_of(template, match, spec), {})
             path = contest.files.path(result.outcome.record)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(result.record)  # not synced: what that costs is no part of this
@@ -116,14 +121,15 @@ def _play_out(bench: Bench, folder: Path, size: int) -> int:
     return games
 
 
-def _real_game(bench: Bench, contest: Contest, match: Match, spec: MatchSpec) -> RecordFile:
+def real_game(bench: Bench, contest: Contest, match: Match, spec: MatchSpec) -> RecordFile:
+    """Play it here. Raises HostError if it is void."""
     file = play(spec, contest.job(match).programs, venue=Venue(bench.slot))
     if file.record.verdict == "void":
         raise HostError(f"a game of the measurement is void: {file.record.reason}")
     return file
 
 
-def _as_of(file: RecordFile, match: Match, spec: MatchSpec) -> RecordFile:
+def as_of(file: RecordFile, match: Match, spec: MatchSpec) -> RecordFile:
     """The record of a game between other agents with the same files: they play alike, as they are deterministic."""
     seats = tuple(
         seat.model_copy(update={"name": chosen.name})

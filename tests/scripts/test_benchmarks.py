@@ -15,6 +15,7 @@ from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot
 from judge.sandbox.cores import available
+from scripts.benchmarks import cluster as bench_cluster
 from scripts.benchmarks import contest as bench_contest
 from scripts.benchmarks import crowd as bench_crowd
 from scripts.benchmarks import large as bench_large
@@ -204,3 +205,20 @@ def test_what_no_run_has_printed_is_refused(tmp_path: Path, text: str) -> None:
 
     with pytest.raises(InputError, match=re.escape(str(path))):
         read_figures(path)
+
+
+@pytest.mark.docker
+@pytest.mark.slow
+def test_the_scheduling_of_many_workers_is_measured(
+    bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench_large, "AGENTS", 3)
+    monkeypatch.setattr(bench_cluster, "SIMULATED", (4,))
+    monkeypatch.setattr(bench_cluster, "SHORTEST_S", 0.25)
+
+    games, *costs, share = bench_cluster.scheduling(bench_in_containers)
+
+    assert "4 simulated workers with games of 0.25 s: games" == games.name
+    assert 16 == games.limit
+    assert 3 == len(costs)
+    assert all(cost.value > 0 for cost in (*costs, share))

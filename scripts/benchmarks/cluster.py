@@ -1,0 +1,245 @@
+"""`./scripts/bench cluster`: how a contest grows with its machines, and how many its scheduling has time for."""
+
+import logging
+import os
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from judge.cluster.cluster import Cluster
+from judge.cluster.dask_config import settle
+from judge.cluster.parcels import Parcels
+from judge.cluster.security import parse_address, security_of
+from judge.contest.contest import Contest, begin, open_store
+from judge.contest.executor import JobEnd
+from judge.contest.plan import load_plan
+from judge.contest.runner import ContestRunner, MatchEvent
+from judge.contest.worker import Job
+from judge.errors import HostError
+from judge.logs import set_level
+from judge.matches import Match
+from judge.referee.policy import load_policy
+from judge.referee.spec import MatchSpec
+from judge.sandbox.images import image_contents
+from judge.store.contests import Store
+from judge.store.files import Files
+from judge.store.types import AttemptState, EntryRow
+from scripts.benchmarks.crowd import POLICY, SLEEP_MS, SMALL, everywhere
+from scripts.benchmarks.large import prepare, real_game
+from scripts.benchmarks.measuring import Bench, Figure
+from scripts.benchmarks.simulated_workers import READY
+from tests.cluster.cables import laid
+from tests.cluster.machines import Machines
+
+WORKERS = 8
+GAMES = 5
+"""Of each worker; those after the first are timed."""
+
+SIMULATED = (10, 100, 1000)
+GAMES_A_SECOND = 16
+"""What is asked of many simulated workers: a thousand then have games of a minute."""
+
+SHORTEST_S = 1.0
+"""So long takes a game of few simulated workers."""
+
+ROUNDS = 2
+"""So many games has each simulated worker, at least."""
+
+PATIENCE_S = 300
+
+
+def cluster(bench: Bench) -> Iterator[Figure]:
+    """Real workers, each behind a cable of its own, and then many that play nothing."""
+    settle()
+    set_level(logging.WARNING)
+    yield from linear(bench)
+    yield from scheduling(bench)
+
+
+# --- real workers ----------------------------------------------------------------------------------------------------
+
+
+def linear(bench: Bench) -> Iterator[Figure]:
+    """Games a minute of several workers against those of one; their agents sleep, for all share this host's cores."""
+    one = _games_a_minute(bench, 1)
+    many = _games_a_minute(bench, WORKERS)
+    name = f"{WORKERS} workers in network namespaces, agents sleep"
+    yield Figure(name, many, "games/min", WORKERS * one, many / (WORKERS * one))
+
+
+class Noting(Cluster):
+    """Notes when each worker's games have ended."""
+
+    ends: defaultdict[str, list[float]]
+
+    def wait(self, timeout_s: float) -> list[JobEnd]:
+        """As ever."""
+        found = super().wait(timeout_s)
+        for end in found:
+            self.ends[end.host].append(time.monotonic())
+        return found
+
+
+def _games_a_minute(bench: Bench, count: int) -> float:
+    """The sum over the workers, of each from the end of its first game to that of its last."""
+    folder = Path(tempfile.mkdtemp(dir=bench.staging))
+    names = [f"n{number}" for number in range(count)]
+    with laid(count) as cables, everywhere(bench.slot):
+        machines = Machines.behind(dict(zip(names, cables, strict=True)), folder)
+        try:
+            machines.start_scheduler()
+            for name, cable in zip(names, cables, strict=True):
+                machines.join(name, cable.inside)
+            machines.wait_for_scheduler()
+            ends = _played(bench, machines, folder, count)
+        finally:
+            machines.stop()
+    return sum(60 * (len(times) - 1) / (times[-1] - times[0]) for times in ends.values())
+
+
+def _played(bench: Bench, machines: Machines, folder: Path, count: int) -> dict[str, list[float]]:
+    agent = bench.agent("house-stamp")
+    policy = load_policy(POLICY, (*SMALL, "folders.temporary=false", "folders.persistent=false"))
+    seat = agent.seat(policy)
+    sleeps = seat.model_copy(update={"command": (*seat.command, str(SLEEP_MS))})
+
+    def game(number: int) -> Match:
+        first, second = (sleeps.model_copy(update={"name": name}) for name in ("one", "two"))
+        spec = MatchSpec(seats=(first, second), policy=policy, number=number)
+        return Match(spec.id, number, 1, 1, number - 1, first.name, second.name, spec.model_dump_json())
+
+    def job(match: Match) -> Job:
+        return Job(match, {agent.digest: agent.program})
+
+    address = parse_address(machines.address)
+    parcels = Parcels(folder / "parcels", image_contents(["native"]))
+    store = Store(f"sqlite:///{folder / 'bench.db'}")
+    with closing(store), closing(Noting(address, security_of(address, machines.keys), parcels)) as executor:
+        executor.ends = defaultdict(list)
+        store.create("bench", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
+        _await_slots(executor, count)
+        store.schedule("bench", [game(number) for number in range(1, 1 + count * GAMES)])
+        files = Files(folder / "files")
+        ContestRunner(store, files, "bench", executor, job_of=job, schedule_next=lambda: False, attempts=1).run(_check)
+        return executor.ends
+
+
+def _await_slots(executor: Cluster, count: int) -> None:
+    """Wait for so many workers. Raises HostError if they do not come."""
+    deadline = time.monotonic() + PATIENCE_S
+    while executor.free < count:
+        if time.monotonic() > deadline:
+            raise HostError(f"{executor.free} of {count} workers have come")
+        executor.wait(0.1)
+
+
+def _check(event: MatchEvent) -> None:
+    if event.state is not AttemptState.ACCEPTED:
+        raise HostError(f"a game of the measurement does not count: {event.why}")
+
+
+# --- simulated workers -----------------------------------------------------------------------------------------------
+
+
+def scheduling(bench: Bench) -> Iterator[Figure]:
+    """What many workers cost the scheduler and the contest's host, which have one core together where there are two.
+
+    The workers are in one process on the other core: each waits as long as a game takes, and returns a stored record.
+    """
+    for count in SIMULATED:
+        yield from _scheduled(bench, count)
+
+
+def _scheduled(bench: Bench, count: int) -> Iterator[Figure]:
+    wait_s = max(SHORTEST_S, count / GAMES_A_SECOND)
+    folder = bench.staging / f"simulated-{count}"
+    planned = load_plan(prepare(folder, ROUNDS * count))
+    with closing(open_store(planned)) as store:
+        contest = begin(store, planned, {"cpu": "a processor"})
+        _store_records(bench, contest, folder / "records")
+        with _scheduler(folder) as (address, scheduler), _crew(bench, address, count, wait_s, folder / "records"):
+            where = parse_address(address)
+            with closing(Cluster(where, security_of(where, None), Parcels(folder / "parcels", {}))) as executor:
+                _await_slots(executor, count)
+                spent, own, began = _cpu_s(scheduler.pid), time.process_time(), time.monotonic()
+                checks = _children_s()
+                contest.runner(executor).run(_check)
+                took = time.monotonic() - began
+                spent, own = _cpu_s(scheduler.pid) - spent, time.process_time() - own
+            checks = _children_s() - checks
+        games = len(store.results(contest.name))
+    name = f"{count} simulated workers with games of {wait_s:.3g} s"
+    yield Figure(f"{name}: games", games / took, "games/s", count / wait_s, games / took / (count / wait_s))
+    yield Figure(f"{name}: scheduler, CPU", 1000 * spent / games, "ms/game")
+    yield Figure(f"{name}: contest, CPU", 1000 * own / games, "ms/game")
+    yield Figure(f"{name}: checks of records, CPU", 1000 * checks / games, "ms/game")
+    share = 100 * (spent + own) / took
+    yield Figure(f"{name}: scheduler and contest", share, "% of a core", 100, share / 100)
+
+
+def _store_records(bench: Bench, contest: Contest, folder: Path) -> None:
+    """A real game of each opening."""
+    folder.mkdir()
+    found: set[object] = set()
+    for match in contest.store.matches(contest.name):
+        spec = MatchSpec.model_validate_json(match.spec)
+        if spec.opening not in found:
+            found.add(spec.opening)
+            (folder / f"{len(found)}.json").write_bytes(real_game(bench, contest, match, spec).to_json())
+
+
+@contextmanager
+def _scheduler(folder: Path) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
+    """`judge scheduler` on this process's core: its address."""
+    with socket.socket() as door:
+        door.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{door.getsockname()[1]}"
+    command = [sys.executable, "-m", "judge.cli", "scheduler", "--listen", address]
+    with (folder / "scheduler.log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        while b"scheduler listens" not in (folder / "scheduler.log").read_bytes():
+            if process.poll() is not None:
+                raise HostError((folder / "scheduler.log").read_text())
+            time.sleep(0.1)
+        yield address, process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def _crew(bench: Bench, address: str, count: int, wait_s: float, records: Path) -> Iterator[None]:
+    """So many workers on the slot's core."""
+    words = [address, str(count), str(wait_s), str(records)]
+    with everywhere(bench.slot):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "scripts.benchmarks.simulated_workers", *words], stdout=subprocess.PIPE
+        )
+    if bench.slot.cores:
+        os.sched_setaffinity(process.pid, bench.slot.cores)
+    try:
+        if process.stdout is None or READY not in (line.decode().strip() for line in process.stdout):
+            raise HostError("the simulated workers did not begin")
+        yield
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _cpu_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _children_s() -> float:
+    """Of processes that have ended and were waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
