@@ -10,7 +10,7 @@ from judge.games.types import SEATS
 from judge.referee.transcript import EntryKind, Transcript
 from judge.referee.wait_meter import WaitMeter
 from judge.referee.wire import Happening, Measured, RanOn
-from judge.sandbox.box import Box, Channel, EventSource, ProcessReport
+from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, ProcessReport
 from judge.sandbox.core_use import CoreUse
 from judge.sandbox.stalls import StallWatch
 
@@ -39,6 +39,12 @@ _NAP_S = 0.0005
 
 UNENDED_BYTES = 4096
 """A line without an end is reported when it has this many bytes."""
+
+_REST_NS = 20_000_000
+"""How long an agent may take to rest after its answer, such as on a core that others use too."""
+
+_REST_CPU_NS = 2_000_000
+"""How much processor time it may use for that, which nobody is charged for."""
 
 _REPLACED_NS = 1_000_000_000
 """How long the judge waits for the box of a replaced process to be gone before it makes the new one."""
@@ -140,7 +146,8 @@ class LiveWire:
         return since
 
     def freeze(self, seat: int) -> int | None:
-        """Stop the box, and read its memory while it comes to a stand: nobody's clock runs."""
+        """Stop the box when it rests, and read its memory while it comes to a stand: nobody's clock runs."""
+        self._let_rest(seat)
         self._boxes[seat].freeze()
         self._meter.end()
         self._stands[seat] = self._boxes[seat].is_frozen
@@ -148,6 +155,22 @@ class LiveWire:
         used = self._boxes[seat].memory_bytes()
         self._transcript.add(now, seat, EntryKind.FROZEN, b"" if used is None else b"%d" % used)
         return used
+
+    def _let_rest(self, seat: int) -> None:
+        """Let an agent end what it does after its answer, if that is little.
+
+        One that was stopped before would go on with it in its next turn, when the next request is there already:
+        some brains end a search by reading what is there, and a part of the request would be gone.
+        """
+        box = self._boxes[seat]
+        if box.freezer == NO_FREEZER or not box.is_busy():
+            return
+        until, cpu = time.monotonic_ns() + _REST_NS, self._cpu(seat)
+        while time.monotonic_ns() < until and (cpu is None or (self._cpu(seat) or 0) - cpu < _REST_CPU_NS):
+            time.sleep(_SHORT_NAP_S)
+            if not box.is_busy():
+                break
+        self._looked_at = time.monotonic_ns()  # nobody's clock ran meanwhile
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
         """Check until the box is still: at first without a pause, which is enough for an honest one."""

@@ -271,6 +271,9 @@ class Box(Protocol):
         None if this cannot be known. A box whose own processes wait for each other does not wait by this.
         """
 
+    def is_busy(self) -> bool | None:
+        """Whether anything in the box runs, is ready to run, or waits for a disk; None if this is not known."""
+
     def pressure_ns(self, *, of_any: bool = False) -> int | None:
         """For how long so far the box waited for memory or a disk, and nothing in it ran; None if this is not known.
 

@@ -13,12 +13,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge.sandbox.box import Channel, Readings
+from judge.sandbox.procfs import BUSY_STATES
 
 FULL = "full .*total="
 """The pattern of the line of a pressure file for time in which none ran."""
 
 SOME = "some .*total="
 """The same for time in which any waited."""
+
+MOST_OPEN = 64
+"""So many stat files of threads are kept open for a cgroup, and those of one look more."""
+
+LONGEST_LISTING = 1 << 16
+"""Bytes of a list of threads that are read."""
 
 UNIFIED = ""
 """The key of the unified (v2) hierarchy, where v1 hierarchies have the names of their controllers."""
@@ -123,6 +130,50 @@ class Pressure:
             os.close(self.counters.pop().fd)
 
 
+class Threads:
+    """The threads of a cgroup. Their files stay open: to look at a few takes some microseconds."""
+
+    def __init__(self, listing: Path) -> None:
+        """`listing` is the cgroup's file of threads."""
+        self._listing = os.fspath(listing)
+        self._states: dict[bytes, int] = {}
+        """The open stat files, by thread; one of a thread that is gone can not be read."""
+
+    def are_busy(self) -> bool:
+        """Whether one runs, is ready to run, or waits for a disk."""
+        try:
+            fd = os.open(self._listing, os.O_RDONLY)  # anew: an open one of v1 shows the same list for a second
+        except OSError:
+            return False
+        try:
+            threads = os.read(fd, LONGEST_LISTING).split()
+        except OSError:
+            return False
+        finally:
+            os.close(fd)
+        if len(self._states) > MOST_OPEN:
+            self.close()
+        return any(self._state(thread) in BUSY_STATES for thread in threads)
+
+    def close(self) -> None:
+        """Close the files."""
+        while self._states:
+            os.close(self._states.popitem()[1])
+
+    def _state(self, thread: bytes) -> str:
+        """The letter of its state; a space if it is gone."""
+        for _ in range(2):
+            try:
+                if thread not in self._states:
+                    self._states[thread] = os.open(b"/proc/%b/stat" % thread, os.O_RDONLY)
+                text = os.pread(self._states[thread], 4096, 0)
+                return chr(text[text.rindex(b")") + 2])
+            except (OSError, LookupError, ValueError):  # the file is of a former thread with its number, or it is gone
+                if (fd := self._states.pop(thread, None)) is not None:
+                    os.close(fd)
+        return " "
+
+
 class CgroupMeter:
     """Reads a container's counters: a few microseconds each, for the files stay open."""
 
@@ -148,6 +199,8 @@ class CgroupMeter:
             self._cpu = self._counter(unified, ("cpu.stat",), "usage_usec", 1000)
         self._waited = self._counter(unified, ("cpu.pressure",), FULL, 1000)
         pressures = [unified / name for name in ("memory.pressure", "io.pressure")] if unified else []
+        listing = unified / "cgroup.threads" if unified else self._memory / "tasks"
+        self._threads = Threads(listing) if listing.exists() else None
         self._pressure, self._pressure_of_any = Pressure(pressures), Pressure(pressures, SOME)
 
     def restart(self) -> None:
@@ -186,6 +239,10 @@ class CgroupMeter:
         """For how long the container wanted a core and had none; None if the kernel does not count it (5.13 does)."""
         return self._waited.read() if self._waited else None
 
+    def is_busy(self) -> bool | None:
+        """Whether a thread of the container runs, is ready to run, or waits for a disk."""
+        return self._threads.are_busy() if self._threads else None
+
     def pressure_ns(self, *, of_any: bool = False) -> int | None:
         """For how long the container, or any process in it, waited for memory or a disk, see `Pressure`."""
         return (self._pressure_of_any if of_any else self._pressure).read()
@@ -199,6 +256,8 @@ class CgroupMeter:
 
     def close(self) -> None:
         """Close the files."""
+        if self._threads:
+            self._threads.close()
         self._pressure.close()
         self._pressure_of_any.close()
         while self._fds:

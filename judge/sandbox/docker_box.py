@@ -375,6 +375,10 @@ class DockerBox:
         """For how long everything in the container that wanted a core had none."""
         return self._meter.waited_ns() if self._meter else None
 
+    def is_busy(self) -> bool | None:
+        """Whether anything in the container runs, is ready to run, or waits for a disk."""
+        return self._meter.is_busy() if self._meter else None
+
     def pressure_ns(self, *, of_any: bool = False) -> int | None:
         """For how long the container, or any process in it, waited for memory or a disk."""
         return self._meter.pressure_ns(of_any=of_any) if self._meter else None

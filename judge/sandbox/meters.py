@@ -23,6 +23,9 @@ class Meter(Protocol):
     def waited_ns(self) -> int | None:
         """For how long the container wanted a core and had none."""
 
+    def is_busy(self) -> bool | None:
+        """Whether anything in it runs, is ready to run, or waits for a disk."""
+
     def pressure_ns(self, *, of_any: bool = False) -> int | None:
         """For how long it waited for memory or a disk."""
 
@@ -42,6 +45,10 @@ class Unmetered:
         return None
 
     def waited_ns(self) -> int | None:
+        """Not known."""
+        return None
+
+    def is_busy(self) -> bool | None:
         """Not known."""
         return None
 

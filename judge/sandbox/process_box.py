@@ -28,7 +28,7 @@ from judge.sandbox.folders import DIRECTORIES, FolderKind
 from judge.sandbox.hardening import PROGRAM, command_in_box, environment
 from judge.sandbox.owner import MARK, kill_marked, make_directory, remove_directory
 from judge.sandbox.pipes import PipeSource, write_some
-from judge.sandbox.procfs import children_of, memory_bytes, resident_bytes, stat_fields
+from judge.sandbox.procfs import BUSY_STATES, children_of, memory_bytes, resident_bytes, stat_fields
 
 log = get_logger()
 
@@ -196,6 +196,10 @@ class ProcessBox:
     def waited_ns(self) -> int | None:
         """Not known."""
         return None
+
+    def is_busy(self) -> bool:
+        """Whether one of its processes runs, is ready to run, or waits for a disk: by their first threads."""
+        return any(fields[0] in BUSY_STATES for fields in self._family())
 
     def pressure_ns(self, *, of_any: bool = False) -> int | None:  # noqa: ARG002
         """Not known."""

@@ -6,6 +6,9 @@ from pathlib import Path
 
 PROC = Path("/proc")
 
+BUSY_STATES = "RD"
+"""The states of a thread that runs or is ready to (R), or waits for a disk or a page (D)."""
+
 PAGE_BYTES = os.sysconf("SC_PAGESIZE")
 
 

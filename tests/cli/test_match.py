@@ -118,6 +118,31 @@ def test_two_instant_agents_fill_the_board(judge: Judge, tmp_path: Path, transpo
     assert [f"docker-{transport}"] * 2 == record["placement"]["box"]
 
 
+ENDS_ITS_SEARCH = """
+import select
+plain = say
+
+def say(text):
+    plain(text)
+    if "," in text:
+        until = time.process_time() + 0.001
+        while time.process_time() < until:
+            pass
+        if select.select([0], [], [], 0)[0]:
+            sys.exit("part of a request was taken for the word that ends a search")
+"""
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("nothing_left")
+def test_who_reads_what_is_there_when_its_search_ends_is_stopped_after_that(judge: Judge, tmp_path: Path) -> None:
+    brain = write_brain(tmp_path, "searches", at_once=ENDS_ITS_SEARCH)
+
+    game = judge("match", brain, "house-instant", *FAST).games[0]
+
+    assert game["verdict"] in ("win", "draw"), game["reason"]
+
+
 @pytest.mark.docker
 @pytest.mark.usefixtures("nothing_left")
 def test_games_alternate_colours_and_play_each_opening_twice(judge: Judge, tmp_path: Path) -> None:

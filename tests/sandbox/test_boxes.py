@@ -263,9 +263,11 @@ def test_a_box_that_was_not_prepared_says_so(lodge: Lodge) -> None:
 @where_cpu_is_read_in_time
 @pytest.mark.parametrize("act", ["burn", "burn-alone", "vfork-loop"])
 def test_a_frozen_box_uses_no_cpu_and_goes_on_after_the_thaw(guest: Guest, act: str) -> None:
+    guest.until(lambda: guest.box.is_busy() is False)
     assert guest.ask(act) == "burning"
     for _ in range(3):
         guest.until_busy()
+        guest.until(lambda: guest.box.is_busy() is True)
         guest.freeze()
         before = guest.cpu_ns()
         work_for(0.05)
