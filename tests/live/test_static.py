@@ -56,7 +56,7 @@ def test_pages_go_on_from_any_file_server_until_the_contest_is_over(browser: Bro
         match, file, told = told_by(cup, log)
         for _ in range(6):
             next(told)
-        words = [sys.executable, "-m", "judge.cli", "contest", "publish", str(cup.folder), str(public), "--follow"]
+        words = [sys.executable, "-m", "judge.cli", "contest", "publish", str(public), str(cup.folder), "--follow"]
         with ForkedProcess[bytes](words) as process, file_server(public) as url:
             until((public / "feed/head.json").exists, "no head was written")
             browser.visit(f"{url}/games/00001.html")

@@ -185,6 +185,12 @@ def _late_answer(last_words: bytes) -> str:
     return next((line[:60] for line in lines if line and not _CHATTER.match(line)), "")
 
 
+def _has_other_words(talk: RecordedTalk) -> bool:
+    """Whether what it said last is a line of no meaning, and not a complaint about another one."""
+    note = talk.side.notes[-1] if talk.side.notes else ""
+    return note.startswith(_IGNORED) and not _CHATTER.match(note.removeprefix(_IGNORED).strip("'\""))
+
+
 def _silence(talk: RecordedTalk) -> Diagnosis:
     evidence = talk.side.evidence
     why = f"{talk.side.why}: it did not answer {talk.awaited!r}" if talk.awaited else talk.side.why
@@ -204,7 +210,7 @@ def _silence(talk: RecordedTalk) -> Diagnosis:
     if cpu_ms >= BUSY_SHARE * evidence.charged_ms:
         return Diagnosis(used, _THINKS)
     late = _late_answer(talk.last_words)
-    if talk.side.notes and talk.side.notes[-1].startswith(_IGNORED) and (not late or late in talk.printed):
+    if _has_other_words(talk) and (not late or late in talk.printed):
         return Diagnosis(used, _OTHER_WORDS.format(talk.awaited, talk.record.spec.seats[talk.seat].protocol))
     if late:
         return Diagnosis(f"{used}, and when it was told to end it said {late!r}: it did not flush its output", FLUSH)
