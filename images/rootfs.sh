@@ -9,7 +9,7 @@
 set -euo pipefail
 
 export SOURCE_DATE_EPOCH=1700000000     # no file is younger than this, whenever it was built
-export LC_ALL=C PYTHONHASHSEED=0
+export LC_ALL=C
 umask 022                               # whoever builds, an agent's user must be able to read
 
 fail() {
@@ -120,10 +120,12 @@ nogroup:x:65534:' >"$1/etc/group"
 }
 
 # An agent's file system is read-only, so the library is compiled now or at every start; by file content and never
-# checked again, since the sources' times mean nothing here.
+# checked again, since the sources' times mean nothing here. None of the builder's variables changes what is written, and
+# nothing is written (-B) but by compileall: what it imports would be compiled by time.
 compile_python() {
     [[ -x $1/usr/bin/python3 ]] || return 0
-    chroot "$1" /usr/bin/python3 -m compileall -q --invalidation-mode unchecked-hash /usr/lib/python3* >/dev/null
+    env -i PATH="$PATH" LC_ALL=C PYTHONHASHSEED=0 chroot "$1" /usr/bin/python3 -B \
+        -m compileall -q --invalidation-mode unchecked-hash /usr/lib/python3* >/dev/null
 }
 
 case ${1:-} in

@@ -12,7 +12,9 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from judge.errors import HostError, InputError
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
 
 SETUID_BITS = 0o6000
 
+AT_ONCE = 3
+"""So many images are built at once: their packages are waited for, unpacked and sent to the Engine by turns."""
+
 
 def build_images(
     names: Sequence[str] = (), progress: Progress = ignore_progress, *, force: bool = False
@@ -51,9 +56,28 @@ def build_images(
 def build_recipes(
     chosen: Sequence[ImageRecipe], progress: Progress = ignore_progress, *, force: bool = False
 ) -> list[ImageState]:
-    """Build those images that are not current; with `force`, all. Returns their states and raises as `build_images`."""
-    with engine_client("build images") as client, build_lock("images"):
-        return [_build(client, recipe, progress, force) for recipe in chosen]
+    """Build those images that are not current, some at once; with `force`, all. Returns their states and raises as
+    `build_images`, for the first of them that fails.
+
+    `progress` is called by one thread at a time.
+    """
+    speaking = Lock()
+
+    def say(line: str) -> None:
+        with speaking:
+            progress(line)
+
+    def build(recipe: ImageRecipe) -> ImageState:
+        with engine_client("build images") as client:
+            return _build(client, recipe, say, force)
+
+    with build_lock("images"), ThreadPoolExecutor(AT_ONCE) as pool:
+        largest_first = sorted(chosen, key=lambda recipe: len(recipe.packages), reverse=True)
+        building = {recipe.name: pool.submit(build, recipe) for recipe in largest_first}
+        try:
+            return [building[recipe.name].result() for recipe in chosen]
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _build(client: docker.DockerClient, recipe: ImageRecipe, say: Progress, force: bool) -> ImageState:
