@@ -5,6 +5,7 @@ missing, wrong or another author's.
 """
 
 import re
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +19,7 @@ from judge.authors.games import own_game, own_games, own_page, private_file
 from judge.authors.practice import practice_file, practice_page, practice_values
 from judge.authors.session import author_of, check_site, sent_form, sent_token, sign_in, sign_out, signed_in
 from judge.authors.submissions import submission_values
+from judge.contest.hosts import ContestHost
 from judge.contest.snapshot import Snapshot, read_snapshot
 from judge.errors import InputError
 from judge.intake.app import LARGEST_ID, AppState, ask_practice, stored_file
@@ -52,11 +54,12 @@ _PRIVATE = re.compile(rf"{FOLDER}/games/(\d{{5,18}})(?:\.attempt-(\d{{1,9}}))?\.
 
 
 class Desk:
-    """What the paths share: `state` is the intake's, `files` is where the contest's records are."""
+    """What the paths share: `state` is the intake's, `files` has the contest's records, and `hosts` says who plays."""
 
-    def __init__(self, state: AppState, files: Path) -> None:
+    def __init__(self, state: AppState, files: Path, hosts: Callable[[], Sequence[ContestHost]]) -> None:
         self.state = state
         self.files = files
+        self.hosts = hosts
         self._snapshot: Snapshot | None = None
 
     def snapshot(self) -> Snapshot | None:
@@ -238,6 +241,7 @@ class _Own:
             "games": games[:MOST_GAMES],
             "more_games": len(games) > MOST_GAMES,
             "has_begun": self._register.has_begun(),
+            "hosts": self._desk.hosts(),
             "most_bytes": limits.upload_bytes,
         }
         return self._page("author.html", values)

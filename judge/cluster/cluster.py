@@ -23,7 +23,7 @@ from distributed.security import Security
 from judge.cluster.checkers import Checkers
 from judge.cluster.connection import ANSWER_S, SchedulerConnection
 from judge.cluster.machine import code_digest
-from judge.cluster.messages import Answer, Broken, Lacks, Order, Unfit
+from judge.cluster.messages import Answer, Broken, Lacks, Order, Stopped, Unfit
 from judge.cluster.parcels import Parcels
 from judge.cluster.roster import Roster, WorkerFound
 from judge.cluster.security import Address, parse_address, security_of
@@ -44,6 +44,9 @@ LOOK_S = 1.0
 REFUSALS = 3
 """After so many refused answers an attempt is void: then the fault may be with the game and not with the workers."""
 
+STOPS = 10
+"""After an attempt was stopped so many times it is void: its workers are lost and found without an end."""
+
 PARCELS = ".parcels"
 """The folder, in the contest's, of what is sent to workers."""
 
@@ -63,6 +66,7 @@ class _Given:
     awaits: set[tuple[str, str]] = field(default_factory=set)
     """The agents that must have been sent first: a worker's address and a digest each."""
     refused: int = 0
+    stopped: int = 0
     is_checked: bool = False
     """Its answer is being checked: no worker plays it any more."""
 
@@ -269,6 +273,13 @@ class Cluster:
             raise InputError("nobody knows which worker it is of")
         if isinstance(answer, Lacks):
             self._send(given, answer, worker)
+            return []
+        if isinstance(answer, Stopped):
+            given.stopped += 1
+            if given.stopped >= STOPS:
+                why = f"stopped {given.stopped} times: {answer.why}"
+                return self._end(given, HostError(why), worker.name)
+            self._give(given)
             return []
         if isinstance(answer, Unfit):
             self._roster.bar(worker, answer.why)

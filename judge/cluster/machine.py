@@ -9,7 +9,19 @@ from typing import IO
 
 from judge.agents.store import AgentStore
 from judge.cluster.arrivals import Arrivals
-from judge.cluster.messages import Answer, Arrived, Broken, Lacks, Order, Parcel, ParcelPiece, Played, Receipt, Unfit
+from judge.cluster.messages import (
+    Answer,
+    Arrived,
+    Broken,
+    Lacks,
+    Order,
+    Parcel,
+    ParcelPiece,
+    Played,
+    Receipt,
+    Stopped,
+    Unfit,
+)
 from judge.cluster.unpickling import own_pickles
 from judge.contest.executor import LocalExecutor
 from judge.contest.worker import Job, describe_loss
@@ -27,6 +39,10 @@ LOOK_S = 0.5
 """How soon a game ends that nobody wants any more."""
 
 log = get_logger()
+
+
+class _NotWantedError(Exception):
+    """The game was stopped because nobody waited for it any more."""
 
 
 class Machine:
@@ -66,6 +82,9 @@ class Machine:
                 return self._in_a_slot(
                     Job(order.match, programs, states=order.states, contest=order.contest), is_wanted
                 )
+        except _NotWantedError:
+            self._clear_away(containers=bool(order.images))
+            return Stopped(why=f"{self.name} had lost its scheduler, or the game was taken back")
         except (HostError, InputError) as error:
             # What a lost process leaves of its game would sit on the slot's cores until the next start.
             self._clear_away(containers=bool(order.images))
@@ -156,7 +175,7 @@ class Machine:
                     slots.kill()
                     slots.close()
                     slots = LocalExecutor(slots.slots, ahead=0)
-                    raise HostError("the game was stopped")
+                    raise _NotWantedError
         finally:
             self._idle.put(slots)
         (end,) = ended

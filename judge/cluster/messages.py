@@ -78,7 +78,15 @@ class Broken(_Message):
     why: str = Field(max_length=2000)
 
 
-Answer = Played | Lacks | Unfit | Broken
+class Stopped(_Message):
+    """The match was not wanted for a while, so the worker ended it. Then dask has no use for the answer, unless it has
+    given the match to the same worker again meanwhile."""
+
+    kind: Literal["stopped"] = "stopped"
+    why: str = Field(max_length=2000)
+
+
+Answer = Played | Lacks | Unfit | Broken | Stopped
 _ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
 
 

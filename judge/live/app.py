@@ -18,6 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
 import judge
+from judge.contest.hosts import ContestHost
 from judge.errors import HostError, InputError
 from judge.live.connections import stream_of
 from judge.live.hub import Hub, Topic
@@ -85,6 +86,10 @@ class Site:
     def viewers(self) -> int:
         """How many watch."""
         return 0 if self.watched is None else self.watched.hub.viewers
+
+    def hosts(self) -> Sequence[ContestHost]:
+        """Who plays it; called in any thread."""
+        return () if self.watched is None else self.watched.pages.hosts()
 
     async def run(self) -> None:
         """Follow the contest until it is cancelled."""

@@ -89,7 +89,7 @@ class LivePages:
             self._contest.name,
             painter,
             self._windows.look,
-            self._look_at_hosts,
+            self.hosts,
             is_static=is_static,
             has_authors=has_authors,
         )
@@ -178,8 +178,11 @@ class LivePages:
         """The page of a running game."""
         return self._games.one(game, live, viewers, place)
 
-    def _look_at_hosts(self) -> Sequence[ContestHost]:
-        """The hosts that play; those that stand out by the tests of the page of fairness, when they were made."""
+    def hosts(self) -> Sequence[ContestHost]:
+        """The hosts that play; those that stand out by the tests of the page of fairness, when they were made.
+
+        May be called in any thread.
+        """
         at, hosts = self._hosts
         if time.monotonic() - at >= HOSTS_S:
             hosts = contest_hosts(self._store, self._contest.name, self._certificate.tests)

@@ -148,7 +148,7 @@ def create_service(
     parts: dict[str, Asgi] = {}
     if intake is not None:
         limits = intake.state.directory.intake
-        desk = Desk(intake.state, planned.files)
+        desk = Desk(intake.state, planned.files, site.hosts)
         authors = Middleware(create_authors_app(desk), limits, AUTHOR_HEADERS)
         parts = dict.fromkeys(INTAKE_PATHS, around(intake.app, "intake"))
         parts |= dict.fromkeys(AUTHOR_PATHS, around(authors, "authors"))

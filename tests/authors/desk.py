@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.contest.entries import intake_directory
+from judge.contest.hosts import WORKER, worker_joined
 from judge.contest.plan import load_plan
 from judge.contest.store_changes import stamp_of
 from judge.contest.worker import job_result
@@ -38,6 +39,9 @@ CAST: Cast = {"anna": player("anna", 0.95), "crasher": crasher("crasher", 1)}
 """One of them loses by a fault, which the pages of both explain."""
 
 HOUSE = "house"
+
+HOSTS = ("host-7", "host-8")
+"""The machines that play, of 2 and 3 slots."""
 """The opponent in practice games."""
 
 PATIENCE = """
@@ -142,6 +146,8 @@ def served(folder: Path, games: int = 2) -> Iterator[Served]:
             _submit(directory, author, agent)
         tokens = stack.enter_context(closing(Tokens(directory.store_url, directory.contest)))
         log = stack.enter_context(recorder(cup))
+        for slots, host in enumerate(HOSTS, 2):
+            cup.store.remark(cup.contest.name, WORKER, worker_joined(host, slots))
         for _ in range(games - 1):
             accept(cup, *play_next(cup))
         spoil(cup, *play_next(cup))

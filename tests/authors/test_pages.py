@@ -15,7 +15,7 @@ from judge.parsing import parse_json
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
 from judge.store.tokens import TokenRole, Tokens
-from tests.authors.desk import AUTHORS, HOUSE, Answer, Served, call, mark, secrets, served
+from tests.authors.desk import AUTHORS, HOSTS, HOUSE, Answer, Served, call, mark, secrets, served
 from tests.examples import examples
 from tests.publish.cups import SECRET
 
@@ -51,6 +51,13 @@ def test_an_author_has_a_page_of_the_own_submissions_and_games(desk: Served) -> 
     assert ["00001"] == re.findall(r'href="games/(\d+)\.html"', page)
     assert "Signed in as <b><bdi>ada</bdi></b>" in page
     assert "Přihlášen: <b><bdi>ada</bdi></b>" in desk.page("/cs/author/index.html", "ada")
+
+
+def test_an_author_sees_which_machines_play(desk: Served) -> None:
+    page = desk.page("/author/index.html", "ada")
+
+    for slots, host in enumerate(HOSTS, 2):
+        assert f'<bdi>{host}</bdi></th><td class="num">{slots}</td>' in page
 
 
 @pytest.mark.parametrize("path", ["/author", "/author/", "/cs/author"])

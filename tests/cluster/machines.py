@@ -31,20 +31,18 @@ from judge.store.types import AttemptState, EntryRow
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SMALL
 from tests.cluster.cables import Cable
-
-PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "60"))
-"""When a test gives up; no test passes by reaching it."""
+from tests.patience import PATIENCE_S
 
 LOST_AFTER_S = 5
 """The least that dask knows."""
 
 
-def until(is_so: Callable[[], bool], what: str) -> None:
-    """Wait for something outside of this process."""
+def until(is_so: Callable[[], bool], what: str | Callable[[], str]) -> None:
+    """Wait for something outside of this process; `what` says at the end what did not come."""
     deadline = time.monotonic() + PATIENCE_S
     while not is_so():
         if time.monotonic() > deadline:
-            pytest.fail(f"never: {what}")
+            pytest.fail(f"never: {what if isinstance(what, str) else what()}")
         time.sleep(0.05)
 
 

@@ -39,6 +39,25 @@ if honest.__name__ == "play":  # dask runs this twice
     tasks.play = lie
 """
 
+STOPPER = """
+from pathlib import Path
+from judge.cluster.machine import Machine
+from judge.cluster.messages import Lacks
+
+honest, stopped = Machine.play, Path(STOPPED)
+
+def play(self, order, is_wanted, honest=honest):
+    answer = honest(self, order, is_wanted if stopped.exists() else lambda: False)
+    if not isinstance(answer, Lacks):
+        stopped.touch()
+    return answer
+
+if honest.__name__ == "play":  # dask runs this twice
+    Machine.play = play
+    play.__name__ = "stop"
+"""
+"""Its first game is not wanted while it is played, but its answer is."""
+
 ATTACKER = """
 import os
 from judge.cluster import tasks
@@ -138,6 +157,25 @@ def test_a_contest_is_played_by_a_plain_cluster_and_lies_of_a_worker_do_not_coun
     finally:
         cluster.close()
         plain.workers["liar"].kill()
+
+
+def test_a_game_that_its_worker_stopped_is_given_again_as_the_same_attempt(tmp_path: Path, plain: PlainDask) -> None:
+    cup, stopped = Cup(tmp_path), tmp_path / "stopped"
+    cup.store.schedule("cup", cup.games(1, 2))
+    cluster = cup.cluster(plain)
+    try:
+        plain.add("stopper", f"STOPPED = {str(stopped)!r}\n{STOPPER}")
+        while cluster.free < 2:
+            cluster.wait(1.0)
+
+        cup.play_in_steps(cluster, (stopped.exists, cup.open_gate))
+
+        assert {(1, "accepted")} == {row[1:3] for row in cup.attempts()}
+    finally:
+        cup.open_gate()
+        cluster.close()
+        plain.workers["stopper"].kill()
+        cup.store.close()
 
 
 HOST = """

@@ -26,7 +26,8 @@ from judge.cluster.keys import make_keys
 from judge.cluster.security import parse_address, security_of
 from judge.errors import HostError, InputError
 from judge.store.contests import Store
-from tests.cluster.machines import PATIENCE_S, Machines, until
+from tests.cluster.machines import Machines, until
+from tests.patience import PATIENCE_S
 
 ABROAD = ("tcp://0.0.0.0:8786", "tcp://10.0.0.1:8786", "tcp://[::]:8786", "tcp://judge.example")
 

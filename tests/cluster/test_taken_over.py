@@ -2,12 +2,13 @@
 
 import json
 import os
+import platform
 import shutil
 import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,8 @@ from judge.store.types import AttemptState
 from judge.transparency.tiles import CHECKPOINT
 from tests.cli.conftest import SMALL, Judge
 from tests.cluster.cables import Cable
-from tests.cluster.machines import until
+from tests.cluster.conftest import WORKERS
+from tests.cluster.machines import Machines, until
 from tests.store.server import Server, running
 
 GAMES = 9
@@ -59,6 +61,8 @@ class Host:
 
     cable: Cable
     folder: Path
+    cluster: Sequence[str] = ()
+    """What to add to the command for slots elsewhere; empty: it plays on its own."""
     process: subprocess.Popen[bytes] | None = None
 
     def prepare(self, server: Server, key: Path) -> None:
@@ -74,7 +78,7 @@ class Host:
 
     def run(self) -> None:
         """`judge contest run cup`."""
-        command = [*self.cable.inside, sys.executable, "-m", "judge.cli", "contest", "run", "cup"]
+        command = [*self.cable.inside, sys.executable, "-m", "judge.cli", "contest", "run", "cup", *self.cluster]
         environment = os.environ | {VARIABLE: str(self.folder / "locks")}
         with (self.folder / "said").open("wb") as said:
             self.process = subprocess.Popen(command, cwd=self.folder, stdout=said, stderr=said, env=environment)
@@ -86,15 +90,20 @@ class Host:
         """Wait for its end; the exit code."""
         process = self.process
         assert process
-        until(lambda: process.poll() is not None, f"the end of {self.folder.name}: {self.said()}")
+        until(lambda: process.poll() is not None, lambda: f"the end of {self.folder.name}: {self.said()}")
         return process.returncode
 
 
 @pytest.fixture
-def hosts(cables: list[Cable], server: Server, tmp_path: Path) -> Iterator[list[Host]]:
+def hosts(cables: list[Cable], joined: Machines, server: Server, tmp_path: Path) -> Iterator[list[Host]]:
+    """Two hosts: the first one has slots of its own, those of the second one are behind the third cable."""
     build_images(["native", "python", "keeper"])
     make_key(tmp_path / KEY_FILE)
-    found = [Host(cable, tmp_path / name) for cable, name in zip(cables, ("one", "two"), strict=False)]
+    joined.start_scheduler()
+    joined.join(WORKERS[2], cables[2].inside)
+    joined.wait_for_scheduler()
+    cluster = ("--cluster", f"tls://{cables[1].here}:{joined.port}", "--tls", str(joined.keys))
+    found = [Host(cables[0], tmp_path / "one"), Host(cables[1], tmp_path / "two", cluster)]
     for host in found:
         host.prepare(server, tmp_path / KEY_FILE)
     yield found
@@ -126,7 +135,7 @@ def test_another_host_takes_a_contest_over_and_the_first_one_stops_itself(
 
         # The first host dies, in the middle of a game.
         one.run()
-        until(lambda: played() >= 2, f"games of the first host: {one.said()}")
+        until(lambda: played() >= 2, lambda: f"games of the first host: {one.said()}")
         two.run()
         assert 2 == two.end()
         assert "runs cup: only one judge can" in two.said()
@@ -138,16 +147,16 @@ def test_another_host_takes_a_contest_over_and_the_first_one_stops_itself(
         before = played()
         until(lambda: is_free(store), "the lease is free")
 
-        # The second one goes on with nothing but its file and the store, and is cut off.
+        # The second one goes on, on another machine's slots, with nothing but its file and the store, and is cut off.
         two.run()
-        until(lambda: played() > before, f"games of the second host: {two.said()}")
+        until(lambda: played() > before, lambda: f"games of the second host: {two.said()}")
         two.cable.pull()
         until(lambda: is_free(store), "the lease of who was cut off is free")
         told = len(store.journal("cup"))
 
         # The first one is back. While it has the contest, the second one is there again, and stops.
         one.run()
-        until(lambda: len(store.journal("cup")) > told, f"the first host goes on: {one.said()}")
+        until(lambda: len(store.journal("cup")) > told, lambda: f"the first host goes on: {one.said()}")
         assert one.process
         one.process.send_signal(signal.SIGSTOP)
         two.cable.plug()
@@ -156,6 +165,9 @@ def test_another_host_takes_a_contest_over_and_the_first_one_stops_itself(
         one.process.send_signal(signal.SIGCONT)
         assert 0 == one.end(), one.said()
         assert "cup is over" in one.said()
+
+        counted = {host for host, state, _ in store.attempts_by_host("cup") if state is AttemptState.ACCEPTED}
+        assert {platform.node(), WORKERS[2]} == counted
 
         # Each game has one result, by an attempt that was the current one.
         results = store.results("cup")
