@@ -40,7 +40,7 @@ from judge.publish.verify_records import RecordJob, VerifiedRecord, chain_proble
 from judge.publish.verify_witnesses import Witnessed, drawn_without, read_witness_keys, witness_problems
 from judge.statistics.fairness import FairnessTest
 from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, read_checkpoint
-from judge.transparency.receipt import read_receipt
+from judge.transparency.receipt import Receipt, read_receipt
 from judge.worker_processes import in_parallel
 
 LARGEST_ANSWER = 64 << 10
@@ -75,6 +75,8 @@ class VerificationReport:
     """Of the log that the results were compared with; None if the export has none."""
     witnesses: Sequence[Witnessed] = ()
     """Who was announced or named to sign the log, and what each has signed."""
+    receipt: Receipt | None = None
+    """The one that the log was compared with."""
 
 
 def verify_export(
@@ -143,6 +145,7 @@ def verify_export(
         freeze=contest.snapshot.freeze,
         log=None if log is None else log.checkpoint,
         witnesses=witnesses,
+        receipt=given,
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from judge.cli.contest.publish import verify
 from judge.errors import InputError
 from judge.publish.keys import make_key
 from judge.publish.log import SignedLog
@@ -39,7 +40,9 @@ def submit_one(folder: Path, answers: list[Receipt]) -> Callable[[Store], None]:
     return submit
 
 
-def test_a_receipt_proves_that_an_upload_is_in_the_log_or_was_dropped(tmp_path: Path) -> None:
+def test_a_receipt_proves_that_an_upload_is_in_the_log_or_was_dropped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     key, answers = make_key(tmp_path / "organiser.key"), list[Receipt]()
     public = held(tmp_path, key, between=submit_one(tmp_path, answers))
     (receipt,) = answers
@@ -52,6 +55,8 @@ def test_a_receipt_proves_that_an_upload_is_in_the_log_or_was_dropped(tmp_path: 
     assert ("submission 1", "a" * 64) == (receipt.text, json.loads(receipt.leaf)["digest"])
     assert [] == problems()
     assert len(answer.read_bytes()) <= LARGEST_RECEIPT
+    verify(public.directory, public.public_key, receipt=answer)
+    assert f"receipt  submission 1, SHA-256 {'a' * 16}: is leaf 1 of the log\n" in capsys.readouterr().out
 
     # A receipt of an organiser with another key, for another text, for other bytes, or with another proof.
     forged = receipt.model_copy(update={"leaf": receipt.leaf.replace("aaaa", "bbbb", 1)})

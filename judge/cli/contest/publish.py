@@ -25,6 +25,7 @@ from judge.publish.witnesses import Witnesses
 from judge.statistics.fairness import TIME
 from judge.text import printable, suggest
 from judge.translations.language import CODES
+from judge.transparency.receipt import Receipt
 
 EXAMPLES = {
     "key": "Example: judge contest key cup/organiser.key",
@@ -185,6 +186,8 @@ def verify(
     for line in _fairness_lines(report):
         print(f"fairness {line}")
     print(f"log      {_log_words(report, since)}")
+    if report.receipt is not None:
+        print(f"receipt  {_receipt_words(report, report.receipt)}")
     for each in report.witnesses:
         print(f"witness  {printable(each.name)}: {_witness_words(each)}")
     print(_summary(directory, report))
@@ -215,6 +218,12 @@ def _log_words(report: VerificationReport, since: Path | None) -> str:
         return "the export has none" if report.contest else "not read"
     proved = "no old checkpoint was given" if since is None else f"goes on from {since}"
     return f"{report.log.size} leaves, {'see the problems' if report.problems else proved}"
+
+
+def _receipt_words(report: VerificationReport, receipt: Receipt) -> str:
+    """Whether the log has what the organiser received."""
+    proved = "see the problems" if report.problems else f"is leaf {receipt.number} of the log"
+    return f"{printable(receipt.text, 60)}, SHA-256 {receipt.digest[:16]}: {proved}"
 
 
 def _witness_words(witness: Witnessed) -> str:

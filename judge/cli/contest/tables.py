@@ -2,11 +2,12 @@
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -200,20 +201,58 @@ def crosstable(contest: ContestArgument = HERE, as_json: JsonOption = False) -> 
         rows = [[_cell_document(cell) for cell in row] for row in standing.table.crosstable]
         print(json.dumps({"agents": names, "rows": rows}))
         return
+    print_crosstable(Console(highlight=False), names, standing.table.crosstable)
+
+
+def print_crosstable(console: Console, names: Sequence[str], rows: Sequence[Sequence[Cell | None]]) -> None:
+    """Print the crosstable of agents; on a terminal that is too narrow for it without wins, draws and losses, and if
+    that is not enough, in parts, one below the other."""
+    every = range(len(names))
+    table = _crosstable(names, rows, every, _results)
+    if not console.is_terminal:
+        console.width = max(console.width, _width(console, table))
+    if _width(console, table) <= console.width:
+        console.print(table)
+        return
+    of_names = _width(console, _crosstable(names, rows, every[:0], _points))
+    widths = [_width(console, _crosstable(names, rows, every[at : at + 1], _points)) - of_names for at in every]
+    begin = 0
+    while begin < len(names):
+        # One column at least, whatever is cut off then.
+        end, left = begin + 1, console.width - of_names - widths[begin]
+        while end < len(names) and widths[end] <= left:
+            left -= widths[end]
+            end += 1
+        console.print(_crosstable(names, rows, every[begin:end], _points))
+        begin = end
+
+
+def _crosstable(
+    names: Sequence[str], rows: Sequence[Sequence[Cell | None]], columns: range, words: Callable[[Cell], str]
+) -> Table:
+    """Every agent against those of some columns."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("", justify="right")
     table.add_column("agent")
-    for number in range(1, len(names) + 1):
-        table.add_column(str(number), justify="right")
-    for number, (name, row) in enumerate(zip(names, standing.table.crosstable, strict=True), 1):
-        cells = ("·" if at == number else _cell(cell) for at, cell in enumerate(row, 1))
-        table.add_row(str(number), Text(printable(name, 32)), *cells)
-    Console(highlight=False).print(table)
+    for column in columns:
+        table.add_column(str(column + 1), justify="right")
+    for number, (name, row) in enumerate(zip(names, rows, strict=True)):
+        met = [(column, row[column]) for column in columns]
+        cells = ["·" if column == number else "" if cell is None else words(cell) for column, cell in met]
+        table.add_row(str(number + 1), Text(printable(name, 32)), *cells)
+    return table
 
 
-def _cell(cell: Cell | None) -> str:
-    if cell is None:
-        return ""
+def _width(console: Console, table: Table) -> int:
+    """How many columns of a terminal it needs."""
+    return Measurement.get(console, console.options.update(max_width=10_000), table).maximum
+
+
+def _points(cell: Cell) -> str:
+    return f"{cell.points:g}"
+
+
+def _results(cell: Cell) -> str:
     done = cell.done
     return f"{cell.points:g} ({done.wins}-{done.draws}-{done.losses})"
 

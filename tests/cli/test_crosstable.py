@@ -1,0 +1,59 @@
+"""The crosstable on terminals of any width, and in files."""
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from judge.cli.contest.tables import print_crosstable
+from judge.contest.crosstable import Cell
+from judge.contest.results import SideScore
+
+AGENTS = 16
+NAMES = [f"agent-{number}" for number in range(1, AGENTS + 1)]
+ROWS = [
+    [None if row == column else Cell(row + column / 2, SideScore(wins=row, draws=column)) for column in range(AGENTS)]
+    for row in range(AGENTS)
+]
+
+
+def printed(width: int, agents: int = AGENTS, *, is_terminal: bool = True) -> list[str]:
+    console = Console(file=StringIO(), width=width, force_terminal=is_terminal, color_system=None)
+    print_crosstable(console, NAMES[:agents], [row[:agents] for row in ROWS[:agents]])
+    assert isinstance(console.file, StringIO)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+def test_a_table_that_fits_has_wins_draws_and_losses() -> None:
+    assert [
+        "   agent            1            2",
+        "1  agent-1          ·  0.5 (0-1-0)",
+        "2  agent-2  1 (1-0-0)            ·",
+    ] == printed(80, 2)
+
+
+@pytest.mark.parametrize("width", [24, 40, 80, 120])
+def test_no_number_is_cut_off_on_a_narrow_terminal(width: int) -> None:
+    lines = printed(width)
+    seen: dict[tuple[int, int], str] = {}
+    columns: list[int] = []
+    for line in lines:
+        words = line.split()
+        if words[0] == "agent":
+            columns = [int(word) for word in words[1:]]
+            continue
+        seen |= {(int(words[0]), column): word for column, word in zip(columns, words[2:], strict=True)}
+
+    assert {
+        (row, column): "·" if row == column else f"{row - 1 + (column - 1) / 2:g}"
+        for row in range(1, AGENTS + 1)
+        for column in range(1, AGENTS + 1)
+    } == seen
+    assert all(len(line) <= width for line in lines)
+
+
+def test_a_file_has_the_whole_table_whatever_its_width() -> None:
+    lines = printed(40, is_terminal=False)
+
+    assert AGENTS + 1 == len(lines)
+    assert lines[-1].startswith("16  agent-16  15 (15-0-0)  15.5 (15-1-0)")
