@@ -34,7 +34,7 @@ SET_ASIDE = "set-aside"
 """The event of a match that stays void while others are played: it is tried once more when nothing else is left."""
 
 PAUSE_S = 300.0
-"""How long the loop waits before that: what takes a host's cores is often gone by then."""
+"""How long after that, at least, it is tried: what takes a host's cores is often gone by then."""
 
 
 class StopReason(StrEnum):
@@ -86,7 +86,8 @@ class ContestRunner:
         the results, and returns whether there are any.
 
         After so many void `attempts` of a match in a row the match is set aside if another one was played since the
-        last time, or if others are left the first time. It is tried once more, `pause_s` after all others have ended.
+        last time, or if others are left the first time. It is tried once more when all others have ended, and not
+        before `pause_s` have passed since a match was set aside.
         Otherwise, or if it is void again, the whole contest stops and says why: so a cause that hits one game stops
         no other, an agent gains one attempt by it at most, and a host that cannot play does not try all games.
 
@@ -108,6 +109,8 @@ class ContestRunner:
         """Whether a result came since the loop began or set a match aside."""
         self._is_first = True
         """Whether no match was set aside yet."""
+        self._set_aside_at: float | None = None
+        """When this loop last set a match aside."""
         self._patience_s = patience_s
         self._played: set[tuple[str, int]] = set()
         """The matches and attempts whose ends are not in the store."""
@@ -230,6 +233,7 @@ class ContestRunner:
                 text = f"void {self._attempts} times in a row: {why}"
                 self._store.remark(self._contest, SET_ASIDE, text, match.id)
                 self._has_played = self._is_first = False
+                self._set_aside_at = monotonic()
                 self._log.warning("set aside", match=match.id, why=why)
             else:
                 self._stop(match, why, record)
@@ -245,17 +249,18 @@ class ContestRunner:
         return {line.match for line in self._store.journal(self._contest) if line.event == SET_ASIDE}
 
     def _try_again(self) -> bool:
-        """Wait, then release the matches that were set aside; False if others are held. Ends early if the contest is
-        paused, if the organiser has released one, or if the loop is asked to end."""
+        """Wait until it is time, then release the matches that were set aside; False if others are held. Ends early if
+        the contest is paused, if the organiser has released one, or if the loop is asked to end."""
         before = self._set_aside()
         held = [match.id for match in self._store.matches(self._contest) if match.state is MatchState.HELD]
         if not before.issuperset(held):
             return False
-        self._log.warning("waiting", seconds=self._pause_s, games=len(held))
-        for _ in range(int(self._pause_s / LOOK_S)):
+        end = self._pause_s + (monotonic() if self._set_aside_at is None else self._set_aside_at)
+        self._log.warning("waiting", seconds=max(0.0, end - monotonic()), games=len(held))
+        while (left_s := end - monotonic()) > 0:
             self._check_lease()
             self._ended += self._executor.wait(0)  # workers come and go meanwhile
-            if self.drain.wait(LOOK_S) or self._store.state(self._contest) != "open":
+            if self.drain.wait(min(LOOK_S, left_s)) or self._store.state(self._contest) != "open":
                 return True
             if self._store.counts(self._contest)[MatchState.HELD] < len(held):
                 return True

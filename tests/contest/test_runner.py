@@ -224,6 +224,29 @@ def test_a_match_that_the_organiser_releases_meanwhile_is_not_waited_for(cup: Cu
     assert 2 == len(cup.store.results("cup"))
 
 
+def test_a_match_that_was_set_aside_long_ago_is_tried_without_a_wait(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
+    cup.store.schedule("cup", cup.games(1, 3))
+    now_s = 0.0
+
+    def tell(event: MatchEvent) -> None:
+        nonlocal now_s
+        now_s += 300.0 * (event.match.number == 3)
+
+    def never_wait(seconds: float) -> bool:
+        raise AssertionError(f"it waits for {seconds} s")
+
+    monkeypatch.setattr("judge.contest.runner.monotonic", lambda: now_s)
+    loop = ContestRunner(
+        cup.store, cup.files, "cup", cup.slots,
+        job_of=without_programs(cup, lambda issued: issued.number == 1 and issued.attempt <= 2),
+        schedule_next=lambda: False, attempts=2, pause_s=300,
+    )  # fmt: skip
+    monkeypatch.setattr(loop.drain, "wait", never_wait)
+
+    assert StopReason.FINISHED is loop.run(tell)
+    assert 3 == len(cup.store.results("cup"))
+
+
 def test_a_host_on_which_two_games_in_a_row_stay_void_stops_the_contest(cup: Cup) -> None:
     cup.store.schedule("cup", cup.games(1, 6))
     job_of = without_programs(cup, lambda issued: issued.number > 2)
