@@ -210,7 +210,12 @@ class CgroupMeter:
         else:  # each open file of a peak has its own, since it was written to
             fd = os.open(self._memory / "memory.peak", os.O_RDWR)
             self._fds.append(fd)
-            os.write(fd, b"0")
+            try:
+                os.write(fd, b"0")
+            except OSError as error:
+                if error.errno != errno.EINVAL:
+                    raise
+                raise OSError("with cgroup v2 no kernel before Linux 6.12 can forget a peak of memory") from None
             self._peak = Counter(fd)
         for counter in (
             self._kills,

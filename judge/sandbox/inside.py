@@ -12,6 +12,7 @@ here. No program of the agent's runs in the container meanwhile, and every path 
 that no agent can write to.
 """
 
+import array  # noqa: F401 - for socket.recv_fds, which imports it when it is called
 import ctypes
 import json
 import os

@@ -1,6 +1,5 @@
 """A box with an agent in it, as a test talks to it: lines in, lines out, and waiting for conditions only."""
 
-import os
 import select
 import time
 from collections.abc import Callable
@@ -9,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from judge.sandbox.box import Box, Channel, EventSource, ProcessReport
-
-PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "60"))
-"""When a test gives up; no test passes by reaching it."""
+from tests.patience import PATIENCE_S
 
 
 class Guest:

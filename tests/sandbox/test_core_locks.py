@@ -19,9 +19,7 @@ from judge.host.build_images import build_images
 from judge.sandbox import core_locks
 from judge.sandbox.core_locks import CoreLocks, holder_of, is_free, take_one
 from judge.sandbox.cores import available, core_of, whole_cores
-
-PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "60"))
-"""When a test gives up; no test passes by reaching it."""
+from tests.patience import PATIENCE_S
 
 HOLDER = """
 import sys

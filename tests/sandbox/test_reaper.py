@@ -16,7 +16,7 @@ from judge.sandbox import owner, reaper
 from judge.sandbox.owner import Fate, Owner, directories
 from judge.sandbox.procfs import environment_of, process_ids, started_ticks
 from judge.sandbox.reaper import reap
-from tests.sandbox.guest import PATIENCE_S
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.alone
 

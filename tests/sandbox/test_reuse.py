@@ -26,8 +26,9 @@ from judge.sandbox.procfs import children_of
 from judge.sandbox.reaper import reap
 from judge.sandbox.renewal import helper
 from judge.worker_processes import Worker
+from tests.patience import PATIENCE_S
 from tests.sandbox.conftest import GROUP, Lodge, of
-from tests.sandbox.guest import PATIENCE_S, Guest
+from tests.sandbox.guest import Guest
 from tests.sandbox.reuser import play
 
 pytestmark = [pytest.mark.docker, pytest.mark.skipif(os.geteuid() != 0, reason="only root renews boxes")]
