@@ -19,7 +19,7 @@ from judge.submissions.complaints import PYTHON_2, PYTHON_2_ERROR
 from judge.text import decode, printable
 
 BUSY_SHARE = 0.2
-"""From this share of the waiting time on, used as CPU time, silence is work: a busy machine gives no more."""
+"""From this share of the waiting time on, in which it ran or wanted to run, silence is work."""
 
 FLUSH = (
     "flush stdout after every line: fflush(stdout) in C, std::cout << std::flush in C++, print(..., flush=True) in "
@@ -207,7 +207,9 @@ def _silence(talk: RecordedTalk) -> Diagnosis:
         used += f"; its last words on stderr: {_last(talk.complaints)}"
     if cause := _cause(talk):
         return Diagnosis(used, cause)
-    if cpu_ms >= BUSY_SHARE * evidence.charged_ms:
+    # On a busy machine it gets little of the CPU time that it wants.
+    wanted = 0.0 if evidence.slept_share is None else 1 - evidence.slept_share
+    if max(cpu_ms, wanted * evidence.charged_ms) >= BUSY_SHARE * evidence.charged_ms:
         return Diagnosis(used, _THINKS)
     late = _late_answer(talk.last_words)
     if _has_other_words(talk) and (not late or late in talk.printed):

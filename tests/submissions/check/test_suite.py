@@ -125,9 +125,10 @@ FLAWS = {
         "exited with code 0",
         "read the next command after each answer",
     ),
-    "thinks without an end": (
+    "sleeps, and later thinks without an end": (
         flawed.answering(
-            f"while {A_MOVE} and len(agent.board.stones) > 9:\n    pass\nprint(answer, flush=True)"
+            f"import time\nif {A_MOVE}:\n    time.sleep(0.5)\n    while len(agent.board.stones) > 9:\n        pass\n"
+            "print(answer, flush=True)"
         ),
         {"time": FAIL},
         "did not answer within the turn",
