@@ -37,6 +37,9 @@ import judge.registry
 _PR_SET_CHILD_SUBREAPER = 36
 _MESSAGE_BYTES = 1 << 20
 
+begun: list[int] = []
+"""The ids of all that were forked for this process, in order."""
+
 
 @dataclass(frozen=True)
 class _Order:
@@ -74,6 +77,7 @@ class ForkedProcess(subprocess.Popen[AnyStr]):
         p2cread, _, _, c2pwrite, _, errwrite = fds
         streams = [own if fd == -1 else fd for own, fd in enumerate((p2cread, c2pwrite, errwrite))]
         self.pid = _Forker.of_this_process().fork(order, streams)
+        begun.append(self.pid)
         self._child_created = True
         self._close_pipe_fds(*fds)  # type: ignore[attr-defined]
 

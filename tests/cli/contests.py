@@ -18,8 +18,8 @@ from judge.sandbox.owner import directories
 from judge.sandbox.procfs import started_ticks
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SMALL, owner_of
-from tests.cli.terminal import PATIENCE_S
 from tests.forked import ForkedProcess
+from tests.patience import PATIENCE_S
 
 JUDGE = (sys.executable, "-m", "judge.cli")
 

@@ -13,9 +13,7 @@ from typing import Any
 import pyte
 
 from tests.forked import ForkedProcess
-
-PATIENCE_S = 60.0
-"""A program that has not come so far by then never will."""
+from tests.patience import PATIENCE_S
 
 
 class Terminal:

@@ -14,9 +14,9 @@ from judge.catalog.steps import steps_of
 from judge.cli.contest.watch import Followed
 from judge.cli.contest.watch_screen import game_screen, overview
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
-from tests.cli.terminal import PATIENCE_S
 from tests.forked import ForkedProcess
 from tests.live.watching import told_by
+from tests.patience import PATIENCE_S
 from tests.publish.cups import Cup
 
 

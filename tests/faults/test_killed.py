@@ -41,7 +41,7 @@ def test_killed_before_a_game_has_begun(judge: Judge, tmp_path: Path, is_so: Cal
     again = judge("match", "house-instant", "house-instant", *GOMOKU, "--json")
 
     assert (0, "draw") == (again.code, again.games[0]["verdict"]), again.err
-    assert set() == orphans()
+    assert not orphans()
     assert [] == _directories_of(process.pid)
     assert [Path(again.games[0]["record"]).name] == _records(tmp_path / "records")
 
