@@ -3,6 +3,7 @@ runs on this host do not wait for those of this one, and tests that run side by 
 """
 
 import atexit
+import gc
 import os
 import shutil
 import signal
@@ -38,7 +39,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.relative_to(HERE).parts[0] in STARTS_PROCESSES:
             item.add_marker(pytest.mark.slow)
+        if item.get_closest_marker("alone") and "mark.alone" not in item.path.read_text():
+            raise pytest.UsageError(f"{item.path} has to say mark.alone: scripts/test looks for it there")
     _begin_with_the_longest(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests stay to the end: the garbage collector need not look at them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def _begin_with_the_longest(items: list[pytest.Item], workers: int) -> None:

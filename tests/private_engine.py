@@ -15,9 +15,7 @@ import docker
 import pytest
 
 from judge.sandbox.procfs import started_ticks
-
-PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "60"))
-"""When a test gives up; no test passes by reaching it."""
+from tests.patience import PATIENCE_S
 
 
 class PrivateEngine:

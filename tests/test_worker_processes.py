@@ -16,8 +16,7 @@ import pytest
 
 from judge.sandbox.procfs import started_ticks
 from judge.worker_processes import FEW, Worker, WorkerLostError, in_parallel, kill, wait
-
-PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "60"))
+from tests.patience import PATIENCE_S
 
 MIB = 1 << 20
 """More than a pipe takes while nobody reads."""

@@ -23,7 +23,7 @@ from judge.matches import Match
 from judge.referee.spec import RecordFile
 from tests.broadcast.logs import PAIR, accept, events, of_games, play_next, recorder, shares, whole
 from tests.forked import ForkedProcess
-from tests.private_engine import PATIENCE_S
+from tests.patience import PATIENCE_S
 from tests.publish.cups import Cup
 
 KILLS = int(os.environ.get("JUDGE_TEST_KILLS", "5"))

@@ -20,7 +20,7 @@ from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import BoxKind
 from judge.sandbox.procfs import started_ticks
 from tests.cli.brains import write_brain
-from tests.sandbox.guest import PATIENCE_S
+from tests.patience import PATIENCE_S
 
 PATIENT = ["clock.start_ms=600000", "clock.match_ms=0", "clock.starved_share=1"]
 

@@ -28,7 +28,7 @@ from tests.cli.conftest import Judge
 from tests.cli.contests import left, playing, running, workers
 from tests.contest.racers import AT_ONCE, write_contest
 from tests.faults.lives import POINTS
-from tests.private_engine import PATIENCE_S
+from tests.patience import PATIENCE_S
 
 KILLS = 50
 

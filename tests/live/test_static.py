@@ -28,7 +28,7 @@ from tests.broadcast.logs import PAIR, accept, events, play_next, recorder
 from tests.forked import ForkedProcess
 from tests.live.test_live import ROWS
 from tests.live.watching import told_by, until
-from tests.private_engine import PATIENCE_S
+from tests.patience import PATIENCE_S
 from tests.publish.browser import Browser
 from tests.publish.cups import Cup
 

@@ -18,14 +18,13 @@ from judge.organisers.session import proof_of
 from judge.store.orders import new_order_id
 from tests.forked import ForkedProcess
 from tests.organisers.office import Office, office, submit
+from tests.patience import PATIENCE_S
 
 KILLS = int(os.environ.get("JUDGE_TEST_CONSOLE_KILLS", "10"))
 """Each at a random moment of an order; the long proof takes 200."""
 
 LATEST_S = 0.03
 """An order takes a third of it."""
-
-PATIENCE_S = 60.0
 
 
 @contextmanager

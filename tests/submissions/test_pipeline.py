@@ -28,13 +28,11 @@ from judge.submissions.check import Grade
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.pipeline import Stage, UploadJob, UploadOutcome, UploadStep, process_upload
 from tests.agents.test_pe_format import program as windows_program
+from tests.patience import PATIENCE_S
 from tests.submissions.archives import Files, special, tarred, zipped
 from tests.submissions.check import flawed
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("tools")]
-
-PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "60"))
-"""When a test gives up; no test passes by reaching it."""
 
 JUDGE = """
 import sys
