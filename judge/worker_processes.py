@@ -7,7 +7,6 @@ kernel until a task has ended or a process is gone.
 """
 
 import ctypes
-import gc
 import multiprocessing
 import os
 import pickle
@@ -24,6 +23,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Thread
 from typing import Any, Generic, ParamSpec, TypeVar
+
+from judge.garbage import exempt, importing
 
 Result = TypeVar("Result")
 Given = TypeVar("Given")
@@ -256,18 +257,27 @@ def _how_it_ended(code: int | None) -> str:
 def _serve(pipe: connection.Connection, initializer: Callable[..., object] | None, args: tuple[Any, ...]) -> None:
     _obey_parent()
     os.set_inheritable(pipe.fileno(), False)  # no program that a task starts has it
-    if initializer is not None:
-        initializer(*args)
-    while True:
-        try:
+    try:
+        with importing():  # what the initializer and the first task need
+            if initializer is not None:
+                initializer(*args)
             task, task_args, task_kwargs = pipe.recv()
-        except EOFError:
-            return  # it was closed: there is no more to do
-        try:
-            pipe.send((task(*task_args, **task_kwargs), None))
-        except Exception as error:  # noqa: BLE001 it is raised where the task was started
-            error.add_note(traceback.format_exc())
-            pipe.send((None, _picklable(error)))
+        while True:
+            _answer(pipe, task, task_args, task_kwargs)
+            task, task_args, task_kwargs = pipe.recv()
+    except EOFError:
+        return  # it was closed: there is no more to do
+
+
+def _answer(
+    pipe: connection.Connection, task: Callable[..., object], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> None:
+    """Run a task, and send its result or what it raised."""
+    try:
+        pipe.send((task(*args, **kwargs), None))
+    except Exception as error:  # noqa: BLE001 it is raised where the task was started
+        error.add_note(traceback.format_exc())
+        pipe.send((None, _picklable(error)))
 
 
 def _serve_forked(files: Mapping[int, tuple[int, int]], pipe: connection.Connection, *initializer: Any) -> None:
@@ -276,13 +286,13 @@ def _serve_forked(files: Mapping[int, tuple[int, int]], pipe: connection.Connect
     Between the list of the files and the fork the parent may have closed one, and given its number to a pipe that
     tells it of this process's end.
     """
-    gc.freeze()
     for fd, identity in files.items():
         if fd != pipe.fileno() and _identity(fd) == identity:
             os.close(fd)
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    _serve(pipe, *initializer)
+    with exempt():
+        _serve(pipe, *initializer)
 
 
 def _picklable(error: Exception) -> Exception:

@@ -22,7 +22,8 @@ MAY_IMPORT = {
     "resources": set(),
     "locks": set(),
     "logs": set(),
-    "worker_processes": set(),
+    "garbage": set(),
+    "worker_processes": {"garbage"},
     "tree_tar": set(),
     "translations": set(),
     "transparency": {"errors", "parsing"},
@@ -32,8 +33,8 @@ MAY_IMPORT = {
     "sandbox": {"errors", "parsing", "resources", "text", "locks", "logs", "toml_files"},
     "host": {"errors", "resources", "sandbox"},
     "referee": {
-        "errors", "logs", "toml_files", "resources", "text", "parsing", "durable_files", "games", "protocols",
-        "sandbox",
+        "errors", "garbage", "logs", "toml_files", "resources", "text", "parsing", "durable_files", "games",
+        "protocols", "sandbox",
     },
     "records": {"errors", "parsing", "text", "durable_files", "games", "referee"},
     "catalog": {"errors", "text", "durable_files", "registry", "games", "referee", "records"},
@@ -55,8 +56,8 @@ MAY_IMPORT = {
         "notices",
     },
     "contest": {
-        "errors", "toml_files", "text", "parsing", "durable_files", "locks", "logs", "worker_processes", "games",
-        "sandbox", "referee", "catalog", "store", "agents", "submissions", "host", "matches", "statistics",
+        "errors", "garbage", "toml_files", "text", "parsing", "durable_files", "locks", "logs", "worker_processes",
+        "games", "sandbox", "referee", "catalog", "store", "agents", "submissions", "host", "matches", "statistics",
         "broadcast", "records", "transparency",
     },
     "cluster": {
@@ -85,7 +86,7 @@ MAY_IMPORT = {
     },
     "attacks": {"errors", "resources", "games", "sandbox", "host", "referee", "catalog", "agents"},
     "cli": {
-        "errors", "resources", "durable_files", "locks", "logs", "games", "protocols", "sandbox", "host",
+        "errors", "garbage", "resources", "durable_files", "locks", "logs", "games", "protocols", "sandbox", "host",
         "referee", "records", "catalog", "render", "store", "agents", "submissions", "contest", "cluster",
         "publish", "intake", "attacks", "text", "parsing", "matches", "statistics", "translations",
         "broadcast", "worker_processes", "live", "toml_files", "transparency",
@@ -151,6 +152,7 @@ def test_each_of_these_has_one_home() -> None:
     homes = {
         "fcntl.flock": "locks",
         "os.fsync": "durable_files",
+        "import gc": "garbage",
         "import structlog": "logs",
         "ProcessPoolExecutor": "worker_processes",
         "isprintable(": "text",

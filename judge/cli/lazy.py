@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from judge.garbage import importing
 from judge.text import nearest
 
 Places = Mapping[str, tuple[str, str]]
@@ -46,7 +47,8 @@ class LazyGroup(TyperGroup):
     def load(self, name: str) -> Any:
         """Import the command."""
         module_name, _, attribute = self.places[name][0].partition(":")
-        module = import_module(module_name)
+        with importing():
+            module = import_module(module_name)
         found = getattr(module, attribute)
         if isinstance(found, typer.Typer):
             group = typer.main.get_group(found)

@@ -1,11 +1,10 @@
 """`play(spec, programs) -> record`: makes the boxes, runs the referee, turns a failure of the host into a void."""
 
-import gc
 import platform
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +12,7 @@ from time import monotonic
 
 from judge.errors import HostError
 from judge.games.types import SEATS, End, Game, Verdict
+from judge.garbage import exempt
 from judge.logs import get_logger
 from judge.protocols import protocol_entry
 from judge.referee.blame import Cause, Void, judge_failure
@@ -113,7 +113,8 @@ def play(
                 _do_at_once(keeper.load, *(box.prepare for box in boxes))
                 names = (_kind_of(boxes[0], spec), _kind_of(boxes[1], spec))
                 stalls = _stall_watch(boxes, at_end)
-                with venue.turn(), _no_collection(), ExitStack() as at_slot, time_at_slot:
+                # A full collection in a turn would be charged to an agent.
+                with venue.turn(), exempt(), ExitStack() as at_slot, time_at_slot:
                     for box in boxes:
                         at_slot.callback(box.leave)
                         box.enter()
@@ -218,18 +219,6 @@ class _Timer:
 
     def __exit__(self, *_error: object) -> None:
         self.seconds = monotonic() - self._began
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Exempts all present objects from garbage collection, as a full one in a turn would be charged to an agent.
-
-    Ends with the block: a worker plays thousands of matches."""
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 BESIDE_US = frozenset({"docker-pipes", "person"})

@@ -60,7 +60,9 @@ def receiving(answer: Answer, address: str = "127.0.0.1", tls: ssl.SSLContext | 
                 while b"\r\n\r\n" not in request or len(request.partition(b"\r\n\r\n")[2]) < int(
                     header(request, "content-length")
                 ):
-                    request += stream.recv(65536)
+                    if not (more := stream.recv(65536)):
+                        return  # closed before the whole request had come
+                    request += more
                 number = len(receiver.requests)
                 receiver.requests.append(request)
                 answer(stream, number)
