@@ -10,6 +10,7 @@ the command's own start, its command line in /proc, or another user, it uses `Po
 import atexit
 import ctypes
 import fcntl
+import gc
 import importlib
 import io
 import os
@@ -151,6 +152,7 @@ def serve(number: int) -> None:
     """Fork a process for each order that comes through a socket, until it is closed."""
     with importing():  # a collection would copy all that the processes share
         _import_all()
+        gc.collect()
     orders = socket.socket(fileno=number)
     while True:
         data, streams, _, _ = socket.recv_fds(orders, _MESSAGE_BYTES, 3)
