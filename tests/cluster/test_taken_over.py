@@ -136,6 +136,8 @@ def test_another_host_takes_a_contest_over_and_the_first_one_stops_itself(
         # The first host dies, in the middle of a game.
         one.run()
         until(lambda: played() >= 2, lambda: f"games of the first host: {one.said()}")
+        assert one.process
+        one.process.send_signal(signal.SIGSTOP)  # there is something left to play, however long the other one takes
         two.run()
         assert 2 == two.end()
         assert "runs cup: only one judge can" in two.said()
@@ -157,7 +159,6 @@ def test_another_host_takes_a_contest_over_and_the_first_one_stops_itself(
         # The first one is back. While it has the contest, the second one is there again, and stops.
         one.run()
         until(lambda: len(store.journal("cup")) > told, lambda: f"the first host goes on: {one.said()}")
-        assert one.process
         one.process.send_signal(signal.SIGSTOP)
         two.cable.plug()
         assert 1 == two.end()
