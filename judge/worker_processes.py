@@ -219,13 +219,6 @@ def _do_each(task: Callable[[Given], Result], chunk: list[Given]) -> list[Result
     return list(map(task, chunk))
 
 
-def set_scheduling(pid: int, policy: int) -> None:
-    """Say how all threads of a process get their time; where we may not, they get it as before."""
-    with suppress(OSError):
-        for thread in Path(f"/proc/{pid}/task").iterdir():
-            os.sched_setscheduler(int(thread.name), policy, os.sched_param(0))
-
-
 def _open_files() -> dict[int, tuple[int, int]]:
     """What the descriptors of this process are, by device and inode, without the standard streams."""
     listed = [int(path.name) for path in Path("/proc/self/fd").iterdir()]

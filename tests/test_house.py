@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "durable_files": {"errors"},
     "resources": set(),
     "locks": set(),
+    "scheduling": set(),
     "logs": set(),
     "garbage": set(),
     "worker_processes": {"garbage"},
@@ -33,8 +34,8 @@ MAY_IMPORT = {
     "sandbox": {"errors", "parsing", "resources", "text", "locks", "logs", "toml_files"},
     "host": {"errors", "resources", "sandbox"},
     "referee": {
-        "errors", "garbage", "logs", "toml_files", "resources", "text", "parsing", "durable_files", "games",
-        "protocols", "sandbox",
+        "scheduling", "errors", "garbage", "logs", "toml_files", "resources", "text", "parsing", "durable_files",
+        "games", "protocols", "sandbox",
     },
     "records": {"errors", "parsing", "text", "durable_files", "games", "referee"},
     "catalog": {"errors", "text", "durable_files", "registry", "games", "referee", "records"},
@@ -56,9 +57,9 @@ MAY_IMPORT = {
         "notices",
     },
     "contest": {
-        "errors", "garbage", "toml_files", "text", "parsing", "durable_files", "locks", "logs", "worker_processes",
-        "games", "sandbox", "referee", "catalog", "store", "agents", "submissions", "host", "matches", "statistics",
-        "broadcast", "records", "transparency",
+        "scheduling", "errors", "garbage", "toml_files", "text", "parsing", "durable_files", "locks", "logs",
+        "worker_processes", "games", "sandbox", "referee", "catalog", "store", "agents", "submissions", "host",
+        "matches", "statistics", "broadcast", "records", "transparency",
     },
     "cluster": {
         "errors", "resources", "text", "parsing", "durable_files", "locks", "logs", "worker_processes", "sandbox",
@@ -69,8 +70,8 @@ MAY_IMPORT = {
         "referee", "records", "render", "store", "contest", "matches", "translations", "statistics", "transparency",
     },
     "intake": {
-        "errors", "parsing", "durable_files", "logs", "worker_processes", "matches", "notices", "store", "submissions",
-        "contest", "publish", "transparency",
+        "scheduling", "errors", "parsing", "durable_files", "logs", "worker_processes", "matches", "notices", "store",
+        "submissions", "contest", "publish", "transparency",
     },
     "authors": {
         "text", "catalog", "records", "referee", "matches", "store", "submissions", "publish", "intake", "translations",
@@ -81,15 +82,16 @@ MAY_IMPORT = {
         "contest", "publish", "intake", "authors",
     },
     "live": {
-        "errors", "text", "logs", "durable_files", "catalog", "records", "referee", "render", "broadcast", "contest",
-        "store", "submissions", "publish", "intake", "translations", "authors", "organisers", "matches", "statistics",
+        "scheduling", "errors", "text", "logs", "durable_files", "catalog", "records", "referee", "render", "broadcast",
+        "contest", "store", "submissions", "publish", "intake", "translations", "authors", "organisers", "matches",
+        "statistics",
     },
     "attacks": {"errors", "resources", "games", "sandbox", "host", "referee", "catalog", "agents"},
     "cli": {
-        "errors", "garbage", "resources", "durable_files", "locks", "logs", "games", "protocols", "sandbox", "host",
-        "referee", "records", "catalog", "render", "store", "agents", "submissions", "contest", "cluster",
-        "publish", "intake", "attacks", "text", "parsing", "matches", "statistics", "translations",
-        "broadcast", "worker_processes", "live", "toml_files", "transparency",
+        "scheduling", "errors", "garbage", "resources", "durable_files", "locks", "logs", "games", "protocols",
+        "sandbox", "host", "referee", "records", "catalog", "render", "store", "agents", "submissions", "contest",
+        "cluster", "publish", "intake", "attacks", "text", "parsing", "matches", "statistics", "translations",
+        "broadcast", "live", "toml_files", "transparency",
     },
 }  # fmt: skip
 """For each room the rooms that it imports: no more, and no fewer."""

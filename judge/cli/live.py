@@ -23,7 +23,7 @@ from judge.cli.live_games import Follower, GameViews
 from judge.cli.screen import Screen
 from judge.records.outcome import match_scores
 from judge.referee.spec import MatchRecord, MatchSpec
-from judge.worker_processes import set_scheduling
+from judge.scheduling import set_scheduling
 
 INTERVAL_S = 0.1
 """How often the screen is drawn, at most."""

@@ -17,7 +17,8 @@ from judge.errors import StoreLostError
 from judge.logs import get_logger
 from judge.matches import Match
 from judge.sandbox.owner import owned_directory
-from judge.worker_processes import Worker, set_scheduling, wait
+from judge.scheduling import set_scheduling
+from judge.worker_processes import Worker, wait
 
 LAST_WAIT_S = 30.0
 """How long the end of a contest waits for its log."""

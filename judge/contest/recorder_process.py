@@ -22,7 +22,7 @@ from judge.contest.recorder import Recorder
 from judge.contest.store_changes import LOOK_S, StoreChanges, stamp_of
 from judge.errors import InputError
 from judge.logs import get_logger
-from judge.worker_processes import set_scheduling
+from judge.scheduling import set_scheduling
 
 REST_S = 0.01
 """How long it rests after each round."""

@@ -20,6 +20,7 @@ from judge.intake.upload import Receiver
 from judge.intake.workers import Workers
 from judge.notices.sender import NoticeSender
 from judge.publish.log import SignedLog
+from judge.scheduling import go_behind_games
 from judge.store.incoming import sweep
 from judge.store.tokens import Tokens
 from judge.submissions.pipeline import Processor
@@ -156,4 +157,5 @@ def serve(
     with running_intake(directory, process, practice) as intake:
         server = uvicorn.Server(uvicorn.Config(intake.app, **uvicorn_options(directory.intake, proxy)))
         ready()
+        go_behind_games()  # what it has started keeps its place
         server.run(sockets=[listener])

@@ -35,6 +35,7 @@ from judge.organisers.app import PATHS as ORGANISER_PATHS
 from judge.organisers.app import create_app as create_organisers_app
 from judge.organisers.console import Console, opened_console
 from judge.publish.log import SignedLog
+from judge.scheduling import go_behind_games
 from judge.store.queries import Reader
 
 GRACE_S = 5
@@ -119,6 +120,7 @@ def serve(
         }
         server = uvicorn.Server(uvicorn.Config(service, **options))
         ready()
+        go_behind_games()  # what it has started keeps its place
         server.run(sockets=[listener])
 
 

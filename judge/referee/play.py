@@ -29,6 +29,7 @@ from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.core_use import CoreUse
 from judge.sandbox.folders import FolderKey, Keeper
 from judge.sandbox.stalls import StallWatch, watch_stalls
+from judge.scheduling import woken_at_once
 
 LOGGED_BYTES = 4096
 """How much of the input that caused an error in the judge is logged."""
@@ -114,7 +115,7 @@ def play(
                 names = (_kind_of(boxes[0], spec), _kind_of(boxes[1], spec))
                 stalls = _stall_watch(boxes, at_end)
                 # A full collection in a turn would be charged to an agent.
-                with venue.turn(), exempt(), ExitStack() as at_slot, time_at_slot:
+                with venue.turn(), exempt(), woken_at_once(), ExitStack() as at_slot, time_at_slot:
                     for box in boxes:
                         at_slot.callback(box.leave)
                         box.enter()

@@ -187,6 +187,8 @@ class Tenant:
     parking_cores: tuple[int, ...] = ()
     """Where the box is made, waits for its slot and is removed, so that this does not disturb the slot's cores; empty:
     on those."""
+    cpu_shares: int = 1024
+    """Its part of the processors where others want them too; 1,024 is what a container of the Engine's has."""
     environment: tuple[tuple[str, str], ...] = ()
     digest: str = ""
     """SHA-256 of the agent's files; empty: its box is kept for nobody."""

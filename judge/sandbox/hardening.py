@@ -82,6 +82,7 @@ def container_config(
             **_isolation(policy, seccomp),
             **_quotas(limits),
             **_files(tenant, limits, pipes, uid),
+            "CpuShares": tenant.cpu_shares,
             "CpusetCpus": ",".join(map(str, tenant.parking_cores or tenant.cores)),
         },
     }

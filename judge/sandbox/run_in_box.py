@@ -23,6 +23,9 @@ from judge.text import printable_lines
 
 SUCCESS = ProcessReport("exited", 0)
 
+CPU_SHARES = 102
+"""A tenth of what a game and its judge have: nobody's clock runs meanwhile but theirs."""
+
 
 class CommandEnd(StrEnum):
     """How a command ended; all but `FINISHED` are limits."""
@@ -119,6 +122,7 @@ def run_in_box(command: Command, policy: BoxPolicy, output: BinaryIO) -> Command
         seat=0,
         match_id=command.name,
         cores=command.cores,
+        cpu_shares=CPU_SHARES,
         environment=command.environment,
     )
     with closing(DockerBox(tenant, command.limits, policy)) as box, closing(select.epoll()) as epoll:

@@ -1,18 +1,22 @@
 """The whole way, with the real gate: an archive goes in over a socket, an agent that may play comes out."""
 
 import io
+import os
 import subprocess
 import sys
 import tarfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from judge.host.house_agents import build_house_agents
 from judge.resources import BUILD_DIRECTORY
+from judge.sandbox.procfs import children_of
+from judge.scheduling import BEHIND_GAMES
 from judge.submissions.check import CheckReport, Grade
 from judge.submissions.service import IntakeDirectory, agent_of
 from tests.cli.brains import write_brain
@@ -78,6 +82,12 @@ def test_an_archive_becomes_an_agent_and_one_that_fails_is_told_why(tmp_path: Pa
         assert ("passed", "mine", 1) == (found["state"], found["name"], found["version"])
         assert ["received", "unpacked", "built", "staged", "checked"] == [step["stage"] for step in found["steps"]]
         assert "refused" == ended(ada, bad)["state"]
+        # Requests wait for games; the clocks of a check do not.
+        nice = partial(os.getpriority, os.PRIO_PROCESS)
+        checkers = children_of(service.process.pid)
+        assert BEHIND_GAMES == nice(service.process.pid)
+        assert checkers
+        assert {nice(0)} == {nice(pid) for pid in checkers}
         report = CheckReport.model_validate(ada.get(f"/submissions/{bad}/report").json())
     assert Grade.FAIL is report.grade
     assert "I have no board" in report.findings[0].evidence
