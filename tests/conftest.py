@@ -17,6 +17,8 @@ from hypothesis import settings
 from judge.sandbox.core_locks import VARIABLE
 from tests.examples import FAST, examples
 
+gc.disable()  # until all tests are collected
+
 HERE = Path(__file__).parent
 
 
@@ -46,8 +48,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Thousands of tests stay to the end: the garbage collector need not look at them again and again."""
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def _begin_with_the_longest(items: list[pytest.Item], workers: int) -> None:
