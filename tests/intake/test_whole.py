@@ -86,8 +86,7 @@ def test_an_archive_becomes_an_agent_and_one_that_fails_is_told_why(tmp_path: Pa
         nice = partial(os.getpriority, os.PRIO_PROCESS)
         checkers = children_of(service.process.pid)
         assert BEHIND_GAMES == nice(service.process.pid)
-        assert checkers
-        assert {nice(0)} == {nice(pid) for pid in checkers}
+        assert nice(0) == min(map(nice, checkers))
         report = CheckReport.model_validate(ada.get(f"/submissions/{bad}/report").json())
     assert Grade.FAIL is report.grade
     assert "I have no board" in report.findings[0].evidence
